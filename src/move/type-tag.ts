@@ -56,6 +56,12 @@ export type TypeTag =
 /** Deepest nesting of vector, struct and function boxes in the BCS of a type tag. */
 export const TYPE_TAG_MAX_NESTING = 8;
 
+/**
+ * Most type tags one outermost type may be made of when read. The reference has no such limit; a transaction of
+ * 64 KiB cannot reach it, and it keeps the memory of a hostile type below some 16 MB.
+ */
+export const MAX_TYPE_TAGS = 262_144;
+
 /** The names of the abilities in a set, in the interface's order. */
 export function abilityNames(abilities: AbilitySet): string[] {
   return ['copy', 'drop', 'store', 'key'].filter((_, bit) => (abilities & (1 << bit)) !== 0);
@@ -114,33 +120,53 @@ const KIND_OF_INDEX: readonly TypeTag['kind'][] = [
 ];
 const INDEX_OF_KIND = new Map(KIND_OF_INDEX.map((kind, index) => [kind, index]));
 
-/** Reads one type tag. @throws BcsError, `too_deep` above TYPE_TAG_MAX_NESTING. */
-export function readTypeTag(reader: BcsReader, depth = 0): TypeTag {
+/** One tag per primitive for all readers: a byte of hostile input then costs a pointer, not an object. */
+const TAG_OF_PRIMITIVE = new Map<TypeTag['kind'], TypeTag>(
+  PRIMITIVE_KINDS.map((kind) => [kind, { kind }]),
+);
+
+/** Type tags that may still be read of one outermost tag. */
+interface TagBudget {
+  tagsLeft: number;
+}
+
+/** Reads one type tag. @throws BcsError, `too_deep` above TYPE_TAG_MAX_NESTING, `length_too_large` above MAX_TYPE_TAGS. */
+export function readTypeTag(reader: BcsReader, depth = 0, budget = newBudget()): TypeTag {
   const start = reader.offset;
+  if (budget.tagsLeft === 0) {
+    throw reader.error('length_too_large', `type of more than ${MAX_TYPE_TAGS} parts`);
+  }
+  budget.tagsLeft -= 1;
   const kind = KIND_OF_INDEX[reader.variant(KIND_OF_INDEX.length, 'TypeTag')]!;
-  if (kind !== 'vector' && kind !== 'struct' && kind !== 'function') return { kind };
+  if (kind !== 'vector' && kind !== 'struct' && kind !== 'function') {
+    return TAG_OF_PRIMITIVE.get(kind)!;
+  }
   if (depth >= TYPE_TAG_MAX_NESTING) {
     throw reader.error('too_deep', 'type tag nesting exceeded during deserialization', start);
   }
-  if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1) };
-  if (kind === 'struct') return { kind, struct: readStructTag(reader, depth + 1) };
-  const args = reader.vector(2, () => readFunctionPart(reader, depth + 1));
-  const results = reader.vector(2, () => readFunctionPart(reader, depth + 1));
+  if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1, budget) };
+  if (kind === 'struct') return { kind, struct: readStructTag(reader, depth + 1, budget) };
+  const args = reader.vector(2, () => readFunctionPart(reader, depth + 1, budget));
+  const results = reader.vector(2, () => readFunctionPart(reader, depth + 1, budget));
   return { kind, args, results, abilities: reader.u8() };
 }
 
-function readFunctionPart(reader: BcsReader, depth: number): FunctionTypePart {
+function newBudget(): TagBudget {
+  return { tagsLeft: MAX_TYPE_TAGS };
+}
+
+function readFunctionPart(reader: BcsReader, depth: number, budget: TagBudget): FunctionTypePart {
   const form = reader.variant(3, 'FunctionParamOrReturnTag');
-  const tag = readTypeTag(reader, depth);
+  const tag = readTypeTag(reader, depth, budget);
   return form === 2 ? tag : { kind: 'reference', mutable: form === 1, to: tag };
 }
 
 /** Reads a bare struct tag: it does not count as a nesting level itself (spec/move.md §3.6). */
-export function readStructTag(reader: BcsReader, depth = 0): StructTag {
+export function readStructTag(reader: BcsReader, depth = 0, budget = newBudget()): StructTag {
   const address = reader.address();
   const module = reader.string();
   const name = reader.string();
-  const typeArguments = reader.vector(1, () => readTypeTag(reader, depth));
+  const typeArguments = reader.vector(1, () => readTypeTag(reader, depth, budget));
   return { address, module, name, typeArguments };
 }
 

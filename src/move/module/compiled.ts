@@ -129,12 +129,15 @@ export interface StructVariantHandle {
   readonly variant: number;
 }
 
-/** One instruction: its opcode and its operands (indices, or immediates as numbers, bigints or bytes). */
+/** One instruction: its opcode and its operands (spec/move.md §1.9, src/move/module/opcodes.ts). */
 export interface Instruction {
   readonly opcode: number;
-  readonly operand?: number | bigint | Uint8Array | undefined;
-  /** Second operand of VecPack and VecUnpack: the count. */
+  /** An index, or an immediate: a number up to 32 bits, a bigint above. */
+  readonly operand?: number | bigint | undefined;
+  /** Second operand of VecPack and VecUnpack: the number of elements, a u64. */
   readonly count?: bigint | undefined;
+  /** Second operand of PackClosure and PackClosureGeneric: bit i = argument i is captured, a u64. */
+  readonly mask?: bigint | undefined;
 }
 
 export interface CodeUnit {

@@ -1,0 +1,28 @@
+// Starts a server of ours as a child and waits for its line of JSON.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** @returns {Promise<{ready: any, pid: number, readyMs: number, stop: () => Promise<void>}>} */
+export async function startChild(args, environment = {}) {
+  const started = performance.now();
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production', ...environment },
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const lines = createInterface({ input: child.stdout });
+  const ready = await new Promise((resolve, reject) => {
+    lines.once('line', (line) => resolve(JSON.parse(line)));
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+  });
+  return {
+    ready,
+    pid: child.pid,
+    readyMs: performance.now() - started,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

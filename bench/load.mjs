@@ -1,0 +1,105 @@
+// Puts load on a server of ours on loopback: wrk where it is installed, else autocannon.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Connections kept busy at once. */
+export const CONNECTIONS = 64;
+
+const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
+/** The load generator in use. */
+export const loadGenerator = hasWrk ? 'wrk' : 'autocannon';
+
+/**
+ * @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string}} LoadRequest
+ * @typedef {{requestsPerSecond: number, p50Ms: number, p99Ms: number, errors: number}} LoadResult
+ * Sends `requests` in turn over CONNECTIONS connections for `seconds`.
+ * @param {string} origin e.g. http://127.0.0.1:1234
+ * @param {LoadRequest[]} requests
+ * @returns {Promise<LoadResult>}
+ */
+export function load(origin, requests, seconds) {
+  const { hostname } = new URL(origin);
+  if (hostname !== '127.0.0.1' && hostname !== '[::1]') throw new Error(`${origin} is not loopback`);
+  return hasWrk ? loadWithWrk(origin, requests, seconds) : loadWithAutocannon(origin, requests, seconds);
+}
+
+function luaText(text) {
+  const bytes = Buffer.from(text, 'utf8');
+  return `"${[...bytes].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')}"`;
+}
+
+function luaScript(requests) {
+  const made = requests.map(({ method = 'GET', path, headers = {}, body }) => {
+    const table = Object.entries(headers)
+      .map(([name, value]) => `[${luaText(name)}]=${luaText(value)}`)
+      .join(',');
+    const bodyText = body === undefined ? 'nil' : luaText(body);
+    return `wrk.format(${luaText(method)}, ${luaText(path)}, {${table}}, ${bodyText})`;
+  });
+  return `local made
+local at = 0
+init = function(args)
+  made = {}
+${made.map((text) => `  made[#made + 1] = ${text}`).join('\n')}
+end
+request = function()
+  at = at % #made + 1
+  return made[at]
+end
+done = function(summary, latency, requests)
+  io.write(string.format("JSON{\\"requests\\":%d,\\"us\\":%d,\\"p50\\":%f,\\"p99\\":%f,\\"status\\":%d,\\"socket\\":%d}\\n",
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    summary.errors.status, summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout))
+end
+`;
+}
+
+async function loadWithWrk(origin, requests, seconds) {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+  try {
+    const script = join(folder, 'requests.lua');
+    writeFileSync(script, luaScript(requests));
+    const output = await run('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, origin]);
+    const line = output.split('\n').find((text) => text.startsWith('JSON'));
+    if (line === undefined) throw new Error(`wrk said: ${output}`);
+    const result = JSON.parse(line.slice(4));
+    return {
+      requestsPerSecond: result.requests / (result.us / 1e6),
+      p50Ms: result.p50 / 1000,
+      p99Ms: result.p99 / 1000,
+      errors: result.status + result.socket,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function run(command, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.on('error', reject);
+    child.on('exit', (code) => (code === 0 ? resolve(output) : reject(new Error(`${command}: ${code}`))));
+  });
+}
+
+async function loadWithAutocannon(origin, requests, seconds) {
+  const { default: autocannon } = await import('autocannon');
+  const result = await autocannon({
+    url: origin,
+    connections: CONNECTIONS,
+    duration: seconds,
+    requests: requests.map(({ method = 'GET', ...rest }) => ({ method, ...rest })),
+  });
+  return {
+    requestsPerSecond: result.requests.average,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    errors: result.non2xx + result.errors,
+  };
+}

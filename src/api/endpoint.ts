@@ -1,0 +1,89 @@
+/**
+ * What an endpoint is: method, path, parameters, body, results, statuses and the function that answers, said in one
+ * place (src/api/endpoints/). registration.ts does the rest for all of them.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TSchema } from 'typebox';
+import type { LedgerView } from '../ledger/api-contract.ts';
+import type { MaybePromise } from '../move/module/lookup.ts';
+import type { CompressedForms } from './compression.ts';
+import type { Format } from './negotiation.ts';
+import type { Parameters, ParameterValues } from './parameters.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** What a handler may use. */
+export interface Call<P extends Parameters, B> {
+  readonly parameters: ParameterValues<P>;
+  /** What the body reader made of the body; undefined where there is none. */
+  readonly body: B;
+  readonly format: Format;
+  /** One reading of the ledger for the whole call. */
+  readonly view: LedgerView;
+  readonly settings: ApiSettings;
+}
+
+/** A successful answer. */
+export interface Answer {
+  /** JSON text, or the bytes to send, in the asked format. */
+  readonly body: string | Uint8Array;
+  /** Asked for at a version, so it never changes. */
+  readonly pinned?: boolean;
+  /** A text that determines the body among all answers to its URL; absent: the body's hash. */
+  readonly tagCore?: string;
+  /** Where to keep compressed forms, for a body that is itself kept. */
+  readonly compressed?: CompressedForms;
+}
+
+/** How a request body is read, before any switch is looked at and before the ledger is. */
+export interface BodyReader<B> {
+  readonly schema: TSchema;
+  /** Throws the failures of spec/http.md §5.1 steps b to e. */
+  read(bytes: Buffer, headers: IncomingHttpHeaders): B;
+}
+
+/** What answers look like. */
+export interface Results {
+  readonly description: string;
+  readonly json: TSchema;
+  /** What the BCS form holds. */
+  readonly bcs: string;
+}
+
+/** Statuses of documented failures. */
+export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
+
+/** One endpoint. */
+export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
+  /** Unique; snake_case. */
+  readonly operationId: string;
+  /** Heading in the documentation. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly method: 'GET' | 'POST';
+  /** Below `/v1`, parameters in braces. */
+  readonly path: string;
+  /** In the order in which they are checked. */
+  readonly parameters: P;
+  readonly body?: BodyReader<B>;
+  /**
+   * Looks at switches, after the request was read: those of the operation first, then those of the output.
+   * Throws 403 `api_disabled`. `requireOutput` (output-switches.ts) is what most take.
+   */
+  checkSwitches(settings: ApiSettings, format: Format): void;
+  readonly results: Results;
+  /** Statuses that a failure of the operation can have. */
+  readonly failures: readonly FailureStatus[];
+  answer(call: Call<P, B>): MaybePromise<Answer>;
+}
+
+/** An endpoint whatever its parameters and body are. */
+// biome-ignore lint/suspicious/noExplicitAny: handlers take what their own parameters give
+export type AnyEndpoint = Endpoint<any, any>;
+
+/** Checks an endpoint's types where it is written. */
+export function defineEndpoint<P extends Parameters, B = undefined>(
+  endpoint: Endpoint<P, B>,
+): Endpoint<P, B> {
+  return endpoint;
+}

@@ -1,0 +1,60 @@
+/** `POST /v1/transactions/encode_submission` (spec/http.md §5.8; spec/encode.md A; design D2). */
+import {
+  convertEncodeRequest,
+  parseEncodeRequest,
+  verifyEncodeRequest,
+} from '../../ledger/encode/index.ts';
+import { encodeBcs } from '../../move/bcs-writer.ts';
+import { formatHex } from '../../move/hex.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { requireJsonBody } from '../json-body.ts';
+import { DisabledError, requireOutput } from '../output-switches.ts';
+import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas.ts';
+
+const requireEncodeOutput = requireOutput('Encode submission');
+
+/** The bytes to sign for a transaction given as JSON. */
+export const encodeSubmissionEndpoint = defineEndpoint({
+  operationId: 'encode_submission',
+  tag: 'Transactions',
+  summary: 'Encode submission',
+  description:
+    'Checks a transaction request and returns the bytes that its signers sign, as hex. Nothing is ' +
+    'submitted. Argument types come from the modules of the latest version.',
+  method: 'POST',
+  path: '/transactions/encode_submission',
+  parameters: {},
+  body: {
+    schema: EncodeRequestSchema,
+    read(bytes, headers) {
+      requireJsonBody(headers);
+      const request = parseEncodeRequest(bytes);
+      verifyEncodeRequest(request);
+      return request;
+    },
+  },
+  checkSwitches(settings, format) {
+    if (!settings.encodeSubmissionEnabled) {
+      throw new DisabledError(
+        'Encode submission is not allowed. Only JSON is supported as an AcceptType.',
+      );
+    }
+    requireEncodeOutput(settings, format);
+  },
+  results: {
+    description: 'The signing message.',
+    json: HexEncodedBytesSchema,
+    bcs: 'The signing message as a byte vector: ULEB128 length, then the bytes.',
+  },
+  failures: [400, 403, 413, 415, 500, 503],
+  async answer({ body, view, format, settings }) {
+    const message = await convertEncodeRequest(body, {
+      chainId: view.state.chainId,
+      lookupModule: view.lookupModule,
+      domainPrefix: settings.signingDomainPrefix,
+    });
+    return format === 'json'
+      ? { body: `"${formatHex(message)}"` }
+      : { body: encodeBcs((writer) => writer.bytes(message)) };
+  },
+});

@@ -1,0 +1,55 @@
+/** `GET /v1/accounts/{address}/events/{creation_number}` (spec/http.md §5.3, §5.7, §7). */
+import { defineEndpoint } from '../endpoint.ts';
+import { ApiError } from '../error-table.ts';
+import { requireOutput } from '../output-switches.ts';
+import { ADDRESS, pathParameter, queryParameter, U16, U64 } from '../parameters.ts';
+import { EventsSchema } from '../schemas.ts';
+import { DEFAULT_EVENTS_PAGE_SIZE } from '../settings.ts';
+
+/** The page size for an asked limit. @throws ApiError 400 `invalid_input` for 0 */
+function pageSize(limit: number | undefined, maximum: number): number {
+  if (limit === 0) {
+    throw new ApiError(400, 'invalid_input', 'Given limit value (0) must not be zero');
+  }
+  return Math.min(limit ?? DEFAULT_EVENTS_PAGE_SIZE, maximum);
+}
+
+/** A page of an event stream. */
+export const eventsEndpoint = defineEndpoint({
+  operationId: 'get_events_by_creation_number',
+  tag: 'Events',
+  summary: 'Get events by creation number',
+  description:
+    'Retrieves events of the stream that an account address and a creation number name, in ' +
+    'ascending order. Without `start` the most recent ones. A page whose first event was pruned ' +
+    'is answered with 410. The next page starts at the last sequence number plus one.',
+  method: 'GET',
+  path: '/accounts/{address}/events/{creation_number}',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account to which the events were emitted.'),
+    creation_number: pathParameter(U64, 'Creation number of the stream.'),
+    start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
+    limit: queryParameter(
+      U16,
+      'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
+        'reduced to that.',
+    ),
+  },
+  checkSwitches: requireOutput('Get events by event key'),
+  results: {
+    description: 'The events.',
+    json: EventsSchema,
+    bcs: 'A vector of events, each the u64 version of its transaction and the event.',
+  },
+  failures: [400, 403, 404, 410, 500, 503],
+  async answer({ parameters, view, format, settings }) {
+    const page = {
+      address: parameters.address,
+      creationNumber: parameters.creation_number,
+      start: parameters.start,
+      limit: pageSize(parameters.limit, settings.maxEventsPageSize),
+    };
+    const body = format === 'json' ? await view.eventsJson(page) : await view.eventsBcs(page);
+    return { body };
+  },
+});

@@ -1,0 +1,26 @@
+/** The content type of request bodies (spec/http.md §2.3). */
+import type { IncomingHttpHeaders } from 'node:http';
+import { FrameworkError } from './error-table.ts';
+import { parseMediaType } from './media-type.ts';
+
+const VISIBLE_ASCII = /^[\t -~]*$/;
+
+/**
+ * Lets JSON pass: `application/json` or `application/…+json`, whatever the parameters; the body is UTF-8 anyway.
+ * @throws FrameworkError 415
+ */
+export function requireJsonBody(headers: IncomingHttpHeaders): void {
+  const contentType = headers['content-type'];
+  if (contentType === 'application/json') return;
+  if (contentType === undefined || !VISIBLE_ASCII.test(contentType)) {
+    throw new FrameworkError(415, 'the client request does not include the `Content-Type` header');
+  }
+  const media = parseMediaType(contentType);
+  const isJson =
+    media?.type === 'application' && (media.subtype === 'json' || media.subtype.endsWith('+json'));
+  if (isJson) return;
+  throw new FrameworkError(
+    415,
+    `the \`Content-Type\` requested by the client is not supported: ${contentType}`,
+  );
+}

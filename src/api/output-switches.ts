@@ -1,0 +1,25 @@
+/** The switches that close outputs (design D10; spec/http.md §5.8, §5.10). */
+import { ApiError } from './error-table.ts';
+import type { Format } from './negotiation.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** An operation or output that is switched off. */
+export class DisabledError extends ApiError {
+  constructor(message: string) {
+    super(403, 'api_disabled', message);
+    this.name = 'DisabledError';
+  }
+}
+
+/**
+ * Refuses an output that is switched off; `operation` is the name that messages use (spec/http.md §1.1).
+ * @throws DisabledError
+ */
+export function requireOutput(operation: string): (settings: ApiSettings, format: Format) => void {
+  return (settings, format) => {
+    const enabled = format === 'json' ? settings.jsonOutputEnabled : settings.bcsOutputEnabled;
+    if (enabled) return;
+    const output = format.toUpperCase();
+    throw new DisabledError(`${operation} with ${output} output is disabled on this endpoint`);
+  };
+}

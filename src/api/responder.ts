@@ -1,0 +1,149 @@
+/**
+ * Writes every response of the API: headers, caching, compression and CORS are decided here and nowhere else
+ * (spec/http.md §2.2, §3, §10; design D1, D5, D11).
+ *
+ * It writes to the raw response and takes it away from the framework: bodies are ready when they come here, and the
+ * framework's own path would add a charset to `application/json`.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { LedgerState } from '../ledger/api-contract.ts';
+import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
+import { type CompressedForms, compressKept } from './compression.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity-tag.ts';
+import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
+import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** A successful response before it is tagged, compressed and written. */
+export interface Content {
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+  /** Never changes under its URL. */
+  readonly pinned?: boolean | undefined;
+  /** See Answer.tagCore. */
+  readonly tagCore?: string | undefined;
+  /** Whether caches may ask again by tag: GET and HEAD. */
+  readonly tagged: boolean;
+  /** See Answer.compressed. */
+  readonly compressed?: CompressedForms | undefined;
+  readonly extraHeaders?: HeaderList;
+}
+
+/** The response side of an API with its settings. */
+export class Responder {
+  readonly #ledgerHeaders: LedgerHeaders;
+  readonly #compressionEnabled: boolean;
+  /**
+   * What besides the URL decides a tagged answer. The origin does also where there is none: a kept answer without
+   * CORS headers must not be given to a page of another origin.
+   */
+  readonly #vary: string;
+
+  constructor(settings: ApiSettings) {
+    this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
+    this.#compressionEnabled = settings.compressionEnabled;
+    this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
+  }
+
+  /** Sends a successful answer, or 304 when the client has it already. */
+  async send(reply: FastifyReply, content: Content, state: LedgerState | undefined): Promise<void> {
+    const request = reply.request.raw;
+    const coding = this.#codingFor(request);
+    const headers = this.#headers(request, state, content.tagged ? this.#vary : undefined);
+    if (content.tagged) {
+      const tag = entityTag(content.tagCore ?? tagCoreOf(content.body), coding);
+      headers.push('etag', tag);
+      if (content.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
+      if (matchesTag(request.headers['if-none-match'], tag)) {
+        write(reply, 304, headers, '');
+        return;
+      }
+    }
+    headers.push('content-type', content.contentType);
+    if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
+    if (coding === undefined) {
+      writeBody(reply, 200, headers, content.body);
+    } else {
+      headers.push('content-encoding', coding);
+      const body = await compressKept(content.body, coding, content.compressed);
+      writeBody(reply, 200, headers, body);
+    }
+  }
+
+  /** Sends an error; errors are never compressed and always JSON. */
+  sendError(reply: FastifyReply, error: ApiError, state: LedgerState | undefined): void {
+    writeError(reply, error, this.#headers(reply.request.raw, state));
+  }
+
+  /** Answers a preflight, whatever its path; one for another method gets 403 and no CORS headers. */
+  sendPreflight(reply: FastifyReply, origin: string, state: LedgerState | undefined): void {
+    const ledger = this.#ledgerHeaders.of(state);
+    const preflight = preflightHeaders(reply.request.raw.headers);
+    if (preflight === undefined) {
+      writeError(reply, new FrameworkError(403, 'request-method not allowed'), [...ledger]);
+      return;
+    }
+    const cors = corsHeaders(origin, this.#ledgerHeaders.exposed);
+    writeBody(reply, 200, [...ledger, ...cors, ...preflight], '');
+  }
+
+  /** An error as raw HTTP/1.1, for requests that never became one. */
+  rawError(error: ApiError, reason: string, state: LedgerState | undefined): string {
+    const body = errorBody(error);
+    const headers = [...this.#ledgerHeaders.of(state)];
+    headers.push('content-type', errorContentType(error));
+    headers.push('content-length', String(Buffer.byteLength(body)), 'connection', 'close');
+    const lines = headers.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`));
+    return `HTTP/1.1 ${error.status} ${reason}\r\n${lines.join('')}\r\n${body}`;
+  }
+
+  #codingFor(request: IncomingMessage): ContentCoding | undefined {
+    if (!this.#compressionEnabled) return undefined;
+    return chooseCoding(request.headers['accept-encoding'] as string | undefined);
+  }
+
+  /** A new list of ledger headers, `vary`, and those of CORS when there is an origin. */
+  #headers(
+    request: IncomingMessage,
+    state: LedgerState | undefined,
+    vary?: string | undefined,
+  ): string[] {
+    const headers = this.#ledgerHeaders.of(state).slice();
+    const { origin } = request.headers;
+    if (origin !== undefined) {
+      headers.push(...corsHeaders(origin, this.#ledgerHeaders.exposed));
+    }
+    if (vary !== undefined) headers.push('vary', vary);
+    else if (origin !== undefined) headers.push('vary', 'Origin');
+    return headers;
+  }
+}
+
+function writeError(reply: FastifyReply, error: ApiError, headers: string[]): void {
+  headers.push('content-type', errorContentType(error));
+  writeBody(reply, error.status, headers, errorBody(error));
+}
+
+function writeBody(
+  reply: FastifyReply,
+  status: number,
+  headers: string[],
+  body: string | Uint8Array,
+): void {
+  headers.push('content-length', String(Buffer.byteLength(body)));
+  write(reply, status, headers, body);
+}
+
+function write(
+  reply: FastifyReply,
+  status: number,
+  headers: string[],
+  body: string | Uint8Array,
+): void {
+  reply.hijack();
+  const response: ServerResponse = reply.raw;
+  response.writeHead(status, headers);
+  response.end(body);
+}

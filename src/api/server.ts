@@ -1,0 +1,166 @@
+/**
+ * The HTTP interface as a Fastify instance: limits, timeouts, the hooks before routing, routes and failures. It
+ * neither listens nor logs by itself; src/node does.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { LedgerReader } from '../ledger/api-contract.ts';
+import { ENDPOINTS } from './endpoint-list.ts';
+import { FrameworkError } from './error-table.ts';
+import { DOCUMENT_PATHS, registerDocument } from './openapi-routes.ts';
+import {
+  type ApiContext,
+  type ApiLogger,
+  notFound,
+  registerEndpoint,
+  sendFailure,
+  takeReading,
+} from './registration.ts';
+import { declaresTooMuch, readBody } from './request-body.ts';
+import {
+  BASE_PATH,
+  checkPathEncoding,
+  PathTemplates,
+  Query,
+  routerTarget,
+} from './request-target.ts';
+import { Responder } from './responder.ts';
+import type { ApiSettings } from './settings.ts';
+
+/** How often connections are looked through for those over their time, at most, in milliseconds. */
+const MAX_TIMEOUT_CHECK_INTERVAL_MS = 5_000;
+
+/** What a client gets whose request the HTTP parser refused, by the parser's code. */
+const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: string]> = new Map([
+  ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout']],
+]);
+const BAD_REQUEST = [400, 'Bad Request'] as const;
+
+/**
+ * The interface over a ledger, ready for `listen` or `inject`.
+ * @param logger gets unexpected failures and those of the ledger
+ */
+export function buildApi(
+  ledger: LedgerReader,
+  settings: ApiSettings,
+  logger: ApiLogger,
+): FastifyInstance {
+  const context: ApiContext = { ledger, settings, logger, responder: new Responder(settings) };
+  const app = createServer(context);
+  useOwnBodyReading(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    // Most requests are of this kind; the others may wait.
+    if (request.raw.method === 'GET' && !request.originalUrl.includes('%')) {
+      done();
+      return;
+    }
+    prepare(request, reply, context).then((goesOn) => goesOn && done(), done);
+  });
+  app.setErrorHandler(async (error, _request, reply) => {
+    sendFailure(reply, error, await takeReading(ledger), context);
+  });
+  const paths = [...ENDPOINTS.map(({ path }) => path), ...DOCUMENT_PATHS];
+  const templates = new PathTemplates([BASE_PATH, ...paths.map((path) => BASE_PATH + path)]);
+  app.setNotFoundHandler((request) => {
+    throw unroutable(request, templates);
+  });
+  for (const endpoint of ENDPOINTS) registerEndpoint(app, endpoint, context);
+  registerDocument(app, ENDPOINTS, context);
+  return app;
+}
+
+/**
+ * What comes before routing: the body of a POST, preflights, the encoding of the path (spec/http.md §5.1).
+ * @returns whether routing goes on; false when the request was answered
+ */
+async function prepare(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { ledger, settings, responder }: ApiContext,
+): Promise<boolean> {
+  const { method, headers } = request.raw;
+  if (method === 'POST') request.bodyBytes = await readBody(request.raw, settings);
+  if (method === 'OPTIONS' && headers.origin !== undefined) {
+    const reading = await takeReading(ledger);
+    responder.sendPreflight(reply, headers.origin, reading.view?.state);
+    return false;
+  }
+  checkPathEncoding(request.originalUrl);
+  return true;
+}
+
+/** A known path with another method, or no path of the interface. */
+function unroutable(request: FastifyRequest, paths: PathTemplates): FrameworkError {
+  return paths.includes(request.originalUrl)
+    ? new FrameworkError(405, 'method not allowed')
+    : notFound();
+}
+
+function createServer(context: ApiContext): FastifyInstance {
+  const { settings } = context;
+  const app: FastifyInstance = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // Requests that come while the node stops are answered like others, and their connection is closed.
+    return503OnClosing: false,
+    rewriteUrl: (request) => routerTarget(request.url ?? '/'),
+    routerOptions: {
+      // No shorter than any path that the parser lets through.
+      maxParamLength: settings.maxHeaderBytes,
+      querystringParser: (text) => new Query(text) as unknown as Record<string, unknown>,
+    },
+    requestTimeout: settings.requestTimeoutMs,
+    // A client that stops reading its answer is let go, too.
+    connectionTimeout: settings.requestTimeoutMs,
+    keepAliveTimeout: settings.keepAliveTimeoutMs,
+    http: {
+      maxHeaderSize: settings.maxHeaderBytes,
+      headersTimeout: settings.headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(
+        settings.headersTimeoutMs,
+        MAX_TIMEOUT_CHECK_INTERVAL_MS,
+      ),
+      // The reference's server does not ask for a Host header.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => {
+      answerUnparsed(error, socket, context).catch(() => socket.destroy());
+    },
+  });
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A body that is refused anyway need not be sent.
+    if (!declaresTooMuch(request, settings.contentLengthLimitBytes)) response.writeContinue();
+    app.server.emit('request', request, response);
+  });
+  return app;
+}
+
+/** Answers what the HTTP parser refused and closes the connection. */
+async function answerUnparsed(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  { ledger, responder }: ApiContext,
+): Promise<void> {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const reading = await takeReading(ledger);
+  const [status, reason] = UNPARSED_REQUESTS.get(error.code ?? '') ?? BAD_REQUEST;
+  const refusal = new FrameworkError(status, reason.toLowerCase());
+  if (socket.writable) socket.end(responder.rawError(refusal, reason, reading.view?.state));
+}
+
+/**
+ * Takes body parsing away from the framework: bodies of POST are read before routing, since one that is too large is
+ * refused even on an unknown path (spec/http.md §5.1); bodies of other methods are not looked at.
+ */
+function useOwnBodyReading(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  for (const method of app.supportedMethods) {
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+  app.decorateRequest('bodyBytes', null);
+}

@@ -1,0 +1,100 @@
+/** Settings of the HTTP interface: one schema says name, type, limits, default and description (design §5). */
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { DEFAULT_DOMAIN_PREFIX } from '../move/hash.ts';
+
+/** 8 MiB: the largest request body, decompressed (spec/http.md §10.3). */
+export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
+/** Events on a page when `limit` is absent (spec/http.md §7.1). */
+export const DEFAULT_EVENTS_PAGE_SIZE = 25;
+/** `limit` is a u16. */
+export const MAX_PAGE_LIMIT = 65_535;
+
+/** Schema of ApiSettings; the node's configuration is made of this and its own. */
+export const ApiSettingsSchema = Type.Object({
+  headerPrefix: Type.String({
+    description: 'prefix of the ledger headers; X-Aptos suits existing SDKs',
+    default: 'X-NODE',
+    pattern: '^[A-Za-z][A-Za-z0-9-]{0,63}$',
+  }),
+  jsonOutputEnabled: Type.Boolean({
+    description: 'answer in JSON; when off, such requests get 403 api_disabled',
+    default: true,
+  }),
+  bcsOutputEnabled: Type.Boolean({
+    description: 'answer in BCS; when off, such requests get 403 api_disabled',
+    default: true,
+  }),
+  encodeSubmissionEnabled: Type.Boolean({
+    description: 'answer POST /v1/transactions/encode_submission',
+    default: true,
+  }),
+  compressionEnabled: Type.Boolean({
+    description: 'compress answers and decompress request bodies (br, gzip, deflate)',
+    default: true,
+  }),
+  contentLengthLimitBytes: Type.Integer({
+    description: 'largest request body in bytes, as sent and decompressed',
+    default: DEFAULT_CONTENT_LENGTH_LIMIT_BYTES,
+    minimum: 0,
+    maximum: 1024 * 1024 * 1024,
+  }),
+  maxEventsPageSize: Type.Integer({
+    description: 'most events on one page; larger limits are reduced to it',
+    default: 100,
+    minimum: 1,
+    maximum: MAX_PAGE_LIMIT,
+  }),
+  nodeRole: Type.Enum(['validator', 'full_node'], {
+    description: 'node_role of the index',
+    default: 'full_node',
+  }),
+  gitHash: Type.String({
+    description: 'git_hash of the index',
+    default: '',
+    maxLength: 64,
+  }),
+  signingDomainPrefix: Type.String({
+    description: 'text before the type name in the seed of a signing message',
+    default: DEFAULT_DOMAIN_PREFIX,
+    maxLength: 64,
+  }),
+  maxHeaderBytes: Type.Integer({
+    description: 'largest request line and headers together, in bytes (long type tags in paths)',
+    default: 80 * 1024,
+    minimum: 4096,
+    maximum: 1024 * 1024,
+  }),
+  headersTimeoutMs: Type.Integer({
+    description: 'time to receive the headers of a request, in milliseconds',
+    default: 15_000,
+    minimum: 1,
+    maximum: 3_600_000,
+  }),
+  requestTimeoutMs: Type.Integer({
+    description:
+      'time to receive a whole request, and to take any part of an answer, in milliseconds',
+    default: 60_000,
+    minimum: 1,
+    maximum: 3_600_000,
+  }),
+  keepAliveTimeoutMs: Type.Integer({
+    description: 'time an idle connection is kept open, in milliseconds',
+    default: 72_000,
+    minimum: 1,
+    maximum: 3_600_000,
+  }),
+});
+
+/** Settings of the HTTP interface, all present. */
+export type ApiSettings = Static<typeof ApiSettingsSchema>;
+
+/** The defaults, with `changes` over them. @throws TypeError for values that the schema refuses. */
+export function apiSettings(changes: Partial<ApiSettings> = {}): ApiSettings {
+  const settings = { ...(Value.Create(ApiSettingsSchema) as ApiSettings), ...changes };
+  const [problem] = Value.Errors(ApiSettingsSchema, settings);
+  if (problem !== undefined) {
+    throw new TypeError(`API setting ${problem.instancePath}: ${problem.message}`);
+  }
+  return settings;
+}

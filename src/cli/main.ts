@@ -1,0 +1,66 @@
+/**
+ * The command line (design §5): parses arguments, runs one command, turns failures into one line on stderr and an
+ * exit code: 0 done, 1 failed, 2 wrong usage.
+ */
+import { Command, CommanderError } from 'commander';
+import { NodeError } from '../node/node-error.ts';
+import { packageVersion } from '../node/package-version.ts';
+import { addInitCommand } from './init-command.ts';
+import { addServeCommand } from './serve-command.ts';
+import { addStatusCommand } from './status-command.ts';
+
+/** Exit code of a wrong command line. */
+export const EXIT_USAGE = 2;
+/** Exit code of a command that failed. */
+export const EXIT_FAILED = 1;
+
+/** What a command may use of the world: replaced by tests. */
+export interface CommandContext {
+  /** Sets the exit code of a command that ended without throwing. */
+  setExitCode(code: number): void;
+}
+
+function buildProgram(context: CommandContext): Command {
+  const program = new Command('daybook')
+    .description('A ledger node: a Move ledger in its own store, asked over HTTP.')
+    .version(packageVersion())
+    .exitOverride()
+    .showHelpAfterError('(run with --help for all options)')
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
+  addServeCommand(program, context);
+  addInitCommand(program, context);
+  addStatusCommand(program, context);
+  return program;
+}
+
+/** Runs one command line (without `node` and the script's name) and gives its exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram({
+    setExitCode: (code) => {
+      exitCode = code;
+    },
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return failureExitCode(error);
+  }
+}
+
+/** Says on stderr what failed (commander has said its part already) and gives the exit code. */
+function failureExitCode(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  if (error instanceof NodeError) {
+    process.stderr.write(`daybook: ${oneLine(error.message)}\n`);
+    return error.exitCode;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`daybook: unexpected failure, please report it: ${text}\n`);
+  return EXIT_FAILED;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
+}

@@ -1,0 +1,207 @@
+/**
+ * What one transaction does, collected while the model changes: slots touched, events given out. At the end it
+ * becomes a write set and events in the wire's own bytes. While a history is only replayed to get at its end,
+ * nothing is collected and nothing is encoded.
+ */
+import { BcsWriter } from '../../move/bcs-writer.ts';
+import { encodeTypeTag } from '../../move/type-tag.ts';
+import { parseTypeTag } from '../../move/type-parser.ts';
+import { type StateValueMetadata, writeStateValueMetadata } from '../../move/state-value.ts';
+import type { SlotFamily } from './slots.ts';
+
+/** A type of events with the BCS of its tag. */
+export interface EventType {
+  readonly tagBytes: Buffer;
+}
+
+/** The type of events with this name. */
+export function eventType(type: string): EventType {
+  return { tagBytes: encodeTypeTag(parseTypeTag(type)) };
+}
+
+/** The stream that an event goes to, and its place in it. */
+export interface StreamPosition {
+  /** 32 bytes. */
+  readonly address: Uint8Array;
+  readonly creationNumber: number | bigint;
+  readonly sequenceNumber: number;
+}
+
+/** One event in its wire form, with what an index needs to know of it. */
+export interface EncodedEvent {
+  /** Absent for module events. */
+  readonly position: StreamPosition | undefined;
+  /** BCS of the ContractEvent. */
+  readonly bytes: Buffer;
+  /** Views on `bytes`. */
+  readonly typeTag: Buffer;
+  readonly data: Buffer;
+}
+
+/** One write in its wire form. */
+export interface EncodedWrite {
+  /** BCS of the state key. */
+  readonly key: Buffer;
+  /** A view on the write set; absent for a deletion. */
+  readonly value: Buffer | undefined;
+  readonly metadata: StateValueMetadata | undefined;
+}
+
+export interface EncodedWriteSet {
+  /** BCS of the WriteSet. */
+  readonly bytes: Buffer;
+  readonly writes: readonly EncodedWrite[];
+}
+
+type Operation = 'creation' | 'modification' | 'deletion';
+
+interface Touch {
+  readonly family: SlotFamily;
+  readonly index: number;
+  operation: Operation;
+  /** Kept for deletions: afterwards the model may know nothing of the slot. */
+  metadata: StateValueMetadata | undefined;
+}
+
+/** Variant indices of WriteOp (spec/ledger.md §1.1); with metadata three more. */
+const OPERATION_VARIANTS: Readonly<Record<Operation, number>> = {
+  creation: 0,
+  modification: 1,
+  deletion: 2,
+};
+const WITH_METADATA = 3;
+
+const STREAM_EVENT_HEADER_BYTES = 1 + 8 + 32 + 8;
+const MODULE_EVENT_HEADER_BYTES = 1;
+
+export class Effects {
+  /** False while replaying. */
+  readonly #recording: boolean;
+  readonly #touches = new Map<number, Touch>();
+  readonly #writer = new BcsWriter(4096);
+  readonly #dataWriter = new BcsWriter(1024);
+  #events: EncodedEvent[] = [];
+
+  constructor(recording: boolean) {
+    this.#recording = recording;
+  }
+
+  /** A slot that was not there before this transaction. */
+  create(family: SlotFamily, index: number): void {
+    this.#touch(family, index, 'creation');
+  }
+
+  /** A slot whose value the transaction changes. */
+  modify(family: SlotFamily, index: number): void {
+    this.#touch(family, index, 'modification');
+  }
+
+  /** A slot that the transaction takes away. Called before the model forgets it. */
+  delete(family: SlotFamily, index: number): void {
+    this.#touch(family, index, 'deletion');
+  }
+
+  #touch(family: SlotFamily, index: number, operation: Operation): void {
+    if (!this.#recording) return;
+    const id = family.id(index);
+    const touch = this.#touches.get(id);
+    if (touch === undefined) {
+      const metadata = operation === 'deletion' ? family.metadata(index) : undefined;
+      this.#touches.set(id, { family, index, operation, metadata });
+      return;
+    }
+    if (operation === 'modification') return;
+    if (touch.operation !== 'modification' || operation === 'creation') {
+      throw new Error(`${touch.operation} and ${operation} of one slot in one transaction`);
+    }
+    touch.operation = operation;
+    touch.metadata = family.metadata(index);
+  }
+
+  /** A handle event; the caller has counted it. */
+  streamEvent(type: EventType, position: StreamPosition, data: (writer: BcsWriter) => void): void {
+    if (!this.#recording) return;
+    const writer = this.#writer;
+    writer.reset();
+    writer.u8(0).u64(BigInt(position.creationNumber)).fixed(position.address);
+    writer.u64(BigInt(position.sequenceNumber));
+    this.#finishEvent(type, position, STREAM_EVENT_HEADER_BYTES, data);
+  }
+
+  /** A module event: in no stream. */
+  moduleEvent(type: EventType, data: (writer: BcsWriter) => void): void {
+    if (!this.#recording) return;
+    this.#writer.reset();
+    this.#writer.u8(1);
+    this.#finishEvent(type, undefined, MODULE_EVENT_HEADER_BYTES, data);
+  }
+
+  #finishEvent(
+    type: EventType,
+    position: StreamPosition | undefined,
+    headerBytes: number,
+    write: (writer: BcsWriter) => void,
+  ): void {
+    this.#dataWriter.reset();
+    write(this.#dataWriter);
+    const data = this.#dataWriter.view();
+    const bytes = this.#writer.fixed(type.tagBytes).bytes(data).toBytes();
+    this.#events.push({
+      position,
+      bytes,
+      typeTag: bytes.subarray(headerBytes, headerBytes + type.tagBytes.length),
+      data: bytes.subarray(bytes.length - data.length),
+    });
+  }
+
+  /** The events since the last call. */
+  takeEvents(): EncodedEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** The write set of what was touched since the last call, written from the model as it is now. */
+  takeWriteSet(): EncodedWriteSet {
+    const touches = [...this.#touches.values()].map((touch) => ({
+      touch,
+      key: touch.family.key(touch.index),
+    }));
+    this.#touches.clear();
+    // The wire wants the order of the serialized keys.
+    touches.sort((left, right) => Buffer.compare(left.key, right.key));
+    const writer = this.#writer;
+    writer.reset();
+    writer.u8(0).length32(touches.length);
+    const spans: { readonly start: number; readonly end: number }[] = [];
+    const metadata: (StateValueMetadata | undefined)[] = [];
+    for (const { touch, key } of touches) {
+      const isDeletion = touch.operation === 'deletion';
+      const facts = isDeletion ? touch.metadata : touch.family.metadata(touch.index);
+      writer.fixed(key);
+      writer.u8(
+        OPERATION_VARIANTS[touch.operation] + (facts === undefined ? 0 : WITH_METADATA),
+      );
+      if (!isDeletion) this.#writeSized(touch);
+      spans.push({ start: isDeletion ? -1 : writer.length - this.#dataWriter.length, end: writer.length });
+      metadata.push(facts);
+      if (facts !== undefined) writeStateValueMetadata(writer, facts);
+    }
+    const bytes = writer.toBytes();
+    const writes = touches.map(({ key }, index) => {
+      const { start, end } = spans[index]!;
+      return {
+        key,
+        value: start < 0 ? undefined : bytes.subarray(start, end),
+        metadata: metadata[index],
+      };
+    });
+    return { bytes, writes };
+  }
+
+  #writeSized(touch: Touch): void {
+    this.#dataWriter.reset();
+    touch.family.writeValue(this.#dataWriter, touch.index);
+    this.#writer.bytes(this.#dataWriter.view());
+  }
+}

@@ -1,0 +1,53 @@
+/** Why a request gives no signing message, in the interface's words (spec/encode.md A0 to A4). */
+
+/** Where the work ended; the API answers what comes between them (spec/encode.md A0). */
+export type EncodeStage = 'parse' | 'verify' | 'convert';
+
+/**
+ * - parse: `json_syntax` text that is no JSON; `bad_field` a field of wrong type or text; `bad_payload` a payload
+ *   that is no object or of unknown kind;
+ * - verify: `payload_removed`, `payload_not_encrypted`, `unparsable_type`, `type_too_deep`;
+ * - convert: `module_not_found`, `module_not_loadable`, `function_not_found`, `type_argument_count`,
+ *   `argument_count`, `bad_type` (no type tag), `bad_argument`, `bad_script`, `bad_script_argument`,
+ *   `bad_ciphertext`.
+ */
+export type EncodeErrorCode =
+  | 'json_syntax'
+  | 'bad_field'
+  | 'bad_payload'
+  | 'payload_removed'
+  | 'payload_not_encrypted'
+  | 'unparsable_type'
+  | 'type_too_deep'
+  | 'module_not_found'
+  | 'module_not_loadable'
+  | 'function_not_found'
+  | 'type_argument_count'
+  | 'argument_count'
+  | 'bad_type'
+  | 'bad_argument'
+  | 'bad_script'
+  | 'bad_script_argument'
+  | 'bad_ciphertext';
+
+const PREFIXES: Readonly<Record<EncodeStage, string>> = {
+  parse: 'parse request payload error: ',
+  verify: "'UserTransactionRequest' invalid: ",
+  convert: 'The given transaction is invalid: Failed to parse transaction payload: ',
+};
+
+/** A request that cannot be encoded; `message` is what the client sees. */
+export class EncodeError extends Error {
+  readonly stage: EncodeStage;
+  readonly code: EncodeErrorCode;
+  /** The message without the prefix of its stage. */
+  readonly detail: string;
+
+  constructor(stage: EncodeStage, code: EncodeErrorCode, detail: string, options?: ErrorOptions) {
+    super(PREFIXES[stage] + detail, options);
+    this.name = 'EncodeError';
+    this.stage = stage;
+    this.code = code;
+    this.detail = detail;
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Fields of the request: JSON values to addresses, integers, bytes, types and lists, with the texts of the reference
+ * (spec/encode.md A1, A2). Every reader takes a trace, which says what was being parsed, innermost first.
+ */
+import { type Address, HexTextError, parseAddress } from '../../move/address.ts';
+import { parseHex } from '../../move/hex.ts';
+import { isIdentifier } from '../../move/identifier.ts';
+import { describeJsonKind, formatJson } from '../../move/json-text.ts';
+import type { JsonObject, JsonValue } from '../../move/json-value.ts';
+import type { ModuleId } from '../../move/module/compiled.ts';
+import type { MoveType } from '../../move/move-type.ts';
+import { debugString } from '../../move/rust-debug.ts';
+import { readMoveType } from '../../move/type-parser.ts';
+import { IntegerTextError, parseU64 } from '../../move/u64-text.ts';
+import { EncodeError } from './encode-error.ts';
+
+/** A member as it is in the input; absent is `undefined` and reads as null. */
+export type JsonField = JsonValue | undefined;
+
+/** ` (occurred while parsing "A") (occurred while parsing "B")`, innermost first. */
+export type Trace = string;
+
+/** The trace of something named `name` inside `outer`. */
+export function within(name: string, outer: Trace): Trace {
+  return ` (occurred while parsing "${name}")${outer}`;
+}
+
+/** Builds `Expected input type "{type}", found {value}.` */
+export function unexpectedType(type: string, found: JsonField, trace: Trace): EncodeError {
+  const text = `Expected input type "${type}", found ${formatJson(found ?? null)}.`;
+  return new EncodeError('parse', 'bad_field', text + trace);
+}
+
+function badText(type: string, why: string, trace: Trace, cause?: unknown): EncodeError {
+  return new EncodeError(
+    'parse',
+    'bad_field',
+    `failed to parse "string(${type})": ${why}${trace}`,
+    {
+      cause,
+    },
+  );
+}
+
+function wrongKind(found: JsonField): string {
+  return `invalid type: ${describeJsonKind(found ?? null)}, expected a string`;
+}
+
+/** The object that a value is, or undefined. */
+export function asObject(value: JsonField): JsonObject | undefined {
+  return value instanceof Map ? value : undefined;
+}
+
+/** The list that a value is, or undefined. */
+export function asList(value: JsonField): readonly JsonValue[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** A string field of a named type. */
+export function stringField(value: JsonField, type: string, trace: Trace): string {
+  if (typeof value === 'string') return value;
+  throw badText(type, wrongKind(value), trace);
+}
+
+/** A u64 given as text. */
+export function u64Field(value: JsonField, trace: Trace): bigint {
+  const text = stringField(value, 'U64', trace);
+  try {
+    return parseU64(text);
+  } catch (error) {
+    if (error instanceof IntegerTextError) throw badText('U64', error.message, trace, error);
+    throw error;
+  }
+}
+
+/** An address given as text. */
+export function addressField(value: JsonField, trace: Trace): Address {
+  const text = stringField(value, 'Address', trace);
+  try {
+    return parseAddress(text);
+  } catch (error) {
+    if (!(error instanceof HexTextError)) throw error;
+    throw badText('Address', `Invalid account address: ${error.message}`, trace, error);
+  }
+}
+
+/** Bytes given as hex text. */
+export function bytesField(value: JsonField, trace: Trace): Buffer {
+  const text = stringField(value, 'HexEncodedBytes', trace);
+  try {
+    return parseHex(text);
+  } catch (error) {
+    if (!(error instanceof HexTextError)) throw error;
+    const why = `decode hex-encoded string(${debugString(text)}) failed, caused by error: `;
+    throw badText('HexEncodedBytes', why + error.message, trace, error);
+  }
+}
+
+const HASH_DIGITS = /^(?:0x)?([0-9a-fA-F]{64})$/;
+
+/** A 32-byte hash given as 64 hex digits, `0x` optional. */
+export function hashField(value: JsonField, trace: Trace): Buffer {
+  const text = stringField(value, 'HashValue', trace);
+  const digits = HASH_DIGITS.exec(text)?.[1];
+  if (digits === undefined) throw badText('HashValue', 'unable to parse HashValue', trace);
+  return Buffer.from(digits, 'hex');
+}
+
+/** A type given as text: never fails on a text. */
+export function moveTypeField(value: JsonField, trace: Trace): MoveType {
+  if (typeof value === 'string') return readMoveType(value);
+  throw badText('MoveType', `deserialize Move type failed, ${wrongKind(value)}`, trace);
+}
+
+/** A function of a module by its full name. */
+export interface FunctionId {
+  readonly module: ModuleId;
+  readonly name: string;
+}
+
+/** `{address}::{module}`, split at the first `::`; undefined when it is none. */
+function parseModuleId(text: string): ModuleId | undefined {
+  const at = text.indexOf('::');
+  if (at < 0) return undefined;
+  const name = text.slice(at + 2);
+  if (!isIdentifier(name)) return undefined;
+  try {
+    return { address: parseAddress(text.slice(0, at)), name };
+  } catch (error) {
+    if (error instanceof HexTextError) return undefined;
+    throw error;
+  }
+}
+
+/** `{address}::{module}::{function}`, split at the last `::`, then at the first. */
+export function entryFunctionField(value: JsonField, trace: Trace): FunctionId {
+  const text = stringField(value, 'EntryFunctionId', trace);
+  const at = text.lastIndexOf('::');
+  const module = at < 0 ? undefined : parseModuleId(text.slice(0, at));
+  const name = text.slice(at + 2);
+  if (module === undefined || !isIdentifier(name)) {
+    throw badText('EntryFunctionId', `Invalid entry function ID ${text}`, trace);
+  }
+  return { module, name };
+}
+
+/** `{address}::{module}`. */
+export function moduleIdField(value: JsonField, trace: Trace): ModuleId {
+  const text = stringField(value, 'MoveModuleId', trace);
+  const id = parseModuleId(text);
+  if (id === undefined) throw badText('MoveModuleId', `Invalid Move module ID: ${text}`, trace);
+  return id;
+}
+
+/** A list whose items are named `item`, such as `string(MoveType)`; each is read by `read`. */
+export function listField<T>(
+  value: JsonField,
+  item: string,
+  trace: Trace,
+  read: (value: JsonValue, trace: Trace) => T,
+): T[] {
+  const list = asList(value);
+  if (list === undefined) throw unexpectedType(`[${item}]`, value, trace);
+  const itemTrace = within(`[${item}]`, trace);
+  return list.map((entry) => read(entry, itemTrace));
+}
+
+/** An optional field named `name`: absent and null are undefined. */
+export function optionalField<T>(
+  value: JsonField,
+  name: string,
+  trace: Trace,
+  read: (value: JsonValue, trace: Trace) => T,
+): T | undefined {
+  if (value === undefined || value === null) return undefined;
+  return read(value, within(`optional<${name}>`, trace));
+}
+
+/** A boolean. */
+export function booleanField(value: JsonField, trace: Trace): boolean {
+  if (typeof value === 'boolean') return value;
+  throw unexpectedType('boolean', value, trace);
+}
+
+/** One of some texts, as an enumeration named `type`. */
+export function enumField<T extends string>(
+  value: JsonField,
+  type: string,
+  allowed: readonly T[],
+  trace: Trace,
+): T {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined) throw unexpectedType(type, value, trace);
+  return found;
+}

@@ -1,0 +1,29 @@
+/**
+ * Encode submission: from a transaction request in JSON to the bytes that its signers sign, as the reference makes
+ * them (spec/encode.md A). No HTTP here; the stages can be had one by one because the API answers other things
+ * between them (A0).
+ */
+import type { JsonValue } from '../../move/json-value.ts';
+import { convertEncodeRequest, type EncodeContext } from './convert.ts';
+import { parseEncodeRequest } from './request.ts';
+import { verifyEncodeRequest } from './verify.ts';
+
+export { convertEncodeRequest, type EncodeContext } from './convert.ts';
+export { EncodeError, type EncodeErrorCode, type EncodeStage } from './encode-error.ts';
+export type { EncodeRequest } from './request.ts';
+export { parseEncodeRequest } from './request.ts';
+export { verifyEncodeRequest } from './verify.ts';
+
+/**
+ * The signing message of a request, given as JSON bytes or as a parsed value: 32 bytes that name the domain, then
+ * the BCS of the transaction.
+ * @throws EncodeError with the text that a client of the reference gets
+ */
+export async function encodeSubmission(
+  request: JsonValue | Uint8Array,
+  context: EncodeContext,
+): Promise<Buffer> {
+  const parsed = parseEncodeRequest(request);
+  verifyEncodeRequest(parsed);
+  return convertEncodeRequest(parsed, context);
+}

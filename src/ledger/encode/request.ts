@@ -1,0 +1,73 @@
+/** The request of an encode submission: its JSON, its fields and the order they are checked in (spec/encode.md A1). */
+import type { Address } from '../../move/address.ts';
+import { JsonSyntaxError, parseJson } from '../../move/json-text.ts';
+import type { JsonValue } from '../../move/json-value.ts';
+import { EncodeError } from './encode-error.ts';
+import {
+  addressField,
+  asObject,
+  listField,
+  optionalField,
+  u64Field,
+  unexpectedType,
+  within,
+} from './fields.ts';
+import { type RequestPayload, readPayload } from './payload.ts';
+
+/** A request whose fields are all of the right form. */
+export interface EncodeRequest {
+  readonly sender: Address;
+  /** Thrown away when there is a nonce. */
+  readonly sequenceNumber: bigint;
+  readonly maxGasAmount: bigint;
+  readonly gasUnitPrice: bigint;
+  readonly expirationTimestampSecs: bigint;
+  readonly payload: RequestPayload;
+  readonly replayProtectionNonce: bigint | undefined;
+  /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
+  readonly secondarySigners: readonly Address[] | undefined;
+}
+
+const OUTER = within('EncodeSubmissionRequest', '');
+const INNER = within('UserTransactionRequestInner', OUTER);
+
+/**
+ * Reads a request from its JSON, as bytes or as a value. No bytes at all read as null.
+ * @throws EncodeError of stage `parse`
+ */
+export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest {
+  const value = body instanceof Uint8Array ? parseBody(body) : body;
+  const request = asObject(value);
+  if (request === undefined) throw unexpectedType('EncodeSubmissionRequest', value, '');
+  const field = (name: string) => request.get(name);
+  return {
+    sender: addressField(field('sender'), INNER),
+    sequenceNumber: u64Field(field('sequence_number'), INNER),
+    maxGasAmount: u64Field(field('max_gas_amount'), INNER),
+    gasUnitPrice: u64Field(field('gas_unit_price'), INNER),
+    expirationTimestampSecs: u64Field(field('expiration_timestamp_secs'), INNER),
+    payload: readPayload(field('payload'), INNER),
+    replayProtectionNonce: optionalField(
+      field('replay_protection_nonce'),
+      'string(U64)',
+      INNER,
+      u64Field,
+    ),
+    secondarySigners: optionalField(
+      field('secondary_signers'),
+      '[string(Address)]',
+      OUTER,
+      (signers, trace) => listField(signers, 'string(Address)', trace, addressField),
+    ),
+  };
+}
+
+function parseBody(body: Uint8Array): JsonValue {
+  if (body.length === 0) return null;
+  try {
+    return parseJson(body);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new EncodeError('parse', 'json_syntax', error.message, { cause: error });
+  }
+}

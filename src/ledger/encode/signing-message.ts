@@ -1,0 +1,147 @@
+/** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (spec/encode.md A5, A6). */
+import type { Address } from '../../move/address.ts';
+import { BcsWriter } from '../../move/bcs-writer.ts';
+import { sha3 } from '../../move/hash.ts';
+import { writeModuleId } from '../../move/module-id.ts';
+import { writeTypeTag } from '../../move/type-tag.ts';
+import type { EncryptedRequest } from './encrypted-payload.ts';
+import type { ConvertedEntryFunction } from './entry-function.ts';
+import type { EncodeRequest } from './request.ts';
+import type { ConvertedScript } from './script.ts';
+
+/** What is run; `empty` runs what a multisig account has stored. */
+export type ConvertedExecutable =
+  | ConvertedEntryFunction
+  | ConvertedScript
+  | { readonly kind: 'empty' };
+
+/** A payload ready to be written. */
+export type ConvertedPayload =
+  | {
+      readonly executable: ConvertedExecutable;
+      readonly multisigAddress: Address | undefined;
+    }
+  | EncryptedRequest;
+
+/** Variant indices of TransactionPayload. */
+const PAYLOAD_INDEX = { script: 0, entryFunction: 2, multisig: 3, withConfig: 4, encrypted: 5 };
+/** Variant indices of the executable inside `withConfig`: not those of the payload. */
+const EXECUTABLE_INDEX = { script: 0, entryFunction: 1, empty: 2 };
+/** Variant indices of what a multisig payload holds: a third numbering. */
+const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
+
+/** The sequence number of transactions that are protected by a nonce instead. */
+const ORDERLESS_SEQUENCE_NUMBER = 0xffff_ffff_ffff_ffffn;
+const MULTI_AGENT_INDEX = 0;
+const MAX_CHAIN_ID = 255;
+
+const domainHashes = new Map<string, Buffer>();
+
+/** Kept: a process uses one or two. */
+function domainHash(domain: string): Buffer {
+  let hash = domainHashes.get(domain);
+  if (hash === undefined) {
+    hash = sha3(Buffer.from(domain, 'utf8'));
+    domainHashes.set(domain, hash);
+  }
+  return hash;
+}
+
+/**
+ * Writes the signing message, in a buffer of its own. Secondary signers, if given, also an empty list of them, make
+ * it that of a transaction with several signers.
+ * @throws RangeError when the chain id is no u8
+ */
+export function signingMessage(
+  request: EncodeRequest,
+  payload: ConvertedPayload,
+  chainId: number,
+  domainPrefix: string,
+): Buffer {
+  if (!Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
+    throw new RangeError(`chain id ${chainId} is no u8`);
+  }
+  const { secondarySigners, replayProtectionNonce } = request;
+  const writer = new BcsWriter(512);
+  if (secondarySigners === undefined) {
+    writer.fixed(domainHash(`${domainPrefix}RawTransaction`));
+  } else {
+    writer.fixed(domainHash(`${domainPrefix}RawTransactionWithData`)).uleb32(MULTI_AGENT_INDEX);
+  }
+  writer.address(request.sender);
+  writer.u64(
+    replayProtectionNonce === undefined ? request.sequenceNumber : ORDERLESS_SEQUENCE_NUMBER,
+  );
+  if ('kind' in payload) writeEncrypted(writer, payload, replayProtectionNonce);
+  else if (replayProtectionNonce === undefined) writePlain(writer, payload);
+  else {
+    writer.uleb32(PAYLOAD_INDEX.withConfig).uleb32(0);
+    writer.uleb32(EXECUTABLE_INDEX[payload.executable.kind]);
+    writeExecutable(writer, payload.executable);
+    writeConfig(writer, payload.multisigAddress, replayProtectionNonce);
+  }
+  writer.u64(request.maxGasAmount).u64(request.gasUnitPrice);
+  writer.u64(request.expirationTimestampSecs).u8(chainId);
+  if (secondarySigners !== undefined) {
+    writer.vector(secondarySigners, (inner, signer) => inner.address(signer));
+  }
+  return writer.view();
+}
+
+/** The forms without a nonce. */
+function writePlain(
+  writer: BcsWriter,
+  { executable, multisigAddress }: Exclude<ConvertedPayload, EncryptedRequest>,
+): void {
+  if (multisigAddress === undefined) {
+    if (executable.kind === 'empty') throw new TypeError('only a multisig account runs nothing');
+    writer.uleb32(PAYLOAD_INDEX[executable.kind]);
+  } else {
+    writer.uleb32(PAYLOAD_INDEX.multisig).address(multisigAddress);
+    if (executable.kind === 'empty') {
+      writer.u8(0);
+      return;
+    }
+    writer.u8(1).uleb32(MULTISIG_INDEX[executable.kind]);
+  }
+  writeExecutable(writer, executable);
+}
+
+function writeExecutable(writer: BcsWriter, executable: ConvertedExecutable): void {
+  switch (executable.kind) {
+    case 'empty':
+      return;
+    case 'script':
+      writer.bytes(executable.code);
+      break;
+    case 'entryFunction':
+      writeModuleId(writer, executable.module);
+      writer.string(executable.function);
+  }
+  writer.vector(executable.typeArguments, (inner, tag) => writeTypeTag(inner, tag));
+  writer.length32(executable.argumentCount).fixed(executable.argumentBytes);
+}
+
+function writeConfig(
+  writer: BcsWriter,
+  multisigAddress: Address | undefined,
+  nonce: bigint | undefined,
+): void {
+  writer.uleb32(0);
+  writer.option(multisigAddress, (inner, address) => inner.address(address));
+  writer.option(nonce, (inner, value) => inner.u64(value));
+}
+
+function writeEncrypted(
+  writer: BcsWriter,
+  payload: EncryptedRequest,
+  nonce: bigint | undefined,
+): void {
+  writer.uleb32(PAYLOAD_INDEX.encrypted).uleb32(0).fixed(payload.ciphertext);
+  writeConfig(writer, undefined, nonce);
+  writer.fixed(payload.payloadHash).u64(payload.encryptionEpoch);
+  writer.option(payload.claimedFunction, (inner, claimed) => {
+    writeModuleId(inner, claimed.module);
+    inner.option(claimed.name, (one, name) => one.string(name));
+  });
+}

@@ -1,0 +1,187 @@
+/** A ledger as one head shows it: the answers to the four operations. */
+import type { Address } from '../move/address.ts';
+import { formatAddress } from '../move/address.ts';
+import type { CompiledModule, LoaderLimits, ModuleId } from '../move/module/compiled.ts';
+import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
+import type { StoredEvent } from '../store/event-column.ts';
+import { EventGapError } from '../store/store-error.ts';
+import type { StoreView } from '../store/view.ts';
+import type {
+  Asset,
+  EventPageRequest,
+  LedgerState,
+  LedgerView,
+  ModuleAnswer,
+} from './api-contract.ts';
+import { balanceAt } from './balance.ts';
+import { eventsBcs, eventsJson } from './event-page.ts';
+import type { LayoutCache } from './layout-cache.ts';
+import { LedgerError } from './ledger-error.ts';
+import { loaderLimitsAt } from './loader-limits.ts';
+import type { ModuleReader } from './module-reader.ts';
+import type { StoredModule } from './stored-module.ts';
+
+/** Most modules of the newest version that a view remembers by name; all are dropped together when there are more. */
+export const MAX_REMEMBERED_MODULES = 4_096;
+
+/** What views of one ledger share. */
+export interface SharedCaches {
+  readonly modules: ModuleReader;
+  readonly layouts: LayoutCache;
+}
+
+export class StoredLedgerView implements LedgerView {
+  readonly state: LedgerState;
+  readonly lookupModule: ModuleLookup;
+  readonly #view: StoreView;
+  readonly #caches: SharedCaches;
+  /** Modules at the newest version; absence is remembered too. */
+  readonly #latestModules = new Map<string, StoredModule | undefined>();
+  #limits: MaybePromise<LoaderLimits> | undefined;
+
+  constructor(view: StoreView, chainId: number, caches: SharedCaches) {
+    const { head } = view;
+    this.state = {
+      chainId,
+      version: head.version,
+      oldestVersion: head.oldestVersion,
+      timestampUsecs: head.timestampUsecs,
+      epoch: head.epoch,
+      blockHeight: head.blockHeight,
+      oldestBlockHeight: head.oldestBlockHeight,
+    };
+    this.#view = view;
+    this.#caches = caches;
+    this.lookupModule = (id) => this.#lookup(id);
+  }
+
+  resolveVersion(asked: bigint | undefined): bigint {
+    const { version, oldestVersion } = this.state;
+    if (asked === undefined) return version;
+    if (asked > version) {
+      throw new LedgerError(
+        'version_not_found',
+        `Ledger version not found by Ledger version(${asked})`,
+      );
+    }
+    if (asked < oldestVersion) {
+      throw new LedgerError('version_pruned', `Ledger version(${asked}) has been pruned`);
+    }
+    return asked;
+  }
+
+  async module(address: Address, name: string, version: bigint): Promise<ModuleAnswer> {
+    const module = await this.#moduleAt(address, name, version);
+    if (module !== undefined) return module;
+    throw new LedgerError(
+      'module_not_found',
+      `Module not found by Address(${formatAddress(address)}), Module name(${name}) ` +
+        `and Ledger version(${version})`,
+    );
+  }
+
+  balance(account: Address, asset: Asset, version: bigint): Promise<bigint> {
+    return balanceAt((hash, at) => this.#view.state(hash, at), account, asset, version);
+  }
+
+  async eventsJson(request: EventPageRequest): Promise<string> {
+    const events = await this.#events(request);
+    const { address, creationNumber } = request;
+    return eventsJson(address, creationNumber, events, this.#caches.layouts, this.lookupModule);
+  }
+
+  async eventsBcs(request: EventPageRequest): Promise<Buffer> {
+    const events = await this.#events(request);
+    return eventsBcs(request.address, request.creationNumber, events);
+  }
+
+  #moduleAt(
+    address: Address,
+    name: string,
+    version: bigint,
+  ): MaybePromise<StoredModule | undefined> {
+    if (version !== this.state.version) return this.#readModule(address, name, version);
+    const key = `${address}::${name}`;
+    const known = this.#latestModules.get(key);
+    if (known !== undefined || this.#latestModules.has(key)) return known;
+    const found = this.#readModule(address, name, version);
+    return found instanceof Promise
+      ? found.then((module) => this.#remember(key, module))
+      : this.#remember(key, found);
+  }
+
+  #readModule(
+    address: Address,
+    name: string,
+    version: bigint,
+  ): MaybePromise<StoredModule | undefined> {
+    return this.#caches.modules.at(
+      (hash, at) => this.#view.state(hash, at),
+      address,
+      name,
+      version,
+    );
+  }
+
+  #remember(key: string, module: StoredModule | undefined): StoredModule | undefined {
+    if (this.#latestModules.size >= MAX_REMEMBERED_MODULES) this.#latestModules.clear();
+    this.#latestModules.set(key, module);
+    return module;
+  }
+
+  #lookup({ address, name }: ModuleId): MaybePromise<CompiledModule | undefined> {
+    const module = this.#moduleAt(address, name, this.state.version);
+    const limits = this.#loaderLimits();
+    if (module instanceof Promise || limits instanceof Promise) {
+      return Promise.all([module, limits]).then(([found, known]) => found?.load(known));
+    }
+    return module?.load(limits);
+  }
+
+  #loaderLimits(): MaybePromise<LoaderLimits> {
+    if (this.#limits === undefined) {
+      const promised = loaderLimitsAt((hash, at) => this.#view.state(hash, at), this.state.version);
+      this.#limits = promised;
+      promised.then(
+        (limits) => {
+          this.#limits = limits;
+        },
+        () => {
+          this.#limits = undefined;
+        },
+      );
+    }
+    return this.#limits;
+  }
+
+  async #events(request: EventPageRequest): Promise<readonly StoredEvent[]> {
+    const { address, creationNumber, start, limit } = request;
+    try {
+      const page = await this.#view.eventPage({ address, creationNumber }, { start, limit });
+      if (start !== undefined && page.pruned !== undefined) {
+        // Design D4: never a page that begins later than asked without saying so.
+        throw new LedgerError(
+          'version_pruned',
+          `Event ${page.pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
+            `has been pruned; the first kept one is ${page.pruned.firstKept}`,
+        );
+      }
+      return page.events;
+    } catch (cause) {
+      if (!(cause instanceof EventGapError)) throw cause;
+      throw new LedgerError(
+        'internal_error',
+        `Failed to find events by key ${eventKeyText(address, creationNumber)}: AptosDB Other Error: ` +
+          `DB corruption: Sequence number not continuous. expected: ${cause.expected}, actual: ${cause.actual}`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** 80 hex digits: creation number little-endian, then the address (spec/http.md §5.7). */
+function eventKeyText(address: Address, creationNumber: bigint): string {
+  const number = Buffer.allocUnsafe(8);
+  number.writeBigUInt64LE(creationNumber);
+  return number.toString('hex') + address;
+}

@@ -1,0 +1,53 @@
+/** Opens a stored ledger for questions. */
+import type { Head } from '../store/head.ts';
+import { openHead } from '../store/head.ts';
+import { type LedgerIdentity, readLedgerIdentity } from '../store/identity-column.ts';
+import type { StoreReader } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
+import { StoreView } from '../store/view.ts';
+import type { LedgerReader, LedgerView } from './api-contract.ts';
+import { LayoutCache } from './layout-cache.ts';
+import { LedgerError } from './ledger-error.ts';
+import { type SharedCaches, StoredLedgerView } from './ledger-view.ts';
+import { ModuleReader } from './module-reader.ts';
+
+/** A ledger over a store; the store stays the caller's to close. */
+export function openLedger(store: StoreReader): LedgerReader {
+  return new StoredLedger(store);
+}
+
+class StoredLedger implements LedgerReader {
+  readonly #store: StoreReader;
+  readonly #caches: SharedCaches = { modules: new ModuleReader(), layouts: new LayoutCache() };
+  #identity: LedgerIdentity | undefined;
+  #view: StoredLedgerView | undefined;
+  #head: Head | undefined;
+
+  constructor(store: StoreReader) {
+    this.#store = store;
+  }
+
+  async view(): Promise<LedgerView> {
+    try {
+      const head = await openHead(this.#store);
+      if (this.#view !== undefined && isSameHead(head, this.#head!)) return this.#view;
+      this.#identity ??= await readLedgerIdentity(this.#store);
+      if (this.#identity === undefined) throw new Error('a ledger without identity');
+      this.#head = head;
+      this.#view = new StoredLedgerView(
+        new StoreView(this.#store, head),
+        this.#identity.chainId,
+        this.#caches,
+      );
+      return this.#view;
+    } catch (cause) {
+      if (!(cause instanceof StoreError)) throw cause;
+      const message = `Failed to retrieve latest ledger info: ${cause.message}`;
+      throw new LedgerError('ledger_unavailable', message, { cause });
+    }
+  }
+}
+
+function isSameHead(left: Head, right: Head): boolean {
+  return left.version === right.version && left.oldestVersion === right.oldestVersion;
+}

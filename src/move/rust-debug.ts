@@ -1,0 +1,28 @@
+/**
+ * Texts in the debug quotes of the reference (`{:?}` of a string): messages of the interface quote input this way
+ * (spec/encode.md A1, A2, A4; spec/move.md §3.4).
+ */
+
+/** What is not shown as it is: controls, formats, separators but the space, unassigned, combining marks. */
+const ESCAPED = /["\\]|(?! )[\p{Z}\p{C}\p{Grapheme_Extend}]/gu;
+/** Texts that need no look at all: printable ASCII without `"` and `\`. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\0', '\\0'],
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+]);
+
+/** A string in double quotes with `\" \\ \0 \t \n \r`, other unprintable characters as `\u{1f}`. */
+export function debugString(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
+  return `"${text.replace(ESCAPED, escapeCharacter)}"`;
+}
+
+function escapeCharacter(character: string): string {
+  return SHORT_ESCAPES.get(character) ?? `\\u{${character.codePointAt(0)!.toString(16)}}`;
+}

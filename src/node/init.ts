@@ -1,0 +1,146 @@
+/** `daybook init`: from a genesis file to a ledger on disk, checked before anything is written. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  type Genesis,
+  type GenesisCounts,
+  MAX_GENESIS_BYTES,
+  readGenesis,
+} from '../ingest/genesis.ts';
+import { chunkOfGenesis } from '../ingest/genesis-chunk.ts';
+import { GenesisError } from '../ingest/genesis-error.ts';
+import { checkWaypoint, type GenesisProof, proveGenesis } from '../ingest/genesis-waypoint.ts';
+import {
+  formatWaypoint,
+  parseWaypoint,
+  type Waypoint,
+  WaypointTextError,
+} from '../move/waypoint.ts';
+import { openLmdbStore } from '../store/lmdb-store.ts';
+import { StoreError } from '../store/store-error.ts';
+import { LedgerWriter } from '../store/writer.ts';
+import { NodeError } from './node-error.ts';
+
+/** Most bytes read of a waypoint file. */
+const MAX_WAYPOINT_FILE_BYTES = 4096;
+
+/** What `init` made. */
+export interface InitReport {
+  readonly chainId: number;
+  /** `0:` + 64 hex digits. */
+  readonly waypoint: string;
+  /** Whether a waypoint was given to compare with. */
+  readonly waypointCompared: boolean;
+  readonly counts: GenesisCounts;
+}
+
+/**
+ * Makes a ledger in `dataFolder` from a genesis file.
+ * @param waypointOrFile the waypoint's text or a file that holds it
+ * @throws NodeError: `file_not_readable`, `not_a_genesis`, `waypoint_mismatch`, `ledger_exists`, `data_not_usable`
+ */
+export async function initLedger(
+  dataFolder: string,
+  genesisFile: string,
+  waypointOrFile?: string,
+): Promise<InitReport> {
+  const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
+  const genesis = decodeGenesis(genesisFile);
+  const proof = prove(genesis, expected);
+  refuseOtherFiles(dataFolder);
+  await storeGenesis(dataFolder, genesis, proof);
+  return {
+    chainId: genesis.chainId,
+    waypoint: formatWaypoint(proof.waypoint),
+    waypointCompared: expected !== undefined,
+    counts: genesis.counts,
+  };
+}
+
+function readWaypoint(textOrFile: string): Waypoint {
+  const isText = /^\s*\d+:/.test(textOrFile);
+  const text = isText
+    ? textOrFile
+    : readInputFile(textOrFile, 'waypoint file', MAX_WAYPOINT_FILE_BYTES).toString('utf8');
+  try {
+    return parseWaypoint(text);
+  } catch (cause) {
+    if (!(cause instanceof WaypointTextError)) throw cause;
+    const where = isText ? '--waypoint' : `waypoint file ${textOrFile}`;
+    throw new NodeError('bad_input', `${where}: ${cause.message}`, {
+      cause,
+      exitCode: isText ? 2 : 1,
+    });
+  }
+}
+
+function readInputFile(path: string, what: string, maxBytes: number): Buffer {
+  try {
+    const { size } = statSync(path);
+    if (size <= maxBytes) return readFileSync(path);
+    throw new NodeError(
+      'file_not_readable',
+      `${what} ${path} has ${size} bytes; more than ${maxBytes} is no ${what}`,
+    );
+  } catch (cause) {
+    if (cause instanceof NodeError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new NodeError('file_not_readable', `cannot read ${what} ${path}: ${reason}`, { cause });
+  }
+}
+
+function decodeGenesis(path: string): Genesis {
+  const bytes = readInputFile(path, 'genesis file', MAX_GENESIS_BYTES);
+  try {
+    return readGenesis(bytes);
+  } catch (cause) {
+    if (!(cause instanceof GenesisError)) throw cause;
+    throw new NodeError('not_a_genesis', `${path}: ${cause.message}`, { cause });
+  }
+}
+
+function prove(genesis: Genesis, expected: Waypoint | undefined): GenesisProof {
+  if (expected === undefined) return proveGenesis(genesis);
+  try {
+    return checkWaypoint(genesis, expected);
+  } catch (cause) {
+    if (!(cause instanceof GenesisError)) throw cause;
+    const message = `${cause.message}; nothing was stored`;
+    throw new NodeError('waypoint_mismatch', message, { cause });
+  }
+}
+
+/** A folder with anything but an unfinished store of ours is left alone. */
+function refuseOtherFiles(dataFolder: string): void {
+  if (!existsSync(dataFolder)) return;
+  const foreign = readdirSync(dataFolder).filter((name) => !/^(?:data|lock)\.mdb$/.test(name));
+  if (foreign.length === 0) return;
+  throw new NodeError(
+    'data_not_usable',
+    `${dataFolder} is not empty (it holds ${foreign.slice(0, 3).join(', ')}): give an absent or empty folder`,
+  );
+}
+
+async function storeGenesis(
+  dataFolder: string,
+  genesis: Genesis,
+  proof: GenesisProof,
+): Promise<void> {
+  try {
+    const store = await openLmdbStore({ directory: dataFolder });
+    try {
+      const writer = await LedgerWriter.open(store);
+      if (writer.head !== undefined) {
+        throw new NodeError(
+          'ledger_exists',
+          `${dataFolder} holds a ledger already: give an absent or empty folder`,
+        );
+      }
+      await writer.append(chunkOfGenesis(genesis, proof));
+    } finally {
+      await store.close();
+    }
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause;
+    throw new NodeError('data_not_usable', cause.message, { cause });
+  }
+}

@@ -1,0 +1,31 @@
+/** The `HOST:PORT` of the `listen` setting. */
+import { NodeError } from './node-error.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+/**
+ * Reads `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`.
+ * @throws NodeError `bad_setting`.
+ */
+export function parseListenAddress(text: string): ListenAddress {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new NodeError(
+      'bad_setting',
+      `listen: ${JSON.stringify(text)} is no HOST:PORT (for example 127.0.0.1:8080, [::1]:8080, 127.0.0.1:0)`,
+      { exitCode: 2 },
+    );
+  }
+  return { host: match[1] ?? match[2]!, port };
+}
+
+/** The URL of the interface at a bound address: `http://127.0.0.1:8080/v1`. */
+export function interfaceUrl(host: string, port: number): string {
+  const shown = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}/v1`;
+}

@@ -1,0 +1,47 @@
+/** All settings of a serving node: those of the interface and the node's own (design §5). */
+import { type Static, Type } from 'typebox';
+import { type ApiSettings, ApiSettingsSchema } from '../api/settings.ts';
+import { loadSettings, type SettingSources } from './setting-sources.ts';
+
+/** Where a ledger lies when nothing else is said. */
+export const DEFAULT_DATA_FOLDER = './daybook-data';
+
+const OwnSettingsSchema = Type.Object({
+  data: Type.String({
+    description: 'folder of the ledger',
+    default: DEFAULT_DATA_FOLDER,
+    minLength: 1,
+  }),
+  listen: Type.String({
+    description: 'HOST:PORT to listen on; port 0 picks a free one',
+    default: '127.0.0.1:8080',
+  }),
+  logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    description: 'least severe log lines written to stderr',
+    default: 'info',
+  }),
+  shutdownTimeoutMs: Type.Integer({
+    description: 'longest wait for requests under way when stopping, in milliseconds',
+    default: 8_000,
+    minimum: 0,
+    maximum: 10_000,
+  }),
+});
+
+/** Schema of NodeSettings, in the order in which `--help` shows them. */
+export const NodeSettingsSchema = Type.Object({
+  ...OwnSettingsSchema.properties,
+  ...ApiSettingsSchema.properties,
+});
+
+export type NodeSettings = Static<typeof OwnSettingsSchema> & ApiSettings;
+
+/** Settings from flags, environment and config file over the defaults. @throws NodeError */
+export function nodeSettings(sources: SettingSources): NodeSettings {
+  return loadSettings(NodeSettingsSchema, sources) as NodeSettings;
+}
+
+/** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
+export function nodeSettingsWith(changes: Partial<NodeSettings>): NodeSettings {
+  return nodeSettings({ flags: changes, environment: {} });
+}

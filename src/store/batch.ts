@@ -1,0 +1,94 @@
+/** What one commit changes. */
+import type { Column } from './columns.ts';
+import { assertKeyShape } from './store.ts';
+import { StoreError } from './store-error.ts';
+
+/** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
+export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
+/** Most bytes of keys and values in one batch. */
+export const MAX_BATCH_BYTES = 512 * 1024 * 1024;
+
+/** One change; without a value it removes the row, if there is one. */
+export interface BatchOperation {
+  readonly column: Column;
+  readonly partition: Uint8Array;
+  readonly order: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+/**
+ * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and values are kept as
+ * they are, not copied: they must stay unchanged until the commit has settled.
+ */
+export class Batch {
+  readonly #rows: BatchOperation[] = [];
+  readonly #published: BatchOperation[] = [];
+  readonly #maxBytes: number;
+  #byteLength = 0;
+
+  constructor(maxBytes = MAX_BATCH_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes of keys and values so far. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Changes so far. */
+  get size(): number {
+    return this.#rows.length + this.#published.length;
+  }
+
+  /** What is stored first. */
+  get rows(): readonly BatchOperation[] {
+    return this.#rows;
+  }
+
+  /** What makes it visible: stored after all rows. */
+  get published(): readonly BatchOperation[] {
+    return this.#published;
+  }
+
+  /** Sets a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
+  put(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
+    this.#add(this.#rows, { column, partition, order, value });
+    return this;
+  }
+
+  /** Removes a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
+  delete(column: Column, partition: Uint8Array, order: Uint8Array): this {
+    this.#add(this.#rows, { column, partition, order, value: undefined });
+    return this;
+  }
+
+  /**
+   * Sets a row that must not be seen before all others of the batch are stored: the head.
+   * @throws StoreError `batch_too_large`; RangeError for a key of another shape.
+   */
+  publish(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
+    this.#add(this.#published, { column, partition, order, value });
+    return this;
+  }
+
+  #add(to: BatchOperation[], operation: BatchOperation): void {
+    const { column, partition, order, value } = operation;
+    assertKeyShape(column, partition, order);
+    const valueBytes = value?.length ?? 0;
+    if (valueBytes > MAX_VALUE_BYTES) {
+      throw new StoreError(
+        'batch_too_large',
+        `a value of ${valueBytes} bytes for column ${column.name}, at most ${MAX_VALUE_BYTES} are stored`,
+      );
+    }
+    const byteLength = this.#byteLength + partition.length + order.length + valueBytes;
+    if (byteLength > this.#maxBytes) {
+      throw new StoreError(
+        'batch_too_large',
+        `a commit of more than ${this.#maxBytes} bytes: write it in smaller chunks`,
+      );
+    }
+    this.#byteLength = byteLength;
+    to.push(operation);
+  }
+}

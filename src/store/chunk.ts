@@ -1,0 +1,157 @@
+/**
+ * What the store is given to write: some versions that follow one another, in the store's own neutral words. Who
+ * makes a chunk has checked it against hashes; the store checks that it fits where it goes.
+ */
+import type { Address } from '../move/address.ts';
+import { HASH_BYTES } from '../move/hash.ts';
+import type { StateValueMetadata } from '../move/state-value.ts';
+import type { Block, EpochEnd } from './block-column.ts';
+import { frozenRootCount, type Head } from './head.ts';
+import type { LedgerIdentity } from './identity-column.ts';
+import { ChunkError } from './store-error.ts';
+
+/** Most versions in one chunk. */
+export const MAX_CHUNK_TRANSACTIONS = 100_000;
+
+/** One write of a transaction. */
+export interface StateWrite {
+  /** The physical state key (spec/ledger.md §1.2). */
+  readonly key: Buffer;
+  /** The value's bytes; `undefined` deletes. */
+  readonly value: Uint8Array | undefined;
+  /** Absent for plain values; ignored for deletions. */
+  readonly metadata?: StateValueMetadata | undefined;
+}
+
+/** An event that has a place in a stream. Type tag and data are BCS. */
+export interface ChunkStreamEvent {
+  readonly kind: 'stream';
+  readonly address: Address;
+  readonly creationNumber: bigint;
+  readonly sequenceNumber: bigint;
+  readonly typeTag: Uint8Array;
+  readonly data: Uint8Array;
+}
+
+/** A module event. Type tag and data are BCS. */
+export interface ChunkModuleEvent {
+  readonly kind: 'module';
+  readonly typeTag: Uint8Array;
+  readonly data: Uint8Array;
+}
+
+/** An event of a stream that a module event was translated into (spec/ledger.md §5.8). */
+export interface TranslatedEvent extends ChunkStreamEvent {
+  /** Place of the module event in its transaction. */
+  readonly index: number;
+}
+
+/** One version. Buffers must stay unchanged until the chunk is committed. */
+export interface ChunkTransaction {
+  readonly writes: readonly StateWrite[];
+  /** In the order of emission: the position is the event's index. */
+  readonly events: readonly (ChunkStreamEvent | ChunkModuleEvent)[];
+  readonly translatedEvents?: readonly TranslatedEvent[] | undefined;
+  /** BCS of the TransactionInfo. */
+  readonly info: Uint8Array;
+  /** BCS of the TransactionOnChainData; must be there when the ledger keeps transactions. */
+  readonly transaction?: Uint8Array | undefined;
+}
+
+/** Versions `firstVersion`, `firstVersion + 1`, … */
+export interface Chunk {
+  readonly firstVersion: bigint;
+  readonly transactions: readonly ChunkTransaction[];
+  /** The blocks that begin in this chunk, by height. */
+  readonly blocks: readonly Block[];
+  /** The epochs that end in this chunk, by version. */
+  readonly epochEnds: readonly EpochEnd[];
+  /** The accumulator's full subtrees after the chunk's last version, as in Head. */
+  readonly frozenRoots: readonly Buffer[];
+  /** What ledger this is: with version 0, and only there. */
+  readonly identity?: LedgerIdentity | undefined;
+}
+
+/** The chunk's last version. */
+export function lastVersionOf(chunk: Chunk): bigint {
+  return chunk.firstVersion + BigInt(chunk.transactions.length) - 1n;
+}
+
+/** Checks what can be seen without the store. @throws ChunkError */
+export function checkChunk(chunk: Chunk): void {
+  const { firstVersion, transactions, frozenRoots } = chunk;
+  if (transactions.length === 0) {
+    throw new ChunkError('chunk_empty', firstVersion, 'a chunk without transactions');
+  }
+  if (transactions.length > MAX_CHUNK_TRANSACTIONS) {
+    throw new ChunkError(
+      'chunk_too_large',
+      firstVersion,
+      `a chunk of ${transactions.length} versions, at most ${MAX_CHUNK_TRANSACTIONS} go in one`,
+    );
+  }
+  if ((chunk.identity !== undefined) !== (firstVersion === 0n)) {
+    const detail = 'the ledger’s identity comes with version 0 and with nothing else';
+    throw new ChunkError('chunk_identity', firstVersion, detail);
+  }
+  const last = lastVersionOf(chunk);
+  const expectedRoots = frozenRootCount(last + 1n);
+  if (
+    frozenRoots.length !== expectedRoots ||
+    frozenRoots.some((root) => root.length !== HASH_BYTES)
+  ) {
+    const detail = `an accumulator of this length has ${expectedRoots} full subtrees`;
+    throw new ChunkError('chunk_accumulator', last, detail);
+  }
+  checkEpochs(chunk, last);
+}
+
+function checkEpochs({ firstVersion, epochEnds }: Chunk, last: bigint): void {
+  let least = firstVersion;
+  for (const { lastVersion } of epochEnds) {
+    if (lastVersion < least || lastVersion > last) {
+      const detail = `an epoch that ends here stands outside its chunk or out of order`;
+      throw new ChunkError('chunk_epochs', lastVersion, detail);
+    }
+    least = lastVersion + 1n;
+  }
+}
+
+/** Checks that the blocks of a chunk follow those there are. @throws ChunkError */
+export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
+  const last = lastVersionOf(chunk);
+  let height = head === undefined ? 0n : head.blockHeight + 1n;
+  let least = chunk.firstVersion;
+  if (head === undefined && chunk.blocks[0]?.firstVersion !== 0n) {
+    throw new ChunkError('chunk_blocks', 0n, 'the first version begins block 0');
+  }
+  for (const block of chunk.blocks) {
+    if (block.height !== height) {
+      const detail = `block ${block.height} begins where block ${height} is expected`;
+      throw new ChunkError('chunk_blocks', block.firstVersion, detail);
+    }
+    if (block.firstVersion < least || block.firstVersion > last) {
+      const detail = `block ${height} begins outside its chunk or out of order`;
+      throw new ChunkError('chunk_blocks', block.firstVersion, detail);
+    }
+    height += 1n;
+    least = block.firstVersion + 1n;
+  }
+}
+
+/** The head after a chunk that fits after `head`. */
+export function headAfter(chunk: Chunk, head: Head | undefined): Head {
+  const newest = chunk.blocks[chunk.blocks.length - 1];
+  if (newest === undefined && head === undefined) {
+    throw new RangeError('a ledger without blocks: check the chunk first');
+  }
+  return {
+    version: lastVersionOf(chunk),
+    timestampUsecs: newest?.timestampUsecs ?? head!.timestampUsecs,
+    epoch: newest?.epoch ?? head!.epoch,
+    blockHeight: newest?.height ?? head!.blockHeight,
+    oldestVersion: head?.oldestVersion ?? 0n,
+    oldestBlockHeight: head?.oldestBlockHeight ?? 0n,
+    frozenRoots: chunk.frozenRoots,
+  };
+}

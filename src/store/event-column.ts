@@ -1,0 +1,130 @@
+/**
+ * Events: handle events by stream and sequence number, module events by version. A row is self-contained: a page
+ * needs no second read. Type tag and data lie together as the BCS of an event ends (spec/ledger.md §1.3, http.md
+ * §7.5), so that a BCS answer copies them as they are.
+ */
+import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from '../move/address.ts';
+import type { BcsReader } from '../move/bcs-reader.ts';
+import { BcsWriter } from '../move/bcs-writer.ts';
+import type { Batch } from './batch.ts';
+import { EVENTS, MODULE_EVENTS } from './columns.ts';
+import {
+  BUCKET_INDEX_BYTES,
+  decodeBucketKey,
+  decodeU64Key,
+  encodeBucketKey,
+  encodeU64Key,
+  U64_BYTES,
+} from './order-key.ts';
+import { decodeRow } from './row-codec.ts';
+import type { Row, ScannedRow } from './store.ts';
+
+/** Names an event stream (spec/ledger.md §5.7). */
+export interface StreamId {
+  readonly address: Address;
+  readonly creationNumber: bigint;
+}
+
+/** Type and data of an event, as views on its row. */
+export interface EventBody {
+  /** BCS of the type tag. */
+  readonly typeTag: Buffer;
+  /** BCS of the event's value. */
+  readonly data: Buffer;
+  /** BCS of type tag and data together: how the BCS of an event ends. */
+  readonly encoded: Buffer;
+}
+
+/** An event of a stream. */
+export interface StoredEvent extends EventBody {
+  readonly sequenceNumber: bigint;
+  readonly version: bigint;
+  /** Place among the events of its transaction. */
+  readonly index: number;
+}
+
+/** A module event: it belongs to no stream. */
+export interface StoredModuleEvent extends EventBody {
+  readonly version: bigint;
+  readonly index: number;
+}
+
+const FIXED_BYTES = 16;
+const LENGTH_BYTES = 5;
+
+/** The partition of a stream: address, creation number. */
+export function encodeStreamId({ address, creationNumber }: StreamId): Buffer {
+  const bytes = Buffer.allocUnsafe(ADDRESS_BYTES + U64_BYTES);
+  bytes.set(addressBytes(address), 0);
+  bytes.writeBigUInt64BE(creationNumber, ADDRESS_BYTES);
+  return bytes;
+}
+
+/** The stream of a partition. */
+export function decodeStreamId(partition: Buffer): StreamId {
+  return {
+    address: addressFromBytes(partition),
+    creationNumber: decodeU64Key(partition, ADDRESS_BYTES),
+  };
+}
+
+/** Files an event of a stream. Type tag and data are BCS. */
+export function putEvent(
+  batch: Batch,
+  stream: StreamId,
+  sequenceNumber: bigint,
+  place: { readonly version: bigint; readonly index: number },
+  body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
+): void {
+  const { typeTag, data } = body;
+  const writer = new BcsWriter(FIXED_BYTES + typeTag.length + LENGTH_BYTES + data.length);
+  writer.u64(place.version).u32(place.index);
+  writeBody(writer, typeTag, data);
+  batch.put(EVENTS, encodeStreamId(stream), encodeU64Key(sequenceNumber), writer.view());
+}
+
+/** Reads a row of a stream. @throws RowDamagedError */
+export function decodeEventRow(partition: Uint8Array, { order, value }: Row): StoredEvent {
+  return decodeRow(EVENTS, partition, order, value, (reader) => {
+    const version = reader.u64();
+    const index = reader.u32();
+    return { sequenceNumber: decodeU64Key(order), version, index, ...readBody(reader) };
+  });
+}
+
+/** Files a module event. Type tag and data are BCS. */
+export function putModuleEvent(
+  batch: Batch,
+  place: { readonly version: bigint; readonly index: number },
+  body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
+): void {
+  const { typeTag, data } = body;
+  const writer = new BcsWriter(FIXED_BYTES + typeTag.length + LENGTH_BYTES + data.length);
+  writeBody(writer, typeTag, data);
+  const key = encodeBucketKey(place.version);
+  const order = Buffer.allocUnsafe(key.order.length + BUCKET_INDEX_BYTES);
+  order.set(key.order, 0);
+  order.writeUInt32BE(place.index, key.order.length);
+  batch.put(MODULE_EVENTS, key.partition, order, writer.view());
+}
+
+/** Reads a module event. @throws RowDamagedError */
+export function decodeModuleEventRow({ partition, order, value }: ScannedRow): StoredModuleEvent {
+  return decodeRow(MODULE_EVENTS, partition, order, value, (reader) => {
+    const version = decodeBucketKey(partition, order);
+    const index = order.readUInt32BE(order.length - BUCKET_INDEX_BYTES);
+    return { version, index, ...readBody(reader) };
+  });
+}
+
+function writeBody(writer: BcsWriter, typeTag: Uint8Array, data: Uint8Array): void {
+  writer.u32(typeTag.length).fixed(typeTag).bytes(data);
+}
+
+function readBody(reader: BcsReader): EventBody {
+  const typeTagBytes = reader.u32();
+  const start = reader.offset;
+  const typeTag = reader.fixed(typeTagBytes);
+  const data = reader.bytes();
+  return { typeTag, data, encoded: reader.buffer.subarray(start, reader.offset) };
+}

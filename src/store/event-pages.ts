@@ -1,0 +1,191 @@
+/**
+ * Pages of event streams at a head: rules of spec/http.md §7.1, with what was pruned said openly (design D4). Rows of
+ * a stream are contiguous and their versions never fall, so that "at or below a version" is a search by halves where
+ * the plain way (look at the ends) does not answer.
+ */
+import type { MaybePromise } from '../move/module/lookup.ts';
+import { EVENTS } from './columns.ts';
+import { decodeEventRow, encodeStreamId, type StoredEvent, type StreamId } from './event-column.ts';
+import type { Head } from './head.ts';
+import { andThen } from './maybe-promise.ts';
+import { encodeU64Key, U64_MAX } from './order-key.ts';
+import type { Row, StoreReader } from './store.ts';
+import { EventGapError } from './store-error.ts';
+
+/** Which events are wanted. */
+export interface EventPageQuery {
+  /** First sequence number; absent: the newest `limit` events. */
+  readonly start?: bigint | undefined;
+  /** 1 to MAX_RANGE_ROWS. */
+  readonly limit: number;
+}
+
+/** A page of a stream. */
+export interface EventPage {
+  /** Ascending and contiguous. */
+  readonly events: readonly StoredEvent[];
+  /** Set when events that belong to the page were pruned. */
+  readonly pruned: PrunedEvents | undefined;
+}
+
+/** The beginning of a page that is no longer kept. */
+export interface PrunedEvents {
+  /** The first event of the page. */
+  readonly wanted: bigint;
+  /** The first event of the stream that is kept; one above the last when none is. */
+  readonly firstKept: bigint;
+}
+
+const NO_EVENTS: EventPage = { events: [], pruned: undefined };
+
+/** The events of one stream that a head shows. Methods throw RowDamagedError and EventGapError. */
+export class EventStreamView {
+  readonly #store: StoreReader;
+  readonly #head: Head;
+  readonly #stream: StreamId;
+  readonly #partition: Buffer;
+
+  constructor(store: StoreReader, head: Head, stream: StreamId) {
+    this.#store = store;
+    this.#head = head;
+    this.#stream = stream;
+    this.#partition = encodeStreamId(stream);
+  }
+
+  /** A page, by the rules of spec/http.md §7.1. One round trip unless a page meets the head or what was pruned. */
+  page(query: EventPageQuery): MaybePromise<EventPage> {
+    return query.start === undefined
+      ? this.#newestPage(query.limit)
+      : this.#pageFrom(query.start, query.limit);
+  }
+
+  /** The last sequence number at or below the head; `undefined` for a stream without events. */
+  lastSequenceNumber(): MaybePromise<bigint | undefined> {
+    const last = this.#store.seekLast(EVENTS, this.#partition, encodeU64Key(U64_MAX));
+    return andThen(last, (row) => {
+      if (row === undefined) return undefined;
+      const event = this.#decode(row);
+      if (this.#isVisible(event)) return event.sequenceNumber;
+      return this.#lastVisibleBelow(event.sequenceNumber);
+    });
+  }
+
+  /** The first sequence number that is kept; one above the last when none is, `undefined` without events. */
+  firstKeptSequenceNumber(): MaybePromise<bigint | undefined> {
+    return andThen(this.lastSequenceNumber(), (last) =>
+      last === undefined ? undefined : this.#firstAbove(this.#head.oldestVersion - 1n, last),
+    );
+  }
+
+  #pageFrom(start: bigint, limit: number): MaybePromise<EventPage> {
+    const end = start + BigInt(limit) - 1n;
+    const rows = this.#store.range(EVENTS, this.#partition, {
+      from: encodeU64Key(start),
+      to: encodeU64Key(end < U64_MAX ? end : U64_MAX),
+      limit,
+    });
+    return andThen(rows, (found) => this.#finish(start, this.#decodeVisible(found)));
+  }
+
+  #newestPage(limit: number): MaybePromise<EventPage> {
+    const rows = this.#store.range(EVENTS, this.#partition, { limit, reverse: true });
+    return andThen(rows, (found) => {
+      const newest = found[0];
+      if (newest === undefined) return NO_EVENTS;
+      const last = this.#decode(newest);
+      if (this.#isVisible(last)) {
+        const events = this.#decodeVisible([...found].reverse());
+        return this.#finish(firstOfNewest(last.sequenceNumber, limit), events);
+      }
+      // Events above the head: of a commit that came after this head was read, or of one that was cut off.
+      return andThen(this.#lastVisibleBelow(last.sequenceNumber), (visible) =>
+        visible === undefined ? NO_EVENTS : this.#pageFrom(firstOfNewest(visible, limit), limit),
+      );
+    });
+  }
+
+  /** Takes away what is pruned, checks that nothing is missing, and says what is gone. */
+  #finish(wanted: bigint, visible: readonly StoredEvent[]): MaybePromise<EventPage> {
+    const kept = visible.findIndex(({ version }) => version >= this.#head.oldestVersion);
+    const events = kept < 0 ? [] : visible.slice(kept);
+    let expected = events[0]?.sequenceNumber;
+    for (const { sequenceNumber } of events) {
+      if (sequenceNumber !== expected) throw this.#gap(expected!, sequenceNumber);
+      expected += 1n;
+    }
+    if (events[0]?.sequenceNumber === wanted) return { events, pruned: undefined };
+    return this.#finishLate(wanted, events);
+  }
+
+  /** The page does not begin where it should: it lies behind the end, or its beginning was pruned. */
+  #finishLate(wanted: bigint, events: readonly StoredEvent[]): MaybePromise<EventPage> {
+    if (this.#head.oldestVersion === 0n) {
+      const first = events[0];
+      if (first !== undefined) throw this.#gap(wanted, first.sequenceNumber);
+      return NO_EVENTS;
+    }
+    return andThen(this.lastSequenceNumber(), (last) => {
+      if (last === undefined || wanted > last) return NO_EVENTS;
+      return andThen(this.#firstAbove(this.#head.oldestVersion - 1n, last), (firstKept) => ({
+        events,
+        pruned: { wanted, firstKept },
+      }));
+    });
+  }
+
+  async #lastVisibleBelow(sequenceNumber: bigint): Promise<bigint | undefined> {
+    const firstHidden = await this.#firstAbove(this.#head.version, sequenceNumber);
+    if (firstHidden === 0n) return undefined;
+    const order = encodeU64Key(firstHidden - 1n);
+    const row = await this.#store.seekLast(EVENTS, this.#partition, order);
+    return row === undefined ? undefined : this.#decode(row).sequenceNumber;
+  }
+
+  /** The first sequence number up to `last` whose version lies above `version`; `last + 1` when there is none. */
+  async #firstAbove(version: bigint, last: bigint): Promise<bigint> {
+    let low = 0n;
+    let high = last;
+    let answer = last + 1n;
+    while (low <= high) {
+      const middle = (low + high) >> 1n;
+      const row = await this.#store.seekLast(EVENTS, this.#partition, encodeU64Key(middle));
+      const event = row === undefined ? undefined : this.#decode(row);
+      if (event === undefined || event.version <= version) {
+        low = middle + 1n;
+      } else {
+        answer = event.sequenceNumber;
+        if (answer === 0n) break;
+        high = answer - 1n;
+      }
+    }
+    return answer;
+  }
+
+  #decodeVisible(rows: readonly Row[]): StoredEvent[] {
+    const events: StoredEvent[] = [];
+    for (const row of rows) {
+      const event = this.#decode(row);
+      if (!this.#isVisible(event)) break;
+      events.push(event);
+    }
+    return events;
+  }
+
+  #decode(row: Row): StoredEvent {
+    return decodeEventRow(this.#partition, row);
+  }
+
+  #isVisible({ version }: StoredEvent): boolean {
+    return version <= this.#head.version;
+  }
+
+  #gap(expected: bigint, actual: bigint): EventGapError {
+    const { address, creationNumber } = this.#stream;
+    return new EventGapError(`0x${address}/${creationNumber}`, expected, actual);
+  }
+}
+
+function firstOfNewest(last: bigint, limit: number): bigint {
+  const first = last - BigInt(limit) + 1n;
+  return first > 0n ? first : 0n;
+}

@@ -1,0 +1,83 @@
+/**
+ * State: one row per write, filed under the hash of its state key and ordered by version, so that "the value at v"
+ * is the last row at or below v (spec/ledger.md §5.3). Deletions are rows too: a key that was deleted must hide its
+ * older values.
+ */
+import type { BcsReader } from '../move/bcs-reader.ts';
+import { BcsWriter } from '../move/bcs-writer.ts';
+import {
+  readStateValueMetadata,
+  type StateValueMetadata,
+  writeStateValueMetadata,
+} from '../move/state-value.ts';
+import type { Batch } from './batch.ts';
+import { STATE } from './columns.ts';
+import { decodeU64Key, encodeU64Key } from './order-key.ts';
+import { decodeRow } from './row-codec.ts';
+import type { Row } from './store.ts';
+import { RowDamagedError } from './store-error.ts';
+
+const TAG_DELETED = 0;
+const TAG_PLAIN = 1;
+const TAG_WITH_METADATA = 2;
+const TAG_BYTES = 1;
+/** Most bytes of metadata: variant and three u64. */
+const MAX_METADATA_BYTES = 25;
+
+/** What a write left under a key. */
+export interface StateEntry {
+  /** The version that wrote it. */
+  readonly version: bigint;
+  /** The value's bytes, a view on the row; `undefined`: the key was deleted. */
+  readonly bytes: Buffer | undefined;
+  readonly metadata: StateValueMetadata | undefined;
+}
+
+/** The row value of a write; `bytes` undefined is a deletion, whose metadata nobody can read later (§5.2). */
+export function encodeStateRow(
+  bytes: Uint8Array | undefined,
+  metadata: StateValueMetadata | undefined,
+): Buffer {
+  if (bytes === undefined) return Buffer.of(TAG_DELETED);
+  if (metadata === undefined) {
+    const row = Buffer.allocUnsafe(TAG_BYTES + bytes.length);
+    row[0] = TAG_PLAIN;
+    row.set(bytes, TAG_BYTES);
+    return row;
+  }
+  const writer = new BcsWriter(TAG_BYTES + MAX_METADATA_BYTES + bytes.length);
+  writer.u8(TAG_WITH_METADATA);
+  writeStateValueMetadata(writer, metadata);
+  return writer.fixed(bytes).view();
+}
+
+/** Reads a row of the state column. @throws RowDamagedError */
+export function decodeStateRow(keyHash: Uint8Array, { order, value }: Row): StateEntry {
+  const version = decodeU64Key(order);
+  switch (value[0]) {
+    case TAG_PLAIN:
+      return { version, bytes: value.subarray(TAG_BYTES), metadata: undefined };
+    case TAG_WITH_METADATA:
+      return decodeRow(STATE, keyHash, order, value, (reader: BcsReader) => {
+        reader.u8();
+        const metadata = readStateValueMetadata(reader);
+        return { version, bytes: reader.fixed(reader.remaining), metadata };
+      });
+    default:
+      if (value.length === TAG_BYTES && value[0] === TAG_DELETED) {
+        return { version, bytes: undefined, metadata: undefined };
+      }
+      throw new RowDamagedError(STATE.name, keyHash, order, `unknown tag ${value[0] ?? 'none'}`);
+  }
+}
+
+/** Files a write. */
+export function putState(
+  batch: Batch,
+  keyHash: Uint8Array,
+  version: bigint,
+  bytes: Uint8Array | undefined,
+  metadata: StateValueMetadata | undefined,
+): void {
+  batch.put(STATE, keyHash, encodeU64Key(version), encodeStateRow(bytes, metadata));
+}

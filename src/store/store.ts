@@ -1,0 +1,153 @@
+/**
+ * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read inside one partition
+ * of one column. LMDB and the in-memory model answer at once; a distributed engine answers with a promise. The
+ * contract is test/store/contract.test.ts.
+ *
+ * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit changes. It may
+ * share its memory with other small answers (Node's buffer pool): who keeps a few bytes of it for long copies them
+ * out, or keeps what was decoded. What is passed in as a key is read before the call returns and may be used again.
+ * Buffers put into a batch belong to the store until the commit has settled.
+ *
+ * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version (design §4)
+ * makes that harmless, so no caller holds a transaction.
+ */
+import type { MaybePromise } from '../move/module/lookup.ts';
+import type { Batch } from './batch.ts';
+import type { Column } from './columns.ts';
+
+/** Most rows one range may ask for. */
+export const MAX_RANGE_ROWS = 10_000;
+/** Most rows one page of a scan may ask for. */
+export const MAX_SCAN_ROWS = 10_000;
+/** Most keys one batch get may ask for. */
+export const MAX_GET_MANY_KEYS = 100_000;
+
+/** Where a row is. */
+export interface RowKey {
+  readonly partition: Uint8Array;
+  readonly order: Uint8Array;
+}
+
+/** A row of a known partition. */
+export interface Row {
+  readonly order: Buffer;
+  readonly value: Buffer;
+}
+
+/** A row with all of its key. */
+export interface ScannedRow extends Row {
+  readonly partition: Buffer;
+}
+
+/** Which rows of a partition; both bounds belong to the range. */
+export interface RangeQuery {
+  /** Lowest order part; absent: from the beginning of the partition. */
+  readonly from?: Uint8Array | undefined;
+  /** Highest order part; absent: to the end of the partition. */
+  readonly to?: Uint8Array | undefined;
+  /** 1 to MAX_RANGE_ROWS. */
+  readonly limit: number;
+  /** Highest first. */
+  readonly reverse?: boolean | undefined;
+}
+
+/** One page of a scan over a whole column. */
+export interface ScanQuery {
+  /** The last row of the page before; absent: from the beginning of the column. */
+  readonly after?: RowKey | undefined;
+  /** 1 to MAX_SCAN_ROWS. */
+  readonly maxRows: number;
+  /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
+  readonly maxBytes: number;
+}
+
+/** How much a column holds. */
+export interface ColumnStatistics {
+  readonly column: Column;
+  readonly rows: number;
+  /** Bytes the column takes, as the engine counts them: pages for LMDB, keys and values for the model. */
+  readonly bytes: number;
+}
+
+/** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
+export interface StoreReader {
+  /** The value of one row. */
+  get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
+
+  /** The values of many rows of one column, in the order asked; all from one commit. */
+  getMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Buffer | undefined)[]>;
+
+  /** The last row of a partition whose order part is at most `order`. */
+  seekLast(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Row | undefined>;
+
+  /** `seekLast` for many keys of one column, in the order asked; all from one commit. */
+  seekLastMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Row | undefined)[]>;
+
+  /** Rows of a partition in order. */
+  range(column: Column, partition: Uint8Array, query: RangeQuery): MaybePromise<readonly Row[]>;
+
+  /** Rows of a column in the order of their whole keys; an empty page is the end. */
+  scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
+
+  /** All columns, by number. */
+  statistics(): MaybePromise<readonly ColumnStatistics[]>;
+
+  /** Waits for commits under way, then gives everything back. Closing twice is allowed. */
+  close(): Promise<void>;
+}
+
+/** A store that this process may also write. */
+export interface Store extends StoreReader {
+  /**
+   * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic batches stores the
+   * batch's rows first and what is published last, each durably.
+   * @throws StoreFullError when there is no room, StoreError `store_lock_lost` when another process has taken over
+   *   the writing, `store_read_only` for a reader, `store_io` for other failures of the device.
+   */
+  commit(batch: Batch): Promise<void>;
+}
+
+/** @throws RangeError when a key has not the column's shape: a programmer's mistake. */
+export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {
+  if (
+    partition.length !== column.partitionBytes ||
+    order.length < column.orderMinBytes ||
+    order.length > column.orderMaxBytes
+  ) {
+    throw new RangeError(
+      `column ${column.name} has no key of ${partition.length} + ${order.length} bytes`,
+    );
+  }
+}
+
+/** @throws RangeError for too many keys. */
+export function assertKeyCount(keys: readonly RowKey[]): void {
+  if (keys.length > MAX_GET_MANY_KEYS) {
+    throw new RangeError(`${keys.length} keys at once, at most ${MAX_GET_MANY_KEYS} are read`);
+  }
+}
+
+/** @throws RangeError for a limit that is none, or bounds of another shape. */
+export function assertRange(column: Column, partition: Uint8Array, query: RangeQuery): void {
+  assertLimit(query.limit, MAX_RANGE_ROWS, 'limit');
+  const { from, to } = query;
+  if (from !== undefined) assertKeyShape(column, partition, from);
+  if (to !== undefined) assertKeyShape(column, partition, to);
+  if (partition.length !== column.partitionBytes) {
+    throw new RangeError(`column ${column.name} has no partition of ${partition.length} bytes`);
+  }
+}
+
+/** @throws RangeError for a limit that is none, or a key of another shape. */
+export function assertScan(column: Column, query: ScanQuery): void {
+  assertLimit(query.maxRows, MAX_SCAN_ROWS, 'maxRows');
+  if (query.after !== undefined) {
+    assertKeyShape(column, query.after.partition, query.after.order);
+  }
+}
+
+function assertLimit(limit: number, most: number, what: string): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > most) {
+    throw new RangeError(`${what} is ${limit}, it must be 1 to ${most}`);
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * A ledger as one head shows it: everything written at or below the head's version and nothing above, however far
+ * the writer has come meanwhile. A view never changes; what is pruned after it was taken may go missing from it.
+ * What a version below the oldest means to a client is the caller's matter (410), the view only says what is there.
+ */
+import type { Address } from '../move/address.ts';
+import type { MaybePromise } from '../move/module/lookup.ts';
+import { walkAccountKeys } from './account-key-column.ts';
+import { type Block, decodeBlock, decodeEpochEnd, EPOCHS_PARTITION } from './block-column.ts';
+import {
+  BLOCKS_BY_HEIGHT,
+  BLOCKS_BY_VERSION,
+  type Column,
+  EPOCHS,
+  STATE,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+} from './columns.ts';
+import type { StreamId } from './event-column.ts';
+import { type EventPage, type EventPageQuery, EventStreamView } from './event-pages.ts';
+import { type Head, openHead } from './head.ts';
+import { andThen } from './maybe-promise.ts';
+import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './order-key.ts';
+import { decodeStateRow, type StateEntry } from './state-column.ts';
+import { MAX_RANGE_ROWS, type Row, type StoreReader } from './store.ts';
+
+/** A page of an account's keys. */
+export interface AccountKeyPage {
+  readonly keys: readonly Buffer[];
+  /** The physical key that the next page begins with; `undefined` on the last page. */
+  readonly next: Buffer | undefined;
+}
+
+/** Which keys of an account are wanted. */
+export interface AccountKeyQuery {
+  /** A physical key, or bytes that begin like one: keys from there on. */
+  readonly from?: Uint8Array | undefined;
+  /** 1 to MAX_RANGE_ROWS. */
+  readonly limit: number;
+  /** Keys that were not written at or below this version are left out. */
+  readonly version: bigint;
+}
+
+/** Takes a view of the newest head. @throws StoreError `ledger_empty`, RowDamagedError */
+export function openView(store: StoreReader): MaybePromise<StoreView> {
+  return andThen(openHead(store), (head) => new StoreView(store, head));
+}
+
+/**
+ * Reads at a head. A version above the head is a programmer's mistake (RangeError): callers resolve versions first.
+ * Methods throw RowDamagedError for rows that do not decode.
+ */
+export class StoreView {
+  readonly head: Head;
+  readonly #store: StoreReader;
+  /** The order part of the newest version: most reads want it. */
+  readonly #headOrder: Buffer;
+
+  constructor(store: StoreReader, head: Head) {
+    this.#store = store;
+    this.head = head;
+    this.#headOrder = encodeU64Key(head.version);
+  }
+
+  /** What stands under a key (by its 32-byte hash) after a version; `undefined` when nothing does. */
+  state(keyHash: Uint8Array, version = this.head.version): MaybePromise<StateEntry | undefined> {
+    const row = this.#store.seekLast(STATE, keyHash, this.#orderOf(version));
+    return andThen(row, (found) => existingState(keyHash, found));
+  }
+
+  /** `state` for many keys, in the order asked. */
+  stateMany(
+    keyHashes: readonly Uint8Array[],
+    version = this.head.version,
+  ): MaybePromise<readonly (StateEntry | undefined)[]> {
+    const order = this.#orderOf(version);
+    const keys = keyHashes.map((partition) => ({ partition, order }));
+    return andThen(this.#store.seekLastMany(STATE, keys), (rows) =>
+      rows.map((row, index) => existingState(keyHashes[index]!, row)),
+    );
+  }
+
+  /** The events of one stream. */
+  eventStream(stream: StreamId): EventStreamView {
+    return new EventStreamView(this.#store, this.head, stream);
+  }
+
+  /** A page of a stream, by the rules of spec/http.md §7.1. @throws EventGapError */
+  eventPage(stream: StreamId, query: EventPageQuery): MaybePromise<EventPage> {
+    return this.eventStream(stream).page(query);
+  }
+
+  /**
+   * Keys under an account in the order of listings (spec/ledger.md §5.4), written at or below a version. Whether they
+   * still have a value there is for `stateMany` to say.
+   */
+  async accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage> {
+    const { from, limit, version } = query;
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RANGE_ROWS) {
+      throw new RangeError(`limit is ${limit}, it must be 1 to ${MAX_RANGE_ROWS}`);
+    }
+    this.#orderOf(version);
+    const keys: Buffer[] = [];
+    for await (const { key, firstVersion } of walkAccountKeys(this.#store, address, from)) {
+      if (firstVersion > version) continue;
+      if (keys.length === limit) return { keys, next: key };
+      keys.push(key);
+    }
+    return { keys, next: undefined };
+  }
+
+  /** The block that a version belongs to; `undefined` when it is not kept. */
+  blockOfVersion(version: bigint): MaybePromise<Block | undefined> {
+    this.#orderOf(version);
+    return this.#lastBlockFrom(version, this.head.oldestVersion);
+  }
+
+  /** The first kept block that begins at or after a version; `undefined` when there is none up to the head. */
+  blockFromVersion(version: bigint): MaybePromise<Block | undefined> {
+    if (version > this.head.version) return undefined;
+    if (version < this.head.oldestVersion) return this.blockFromVersion(this.head.oldestVersion);
+    const { partition, order } = encodeBucketKey(version);
+    const rows = this.#store.range(BLOCKS_BY_VERSION, partition, { from: order, limit: 1 });
+    return andThen(rows, ([row]) => {
+      if (row === undefined) return this.blockFromVersion(bucketEnd(version) + 1n);
+      const block = decodeBlock(BLOCKS_BY_VERSION, partition, row.order, row.value);
+      return block.firstVersion <= this.head.version ? block : undefined;
+    });
+  }
+
+  /** A block by its height; `undefined` when it is not kept or not there yet. */
+  blockByHeight(height: bigint): MaybePromise<Block | undefined> {
+    if (height > this.head.blockHeight) return undefined;
+    const { partition, order } = encodeBucketKey(height);
+    return andThen(this.#store.get(BLOCKS_BY_HEIGHT, partition, order), (value) =>
+      value === undefined ? undefined : decodeBlock(BLOCKS_BY_HEIGHT, partition, order, value),
+    );
+  }
+
+  /** The last version of a block: before the next block's first, or the head's (spec/ledger.md §2.3). */
+  lastVersionOfBlock(block: Block): MaybePromise<bigint> {
+    return andThen(this.blockByHeight(block.height + 1n), (next) =>
+      next === undefined ? this.head.version : next.firstVersion - 1n,
+    );
+  }
+
+  /** The epoch a version belongs to: the first that ends at or after it, else the head's. */
+  epochOfVersion(version: bigint): MaybePromise<bigint> {
+    const query = { from: this.#orderOf(version), limit: 1 };
+    return andThen(this.#store.range(EPOCHS, EPOCHS_PARTITION, query), ([row]) => {
+      if (row === undefined) return this.head.epoch;
+      const { epoch, lastVersion } = decodeEpochEnd(row);
+      return lastVersion <= this.head.version ? epoch : this.head.epoch;
+    });
+  }
+
+  /** BCS of the TransactionInfo of a version; `undefined` when it is not kept. */
+  transactionInfo(version: bigint): MaybePromise<Buffer | undefined> {
+    this.#orderOf(version);
+    const { partition, order } = encodeBucketKey(version);
+    return this.#store.get(TRANSACTION_INFOS, partition, order);
+  }
+
+  /**
+   * BCS of the TransactionOnChainData of up to `limit` versions from `first` on, without a gap; fewer at the head, and
+   * none where they are not kept.
+   */
+  async transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
+    const found: Buffer[] = [];
+    let version = first;
+    while (found.length < limit && version <= this.head.version) {
+      const rows = await this.#bucketRows(TRANSACTIONS, version, limit - found.length);
+      for (const { order, value } of rows) {
+        if (version > this.head.version) return found;
+        if (Buffer.compare(order, encodeBucketKey(version).order) !== 0) return found;
+        found.push(value);
+        version += 1n;
+      }
+      if (rows.length === 0) return found;
+    }
+    return found;
+  }
+
+  #bucketRows(column: Column, version: bigint, limit: number): MaybePromise<readonly Row[]> {
+    const { partition, order } = encodeBucketKey(version);
+    return this.#store.range(column, partition, { from: order, limit });
+  }
+
+  /** The last block that begins at or below `version`; buckets below the oldest version hold nothing to find. */
+  #lastBlockFrom(version: bigint, oldest: bigint): MaybePromise<Block | undefined> {
+    const { partition, order } = encodeBucketKey(version);
+    return andThen(this.#store.seekLast(BLOCKS_BY_VERSION, partition, order), (row) => {
+      if (row !== undefined) {
+        return decodeBlock(BLOCKS_BY_VERSION, partition, row.order, row.value);
+      }
+      const start = bucketStart(version);
+      return start <= oldest ? undefined : this.#lastBlockFrom(start - 1n, oldest);
+    });
+  }
+
+  /** @throws RangeError for a version that this view cannot show. */
+  #orderOf(version: bigint): Buffer {
+    if (version === this.head.version) return this.#headOrder;
+    if (version < 0n || version > this.head.version) {
+      throw new RangeError(`version ${version} is outside 0 to ${this.head.version}`);
+    }
+    return encodeU64Key(version);
+  }
+}
+
+function existingState(keyHash: Uint8Array, row: Row | undefined): StateEntry | undefined {
+  if (row === undefined) return undefined;
+  const entry = decodeStateRow(keyHash, row);
+  return entry.bytes === undefined ? undefined : entry;
+}

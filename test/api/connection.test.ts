@@ -1,0 +1,174 @@
+/** What only real connections show: the HTTP parser's refusals, raw paths, time limits (spec/http.md §1.7, §10). */
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withoutLedger } from './error-answers.ts';
+
+const app = withoutLedger({ maxHeaderBytes: 16 * 1024, headersTimeoutMs: 300 });
+beforeAll(() => app.listen({ port: 0, host: '127.0.0.1' }));
+afterAll(() => app.close());
+
+function open(): Socket {
+  return connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+}
+
+/** Sends raw bytes and gives everything that comes back until the server closes. */
+function talk(...parts: (string | Buffer)[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = open();
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    socket.on('close', () => resolve(received));
+    socket.on('error', reject);
+    for (const part of parts) socket.write(part);
+  });
+}
+
+function get(target: string | Buffer): Promise<string> {
+  const path = typeof target === 'string' ? Buffer.from(target) : target;
+  return talk(Buffer.from('GET '), path, ' HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+}
+
+function split(response: string): { status: number; head: string; body: string } {
+  const end = response.indexOf('\r\n\r\n');
+  const head = response.slice(0, end);
+  return { status: Number(head.split(' ')[1]), head, body: response.slice(end + 4) };
+}
+
+function errorBody(message: string): string {
+  return `{"message":${JSON.stringify(message)},"error_code":"web_framework_error","vm_error_code":null}`;
+}
+
+describe('targets as they are sent', () => {
+  it.each([
+    '/v1/accounts/g<>,/module/coin',
+    'http://somewhere/v1/accounts/g/module/coin',
+    '/v1/accounts/g/module/coin#fragment?x',
+    '/v1/accounts/g`|^"{}\\/module/coin',
+  ])('%s reaches its endpoint', async (target) => {
+    const { status, body } = split(await get(target));
+    expect(status).toBe(400);
+    expect(body).toContain('failed to parse path `address`');
+  });
+
+  it('a raw type in a path is read as it is', async () => {
+    const { status } = split(await get('/v1/accounts/1/balance/0x1::a::B<u8,vector<u8>>'));
+    expect(status).toBe(503);
+  });
+
+  it('a fragment is no query', async () => {
+    expect(split(await get('/v1/accounts/1/events/1#?start=x')).status).toBe(503);
+  });
+
+  it.each(['*', 'nothing'])('%s is no path of the interface', async (target) => {
+    const response = await talk(
+      `OPTIONS ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect([400, 404]).toContain(split(response).status);
+  });
+
+  it('a Host header is not needed', async () => {
+    const response = await talk('GET /v1/nowhere HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect(split(response)).toMatchObject({ status: 404, body: errorBody('not found') });
+  });
+});
+
+describe('what the HTTP parser refuses', () => {
+  it.each([
+    ['a blank', '/v1/a b'],
+    ['a byte above 127', Buffer.from('/v1/é')],
+    ['a control character', '/v1/\x01'],
+  ])('%s in a path', async (_, target) => {
+    const { status, head, body } = split(await get(target));
+    expect(status).toBe(400);
+    expect(body).toBe(errorBody('bad request'));
+    expect(head.toLowerCase()).toContain('content-type: application/json\r\n');
+    expect(head.toLowerCase()).toContain('connection: close');
+  });
+
+  it('headers over the limit', async () => {
+    const headers = (bytes: number) =>
+      `GET /v1/nowhere HTTP/1.1\r\nConnection: close\r\nx: ${'y'.repeat(bytes)}\r\n\r\n`;
+    expect(split(await talk(headers(15 * 1024))).status).toBe(404);
+    expect(split(await talk(headers(16 * 1024)))).toMatchObject({
+      status: 431,
+      body: errorBody('request header fields too large'),
+    });
+  });
+
+  it('a long path is no reason below that', async () => {
+    const { status } = split(await get(`/v1/accounts/1/module/${'a'.repeat(15 * 1024)}`));
+    expect(status).toBe(503);
+  });
+
+  it('headers that do not come in time', async () => {
+    const { status, body } = split(await talk('GET /v1 HTTP/1.1\r\nHost: x\r\n'));
+    expect([status, body]).toEqual([408, errorBody('request timeout')]);
+  });
+});
+
+describe('bodies over connections', () => {
+  const head =
+    'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
+    'Content-Type: application/json\r\n';
+
+  it('chunks are taken, split anywhere', async () => {
+    const response = await talk(
+      `${head}Transfer-Encoding: chunked\r\n\r\n`,
+      '2\r\n[1\r\n',
+      '2\r\n 2\r\n0\r\n\r\n',
+    );
+    expect(split(response).body).toContain('parse request payload error: ');
+  });
+
+  it('are asked for only when they may come', async () => {
+    const fits = await talk(`${head}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`, '{}');
+    expect(fits).toMatch(/^HTTP\/1\.1 100 Continue\r\n/);
+    const length = 9 * 1024 * 1024;
+    const socket = open();
+    const first = new Promise<string>((resolve) => {
+      socket.once('data', (chunk) => resolve(chunk.toString('latin1')));
+    });
+    socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`);
+    expect(split(await first)).toMatchObject({ status: 413, body: errorBody('payload too large') });
+    socket.destroy();
+  });
+
+  it('that end early harm nobody', async () => {
+    const socket = open();
+    await new Promise((resolve) => socket.write(`${head}Content-Length: 9\r\n\r\n{`, resolve));
+    socket.destroy();
+    expect(split(await get('/v1/nowhere')).status).toBe(404);
+  });
+
+  it('are read to their end after a refusal, so that the connection can go on', async () => {
+    const body = 'x'.repeat(9 * 1024 * 1024);
+    const keepAlive = head.replace('Connection: close\r\n', '');
+    const response = await talk(
+      `${keepAlive}Content-Length: ${body.length}\r\n\r\n${body}`,
+      'GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    expect(response.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404']);
+  });
+});
+
+describe('clients that are slow', () => {
+  it('lose their connection when they do not read', async () => {
+    const impatient = withoutLedger({ requestTimeoutMs: 400 });
+    await impatient.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = impatient.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    // Answers of more bytes together than the buffers on both sides take.
+    socket.write('GET /v1/spec.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
+    socket.pause();
+    const connections = () =>
+      new Promise<number>((resolve) => {
+        impatient.server.getConnections((_, count) => resolve(count));
+      });
+    await expect.poll(connections, { timeout: 5000 }).toBe(1);
+    await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+    socket.on('error', () => {}).destroy();
+    await impatient.close();
+  });
+});

@@ -1,0 +1,53 @@
+/** What tests of the API expect of every error, and an API that has no ledger to answer from. */
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { expect } from 'vitest';
+import { buildApi } from '../../src/api/server.ts';
+import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import type { LedgerReader } from '../../src/ledger/api-contract.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
+
+/** Text of the 503 of `withoutLedger`. */
+export const NO_LEDGER = 'Failed to retrieve latest ledger info: no ledger is open';
+
+/** A node before it has a ledger. */
+const noLedger: LedgerReader = {
+  view() {
+    throw new LedgerError('ledger_unavailable', NO_LEDGER);
+  },
+};
+
+/** Log lines that an API wrote. */
+export class LogLines {
+  readonly errors: object[] = [];
+  readonly warnings: object[] = [];
+
+  error(facts: object): void {
+    this.errors.push(facts);
+  }
+
+  warn(facts: object): void {
+    this.warnings.push(facts);
+  }
+}
+
+/** An API whose requests fail where the ledger is needed, and not before. */
+export function withoutLedger(changes: Partial<ApiSettings> = {}): FastifyInstance {
+  return buildApi(noLedger, apiSettings(changes), new LogLines());
+}
+
+/** Holds an answer against the error it should be, every byte of the body included. */
+export function expectError(
+  response: LightMyRequestResponse,
+  status: number,
+  code: string,
+  message: string,
+): void {
+  expect(response.body).toBe(
+    `{"message":${JSON.stringify(message)},"error_code":"${code}","vm_error_code":null}`,
+  );
+  expect(response.statusCode).toBe(status);
+  expect(response.headers['content-type']).toBe(
+    code === 'web_framework_error' ? 'application/json' : 'application/json; charset=utf-8',
+  );
+  expect(response.headers['content-encoding']).toBeUndefined();
+}

@@ -1,0 +1,292 @@
+/** What is answered without a look at the ledger (spec/http.md §1.7, §5.1, §5.10, §10). */
+import { afterAll, describe, expect, it } from 'vitest';
+import { expectError, NO_LEDGER, withoutLedger } from './error-answers.ts';
+
+const ENCODE = '/v1/transactions/encode_submission';
+const MODULE = '/v1/accounts/0x1/module/coin';
+
+const app = withoutLedger();
+afterAll(() => app.close());
+
+describe('routing', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v2'],
+    ['GET', '/V1'],
+    ['GET', '/v1/accounts/0x1/module/coin/'],
+    ['GET', '/v1/accounts/0x1/module/'],
+    ['GET', '/v1/accounts/0x1/balance/'],
+    ['GET', '/v1/accounts/0x1/events/'],
+    ['POST', '/v1/accounts/0x1/events/'],
+    ['GET', '/v1/accounts//0x1/module/coin'],
+    ['GET', '/v1//accounts/0x1/module/coin'],
+    ['GET', '//v1'],
+    ['GET', '/v1/Accounts/0x1/module/coin'],
+    ['GET', '/v1/accounts/0x1/%6Dodule/coin'],
+    ['GET', '/v1/accounts%2F0x1/module/coin'],
+    ['GET', '/v1/accounts/0x1/module/coin/extra'],
+    ['GET', '/elsewhere/%FF'],
+    ['PUT', '/nowhere'],
+    ['OPTIONS', '/v1/nowhere'],
+    ['PROPFIND', '/v1/nowhere'],
+    ['POST', '/v1/transactions'],
+  ])('%s %s is not found', async (method, url) => {
+    const response = await app.inject({ method: method as 'GET', url });
+    expectError(response, 404, 'web_framework_error', 'not found');
+  });
+
+  it.each([
+    ['POST', MODULE],
+    ['PUT', MODULE],
+    ['PATCH', MODULE],
+    ['DELETE', '/v1/accounts/0x1/events/0'],
+    ['TRACE', '/v1'],
+    ['POST', '/v1/'],
+    ['PROPFIND', '/v1/accounts/0x1/balance/0xa'],
+    ['OPTIONS', MODULE],
+    ['GET', ENCODE],
+    ['POST', '/v1/accounts//module/coin'],
+    ['POST', '/v1/spec.json'],
+    ['DELETE', ENCODE],
+  ])('%s %s is not allowed', async (method, url) => {
+    const response = await app.inject({
+      method: method as 'GET',
+      url,
+      headers: { 'content-type': 'no media type' },
+      payload: '{',
+    });
+    expectError(response, 405, 'web_framework_error', 'method not allowed');
+    expect(response.headers.allow).toBeUndefined();
+  });
+
+  it('HEAD is GET without the body, and wrong on a path of POST', async () => {
+    const onPost = await app.inject({ method: 'HEAD', url: ENCODE });
+    expect([onPost.statusCode, onPost.body]).toEqual([405, '']);
+    const onGet = await app.inject({ method: 'HEAD', url: MODULE });
+    expect([onGet.statusCode, onGet.body]).toEqual([503, '']);
+  });
+
+  it('an empty middle segment is a parameter', async () => {
+    expectError(
+      await app.inject('/v1/accounts//module/coin'),
+      400,
+      'web_framework_error',
+      'failed to parse path `address`: failed to parse "string(Address)": Invalid account address: ' +
+        'Hex string is too short, must be 1 to 64 chars long, excluding the leading 0x',
+    );
+  });
+
+  it.each(['/v1/accounts/%FF/module/coin', '/v1/nowhere/%C3', '/v1/%80'])(
+    'bytes that are not UTF-8 are refused: %s',
+    async (url) => {
+      for (const method of ['GET', 'POST', 'DELETE'] as const) {
+        const response = await app.inject({ method, url });
+        expectError(response, 400, 'web_framework_error', 'invalid path params');
+      }
+    },
+  );
+
+  it('%2F is no separator', async () => {
+    expectError(
+      await app.inject('/v1/accounts/0x1/module/a%2Fb'),
+      400,
+      'web_framework_error',
+      'failed to parse path `module_name`: failed to parse "string(IdentifierWrapper)": ' +
+        "Invalid identifier 'a/b'",
+    );
+  });
+});
+
+describe('the order of checks', () => {
+  it('parameters fail in their order, before the ledger', async () => {
+    const all = '/v1/accounts/g/events/x?start=y&limit=z';
+    for (const [url, part] of [
+      [all, '`address`'],
+      [all.replace('/g/', '/1/'), '`creation_number`'],
+      [all.replace('/g/events/x', '/1/events/1'), '`start`'],
+      ['/v1/accounts/1/events/1?limit=z&start=1', '`limit`'],
+      ['/v1/accounts/1/events/1?limit=&start=1', '`limit`'],
+    ] as const) {
+      const response = await app.inject(url);
+      expect(response.statusCode).toBe(400);
+      expect(response.json<{ message: string }>().message).toContain(part);
+    }
+  });
+
+  it('the ledger fails before limit 0, which its own operation checks', async () => {
+    expectError(
+      await app.inject('/v1/accounts/1/events/1?limit=0'),
+      503,
+      'internal_error',
+      NO_LEDGER,
+    );
+  });
+
+  it('every operation without a ledger is unavailable', async () => {
+    for (const url of ['/v1', '/v1/', '/v1/-/healthy', MODULE, '/v1/accounts/1/balance/0xa']) {
+      expectError(await app.inject(url), 503, 'internal_error', NO_LEDGER);
+    }
+  });
+
+  it('switches come after parameters and before the ledger', async () => {
+    const off = withoutLedger({ jsonOutputEnabled: false, bcsOutputEnabled: false });
+    for (const [url, name] of [
+      [MODULE, 'Get account module'],
+      ['/v1/accounts/1/balance/0xa', 'Get account balance'],
+      ['/v1/accounts/1/events/1?limit=0', 'Get events by event key'],
+      ['/v1', 'Get ledger info'],
+    ] as const) {
+      for (const [accept, output] of [
+        ['application/json', 'JSON'],
+        ['application/x-bcs', 'BCS'],
+      ] as const) {
+        expectError(
+          await off.inject({ url, headers: { accept } }),
+          403,
+          'api_disabled',
+          `${name} with ${output} output is disabled on this endpoint`,
+        );
+      }
+    }
+    const bad = await off.inject('/v1/accounts/g/module/coin');
+    expect(bad.statusCode).toBe(400);
+    expectError(await off.inject('/v1/-/healthy'), 503, 'internal_error', NO_LEDGER);
+    await off.close();
+  });
+});
+
+describe('the content type of a request, spec/http.md §2.3', () => {
+  it.each([
+    'invalid',
+    'text/json',
+    'application/x-bcs',
+    'application/x.aptos.signed_transaction+bcs',
+    'application/json; charset',
+  ])('%s is not supported', async (value) => {
+    const response = await app.inject({
+      method: 'POST',
+      url: ENCODE,
+      headers: { 'content-type': value },
+      payload: '{}',
+    });
+    expectError(
+      response,
+      415,
+      'web_framework_error',
+      `the \`Content-Type\` requested by the client is not supported: ${value}`,
+    );
+  });
+
+  it('absent, or not visible ASCII, is not included', async () => {
+    for (const headers of [{}, { 'content-type': 'application/jsön' }]) {
+      const response = await app.inject({ method: 'POST', url: ENCODE, headers, payload: '{}' });
+      expectError(
+        response,
+        415,
+        'web_framework_error',
+        'the client request does not include the `Content-Type` header',
+      );
+    }
+  });
+
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json; charset=latin1',
+    'APPLICATION/JSON',
+    'application/vnd.api+json',
+  ])('%s is read', async (value) => {
+    const response = await app.inject({
+      method: 'POST',
+      url: ENCODE,
+      headers: { 'content-type': value },
+      payload: 'invalid json',
+    });
+    expectError(
+      response,
+      400,
+      'web_framework_error',
+      'parse request payload error: expected value at line 1 column 1',
+    );
+  });
+
+  it('does not matter to GET, nor does a body', async () => {
+    const response = await app.inject({
+      method: 'GET',
+      url: '/v1/accounts/g/module/coin',
+      headers: { 'content-type': 'no media type' },
+      payload: 'x'.repeat(9 * 1024 * 1024),
+    });
+    expect(response.statusCode).toBe(400);
+  });
+});
+
+describe('cross-origin requests, spec/http.md §10.1 under design D1 and D5', () => {
+  const origin = 'https://wallet.example';
+
+  it('errors stay JSON and may be read', async () => {
+    const response = await app.inject({ url: '/v1/nowhere', headers: { origin } });
+    expectError(response, 404, 'web_framework_error', 'not found');
+    expect(response.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-credentials': 'true',
+      vary: 'Origin',
+    });
+    expect(response.headers['access-control-expose-headers']).toBe(
+      'x-node-chain-id, x-node-ledger-version, x-node-ledger-oldest-version, ' +
+        'x-node-ledger-timestampusec, x-node-epoch, x-node-block-height, ' +
+        'x-node-oldest-block-height, x-node-gas-used, x-node-cursor, etag',
+    );
+  });
+
+  it('without an origin there is nothing of it', async () => {
+    const { headers } = await app.inject('/v1/nowhere');
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect(headers.vary).toBeUndefined();
+  });
+
+  it.each(['/v1/transactions', ENCODE, '/nowhere', '/v1/accounts/%41/module/coin'])(
+    'a preflight passes for %s',
+    async (url) => {
+      for (const method of ['GET', 'POST']) {
+        const response = await app.inject({
+          method: 'OPTIONS',
+          url,
+          headers: { origin, 'access-control-request-method': method },
+        });
+        expect([response.statusCode, response.body]).toEqual([200, '']);
+        expect(response.headers).toMatchObject({
+          'access-control-allow-origin': origin,
+          'access-control-allow-credentials': 'true',
+          'access-control-allow-methods': 'GET, POST',
+          'access-control-allow-headers': '*',
+          'access-control-max-age': '86400',
+        });
+        expect(response.headers.vary).toBeUndefined();
+      }
+    },
+  );
+
+  it('a preflight gets the headers that it asks for', async () => {
+    const response = await app.inject({
+      method: 'OPTIONS',
+      url: MODULE,
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-a, x-b',
+      },
+    });
+    expect(response.headers['access-control-allow-headers']).toBe('x-a, x-b');
+  });
+
+  it.each(['PUT', 'get', '', undefined])('a preflight for %s is refused', async (method) => {
+    const response = await app.inject({
+      method: 'OPTIONS',
+      url: '/v1/transactions',
+      headers: { origin, ...(method !== undefined && { 'access-control-request-method': method }) },
+    });
+    expectError(response, 403, 'web_framework_error', 'request-method not allowed');
+    expect(response.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});

@@ -1,0 +1,320 @@
+/** Reading real genesis files: counts, hashes and waypoints of spec/ledger.md §1.4 and §2.7. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readGenesis } from '../../src/ingest/genesis.ts';
+import { checkWaypoint, genesisWaypoint, proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
+import { ADDRESS_ONE } from '../../src/move/address.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
+import { NATIVE_METADATA_ADDRESS, primaryStoreAddress } from '../../src/move/derived-address.ts';
+import { type ContractEvent, contractEventHash, writeContractEvent } from '../../src/move/event.ts';
+import { newBlockEventCodec, newEpochEventCodec } from '../../src/move/framework-event.ts';
+import {
+  blockResourceCodec,
+  coinStoreCodec,
+  configurationCodec,
+  featuresCodec,
+  fungibleStoreCodec,
+  isFeatureEnabled,
+  objectCoreCodec,
+} from '../../src/move/framework-resource.ts';
+import {
+  APTOS_COIN_TAG,
+  BLOCK_RESOURCE_TAG,
+  CONFIGURATION_TAG,
+  coinStoreTag,
+  FEATURES_TAG,
+  FUNGIBLE_STORE_TAG,
+  OBJECT_CORE_TAG,
+  OBJECT_GROUP_TAG,
+} from '../../src/move/framework-tag.ts';
+import { sha3 } from '../../src/move/hash.ts';
+import {
+  decodeResourceGroup,
+  encodeResourceGroup,
+  findGroupMember,
+} from '../../src/move/resource-group.ts';
+import {
+  parsePhysicalStateKey,
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../../src/move/state-key.ts';
+import { encodeTransaction } from '../../src/move/transaction.ts';
+import { formatStructTag, formatTypeTag, type StructTag } from '../../src/move/type-tag.ts';
+import { validatorSetCodec } from '../../src/move/validator-set.ts';
+import { formatWaypoint, parseWaypoint } from '../../src/move/waypoint.ts';
+import { writeWrites } from '../../src/move/write-set.ts';
+
+const shared = new URL('../../../shared/genesis/', import.meta.url);
+const isPresent = existsSync(shared);
+
+interface Network {
+  readonly name: string;
+  readonly chainId: number;
+  readonly counts: Record<string, number>;
+  readonly waypointFile: string;
+}
+
+const NETWORKS: readonly Network[] = [
+  {
+    name: 'mainnet',
+    chainId: 1,
+    counts: {
+      writes: 1394,
+      modules: 70,
+      resources: 1323,
+      resourceGroups: 0,
+      groupMembers: 0,
+      tableItems: 1,
+      otherItems: 0,
+      events: 1499,
+      moduleEvents: 0,
+      streams: 1499,
+    },
+    waypointFile: 'mainnet.genesis_waypoint.txt',
+  },
+  {
+    name: 'testnet',
+    chainId: 2,
+    counts: {
+      writes: 128,
+      modules: 63,
+      resources: 64,
+      resourceGroups: 0,
+      groupMembers: 0,
+      tableItems: 1,
+      otherItems: 0,
+      events: 33,
+      moduleEvents: 0,
+      streams: 33,
+    },
+    waypointFile: 'testnet.genesis_waypoint.txt',
+  },
+  {
+    name: 'devnet',
+    chainId: 243,
+    counts: {
+      writes: 302,
+      modules: 190,
+      resources: 99,
+      resourceGroups: 9,
+      groupMembers: 20,
+      tableItems: 4,
+      otherItems: 0,
+      events: 37,
+      moduleEvents: 35,
+      streams: 2,
+    },
+    waypointFile: 'devnet.waypoint.txt',
+  },
+];
+
+function digest<T>(write: (writer: BcsWriter, value: T) => unknown, value: T): string {
+  return sha3(encodeBcs((writer) => write(writer, value))).toString('hex');
+}
+
+function writeEvents(writer: BcsWriter, events: readonly ContractEvent[]): void {
+  writer.vector(events, writeContractEvent);
+}
+
+const blobs = new Map<string, Buffer>();
+function blobOf(name: string): Buffer {
+  let blob = blobs.get(name);
+  if (blob === undefined) {
+    blob = readFileSync(new URL(`${name}.blob`, shared));
+    blobs.set(name, blob);
+  }
+  return blob;
+}
+
+function waypointText(file: string): string {
+  return readFileSync(new URL(file, shared), 'utf8');
+}
+
+/** The written value of a key of the genesis, by its physical encoding. */
+function valueAt(name: string, physical: Buffer): Buffer {
+  for (const { physicalKey, op } of readGenesis(blobOf(name)).writes()) {
+    if (physicalKey.equals(physical) && op.kind !== 'deletion') return op.bytes;
+  }
+  throw new Error(`${name} holds no ${physical.toString('hex')}`);
+}
+
+function resourceAt(name: string, tag: StructTag): Buffer {
+  return valueAt(name, physicalStateKey(resourceStateKey(ADDRESS_ONE, tag)));
+}
+
+describe.skipIf(!isPresent)('real genesis files (needs ../shared/genesis)', () => {
+  for (const network of NETWORKS) {
+    const { name } = network;
+
+    test(`${name}: chain id and counts`, () => {
+      const genesis = readGenesis(blobOf(name));
+      expect(genesis.chainId).toBe(network.chainId);
+      expect(genesis.counts).toEqual(network.counts);
+    });
+
+    test(`${name}: waypoint equals the published one`, () => {
+      const genesis = readGenesis(blobOf(name));
+      const published = waypointText(network.waypointFile);
+      expect(formatWaypoint(genesisWaypoint(genesis))).toBe(published.trim());
+      expect(checkWaypoint(genesis, parseWaypoint(published)).waypoint.version).toBe(0n);
+    });
+
+    test(`${name}: re-encodes byte for byte`, () => {
+      const genesis = readGenesis(blobOf(name));
+      const transaction = genesis.transaction();
+      expect(encodeTransaction(transaction).equals(blobOf(name))).toBe(true);
+    });
+
+    test(`${name}: lazily and eagerly decoded parts agree; keys round trip physically`, () => {
+      const genesis = readGenesis(blobOf(name));
+      const { payload } = genesis.transaction() as Extract<
+        ReturnType<typeof genesis.transaction>,
+        { kind: 'genesis' }
+      >;
+      if (payload.kind !== 'direct') throw new Error('not direct');
+      const writes = [...genesis.writes()];
+      // Digests, because comparing a megabyte of buffers member by member takes seconds.
+      expect(digest(writeWrites, writes)).toBe(digest(writeWrites, payload.writeSet.writes));
+      const lazyEvents = [...genesis.events()].map(({ event }) => event);
+      expect(digest(writeEvents, lazyEvents)).toBe(digest(writeEvents, payload.events));
+      for (const { key, physicalKey } of writes) {
+        expect(physicalStateKey(parsePhysicalStateKey(physicalKey)).equals(physicalKey)).toBe(true);
+        if (key.kind === 'accessPath' && key.parsed?.kind === 'code') {
+          expect(key.parsed.module.address).toBe(key.address);
+        }
+      }
+    });
+
+    test(`${name}: a resource group re-encodes byte for byte`, () => {
+      for (const { key, op } of readGenesis(blobOf(name)).writes()) {
+        if (key.kind !== 'accessPath' || key.parsed?.kind !== 'resourceGroup') continue;
+        if (op.kind === 'deletion') continue;
+        const members = decodeResourceGroup(op.bytes);
+        expect(encodeResourceGroup([...members].reverse()).equals(op.bytes)).toBe(true);
+      }
+    });
+
+    test(`${name}: block, epoch and validators as the framework wrote them`, () => {
+      const genesis = readGenesis(blobOf(name));
+      const configuration = configurationCodec.decode(resourceAt(name, CONFIGURATION_TAG));
+      expect(configuration.epoch).toBe(1n);
+      expect(configuration.events.key).toEqual({ creationNumber: 2n, address: ADDRESS_ONE });
+      const block = blockResourceCodec.decode(resourceAt(name, BLOCK_RESOURCE_TAG));
+      expect(block.height).toBe(0n);
+      expect(block.newBlockEvents).toEqual({
+        counter: 1n,
+        key: { creationNumber: 3n, address: ADDRESS_ONE },
+      });
+      expect(block.epochIntervalUsecs).toBe(name === 'devnet' ? 600_000_000n : 7_200_000_000n);
+      const encoded = validatorSetCodec.encode(genesis.validatorSet);
+      expect(validatorSetCodec.decode(encoded)).toEqual(genesis.validatorSet);
+      const blocks = [...genesis.events()].filter(({ event }) =>
+        formatTypeTag(event.typeTag).endsWith('::NewBlockEvent'),
+      );
+      expect(blocks).toHaveLength(1);
+      expect(newBlockEventCodec.decode(blocks[0]!.event.data)).toMatchObject({
+        height: 0n,
+        epoch: 0n,
+        timestampUsecs: 0n,
+      });
+      const epochs = [...genesis.events()].filter(({ event }) =>
+        formatTypeTag(event.typeTag).endsWith('::NewEpochEvent'),
+      );
+      expect(epochs.map(({ event }) => newEpochEventCodec.decode(event.data))).toEqual([1n]);
+    });
+  }
+
+  test('testnet: every intermediate hash', () => {
+    const proof = proveGenesis(readGenesis(blobOf('testnet')));
+    const hashes = {
+      transaction: proof.transactionHash.toString('hex'),
+      writeSet: proof.stateChangeHash.toString('hex'),
+      events: proof.eventRootHash.toString('hex'),
+      state: proof.stateCheckpointHash.toString('hex'),
+      info: proof.infoHash.toString('hex'),
+      accumulator: proof.accumulatorRootHash.toString('hex'),
+      validators: proof.nextEpochState.validators.length,
+      waypoint: formatWaypoint(proof.waypoint),
+    };
+    const info = 'a82b8b8e40e61e83cd284071ff179ce9b79458768e9e4feca8b892425b18b2f0';
+    expect(hashes).toEqual({
+      transaction: '879da88b8dcf588c6e80541cc400faadab853952492982b9cdd0af55dd1b407a',
+      writeSet: 'dc426933f5f058c9687616ce9ab9df4c3eb7a22d6293e0414c8b23067b7fa72f',
+      events: 'cc633b0ff1d36f730e9686a16b701963e09bf01e484db695aa90fd63b7698215',
+      state: '6e9c67140e4e2ae27e6b1b2b1f6f7b9f07d89fc89068632fa937ea46de9e0153',
+      info,
+      accumulator: info,
+      validators: 4,
+      waypoint: '0:4b56f15c1dcef7f9f3eb4b4798c0cba0f1caacc0d35f1c80ad9b7a21f1f8b454',
+    });
+    const [first] = readGenesis(blobOf('testnet')).events();
+    expect(contractEventHash(first!.bytes)).toHaveLength(32);
+  });
+
+  test.each([
+    ['mainnet', 424, 18062791321240000n],
+    ['testnet', 5, 18446744073709551615n],
+    ['devnet', 0, 0n],
+  ] as const)('%s: coin stores of the native coin', (name, count, sum) => {
+    const wanted = formatStructTag(coinStoreTag(APTOS_COIN_TAG));
+    let found = 0;
+    let total = 0n;
+    for (const { key, op } of readGenesis(blobOf(name)).writes()) {
+      if (key.kind !== 'accessPath' || key.parsed?.kind !== 'resource') continue;
+      if (formatStructTag(key.parsed.tag) !== wanted || op.kind === 'deletion') continue;
+      const store = coinStoreCodec.decode(op.bytes);
+      expect(coinStoreCodec.encode(store).equals(op.bytes)).toBe(true);
+      found += 1;
+      total += store.amount;
+    }
+    expect({ found, total }).toEqual({ found: count, total: sum });
+  });
+
+  test('devnet: stores lie where their owners and asset say', () => {
+    let stores = 0;
+    for (const { key, op } of readGenesis(blobOf('devnet')).writes()) {
+      if (key.kind !== 'accessPath' || key.parsed?.kind !== 'resourceGroup') continue;
+      if (formatStructTag(key.parsed.tag) !== formatStructTag(OBJECT_GROUP_TAG)) continue;
+      const members = decodeResourceGroup((op as { bytes: Buffer }).bytes);
+      const storeBytes = findGroupMember(members, FUNGIBLE_STORE_TAG);
+      if (storeBytes === undefined) continue;
+      const store = fungibleStoreCodec.decode(storeBytes);
+      const core = objectCoreCodec.decode(findGroupMember(members, OBJECT_CORE_TAG)!);
+      expect(primaryStoreAddress(core.owner, store.metadata)).toBe(key.address);
+      expect(store.metadata).toBe(NATIVE_METADATA_ADDRESS);
+      stores += 1;
+    }
+    expect(stores).toBe(6);
+    const rich = 'b26af11b4f332a7794398554b6313a38c6a102c74c5ba9a12629ae3a492acb2f';
+    const group = valueAt(
+      'devnet',
+      physicalStateKey(resourceGroupStateKey(rich, OBJECT_GROUP_TAG)),
+    );
+    const richStore = findGroupMember(decodeResourceGroup(group), FUNGIBLE_STORE_TAG)!;
+    expect(fungibleStoreCodec.decode(richStore).balance).toBe(2n ** 64n - 1n);
+  });
+
+  test('devnet: map order is that of serialized bytes (spec/ledger.md §0)', () => {
+    const group = valueAt(
+      'devnet',
+      physicalStateKey(resourceGroupStateKey(NATIVE_METADATA_ADDRESS, OBJECT_GROUP_TAG)),
+    );
+    expect(decodeResourceGroup(group).map(({ tag }) => `${tag.module}::${tag.name}`)).toEqual([
+      'coin::PairedCoinType',
+      'coin::PairedFungibleAssetRefs',
+      'object::ObjectCore',
+      'fungible_asset::Metadata',
+      'fungible_asset::ConcurrentSupply',
+      'primary_fungible_store::DeriveRefPod',
+    ]);
+  });
+
+  test('feature flags that decide bytecode version and identifier size (spec/move.md §4.2)', () => {
+    const devnet = featuresCodec.decode(resourceAt('devnet', FEATURES_TAG));
+    expect([106, 38].map((flag) => isFeatureEnabled(devnet, flag))).toEqual([true, true]);
+    const mainnet = featuresCodec.decode(resourceAt('mainnet', FEATURES_TAG));
+    const flags = [106, 102, 86, 40, 5, 38];
+    expect(flags.some((flag) => isFeatureEnabled(mainnet, flag))).toBe(false);
+  });
+});

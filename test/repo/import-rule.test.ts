@@ -1,0 +1,53 @@
+/** Holds the import rule of CONTRIBUTING.md. */
+import { dirname, join } from 'node:path/posix';
+import { describe, expect, it } from 'vitest';
+import { filesBelow } from './source-tree.ts';
+
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  move: ['move'],
+  store: ['store', 'move'],
+  ingest: ['ingest', 'store', 'move'],
+  ledger: ['ledger', 'store', 'move'],
+  api: ['api', 'ledger', 'move'],
+  node: ['node', 'api', 'ledger', 'ingest', 'store', 'move'],
+  cli: ['cli', 'node'],
+};
+
+const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
+
+/** Folder pairs `importer → imported` that the rule forbids, with the file. */
+function violations(path: string, text: string): string[] {
+  const folder = path.split('/')[1]!;
+  const allowed = MAY_IMPORT[folder];
+  if (allowed === undefined) return path.split('/').length === 2 ? [] : [`${path}: unknown folder`];
+  const found: string[] = [];
+  for (const match of text.matchAll(IMPORT)) {
+    const target = join(dirname(path), match[1]!);
+    const targetFolder = target.startsWith('src/') ? target.split('/')[1]! : target;
+    if (!allowed.includes(targetFolder)) found.push(`${path} imports ${target}`);
+  }
+  return found;
+}
+
+describe('import rule', () => {
+  const sources = filesBelow('src', ['.ts']);
+
+  it('sees the source tree', () => {
+    expect(sources.length).toBeGreaterThan(10);
+  });
+
+  it('notices a forbidden import', () => {
+    const text =
+      "import { x } from '../ledger/api-contract.ts';\nawait import('../../bench/x.mjs');";
+    expect(violations('src/move/x.ts', text)).toHaveLength(2);
+  });
+
+  it('holds in every file', () => {
+    expect(sources.flatMap((file) => violations(file.path, file.text))).toEqual([]);
+  });
+
+  it('has no file without a subject', () => {
+    const vague = /(?:^|[-/])(?:utils?|helpers?|common|types)(?:[-./]|$)/;
+    expect(sources.map((file) => file.path).filter((path) => vague.test(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+/** Event records and pages of a stream (spec/http.md §7). */
+import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
+import { field, isList, type Json, parseJson, textField } from './exact-json.ts';
+import { eventsRequest } from './ledger-requests.ts';
+import { readU64 } from './number-text.ts';
+
+/** Events asked for at once. */
+export const EVENTS_PAGE_SIZE = 25;
+
+/** One event of the stream. */
+export interface EventRecord {
+  readonly sequenceNumber: bigint;
+  readonly version: bigint;
+  readonly type: string;
+  readonly data: Json;
+}
+
+/** A stream: an account and a creation number, as the reader typed them. */
+export interface StreamName {
+  readonly account: string;
+  readonly creationNumber: string;
+}
+
+/** A page, ascending as the node gives it. */
+export interface EventPage {
+  readonly answer: ApiAnswer;
+  readonly events: readonly EventRecord[];
+}
+
+/** Asks for a page; without `start` the newest. Rejects as `send` does. */
+export async function readEvents(
+  stream: StreamName,
+  page: { readonly start?: bigint; readonly limit: number },
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const answer = await send(eventsRequest(stream.account, stream.creationNumber, page), signal);
+  return { answer, events: readRecords(answer) };
+}
+
+function readRecords(answer: ApiAnswer): EventRecord[] {
+  const json = parseJson(answer.text);
+  if (!isList(json)) throw unreadable(answer, 'the answer is no array');
+  return json.map((record) => {
+    const sequenceNumber = readU64(textField(record, 'sequence_number') ?? '');
+    const version = readU64(textField(record, 'version') ?? '');
+    if (sequenceNumber === undefined || version === undefined) {
+      throw unreadable(answer, 'a record lacks its numbers');
+    }
+    return {
+      sequenceNumber,
+      version,
+      type: textField(record, 'type') ?? '',
+      data: field(record, 'data') ?? null,
+    };
+  });
+}
+
+function unreadable({ request, status, elapsedMs }: ApiAnswer, message: string): ApiFailure {
+  return new ApiFailure(request, { status, code: 'unreadable_answer', message, elapsedMs });
+}
+
+/** The page before `first`, and why it does not reach further when pruning cut it. */
+export interface OlderPage extends EventPage {
+  readonly pruned?: ApiFailure;
+}
+
+/**
+ * The events just before `first` (1 or more). The node refuses a page that begins in pruned history (410, design
+ * D4), so the beginning is then searched for in the page: at most log2 of the page size further requests.
+ */
+export async function readOlderEvents(
+  stream: StreamName,
+  first: bigint,
+  signal: AbortSignal,
+): Promise<OlderPage> {
+  let low = first > BigInt(EVENTS_PAGE_SIZE) ? first - BigInt(EVENTS_PAGE_SIZE) : 0n;
+  let high = first;
+  let pruned: ApiFailure | undefined;
+  let best: EventPage | undefined;
+  let start = low;
+  while (low < high) {
+    try {
+      best = await readEvents(stream, { start, limit: Number(first - start) }, signal);
+      high = start;
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || error.status !== 410) throw error;
+      pruned = error;
+      low = start + 1n;
+    }
+    start = low + (high - low) / 2n;
+  }
+  if (best === undefined) throw pruned!;
+  return pruned === undefined ? best : { ...best, pruned };
+}

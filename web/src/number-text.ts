@@ -1,0 +1,57 @@
+/** Numbers, times and sizes as people read them. Integers never pass through a double. */
+
+/** Decimal digits with a comma every three places: `18446744073709551615` → `18,446,744,073,709,551,615`. */
+export function groupDigits(value: bigint | number | string): string {
+  return String(value).replace(/\B(?=(?:\d{3})+(?!\d))/g, ',');
+}
+
+/** `one event`, `2 events`: a count with its noun. */
+export function counted(count: number, noun: string): string {
+  return `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Reads a U64 in decimal digits; undefined for anything else. */
+export function readU64(text: string): bigint | undefined {
+  if (!/^[0-9]{1,30}$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value < 1n << 64n ? value : undefined;
+}
+
+const USECS_PER_MS = 1000n;
+/** The last microsecond that a JavaScript date can hold. */
+const MAX_DATE_USECS = 8_640_000_000_000_000n * USECS_PER_MS;
+
+/** Microseconds since 1970 as `2026-11-20 23:38:03.123456 UTC`; the bare number when no date can hold it. */
+export function timeText(usecs: bigint): string {
+  if (usecs > MAX_DATE_USECS) return `${groupDigits(usecs)} µs after 1970`;
+  const iso = new Date(Number(usecs / USECS_PER_MS)).toISOString();
+  const fraction = String(usecs % 1_000_000n).padStart(6, '0');
+  return `${iso.slice(0, iso.indexOf('.')).replace('T', ' ')}.${fraction} UTC`;
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['year', 31_557_600],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** `3 minutes ago`, `in 2 hours`, `just now`, between two times in milliseconds since 1970. */
+export function agoText(timeMs: number, nowMs: number): string {
+  const seconds = Math.round(Math.abs(nowMs - timeMs) / 1000);
+  for (const [unit, unitSeconds] of UNITS) {
+    if (seconds >= unitSeconds) {
+      const text = counted(Math.floor(seconds / unitSeconds), unit);
+      return timeMs <= nowMs ? `${text} ago` : `in ${text}`;
+    }
+  }
+  return 'just now';
+}
+
+/** `812 bytes`, `1.2 kB`, `3.4 MB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, 'byte');
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
