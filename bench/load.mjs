@@ -21,8 +21,11 @@ export const loadGenerator = hasWrk ? 'wrk' : 'autocannon';
  */
 export function load(origin, requests, seconds) {
   const { hostname } = new URL(origin);
-  if (hostname !== '127.0.0.1' && hostname !== '[::1]') throw new Error(`${origin} is not loopback`);
-  return hasWrk ? loadWithWrk(origin, requests, seconds) : loadWithAutocannon(origin, requests, seconds);
+  if (hostname !== '127.0.0.1' && hostname !== '[::1]')
+    throw new Error(`${origin} is not loopback`);
+  return hasWrk
+    ? loadWithWrk(origin, requests, seconds)
+    : loadWithAutocannon(origin, requests, seconds);
 }
 
 function luaText(text) {
@@ -61,7 +64,14 @@ async function loadWithWrk(origin, requests, seconds) {
   try {
     const script = join(folder, 'requests.lua');
     writeFileSync(script, luaScript(requests));
-    const output = await run('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, origin]);
+    const output = await run('wrk', [
+      '-t1',
+      `-c${CONNECTIONS}`,
+      `-d${seconds}s`,
+      '-s',
+      script,
+      origin,
+    ]);
     const line = output.split('\n').find((text) => text.startsWith('JSON'));
     if (line === undefined) throw new Error(`wrk said: ${output}`);
     const result = JSON.parse(line.slice(4));
@@ -84,7 +94,9 @@ function run(command, args) {
       output += chunk;
     });
     child.on('error', reject);
-    child.on('exit', (code) => (code === 0 ? resolve(output) : reject(new Error(`${command}: ${code}`))));
+    child.on('exit', (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`${command}: ${code}`)),
+    );
   });
 }
 

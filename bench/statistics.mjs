@@ -16,7 +16,9 @@ export function ratioSummary(subject, reference) {
 
 /** Rounds for people: 58,612 and 0.913. */
 export function shown(value) {
-  return value >= 100 ? Math.round(value).toLocaleString('en-US') : Number(value.toPrecision(3)).toString();
+  return value >= 100
+    ? Math.round(value).toLocaleString('en-US')
+    : Number(value.toPrecision(3)).toString();
 }
 
 export function shownSummary({ min, median, max }) {

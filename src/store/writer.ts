@@ -2,29 +2,12 @@
  * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time
  * per store; it works on its chunks one after the other, however they are handed in.
  */
-import { BcsError } from '../move/bcs-reader.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
-import { parsePhysicalStateKey, stateKeyHash } from '../move/state-key.ts';
-import { accountKeySegments, putAccountKey } from './account-key-column.ts';
 import { Batch } from './batch.ts';
-import { type Block, putBlock, putEpochEnd } from './block-column.ts';
-import {
-  type Chunk,
-  type ChunkTransaction,
-  checkBlocks,
-  checkChunk,
-  headAfter,
-  lastVersionOf,
-  type StateWrite,
-} from './chunk.ts';
-import {
-  ACCOUNT_KEY_TAILS,
-  ACCOUNT_KEYS,
-  type Column,
-  STATE_KEYS,
-  TRANSACTION_INFOS,
-} from './columns.ts';
-import { putEvent, putModuleEvent } from './event-column.ts';
+import type { Block } from './block-column.ts';
+import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
+import { type ChunkKey, type ChunkRows, chunkRows, putNewKey, rowOfKey } from './chunk-rows.ts';
+import { type Column, TRANSACTION_INFOS } from './columns.ts';
 import { type Head, publishHead, readHead } from './head.ts';
 import {
   encodeLedgerIdentity,
@@ -33,13 +16,9 @@ import {
   readLedgerIdentity,
 } from './identity-column.ts';
 import { andThen } from './maybe-promise.ts';
-import { encodeBucketKey, NO_ORDER } from './order-key.ts';
-import { putState } from './state-column.ts';
-import { isAccountKey, MAX_STATE_KEY_BYTES, ownerOfKey, putStateKey } from './state-key-column.ts';
+import { encodeBucketKey } from './order-key.ts';
 import { MAX_GET_MANY_KEYS, type RowKey, type Store, type StoreReader } from './store.ts';
 import { ChunkError, RowDamagedError, StoreError } from './store-error.ts';
-import { putTransaction, putTransactionInfo } from './transaction-column.ts';
-import { type EmittedEvent, putVersionWrites, type WrittenKey } from './version-writes-column.ts';
 
 /** What became of a chunk. */
 export interface AppendResult {
@@ -54,13 +33,6 @@ export interface AppendResult {
 /** Whether a store holds no ledger yet. */
 export function isEmpty(store: StoreReader): MaybePromise<boolean> {
   return andThen(readHead(store), (head) => head === undefined);
-}
-
-/** A key that a chunk may bring for the first time. */
-interface CandidateKey {
-  readonly physical: Buffer;
-  readonly hash: Buffer;
-  readonly version: bigint;
 }
 
 /** Appends to the ledger of one store. */
@@ -96,11 +68,14 @@ export class LedgerWriter {
   /**
    * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk and visible. A chunk
    * whose versions are all there already is compared by its infos and not written again. After a failure the head
-   * is unchanged and the same chunk may be handed in again.
+   * is unchanged and the same chunk may be handed in again. Handing in the next chunk before this one has resolved
+   * is worth while: its rows are made while this one is being written.
    * @throws ChunkError when it does not fit; StoreFullError and the others of Store.commit.
    */
-  append(chunk: Chunk): Promise<AppendResult> {
-    return this.#inTurn(() => this.#append(chunk));
+  async append(chunk: Chunk): Promise<AppendResult> {
+    checkChunk(chunk);
+    const rows = this.#rowsAhead(chunk);
+    return this.#inTurn(() => this.#append(chunk, rows));
   }
 
   /**
@@ -140,8 +115,14 @@ export class LedgerWriter {
     return done;
   }
 
-  async #append(chunk: Chunk): Promise<AppendResult> {
-    checkChunk(chunk);
+  /** Rows of a chunk that is not there yet, made before its turn; `undefined` while the ledger is unknown. */
+  #rowsAhead(chunk: Chunk): ChunkRows | undefined {
+    const isThere = this.#head !== undefined && lastVersionOf(chunk) <= this.#head.version;
+    if (this.#identity === undefined || isThere) return undefined;
+    return chunkRows(chunk, this.#identity);
+  }
+
+  async #append(chunk: Chunk, rowsAhead: ChunkRows | undefined): Promise<AppendResult> {
     const head = this.#head;
     if (head !== undefined && lastVersionOf(chunk) <= head.version) {
       await this.#compare(chunk, head);
@@ -155,13 +136,10 @@ export class LedgerWriter {
     checkBlocks(chunk, head);
     const identity = chunk.identity ?? this.#identity;
     if (identity === undefined) throw new RangeError('a ledger without identity');
-    const batch = new Batch();
+    const { batch, keys } = rowsAhead ?? chunkRows(chunk, identity);
     if (chunk.identity !== undefined) putLedgerIdentity(batch, chunk.identity);
-    const next = headAfter(chunk, head);
-    const keys = putTransactions(batch, chunk, identity);
     await this.#putNewKeys(batch, keys);
-    for (const block of chunk.blocks) putBlock(batch, block);
-    for (const epochEnd of chunk.epochEnds) putEpochEnd(batch, epochEnd);
+    const next = headAfter(chunk, head);
     publishHead(batch, next);
     await this.#store.commit(batch);
     this.#head = next;
@@ -170,20 +148,19 @@ export class LedgerWriter {
   }
 
   /** Files the keys that no earlier version wrote. */
-  async #putNewKeys(batch: Batch, candidates: Iterable<CandidateKey>): Promise<void> {
-    const byColumn = new Map<Column, { keys: RowKey[]; of: CandidateKey[] }>(
-      [ACCOUNT_KEYS, ACCOUNT_KEY_TAILS, STATE_KEYS].map((column) => [column, { keys: [], of: [] }]),
-    );
-    for (const candidate of candidates) {
-      const { column, partition, order } = rowOfKey(candidate);
-      const list = byColumn.get(column)!;
-      list.keys.push({ partition, order });
-      list.of.push(candidate);
+  async #putNewKeys(batch: Batch, keys: readonly ChunkKey[]): Promise<void> {
+    const byColumn = new Map<Column, { rows: RowKey[]; keys: ChunkKey[] }>();
+    for (const key of keys) {
+      const { column, partition, order } = rowOfKey(key);
+      const asked = byColumn.get(column) ?? { rows: [], keys: [] };
+      asked.rows.push({ partition, order });
+      asked.keys.push(key);
+      byColumn.set(column, asked);
     }
-    for (const [column, { keys, of }] of byColumn) {
-      const present = await getAll(this.#store, column, keys);
-      of.forEach((candidate, index) => {
-        if (present[index] === undefined) putNewKey(batch, candidate);
+    for (const [column, asked] of byColumn) {
+      const present = await getAll(this.#store, column, asked.rows);
+      asked.keys.forEach((key, index) => {
+        if (present[index] === undefined) putNewKey(batch, key);
       });
     }
   }
@@ -206,92 +183,6 @@ export class LedgerWriter {
       }
     });
   }
-}
-
-/** Puts what belongs to single versions. @returns each state key written, with the first version that did. */
-function putTransactions(
-  batch: Batch,
-  chunk: Chunk,
-  identity: LedgerIdentity,
-): Iterable<CandidateKey> {
-  const candidates = new Map<string, CandidateKey>();
-  chunk.transactions.forEach((transaction, index) => {
-    const version = chunk.firstVersion + BigInt(index);
-    putTransactionInfo(batch, version, transaction.info);
-    if (identity.keepsTransactions) {
-      if (transaction.transaction === undefined) {
-        const detail = 'this ledger keeps transactions, the chunk has none here';
-        throw new ChunkError('chunk_transaction_missing', version, detail);
-      }
-      putTransaction(batch, version, transaction.transaction);
-    }
-    const keys = putWrites(batch, version, transaction.writes, candidates);
-    const events = putEvents(batch, version, transaction);
-    putVersionWrites(batch, version, { keys, events });
-  });
-  return candidates.values();
-}
-
-function putWrites(
-  batch: Batch,
-  version: bigint,
-  writes: readonly StateWrite[],
-  candidates: Map<string, CandidateKey>,
-): WrittenKey[] {
-  return writes.map(({ key, value, metadata }) => {
-    const name = key.toString('latin1');
-    let candidate = candidates.get(name);
-    if (candidate === undefined) {
-      checkStateKey(key, version);
-      candidate = { physical: key, hash: stateKeyHash(key), version };
-      candidates.set(name, candidate);
-    }
-    putState(batch, candidate.hash, version, value, metadata);
-    return { hash: candidate.hash, owner: ownerOfKey(key) };
-  });
-}
-
-function putEvents(batch: Batch, version: bigint, transaction: ChunkTransaction): EmittedEvent[] {
-  const emitted: EmittedEvent[] = [];
-  transaction.events.forEach((event, index) => {
-    if (event.kind === 'module') {
-      putModuleEvent(batch, { version, index }, event);
-    } else {
-      putEvent(batch, event, event.sequenceNumber, { version, index }, event);
-      emitted.push(event);
-    }
-  });
-  for (const event of transaction.translatedEvents ?? []) {
-    putEvent(batch, event, event.sequenceNumber, { version, index: event.index }, event);
-    emitted.push(event);
-  }
-  return emitted;
-}
-
-/** @throws ChunkError when bytes are no physical state key: listings and `verify` could not read them back. */
-function checkStateKey(key: Buffer, version: bigint): void {
-  if (key.length > MAX_STATE_KEY_BYTES) {
-    const detail = `a state key of ${key.length} bytes, at most ${MAX_STATE_KEY_BYTES} are stored`;
-    throw new ChunkError('chunk_state_key', version, detail);
-  }
-  try {
-    parsePhysicalStateKey(key);
-  } catch (error) {
-    if (!(error instanceof BcsError)) throw error;
-    throw new ChunkError('chunk_state_key', version, `a malformed state key: ${error.message}`);
-  }
-}
-
-/** The row that is there exactly when a key is known. */
-function rowOfKey({ physical, hash }: CandidateKey): RowKey & { readonly column: Column } {
-  if (!isAccountKey(physical)) return { column: STATE_KEYS, partition: hash, order: NO_ORDER };
-  const segments = accountKeySegments(physical);
-  return segments[segments.length - 1]!;
-}
-
-function putNewKey(batch: Batch, { physical, hash, version }: CandidateKey): void {
-  if (isAccountKey(physical)) putAccountKey(batch, physical, version);
-  else putStateKey(batch, hash, physical);
 }
 
 /** `getMany` for any number of keys. */

@@ -18,7 +18,9 @@ export function bytesPanel(message: Uint8Array, signal: AbortSignal): HTMLElemen
   );
   const hex = element('code', {}, ...runs);
   const rows = parts.map((part, at) => partRow(part, message, runs[at]!));
-  const head = ['Part', 'Bytes', 'Meaning'].map((text) => element('th', { scope: 'col', role: 'columnheader' }, text));
+  const head = ['Part', 'Bytes', 'Meaning'].map((text) =>
+    element('th', { scope: 'col', role: 'columnheader' }, text),
+  );
   return element(
     'div',
     { class: 'bytes' },
@@ -65,7 +67,11 @@ function partRow(part: MessagePart, message: Uint8Array, run: HTMLElement): HTML
     'tr',
     { role: 'row' },
     element('th', { scope: 'row', role: 'rowheader' }, label),
-    element('td', { role: 'cell' }, element('code', {}, toHex(message.subarray(part.start, part.end)))),
+    element(
+      'td',
+      { role: 'cell' },
+      element('code', {}, toHex(message.subarray(part.start, part.end))),
+    ),
     element('td', { role: 'cell' }, part.meaning),
   );
   row.addEventListener('pointerenter', () => mark(true));

@@ -17,7 +17,7 @@ export const FIRST_BLOCK_TIME_USECS = 1_767_225_600_000_000;
 /** Ten seconds: even a ledger of a few thousand transactions has several epochs. */
 export const EPOCH_INTERVAL_USECS = 10_000_000;
 /** From this epoch on the framework emits module events where it emitted handle events. */
-export const MODULE_EVENT_EPOCH = 3;
+export const MODULE_EVENT_EPOCH = 4;
 /** Blocks that the commit history remembers (spec/ledger.md §2.3). */
 export const COMMIT_HISTORY_BLOCKS = 2_000;
 

@@ -75,16 +75,12 @@ const STREAM_EVENT_HEADER_BYTES = 1 + 8 + 32 + 8;
 const MODULE_EVENT_HEADER_BYTES = 1;
 
 export class Effects {
-  /** False while replaying. */
-  readonly #recording: boolean;
+  /** False while a history is replayed. */
+  isRecording = true;
   readonly #touches = new Map<number, Touch>();
   readonly #writer = new BcsWriter(4096);
   readonly #dataWriter = new BcsWriter(1024);
   #events: EncodedEvent[] = [];
-
-  constructor(recording: boolean) {
-    this.#recording = recording;
-  }
 
   /** A slot that was not there before this transaction. */
   create(family: SlotFamily, index: number): void {
@@ -102,7 +98,7 @@ export class Effects {
   }
 
   #touch(family: SlotFamily, index: number, operation: Operation): void {
-    if (!this.#recording) return;
+    if (!this.isRecording) return;
     const id = family.id(index);
     const touch = this.#touches.get(id);
     if (touch === undefined) {
@@ -120,7 +116,7 @@ export class Effects {
 
   /** A handle event; the caller has counted it. */
   streamEvent(type: EventType, position: StreamPosition, data: (writer: BcsWriter) => void): void {
-    if (!this.#recording) return;
+    if (!this.isRecording) return;
     const writer = this.#writer;
     writer.reset();
     writer.u8(0).u64(BigInt(position.creationNumber)).fixed(position.address);
@@ -130,7 +126,7 @@ export class Effects {
 
   /** A module event: in no stream. */
   moduleEvent(type: EventType, data: (writer: BcsWriter) => void): void {
-    if (!this.#recording) return;
+    if (!this.isRecording) return;
     this.#writer.reset();
     this.#writer.u8(1);
     this.#finishEvent(type, undefined, MODULE_EVENT_HEADER_BYTES, data);

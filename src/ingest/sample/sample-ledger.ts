@@ -1,20 +1,19 @@
 /**
- * A sample ledger, block by block: genesis, then blocks of users' transactions, epochs that end, for ever. There is
- * no virtual machine: a model of the state changes the way the called functions would change it, and writes the
- * effects. The same settings always give the same bytes, however far one goes and whether one goes there in one run
- * or in several.
+ * A sample ledger, block by block: genesis, then blocks of users' transactions and epochs that end, for ever. There
+ * is no virtual machine: a model of the state changes as the called functions would change it, and its effects are
+ * written down. The same settings always give the same bytes, however far one goes, and whether one goes there in
+ * one run or in several.
  */
-import { BcsWriter, encodeBcs } from '../../move/bcs-writer.ts';
-import type { BlockEpilogue } from '../../move/block-transaction.ts';
-import { encodeTransaction, type Transaction } from '../../move/transaction.ts';
+import { ADDRESS_ZERO } from '../../move/address.ts';
+import { encodeBcs } from '../../move/bcs-writer.ts';
+import { encodeTransaction } from '../../move/transaction.ts';
 import type { ExecutionStatus } from '../../move/transaction-info.ts';
 import type { Block, EpochEnd } from '../../store/block-column.ts';
 import type { ChunkTransaction } from '../../store/chunk.ts';
-import type { Address } from '../../move/address.ts';
-import { ADDRESS_ZERO } from '../../move/address.ts';
 import { FAUCET_ACCOUNT } from './accounts.ts';
-import { type BlockHeader, FIRST_BLOCK_TIME_USECS, MODULE_EVENT_EPOCH, VALIDATORS } from './chain.ts';
-import { Effects, eventType } from './effects.ts';
+import { blockEnd, blockStart, endsByValidators, epochEnd, hasAuxiliaryInfo } from './block-transactions.ts';
+import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from './chain.ts';
+import { Effects, type EncodedWriteSet, eventType } from './effects.ts';
 import type { SampleSettings } from './genesis-resources.ts';
 import { TransactionMix } from './mix.ts';
 import { derivedBytes } from './random.ts';
@@ -22,3 +21,254 @@ import { LedgerRecorder } from './recorder.ts';
 import { createGenesisState, createSampleWorld, type SampleWorld } from './sample-world.ts';
 import { buildTransaction, GAS_UNIT_PRICE } from './submission.ts';
 import type { Call, World } from './world.ts';
+
+/** Most user transactions in a block. */
+export const MAX_BLOCK_USERS = 99;
+/** The first blocks are short, so that a small ledger has some. */
+const SHORT_BLOCKS = 20;
+const MAX_SHORT_BLOCK_USERS = 9;
+/** A block starts this long after the one before, microseconds. */
+const MIN_BLOCK_GAP_USECS = 150_000;
+const MAX_BLOCK_GAP_USECS = 450_000;
+/** Blocks in a thousand that nobody proposed: without users, at the time of the block before. */
+const NIL_BLOCKS_PER_MILLE = 20;
+const FAILED_PROPOSERS_PER_MILLE = 30;
+const MAX_HOT_KEYS = 3;
+const EXPIRATION_SECS = 600;
+
+const MIN_GAS_UNITS = 5;
+const MAX_GAS_UNITS = 900;
+const STORAGE_FEE_OCTAS = 40_000n;
+const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
+const SUCCESS: ExecutionStatus = { kind: 'success' };
+
+/** A whole block. */
+export interface SampleBlock {
+  readonly firstVersion: bigint;
+  readonly transactions: readonly ChunkTransaction[];
+  readonly block: Block;
+  /** When the block ends an epoch. */
+  readonly epochEnd: EpochEnd | undefined;
+}
+
+export class SampleLedger {
+  readonly world: World;
+  readonly #settings: SampleSettings;
+  readonly #effects: Effects;
+  readonly #sample: SampleWorld;
+  readonly #mix: TransactionMix;
+  /** Absent before genesis and while replaying. */
+  #recorder: LedgerRecorder | undefined;
+  #nextVersion = 0n;
+  #round = 0;
+  /** Of the block being made. */
+  #transactions: ChunkTransaction[] = [];
+  #gasUsed = 0;
+  #fees = 0n;
+
+  constructor(settings: SampleSettings) {
+    this.#settings = settings;
+    this.#effects = new Effects();
+    this.#sample = createSampleWorld(settings, this.#effects);
+    this.world = this.#sample.world;
+    this.#mix = new TransactionMix(this.#sample.applications);
+  }
+
+  /** The version that comes next. */
+  get nextVersion(): bigint {
+    return this.#nextVersion;
+  }
+
+  /** Roots of the transaction accumulator's full subtrees, largest first. */
+  get frozenRoots(): readonly Buffer[] {
+    return this.#recorder?.frozenRoots ?? [];
+  }
+
+  /** The genesis file: BCS of the genesis transaction. Comes first, once. */
+  genesis(): Buffer {
+    if (this.#nextVersion !== 0n) throw new Error('genesis comes first and once');
+    createGenesisState(this.#sample, this.#settings);
+    this.#nextVersion = 1n;
+    const writeSet = this.#effects.takeWriteSet();
+    const events = this.#effects.takeEvents();
+    return encodeBcs((writer) => {
+      // Transaction::Genesis, WriteSetPayload::Direct.
+      writer.uleb32(1).uleb32(0).fixed(writeSet.bytes);
+      writer.vector(events, (to, event) => to.fixed(event.bytes));
+    });
+  }
+
+  /** Starts to record versions: after genesis, or after a replay. */
+  record(frozenRoots: readonly Buffer[]): void {
+    this.#effects.isRecording = true;
+    this.#recorder = new LedgerRecorder(this.#nextVersion, frozenRoots);
+  }
+
+  /**
+   * Goes through a history without writing it down, block by block, up to `nextVersion`, from where `record` goes
+   * on. False when no block ends there: the history is another one.
+   */
+  replayTo(nextVersion: bigint): boolean {
+    this.#effects.isRecording = false;
+    if (this.#nextVersion === 0n) {
+      createGenesisState(this.#sample, this.#settings);
+      this.#nextVersion = 1n;
+    }
+    while (this.#nextVersion < nextVersion) this.nextBlock();
+    return this.#nextVersion === nextVersion;
+  }
+
+  /** Makes the next block. */
+  nextBlock(): SampleBlock {
+    const firstVersion = this.#nextVersion;
+    const header = this.#drawHeader();
+    const endsEpoch = this.world.chain.epochIsOver(header.timestamp);
+    this.#transactions = [];
+    this.#gasUsed = 0;
+    this.#fees = 0n;
+    this.#startBlock(header, endsEpoch);
+    if (!endsEpoch) {
+      const users = header.proposer === ADDRESS_ZERO ? 0 : this.#drawUsers(header.height);
+      for (let made = 0; made < users; made += 1) this.#userTransaction(header);
+      this.#endBlock(header);
+    }
+    return {
+      firstVersion,
+      transactions: this.#transactions,
+      block: {
+        height: BigInt(header.height),
+        firstVersion,
+        epoch: BigInt(header.epoch),
+        round: BigInt(header.round),
+        timestampUsecs: BigInt(header.timestamp),
+        id: header.id,
+      },
+      epochEnd: endsEpoch
+        ? { epoch: BigInt(header.epoch), lastVersion: this.#nextVersion - 1n }
+        : undefined,
+    };
+  }
+
+  #drawHeader(): BlockHeader {
+    const { chain, random, seed } = this.world;
+    const height = chain.height + 1;
+    const isFirst = height === 1;
+    const isNil = !isFirst && random.perMille(NIL_BLOCKS_PER_MILLE);
+    const gap = random.between(MIN_BLOCK_GAP_USECS, MAX_BLOCK_GAP_USECS);
+    const proposerIndex = random.below(VALIDATORS);
+    const failed = random.perMille(FAILED_PROPOSERS_PER_MILLE);
+    this.#round += failed ? 2 : 1;
+    return {
+      id: derivedBytes(seed, 'block', height),
+      epoch: chain.epoch,
+      round: this.#round,
+      height,
+      proposer: isNil ? ADDRESS_ZERO : chain.validators[proposerIndex]!.address,
+      votes: Buffer.of(0x70 | (random.below(2) << 7)),
+      failedProposers: failed ? [(proposerIndex + 1) % VALIDATORS] : [],
+      timestamp: isFirst ? FIRST_BLOCK_TIME_USECS : chain.now + (isNil ? 0 : gap),
+    };
+  }
+
+  #drawUsers(height: number): number {
+    const most = height <= SHORT_BLOCKS ? MAX_SHORT_BLOCK_USERS : MAX_BLOCK_USERS;
+    return this.world.random.between(1, most);
+  }
+
+  #startBlock(header: BlockHeader, endsEpoch: boolean): void {
+    const { chain, seed } = this.world;
+    chain.startBlock(this.#effects, header);
+    for (const info of this.#sample.assetInfos) info.update(this.#effects);
+    const byValidators = endsEpoch && endsByValidators(header.epoch);
+    if (endsEpoch && !byValidators) this.#reconfigure();
+    this.#finish(header, () => encodeTransaction(blockStart(seed, header)));
+    if (!byValidators) return;
+    this.#reconfigure();
+    this.#finish(header, () => encodeTransaction(epochEnd(seed, header)));
+  }
+
+  #reconfigure(): void {
+    this.world.chain.reconfigure(this.#effects);
+    this.#round = 0;
+  }
+
+  #userTransaction(header: BlockHeader): void {
+    const { accounts, chain, native, random } = this.world;
+    const drawn = this.#mix.next(this.world);
+    const gasUsed = random.between(MIN_GAS_UNITS, MAX_GAS_UNITS);
+    const nonce = BigInt(random.u32());
+    const fee = BigInt(gasUsed * GAS_UNIT_PRICE);
+    const call = withPayer(this.world, drawn, fee);
+    const { sender } = call;
+    const sequenceNumber = accounts.sequenceNumbers[sender]!;
+    if (call.form !== 'orderless') {
+      accounts.sequenceNumbers[sender] = sequenceNumber + 1;
+      this.#effects.modify(accounts.slots, sender);
+    }
+    native.takeFee(this.#effects, call.form === 'feePayer' ? call.second! : sender, fee);
+    this.#gasUsed += gasUsed;
+    this.#fees += fee;
+    this.#effects.moduleEvent(FEE_STATEMENT, (writer) => {
+      const io = BigInt(Math.floor(gasUsed / 3));
+      writer.u64(BigInt(gasUsed)).u64(BigInt(gasUsed) - io).u64(io);
+      writer.u64(gasUsed > MAX_GAS_UNITS / 2 ? STORAGE_FEE_OCTAS : 0n).u64(0n);
+    });
+    const expiration = Math.floor(chain.now / 1_000_000) + EXPIRATION_SECS;
+    this.#finish(
+      header,
+      () => buildTransaction(accounts, call, { sequenceNumber, expiration, nonce }),
+      gasUsed,
+      call.status,
+    );
+  }
+
+  #endBlock(header: BlockHeader): void {
+    const { accounts, chain, random } = this.world;
+    const hot = Array.from({ length: random.between(1, MAX_HOT_KEYS) }, () =>
+      random.below(accounts.count),
+    );
+    if (this.#recorder === undefined) {
+      this.#nextVersion += 1n;
+      return;
+    }
+    const { transaction, writeSet } = blockEnd(header, {
+      gasUsed: this.#gasUsed,
+      fees: this.#fees,
+      proposerIndex: chain.validators.findIndex(({ address }) => address === header.proposer),
+      hotKeys: [...new Set(hot)].map((account) => accounts.slots.key(account)),
+    });
+    this.#finish(header, () => encodeTransaction(transaction), 0, SUCCESS, writeSet);
+  }
+
+  /** Makes a version of what the transaction did. */
+  #finish(
+    header: BlockHeader,
+    transaction: () => Buffer,
+    gasUsed = 0,
+    status = SUCCESS,
+    writeSet?: EncodedWriteSet,
+  ): void {
+    this.#nextVersion += 1n;
+    if (this.#recorder === undefined) return;
+    const events = this.#effects.takeEvents();
+    this.#transactions.push(
+      this.#recorder.record({
+        transaction: transaction(),
+        events,
+        writeSet: writeSet ?? this.#effects.takeWriteSet(),
+        gasUsed,
+        status,
+        indexInBlock: hasAuxiliaryInfo(header.epoch) ? this.#transactions.length : undefined,
+      }),
+    );
+  }
+}
+
+/** The faucet pays for those who cannot; nobody is the payer of its own transaction. */
+function withPayer({ native }: World, call: Call, fee: bigint): Call {
+  const payer = call.form === 'feePayer' ? call.second! : call.sender;
+  const isOwnPayer = call.form === 'feePayer' && payer === call.sender;
+  if (!isOwnPayer && native.balance(payer) >= fee) return call;
+  if (call.sender === FAUCET_ACCOUNT) return { ...call, form: 'single' };
+  return { ...call, form: 'feePayer', second: FAUCET_ACCOUNT };
+}

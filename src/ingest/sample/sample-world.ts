@@ -84,16 +84,16 @@ function coin(accounts: Accounts, holders: number, type: string): Asset {
 
 function createAssetInfos({ native, moon, gold }: World): AssetInfo[] {
   const cafe = addressBytes(CAFE);
-  const native10 = { owner: native.metadataBytes, iconUri: '', projectUri: '' };
+  const byFramework = { owner: native.metadataBytes, iconUri: '', projectUri: '' };
   return [
     new AssetInfo(
       native,
-      { name: 'Aptos Coin', symbol: 'APT', decimals: 8, supply: 'concurrent', ...native10 },
+      { name: 'Aptos Coin', symbol: 'APT', decimals: 8, supply: 'concurrent', ...byFramework },
       true,
     ),
     new AssetInfo(
       moon,
-      { name: 'Moon Coin', symbol: 'MOON', decimals: 6, supply: 'concurrent', ...native10 },
+      { name: 'Moon Coin', symbol: 'MOON', decimals: 6, supply: 'concurrent', ...byFramework },
       false,
     ),
     new AssetInfo(

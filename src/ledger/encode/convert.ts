@@ -1,19 +1,16 @@
 /** From a verified request to the bytes to sign (spec/encode.md A4 to A6). */
+import type { Address } from '../../move/address.ts';
 import { BcsError, decodeBcs } from '../../move/bcs-reader.ts';
 import { readCiphertext } from '../../move/encrypted-payload.ts';
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/hash.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
+import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
 import { EncodeError } from './encode-error.ts';
 import type { EncryptedRequest } from './encrypted-payload.ts';
-import { convertEntryFunction } from './entry-function.ts';
+import { prepareEntryFunction } from './entry-function.ts';
 import type { EntryFunctionRequest, RequestPayload, ScriptRequest } from './payload.ts';
 import type { EncodeRequest } from './request.ts';
-import { convertScript } from './script.ts';
-import {
-  type ConvertedExecutable,
-  type ConvertedPayload,
-  signingMessage,
-} from './signing-message.ts';
+import { prepareScript } from './script.ts';
+import { type PreparedPayload, signingMessage } from './signing-message.ts';
 
 /** What a request is encoded against. */
 export interface EncodeContext {
@@ -37,22 +34,23 @@ export async function convertEncodeRequest(
   request: EncodeRequest,
   context: EncodeContext,
 ): Promise<Buffer> {
-  const payload = await convertPayload(request.payload, context.lookupModule);
+  const preparing = preparePayload(request.payload, context.lookupModule);
+  const payload = preparing instanceof Promise ? await preparing : preparing;
   const domainPrefix = context.domainPrefix ?? DEFAULT_DOMAIN_PREFIX;
   return signingMessage(request, payload, context.chainId, domainPrefix);
 }
 
-async function convertPayload(
+function preparePayload(
   payload: RequestPayload,
   lookup: ModuleLookup,
-): Promise<ConvertedPayload> {
+): MaybePromise<PreparedPayload> {
   switch (payload.kind) {
     case 'multisig': {
       const { multisigAddress } = payload;
       if (payload.payload === undefined) {
-        return { executable: { kind: 'empty' }, multisigAddress };
+        return { kind: 'plain', executable: { kind: 'empty' }, multisigAddress };
       }
-      return { executable: await convertExecutable(payload.payload, lookup), multisigAddress };
+      return prepareExecutable(payload.payload, multisigAddress, lookup);
     }
     case 'encrypted':
       checkCiphertext(payload.ciphertext);
@@ -60,20 +58,23 @@ async function convertPayload(
     case 'moduleBundle':
       throw new TypeError('a module bundle does not pass verification');
     default:
-      return {
-        executable: await convertExecutable(payload, lookup),
-        multisigAddress: undefined,
-      };
+      return prepareExecutable(payload, undefined, lookup);
   }
 }
 
-function convertExecutable(
+function prepareExecutable(
   payload: EntryFunctionRequest | ScriptRequest,
+  multisigAddress: Address | undefined,
   lookup: ModuleLookup,
-): Promise<ConvertedExecutable> {
-  return payload.kind === 'script'
-    ? convertScript(payload, lookup)
-    : convertEntryFunction(payload, lookup);
+): MaybePromise<PreparedPayload> {
+  const executable =
+    payload.kind === 'script'
+      ? prepareScript(payload, lookup)
+      : prepareEntryFunction(payload, lookup);
+  if (executable instanceof Promise) {
+    return executable.then((found) => ({ kind: 'plain', executable: found, multisigAddress }));
+  }
+  return { kind: 'plain', executable, multisigAddress };
 }
 
 function checkCiphertext(ciphertext: EncryptedRequest['ciphertext']): void {

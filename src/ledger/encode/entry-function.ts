@@ -1,33 +1,63 @@
 /** Entry function calls: the function found, its arguments in BCS (spec/encode.md A4, "Entry function"). */
 import { formatAddress } from '../../move/address.ts';
-import { BcsWriter } from '../../move/bcs-writer.ts';
+import type { BcsWriter } from '../../move/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
 import { debugModuleId } from '../../move/layout.ts';
 import type { CompiledModule, ModuleId } from '../../move/module/compiled.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import type { TypeTag } from '../../move/type-tag.ts';
+import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
+import type { MoveType } from '../../move/move-type.ts';
+import { writeTypeTag } from '../../move/type-tag.ts';
 import { EncodeError } from './encode-error.ts';
-import { argumentParameters, functionPlan, resolveParameters } from './function-plan.ts';
-import { checkArgumentCount, encodeArgument, typeArgumentTags } from './parameters.ts';
+import {
+  argumentParameters,
+  type FunctionPlan,
+  functionPlan,
+  type PlannedParameter,
+  resolveParameters,
+} from './function-plan.ts';
+import {
+  checkArgumentCount,
+  encodeSizedArgument,
+  type ResolvedParameter,
+  typeArgumentTags,
+} from './parameters.ts';
 import type { EntryFunctionRequest } from './payload.ts';
 
-/** A call whose arguments are encoded. */
-export interface ConvertedEntryFunction {
+/** A call whose function and layouts are found: all that is left needs no lookup. */
+export interface PreparedEntryFunction {
   readonly kind: 'entryFunction';
-  readonly module: ModuleId;
-  readonly function: string;
-  readonly typeArguments: readonly TypeTag[];
-  readonly argumentCount: number;
-  /** Each argument's BCS behind its length. */
-  readonly argumentBytes: Buffer;
+  readonly request: EntryFunctionRequest;
+  readonly plan: FunctionPlan;
+  readonly parameters: readonly PlannedParameter[];
+  /** One for each of `parameters`. */
+  readonly resolved: readonly ResolvedParameter[];
 }
 
-/** Converts a call by the modules that `lookup` gives. @throws EncodeError of stage `convert` */
-export async function convertEntryFunction(
+/**
+ * Finds what a call needs of the ledger; at once when the lookup answers at once and the layouts are kept.
+ * @throws EncodeError of stage `convert`, or rejects with it
+ */
+export function prepareEntryFunction(
   request: EntryFunctionRequest,
   lookup: ModuleLookup,
-): Promise<ConvertedEntryFunction> {
-  const plan = functionPlan(await findModule(request.module, lookup), request.function);
+): MaybePromise<PreparedEntryFunction> {
+  const module = findModule(request.module, lookup);
+  if (module instanceof Promise) {
+    return module.then((found) => prepareCall(request, found, lookup));
+  }
+  return prepareCall(request, module, lookup);
+}
+
+function prepareCall(
+  request: EntryFunctionRequest,
+  module: CompiledModule | undefined,
+  lookup: ModuleLookup,
+): MaybePromise<PreparedEntryFunction> {
+  if (module === undefined) {
+    const text = `Module ${debugModuleId(request.module)} can't be found`;
+    throw new EncodeError('convert', 'module_not_found', text);
+  }
+  const plan = functionPlan(module, request.function);
   if (plan === undefined) {
     throw new EncodeError(
       'convert',
@@ -45,44 +75,59 @@ export async function convertEntryFunction(
     );
   }
   const parameters = argumentParameters(plan, typeArguments);
-  if (parameters.length !== request.arguments.length) {
-    checkArgumentCount(
-      parameters.map(({ type }) => type),
-      request.arguments,
-    );
+  checkArgumentCount(parameters, request.arguments);
+  const resolved = resolveParameters(parameters, lookup);
+  if (resolved instanceof Promise) {
+    return resolved.then((found) => ({
+      kind: 'entryFunction',
+      request,
+      plan,
+      parameters,
+      resolved: found,
+    }));
   }
-  const resolved = await resolveParameters(parameters, lookup);
-  const all = new BcsWriter();
-  const one = new BcsWriter();
-  for (const [index, parameter] of resolved.entries()) {
-    one.reset();
-    const json = request.arguments[index]!;
-    encodeArgument({ index, type: parameters[index]!.type, parameter, json }, one);
-    all.bytes(one.view());
-  }
-  return {
-    kind: 'entryFunction',
-    module: request.module,
-    function: request.function,
-    typeArguments: typeArgumentTags(typeArguments),
-    argumentCount: resolved.length,
-    argumentBytes: all.view(),
-  };
+  return { kind: 'entryFunction', request, plan, parameters, resolved };
 }
 
-async function findModule(id: ModuleId, lookup: ModuleLookup): Promise<CompiledModule> {
-  let module: CompiledModule | undefined;
+/** Writes a call. @throws EncodeError of stage `convert` */
+export function writeEntryFunction(writer: BcsWriter, call: PreparedEntryFunction): void {
+  const { request, parameters, resolved } = call;
+  writer.fixed(call.plan.nameBytes);
+  // Bad type arguments stand before the arguments, but bad arguments are reported before them.
+  const badType = writeTypeArguments(writer, request.typeArguments);
+  writer.length32(resolved.length);
+  for (let index = 0; index < resolved.length; index += 1) {
+    const { type } = parameters[index]!;
+    encodeSizedArgument(index, type, resolved[index]!, request.arguments[index]!, writer);
+  }
+  if (badType !== undefined) throw badType;
+}
+
+function writeTypeArguments(
+  writer: BcsWriter,
+  types: readonly MoveType[],
+): EncodeError | undefined {
   try {
-    const found = lookup(id);
-    module = found instanceof Promise ? await found : found;
-  } catch (cause) {
+    writer.vector(typeArgumentTags(types), (inner, tag) => writeTypeTag(inner, tag));
+    return undefined;
+  } catch (error) {
+    if (error instanceof EncodeError) return error;
+    throw error;
+  }
+}
+
+function findModule(id: ModuleId, lookup: ModuleLookup): MaybePromise<CompiledModule | undefined> {
+  const fail = (cause: unknown): never => {
     if (!(cause instanceof MoveError)) throw cause;
     const text = `Module ${debugModuleId(id)} deserialize with error code ${cause.message}`;
     throw new EncodeError('convert', 'module_not_loadable', text, { cause });
+  };
+  try {
+    const found = lookup(id);
+    return found instanceof Promise ? found.catch(fail) : found;
+  } catch (cause) {
+    return fail(cause);
   }
-  if (module !== undefined) return module;
-  const text = `Module ${debugModuleId(id)} can't be found`;
-  throw new EncodeError('convert', 'module_not_found', text);
 }
 
 function formatFunction(request: EntryFunctionRequest): string {

@@ -6,10 +6,12 @@
  * remembers the modules it was made from, and is used only while a lookup still gives these very objects; a ledger
  * that gives the same object for the same stored module, and another one after an upgrade, is all that is needed.
  */
+import { encodeBcs } from '../../move/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
 import type { CompiledModule, ModuleId } from '../../move/module/compiled.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import { functionNameOfHandle } from '../../move/module/names.ts';
+import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
+import { functionNameOfHandle, moduleIdOf } from '../../move/module/names.ts';
+import { writeModuleId } from '../../move/module-id.ts';
 import type { MoveType } from '../../move/move-type.ts';
 import {
   isSignerParameter,
@@ -21,7 +23,7 @@ import { type ResolvedParameter, resolveParameter } from './parameters.ts';
 
 interface Dependency {
   readonly id: ModuleId;
-  readonly module: CompiledModule | undefined;
+  readonly module: CompiledModule;
 }
 
 interface KeptLayout {
@@ -38,6 +40,8 @@ export interface PlannedParameter {
 
 /** An entry function as declared, and what is kept of it. */
 export interface FunctionPlan {
+  /** BCS of the module id and the function name, as a call begins with them. */
+  readonly nameBytes: Buffer;
   readonly typeParameterCount: number;
   readonly parameters: readonly PlannedParameter[];
   /** Those that take an argument, when no type argument changes that. */
@@ -72,6 +76,10 @@ function makePlan(
   });
   const isGeneric = parameters.some((parameter) => parameter.isGeneric);
   const plan: FunctionPlan = {
+    nameBytes: encodeBcs((writer) => {
+      writeModuleId(writer, moduleIdOf(module));
+      writer.string(name);
+    }),
     typeParameterCount: handle.typeParameters.length,
     parameters,
     plainArguments: isGeneric
@@ -98,18 +106,30 @@ export function argumentParameters(
     .filter(({ type }) => !isSignerParameter(type));
 }
 
-/** The layouts of some parameters, in order. Those without type parameters are kept. */
-export async function resolveParameters(
+/** The layouts of some parameters, in order; at once when all are kept and the lookup answers at once. */
+export function resolveParameters(
   parameters: readonly PlannedParameter[],
   lookup: ModuleLookup,
-): Promise<ResolvedParameter[]> {
+): MaybePromise<readonly ResolvedParameter[]> {
+  const resolved: ResolvedParameter[] = [];
+  for (const { kept } of parameters) {
+    if (kept === undefined || !standsNow(kept.madeFrom, lookup)) {
+      return resolveOneByOne(parameters, lookup);
+    }
+    resolved.push(kept.parameter);
+  }
+  return resolved;
+}
+
+async function resolveOneByOne(
+  parameters: readonly PlannedParameter[],
+  lookup: ModuleLookup,
+): Promise<readonly ResolvedParameter[]> {
   const resolved: ResolvedParameter[] = [];
   for (const parameter of parameters) {
     const { kept } = parameter;
-    if (kept === undefined) resolved.push(await resolveAndKeep(parameter, lookup));
-    else if (kept.madeFrom.length === 0) resolved.push(kept.parameter);
-    else if (await allStand(kept.madeFrom, lookup)) resolved.push(kept.parameter);
-    else resolved.push(await resolveAndKeep(parameter, lookup));
+    const stands = kept !== undefined && (await stand(kept.madeFrom, lookup));
+    resolved.push(stands ? kept.parameter : await resolveAndKeep(parameter, lookup));
   }
   return resolved;
 }
@@ -122,7 +142,7 @@ async function resolveAndKeep(
   const madeFrom = new Map<string, Dependency>();
   const resolved = await resolveParameter(parameter.type, async (id) => {
     const module = await lookup(id);
-    madeFrom.set(`${id.address}::${id.name}`, { id, module });
+    if (module !== undefined) madeFrom.set(`${id.address}::${id.name}`, { id, module });
     return module;
   });
   if (resolved.kind === 'layout') {
@@ -131,16 +151,36 @@ async function resolveAndKeep(
   return resolved;
 }
 
-async function allStand(madeFrom: readonly Dependency[], lookup: ModuleLookup): Promise<boolean> {
+/** Whether the lookup gives all these modules still, and at once. */
+function standsNow(madeFrom: readonly Dependency[], lookup: ModuleLookup): boolean {
+  return madeFrom.every(({ id, module }) => {
+    const found = lookedUp(id, lookup);
+    // It is asked again where there is time to wait, and its failure met there.
+    if (found instanceof Promise) found.catch(() => undefined);
+    return found === module;
+  });
+}
+
+async function stand(madeFrom: readonly Dependency[], lookup: ModuleLookup): Promise<boolean> {
   for (const { id, module } of madeFrom) {
-    try {
-      const found = lookup(id);
-      if ((found instanceof Promise ? await found : found) !== module) return false;
-    } catch (error) {
-      // It does not load any more: resolving anew says so in the right words.
-      if (error instanceof MoveError) return false;
-      throw error;
+    const found = lookedUp(id, lookup);
+    if ((found instanceof Promise ? await found.catch(undefinedIfBroken) : found) !== module) {
+      return false;
     }
   }
   return true;
+}
+
+function lookedUp(id: ModuleId, lookup: ModuleLookup): MaybePromise<CompiledModule | undefined> {
+  try {
+    return lookup(id);
+  } catch (error) {
+    return undefinedIfBroken(error);
+  }
+}
+
+/** A module that does not load any more: resolving the layout anew says so in the right words. */
+function undefinedIfBroken(error: unknown): undefined {
+  if (error instanceof MoveError) return undefined;
+  throw error;
 }

@@ -18,9 +18,32 @@ import { EncodeError } from './encode-error.ts';
 
 /** A parameter that takes an argument. Why it cannot is only said when its argument's turn comes. */
 export type ResolvedParameter =
-  | { readonly kind: 'layout'; readonly layout: EncodeLayout }
+  | {
+      readonly kind: 'layout';
+      readonly layout: EncodeLayout;
+      /** Size of every value in bytes; 0 when it depends on the value. */
+      readonly fixedBytes: number;
+    }
   | { readonly kind: 'noType'; readonly cause: MoveTypeError }
   | { readonly kind: 'noLayout'; readonly cause: LayoutError };
+
+/** Types whose values are all of one size: these are written without a detour. */
+const FIXED_BYTES: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
+  ['bool', 1],
+  ['u8', 1],
+  ['u16', 2],
+  ['u32', 4],
+  ['u64', 8],
+  ['u128', 16],
+  ['u256', 32],
+  ['i8', 1],
+  ['i16', 2],
+  ['i32', 4],
+  ['i64', 8],
+  ['i128', 16],
+  ['i256', 32],
+  ['address', 32],
+]);
 
 /** Finds the layout of a parameter. Failures of the lookup other than a missing module come through. */
 export async function resolveParameter(
@@ -28,7 +51,8 @@ export async function resolveParameter(
   lookup: ModuleLookup,
 ): Promise<ResolvedParameter> {
   try {
-    return { kind: 'layout', layout: await resolveArgumentLayout(typeTagOf(type), lookup) };
+    const layout = await resolveArgumentLayout(typeTagOf(type), lookup);
+    return { kind: 'layout', layout, fixedBytes: FIXED_BYTES.get(layout.kind) ?? 0 };
   } catch (cause) {
     if (cause instanceof MoveTypeError) return { kind: 'noType', cause };
     if (cause instanceof LayoutError) return { kind: 'noLayout', cause };
@@ -37,56 +61,74 @@ export async function resolveParameter(
 }
 
 /** @throws EncodeError `argument_count` */
-export function checkArgumentCount(types: readonly MoveType[], args: readonly JsonValue[]): void {
-  if (types.length === args.length) return;
-  const names = types.map(parameterTypeName).join(', ');
-  throw new EncodeError(
-    'convert',
-    'argument_count',
-    `expected ${types.length} arguments [${names}], but got ${args.length} (${debugJsonList(args)})`,
-  );
+export function checkArgumentCount(
+  parameters: readonly { readonly type: MoveType }[],
+  args: readonly JsonValue[],
+): void {
+  if (parameters.length === args.length) return;
+  const names = parameters.map(({ type }) => parameterTypeName(type)).join(', ');
+  const expected = `expected ${parameters.length} arguments [${names}]`;
+  const text = `${expected}, but got ${args.length} (${debugJsonList(args)})`;
+  throw new EncodeError('convert', 'argument_count', text);
 }
 
-/** What one argument is made of. */
-export interface Argument {
-  readonly index: number;
-  readonly type: MoveType;
-  readonly parameter: ResolvedParameter;
-  readonly json: JsonValue;
-}
-
-/** Appends the BCS of one argument. @throws EncodeError `bad_type` or `bad_argument` */
-export function encodeArgument(argument: Argument, writer: BcsWriter): void {
-  const { parameter } = argument;
+/** Appends the BCS of argument number `index`. @throws EncodeError `bad_type` or `bad_argument` */
+export function encodeArgument(
+  index: number,
+  type: MoveType,
+  parameter: ResolvedParameter,
+  json: JsonValue,
+  writer: BcsWriter,
+): void {
   if (parameter.kind === 'noType') throw badType(parameter.cause);
-  if (parameter.kind === 'noLayout') {
-    throw badArgument(argument, parameter.cause.message, parameter.cause);
-  }
+  if (parameter.kind === 'noLayout') throw badArgument(index, type, parameter.cause);
   try {
-    encodeValue(parameter.layout, argument.json, writer);
+    encodeValue(parameter.layout, json, writer);
   } catch (error) {
-    if (error instanceof ValueEncodeError) throw badArgument(argument, error.message, error);
+    if (error instanceof ValueEncodeError) throw badArgument(index, type, error);
     throw error;
   }
 }
 
-/** The BCS of one argument, in a buffer of its own. */
-export function encodeArgumentBytes(argument: Argument): Buffer {
-  const writer = new BcsWriter();
-  encodeArgument(argument, writer);
-  return writer.toBytes();
+/** Appends the BCS of an argument behind its length. @throws EncodeError `bad_type` or `bad_argument` */
+export function encodeSizedArgument(
+  index: number,
+  type: MoveType,
+  parameter: ResolvedParameter,
+  json: JsonValue,
+  writer: BcsWriter,
+): void {
+  if (parameter.kind === 'layout' && parameter.fixedBytes > 0) {
+    writer.uleb32(parameter.fixedBytes);
+    encodeArgument(index, type, parameter, json, writer);
+  } else {
+    writer.bytes(encodeArgumentBytes(index, type, parameter, json));
+  }
 }
 
-function badArgument({ index, type }: Argument, why: string, cause: Error): EncodeError {
-  const text = `parse arguments[${index}] failed, expect ${parameterTypeName(type)}`;
-  return new EncodeError('convert', 'bad_argument', `${text}, caused by error: ${why}`, { cause });
+/** The BCS of an argument. @throws EncodeError `bad_type` or `bad_argument` */
+export function encodeArgumentBytes(
+  index: number,
+  type: MoveType,
+  parameter: ResolvedParameter,
+  json: JsonValue,
+): Buffer {
+  const writer = new BcsWriter();
+  encodeArgument(index, type, parameter, json, writer);
+  return writer.view();
+}
+
+function badArgument(index: number, type: MoveType, cause: Error): EncodeError {
+  const name = parameterTypeName(type);
+  const text = `parse arguments[${index}] failed, expect ${name}, caused by error: ${cause.message}`;
+  return new EncodeError('convert', 'bad_argument', text, { cause });
 }
 
 function badType(cause: MoveTypeError): EncodeError {
   return new EncodeError('convert', 'bad_type', cause.message, { cause });
 }
 
-/** The tags of type arguments, which are found wanting only after all arguments. @throws EncodeError `bad_type` */
+/** The tags of type arguments. @throws EncodeError `bad_type` for the first reference */
 export function typeArgumentTags(types: readonly MoveType[]): TypeTag[] {
   return types.map((type) => {
     try {

@@ -1,6 +1,6 @@
 /** Scripts: their parameters from the given ABI or the code, their arguments (spec/encode.md A4, "Script"). */
 import { BcsReader } from '../../move/bcs-reader.ts';
-import { BcsWriter } from '../../move/bcs-writer.ts';
+import type { BcsWriter } from '../../move/bcs-writer.ts';
 import type { EncodeLayout } from '../../move/layout.ts';
 import { BinaryFormatError } from '../../move/module/format-error.ts';
 import type { ModuleLookup } from '../../move/module/lookup.ts';
@@ -9,24 +9,27 @@ import type { MoveType } from '../../move/move-type.ts';
 import { isSignerParameter } from '../../move/move-type-parameter.ts';
 import { moveTypeOfToken } from '../../move/move-type-text.ts';
 import { debugMoveValue } from '../../move/move-value-debug.ts';
-import type { TypeTag } from '../../move/type-tag.ts';
+import { writeTypeTag } from '../../move/type-tag.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   checkArgumentCount,
   encodeArgumentBytes,
+  type ResolvedParameter,
   resolveParameter,
   typeArgumentTags,
 } from './parameters.ts';
 import type { ScriptRequest } from './payload.ts';
 
-/** A script whose arguments are encoded. */
-export interface ConvertedScript {
+/** A script whose parameters and layouts are found: all that is left needs no lookup. */
+export interface PreparedScript {
   readonly kind: 'script';
-  readonly code: Buffer;
-  readonly typeArguments: readonly TypeTag[];
-  readonly argumentCount: number;
-  /** The transaction arguments one after the other. */
-  readonly argumentBytes: Buffer;
+  readonly request: ScriptRequest;
+  readonly parameters: readonly ScriptParameter[];
+}
+
+interface ScriptParameter {
+  readonly type: MoveType;
+  readonly resolved: ResolvedParameter;
 }
 
 /** Variant indices of a transaction argument (spec/encode.md A5); other types are none. */
@@ -48,29 +51,36 @@ const ARGUMENT_INDEX: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
 ]);
 const U8_VECTOR_INDEX = 4;
 
-/** Converts a script by the modules that `lookup` gives. @throws EncodeError of stage `convert` */
-export async function convertScript(
+/** Finds what a script needs of the ledger. @throws EncodeError of stage `convert` */
+export async function prepareScript(
   request: ScriptRequest,
   lookup: ModuleLookup,
-): Promise<ConvertedScript> {
+): Promise<PreparedScript> {
   const types = scriptParameters(request).filter((type) => !isSignerParameter(type));
-  checkArgumentCount(types, request.arguments);
-  const values: { readonly layout: EncodeLayout; readonly bytes: Buffer }[] = [];
-  for (const [index, type] of types.entries()) {
-    const parameter = await resolveParameter(type, lookup);
-    const bytes = encodeArgumentBytes({ index, type, parameter, json: request.arguments[index]! });
-    if (parameter.kind === 'layout') values.push({ layout: parameter.layout, bytes });
+  checkArgumentCount(
+    types.map((type) => ({ type })),
+    request.arguments,
+  );
+  const parameters: ScriptParameter[] = [];
+  for (const type of types) {
+    parameters.push({ type, resolved: await resolveParameter(type, lookup) });
   }
-  const typeArguments = typeArgumentTags(request.typeArguments);
-  const writer = new BcsWriter();
-  for (const { layout, bytes } of values) writeTransactionArgument(layout, bytes, writer);
-  return {
-    kind: 'script',
-    code: request.code,
-    typeArguments,
-    argumentCount: values.length,
-    argumentBytes: writer.view(),
-  };
+  return { kind: 'script', request, parameters };
+}
+
+/** Writes a script: its code, type arguments and transaction arguments. @throws EncodeError of stage `convert` */
+export function writeScript(writer: BcsWriter, { request, parameters }: PreparedScript): void {
+  const values = parameters.map(({ type, resolved }, index) =>
+    encodeArgumentBytes(index, type, resolved, request.arguments[index]!),
+  );
+  writer.bytes(request.code);
+  writer.vector(typeArgumentTags(request.typeArguments), (inner, tag) => writeTypeTag(inner, tag));
+  writer.length32(values.length);
+  for (const [index, bytes] of values.entries()) {
+    const { resolved } = parameters[index]!;
+    // One without a layout has been refused with its value.
+    if (resolved.kind === 'layout') writeTransactionArgument(resolved.layout, bytes, writer);
+  }
 }
 
 function scriptParameters(request: ScriptRequest): readonly MoveType[] {

@@ -3,25 +3,25 @@ import type { Address } from '../../move/address.ts';
 import { BcsWriter } from '../../move/bcs-writer.ts';
 import { sha3 } from '../../move/hash.ts';
 import { writeModuleId } from '../../move/module-id.ts';
-import { writeTypeTag } from '../../move/type-tag.ts';
 import type { EncryptedRequest } from './encrypted-payload.ts';
-import type { ConvertedEntryFunction } from './entry-function.ts';
+import { type PreparedEntryFunction, writeEntryFunction } from './entry-function.ts';
 import type { EncodeRequest } from './request.ts';
-import type { ConvertedScript } from './script.ts';
+import { type PreparedScript, writeScript } from './script.ts';
 
 /** What is run; `empty` runs what a multisig account has stored. */
-export type ConvertedExecutable =
-  | ConvertedEntryFunction
-  | ConvertedScript
+export type PreparedExecutable =
+  | PreparedEntryFunction
+  | PreparedScript
   | { readonly kind: 'empty' };
 
-/** A payload ready to be written. */
-export type ConvertedPayload =
-  | {
-      readonly executable: ConvertedExecutable;
-      readonly multisigAddress: Address | undefined;
-    }
-  | EncryptedRequest;
+export interface PlainPayload {
+  readonly kind: 'plain';
+  readonly executable: PreparedExecutable;
+  readonly multisigAddress: Address | undefined;
+}
+
+/** A payload that needs no more lookups. */
+export type PreparedPayload = PlainPayload | EncryptedRequest;
 
 /** Variant indices of TransactionPayload. */
 const PAYLOAD_INDEX = { script: 0, entryFunction: 2, multisig: 3, withConfig: 4, encrypted: 5 };
@@ -35,26 +35,35 @@ const ORDERLESS_SEQUENCE_NUMBER = 0xffff_ffff_ffff_ffffn;
 const MULTI_AGENT_INDEX = 0;
 const MAX_CHAIN_ID = 255;
 
-const domainHashes = new Map<string, Buffer>();
+/** What a signing message begins with, by the domain prefix. */
+interface DomainHashes {
+  readonly singleAgent: Buffer;
+  readonly multiAgent: Buffer;
+}
 
-/** Kept: a process uses one or two. */
-function domainHash(domain: string): Buffer {
-  let hash = domainHashes.get(domain);
-  if (hash === undefined) {
-    hash = sha3(Buffer.from(domain, 'utf8'));
-    domainHashes.set(domain, hash);
+/** Kept: a process uses one or two prefixes. */
+const domainHashes = new Map<string, DomainHashes>();
+
+function hashesOf(prefix: string): DomainHashes {
+  let hashes = domainHashes.get(prefix);
+  if (hashes === undefined) {
+    hashes = {
+      singleAgent: sha3(Buffer.from(`${prefix}RawTransaction`, 'utf8')),
+      multiAgent: sha3(Buffer.from(`${prefix}RawTransactionWithData`, 'utf8')),
+    };
+    domainHashes.set(prefix, hashes);
   }
-  return hash;
+  return hashes;
 }
 
 /**
  * Writes the signing message, in a buffer of its own. Secondary signers, if given, also an empty list of them, make
  * it that of a transaction with several signers.
- * @throws RangeError when the chain id is no u8
+ * @throws EncodeError of stage `convert`; RangeError when the chain id is no u8
  */
 export function signingMessage(
   request: EncodeRequest,
-  payload: ConvertedPayload,
+  payload: PreparedPayload,
   chainId: number,
   domainPrefix: string,
 ): Buffer {
@@ -63,16 +72,14 @@ export function signingMessage(
   }
   const { secondarySigners, replayProtectionNonce } = request;
   const writer = new BcsWriter(512);
-  if (secondarySigners === undefined) {
-    writer.fixed(domainHash(`${domainPrefix}RawTransaction`));
-  } else {
-    writer.fixed(domainHash(`${domainPrefix}RawTransactionWithData`)).uleb32(MULTI_AGENT_INDEX);
-  }
+  const hashes = hashesOf(domainPrefix);
+  if (secondarySigners === undefined) writer.fixed(hashes.singleAgent);
+  else writer.fixed(hashes.multiAgent).uleb32(MULTI_AGENT_INDEX);
   writer.address(request.sender);
   writer.u64(
     replayProtectionNonce === undefined ? request.sequenceNumber : ORDERLESS_SEQUENCE_NUMBER,
   );
-  if ('kind' in payload) writeEncrypted(writer, payload, replayProtectionNonce);
+  if (payload.kind === 'encrypted') writeEncrypted(writer, payload, replayProtectionNonce);
   else if (replayProtectionNonce === undefined) writePlain(writer, payload);
   else {
     writer.uleb32(PAYLOAD_INDEX.withConfig).uleb32(0);
@@ -89,10 +96,7 @@ export function signingMessage(
 }
 
 /** The forms without a nonce. */
-function writePlain(
-  writer: BcsWriter,
-  { executable, multisigAddress }: Exclude<ConvertedPayload, EncryptedRequest>,
-): void {
+function writePlain(writer: BcsWriter, { executable, multisigAddress }: PlainPayload): void {
   if (multisigAddress === undefined) {
     if (executable.kind === 'empty') throw new TypeError('only a multisig account runs nothing');
     writer.uleb32(PAYLOAD_INDEX[executable.kind]);
@@ -107,19 +111,9 @@ function writePlain(
   writeExecutable(writer, executable);
 }
 
-function writeExecutable(writer: BcsWriter, executable: ConvertedExecutable): void {
-  switch (executable.kind) {
-    case 'empty':
-      return;
-    case 'script':
-      writer.bytes(executable.code);
-      break;
-    case 'entryFunction':
-      writeModuleId(writer, executable.module);
-      writer.string(executable.function);
-  }
-  writer.vector(executable.typeArguments, (inner, tag) => writeTypeTag(inner, tag));
-  writer.length32(executable.argumentCount).fixed(executable.argumentBytes);
+function writeExecutable(writer: BcsWriter, executable: PreparedExecutable): void {
+  if (executable.kind === 'script') writeScript(writer, executable);
+  else if (executable.kind === 'entryFunction') writeEntryFunction(writer, executable);
 }
 
 function writeConfig(

@@ -274,7 +274,12 @@ function eventRow({ sequenceNumber, version, type, data }: EventRecord, fresh: b
     { role: 'row', class: fresh ? 'fresh' : undefined },
     element('td', { role: 'cell', class: 'number' }, groupDigits(sequenceNumber)),
     element('td', { role: 'cell', class: 'number' }, groupDigits(version)),
-    element('td', { role: 'cell' }, element('code', { class: 'event-type' }, ...typeNodes(type)), jsonView(data)),
+    element(
+      'td',
+      { role: 'cell' },
+      element('code', { class: 'event-type' }, ...typeNodes(type)),
+      jsonView(data),
+    ),
   );
 }
 

@@ -1,0 +1,66 @@
+// What there is to ask of a ledger, read from its store: accounts with a coin store or fungible store, event streams.
+
+import { parsePhysicalStateKey } from '../dist/move/state-key.js';
+import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns.js';
+import { openLmdbReader } from '../dist/store/lmdb-store.js';
+
+const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
+
+/** Rows of a column, page by page. */
+async function* rows(store, column) {
+  let after;
+  for (;;) {
+    const page = await store.scan(column, { ...PAGE, after });
+    if (page.length === 0) return;
+    yield* page;
+    after = page.at(-1);
+  }
+}
+
+/** @returns {Promise<string[]>} addresses (64 digits) with a store of the native coin, at most `most` */
+export async function coinHolders(dataFolder, most) {
+  const store = openLmdbReader({ directory: dataFolder });
+  const found = [];
+  for await (const { partition, order } of rows(store, ACCOUNT_KEYS)) {
+    const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
+    const path = key.parsed;
+    if (path?.kind !== 'resource' || path.tag.module !== 'coin' || path.tag.name !== 'CoinStore')
+      continue;
+    if (path.tag.typeArguments[0]?.struct?.name !== 'AptosCoin') continue;
+    found.push(key.address);
+    if (found.length === most) break;
+  }
+  await store.close();
+  return found;
+}
+
+/** @returns {Promise<{address: string, creationNumber: bigint, events: number}[]>} streams, the longest first */
+export async function eventStreams(dataFolder, most) {
+  const store = openLmdbReader({ directory: dataFolder });
+  const counts = new Map();
+  for await (const { partition } of rows(store, EVENTS)) {
+    const key = partition.toString('hex');
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  await store.close();
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, most)
+    .map(([key, events]) => ({
+      address: key.slice(0, 64),
+      creationNumber: BigInt(`0x${key.slice(64)}`),
+      events,
+    }));
+}
+
+/** A seeded shuffle, so that two runs ask for the same things in the same order. */
+export function shuffled(items, seed = 1) {
+  const result = [...items];
+  let state = seed >>> 0;
+  for (let at = result.length - 1; at > 0; at -= 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const other = Math.floor((state / 2 ** 32) * (at + 1));
+    [result[at], result[other]] = [result[other], result[at]];
+  }
+  return result;
+}

@@ -1,0 +1,45 @@
+// npm run bench [-- NAME… --rounds N --seconds N --json FILE]: every benchmark, or those named. Speed is measured here
+// and never asserted in tests.
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import * as http from './http.mjs';
+
+const BENCHMARKS = [http];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    json: { type: 'string' },
+  },
+});
+const unknown = positionals.filter((wanted) => !BENCHMARKS.some(({ name }) => name === wanted));
+if (unknown.length > 0) {
+  console.error(
+    `no benchmark ${unknown.join(', ')}; there are: ${BENCHMARKS.map(({ name }) => name).join(', ')}`,
+  );
+  process.exit(2);
+}
+
+const report = {
+  node: process.version,
+  cpu: cpus()[0]?.model,
+  cores: cpus().length,
+  memoryBytes: totalmem(),
+  benchmarks: {},
+};
+const options = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  log: (line) => console.error(line),
+};
+for (const { name, title, run } of BENCHMARKS) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  console.error(`\n${title} (min / median / max of ${values.rounds} rounds)`);
+  report.benchmarks[name] = await run(options);
+}
+const text = JSON.stringify(report, null, 2);
+if (values.json === undefined) console.log(text);
+else writeFileSync(values.json, `${text}\n`);

@@ -1,0 +1,128 @@
+/** The rows of a chunk: all of them can be made without looking at the store, but for keys seen the first time. */
+import { BcsError } from '../move/bcs-reader.ts';
+import { parsePhysicalStateKey, stateKeyHash } from '../move/state-key.ts';
+import { accountKeySegments, putAccountKey } from './account-key-column.ts';
+import { Batch } from './batch.ts';
+import { putBlock, putEpochEnd } from './block-column.ts';
+import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
+import { type Column, STATE_KEYS } from './columns.ts';
+import { putEvent, putModuleEvent } from './event-column.ts';
+import type { LedgerIdentity } from './identity-column.ts';
+import { NO_ORDER } from './order-key.ts';
+import { putState } from './state-column.ts';
+import { isAccountKey, MAX_STATE_KEY_BYTES, ownerOfKey, putStateKey } from './state-key-column.ts';
+import type { RowKey } from './store.ts';
+import { ChunkError } from './store-error.ts';
+import { putTransaction, putTransactionInfo } from './transaction-column.ts';
+import { type EmittedEvent, putVersionWrites, type WrittenKey } from './version-writes-column.ts';
+
+/** A state key that a chunk writes. */
+export interface ChunkKey {
+  readonly physical: Buffer;
+  readonly hash: Buffer;
+  /** The first version of the chunk that writes it. */
+  readonly version: bigint;
+}
+
+/** What a chunk puts into the store, but for new keys and the head. */
+export interface ChunkRows {
+  readonly batch: Batch;
+  /** Every state key written, once. */
+  readonly keys: readonly ChunkKey[];
+}
+
+/** Makes the rows of a chunk. @throws ChunkError for malformed keys and missing transactions. */
+export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
+  const batch = new Batch();
+  const keys = putTransactions(batch, chunk, identity);
+  for (const block of chunk.blocks) putBlock(batch, block);
+  for (const epochEnd of chunk.epochEnds) putEpochEnd(batch, epochEnd);
+  return { batch, keys };
+}
+
+/** The row that is there exactly when a key is known. */
+export function rowOfKey({ physical, hash }: ChunkKey): RowKey & { readonly column: Column } {
+  if (!isAccountKey(physical)) return { column: STATE_KEYS, partition: hash, order: NO_ORDER };
+  const segments = accountKeySegments(physical);
+  return segments[segments.length - 1]!;
+}
+
+/** Files a key that no earlier version wrote. */
+export function putNewKey(batch: Batch, { physical, hash, version }: ChunkKey): void {
+  if (isAccountKey(physical)) putAccountKey(batch, physical, version);
+  else putStateKey(batch, hash, physical);
+}
+
+/** Puts what belongs to single versions. Gives every state key written. */
+function putTransactions(
+  batch: Batch,
+  chunk: Chunk,
+  identity: LedgerIdentity,
+): readonly ChunkKey[] {
+  const keysByName = new Map<string, ChunkKey>();
+  chunk.transactions.forEach((transaction, index) => {
+    const version = chunk.firstVersion + BigInt(index);
+    putTransactionInfo(batch, version, transaction.info);
+    if (identity.keepsTransactions) {
+      if (transaction.transaction === undefined) {
+        const detail = 'this ledger keeps transactions, the chunk has none here';
+        throw new ChunkError('chunk_transaction_missing', version, detail);
+      }
+      putTransaction(batch, version, transaction.transaction);
+    }
+    const keys = putWrites(batch, version, transaction.writes, keysByName);
+    const events = putEvents(batch, version, transaction);
+    putVersionWrites(batch, version, { keys, events });
+  });
+  return [...keysByName.values()];
+}
+
+function putWrites(
+  batch: Batch,
+  version: bigint,
+  writes: readonly StateWrite[],
+  keysByName: Map<string, ChunkKey>,
+): WrittenKey[] {
+  return writes.map(({ key, value, metadata }) => {
+    const name = key.toString('latin1');
+    let known = keysByName.get(name);
+    if (known === undefined) {
+      checkStateKey(key, version);
+      known = { physical: key, hash: stateKeyHash(key), version };
+      keysByName.set(name, known);
+    }
+    putState(batch, known.hash, version, value, metadata);
+    return { hash: known.hash, owner: ownerOfKey(key) };
+  });
+}
+
+function putEvents(batch: Batch, version: bigint, transaction: ChunkTransaction): EmittedEvent[] {
+  const emitted: EmittedEvent[] = [];
+  transaction.events.forEach((event, index) => {
+    if (event.kind === 'module') {
+      putModuleEvent(batch, { version, index }, event);
+    } else {
+      putEvent(batch, event, event.sequenceNumber, { version, index }, event);
+      emitted.push(event);
+    }
+  });
+  for (const event of transaction.translatedEvents ?? []) {
+    putEvent(batch, event, event.sequenceNumber, { version, index: event.index }, event);
+    emitted.push(event);
+  }
+  return emitted;
+}
+
+/** @throws ChunkError when bytes are no physical state key: listings and `verify` could not read them back. */
+function checkStateKey(key: Buffer, version: bigint): void {
+  if (key.length > MAX_STATE_KEY_BYTES) {
+    const detail = `a state key of ${key.length} bytes, at most ${MAX_STATE_KEY_BYTES} are stored`;
+    throw new ChunkError('chunk_state_key', version, detail);
+  }
+  try {
+    parsePhysicalStateKey(key);
+  } catch (error) {
+    if (!(error instanceof BcsError)) throw error;
+    throw new ChunkError('chunk_state_key', version, `a malformed state key: ${error.message}`);
+  }
+}

@@ -1,0 +1,285 @@
+/** Keys and values of the columns: both directions, bytes written by hand, bytes to refuse. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { StateValueMetadata } from '../../src/move/state-value.ts';
+import { Batch } from '../../src/store/batch.ts';
+import { decodeBlock, encodeBlock, putBlock } from '../../src/store/block-column.ts';
+import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, COLUMNS } from '../../src/store/columns.ts';
+import {
+  decodeEventRow,
+  decodeModuleEventRow,
+  decodeStreamId,
+  encodeStreamId,
+  putEvent,
+  putModuleEvent,
+} from '../../src/store/event-column.ts';
+import { decodeHead, encodeHead, frozenRootCount } from '../../src/store/head.ts';
+import { decodeLedgerIdentity, encodeLedgerIdentity } from '../../src/store/identity-column.ts';
+import {
+  bucketEnd,
+  bucketStart,
+  decodeBucketKey,
+  decodeU64Key,
+  encodeBucketKey,
+  encodeU64Key,
+  U64_MAX,
+} from '../../src/store/order-key.ts';
+import { decodeStateRow, encodeStateRow } from '../../src/store/state-column.ts';
+import {
+  decodeVersionWrites,
+  encodeVersionWrites,
+  type VersionWrites,
+} from '../../src/store/version-writes-column.ts';
+import { address, block } from './chunks.ts';
+import { testSeed } from './engines.ts';
+
+const seed = testSeed();
+const check = <T>(property: fc.IProperty<[T]>): void => fc.assert(property, { seed, numRuns: 300 });
+
+const u64 = fc.oneof(
+  fc.bigInt({ min: 0n, max: U64_MAX }),
+  fc.constantFrom(0n, 1n, 255n, 256n, 65_535n, 65_536n, 2n ** 53n, U64_MAX - 1n, U64_MAX),
+);
+const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
+const hash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => Buffer.from(array));
+const damaged = expect.objectContaining({ code: 'row_damaged' });
+
+describe('numbers in keys', () => {
+  test('encoded order is numeric order, and every width holds', () => {
+    check(
+      fc.property(fc.tuple(u64, u64), ([a, b]) => {
+        const numeric = a < b ? -1 : a > b ? 1 : 0;
+        expect(Math.sign(Buffer.compare(encodeU64Key(a), encodeU64Key(b)))).toBe(numeric);
+        const [bucketA, bucketB] = [encodeBucketKey(a), encodeBucketKey(b)];
+        const whole = (key: typeof bucketA) => Buffer.concat([key.partition, key.order]);
+        expect(Math.sign(Buffer.compare(whole(bucketA), whole(bucketB)))).toBe(numeric);
+        expect([bucketA.partition.length, bucketA.order.length]).toEqual([6, 2]);
+        expect(decodeBucketKey(bucketA.partition, bucketA.order)).toBe(a);
+        expect(decodeU64Key(encodeU64Key(a))).toBe(a);
+      }),
+    );
+  });
+
+  test('numbers that have no key', () => {
+    for (const value of [-1n, U64_MAX + 1n]) {
+      expect(() => encodeU64Key(value)).toThrow(RangeError);
+      expect(() => encodeBucketKey(value)).toThrow(RangeError);
+    }
+  });
+
+  test('bucket edges', () => {
+    expect([bucketStart(65_536n), bucketEnd(65_536n)]).toEqual([65_536n, 131_071n]);
+    expect([bucketStart(65_535n), bucketEnd(65_535n)]).toEqual([0n, 65_535n]);
+    expect(encodeBucketKey(0x0102030405060708n)).toEqual({
+      partition: Buffer.from('010203040506', 'hex'),
+      order: Buffer.from('0708', 'hex'),
+    });
+  });
+
+  test('streams sort by address, then creation number', () => {
+    const low = encodeStreamId({ address: address(1), creationNumber: U64_MAX });
+    const high = encodeStreamId({ address: address(2), creationNumber: 0n });
+    expect(Buffer.compare(low, high)).toBe(-1);
+    expect(low.toString('hex')).toBe(`${address(1)}${'f'.repeat(16)}`);
+    check(
+      fc.property(fc.tuple(hash, u64), ([raw, creationNumber]) => {
+        const stream = { address: raw.toString('hex'), creationNumber };
+        expect(decodeStreamId(encodeStreamId(stream))).toEqual(stream);
+      }),
+    );
+  });
+});
+
+describe('state', () => {
+  const metadata: fc.Arbitrary<StateValueMetadata | undefined> = fc.oneof(
+    fc.constant(undefined),
+    fc.record({ kind: fc.constant('v0' as const), deposit: u64, creationTimeUsecs: u64 }),
+    fc.record({
+      kind: fc.constant('v1' as const),
+      slotDeposit: u64,
+      bytesDeposit: u64,
+      creationTimeUsecs: u64,
+    }),
+  );
+
+  test('both directions', () => {
+    check(
+      fc.property(fc.tuple(bytes, metadata, u64), ([value, meta, version]) => {
+        const row = { order: encodeU64Key(version), value: encodeStateRow(value, meta) };
+        const decoded = decodeStateRow(Buffer.alloc(32), row);
+        expect(decoded).toEqual({ version, bytes: value, metadata: meta });
+      }),
+    );
+  });
+
+  test('bytes by hand', () => {
+    const order = encodeU64Key(7n);
+    const decode = (hex: string) =>
+      decodeStateRow(Buffer.alloc(32), { order, value: Buffer.from(hex, 'hex') });
+    expect(encodeStateRow(undefined, undefined)).toEqual(Buffer.of(0));
+    expect(decode('00')).toEqual({ version: 7n, bytes: undefined, metadata: undefined });
+    expect(decode('01')).toEqual({ version: 7n, bytes: Buffer.alloc(0), metadata: undefined });
+    expect(decode('01aabb').bytes).toEqual(Buffer.of(0xaa, 0xbb));
+    expect(decode('02000500000000000000090000000000000011')).toEqual({
+      version: 7n,
+      bytes: Buffer.of(0x11),
+      metadata: { kind: 'v0', deposit: 5n, creationTimeUsecs: 9n },
+    });
+    for (const hex of ['', '0000', '03', 'ff00', '02', '0200', '0202', '0201' + '00'.repeat(23)]) {
+      expect(() => decode(hex), hex).toThrow(damaged);
+    }
+  });
+});
+
+describe('events', () => {
+  const place = fc.record({ version: u64, index: fc.integer({ min: 0, max: 0xffff_ffff }) });
+
+  test('both directions; the stored tail is the end of the event’s BCS', () => {
+    check(
+      fc.property(fc.tuple(place, u64, bytes, bytes), ([where, sequence, typeTag, data]) => {
+        const stream = { address: address(5), creationNumber: 6n };
+        const batch = new Batch();
+        putEvent(batch, stream, sequence, where, { typeTag, data });
+        putModuleEvent(batch, where, { typeTag, data });
+        const [inStream, inModule] = batch.rows.map(({ partition, order, value }) => ({
+          partition: Buffer.from(partition),
+          order: Buffer.from(order),
+          value: Buffer.from(value!),
+        }));
+        const event = decodeEventRow(inStream!.partition, inStream!);
+        expect(event).toMatchObject({ ...where, sequenceNumber: sequence, typeTag, data });
+        expect(event.encoded.subarray(0, typeTag.length)).toEqual(typeTag);
+        expect(event.encoded.subarray(event.encoded.length - data.length)).toEqual(data);
+        const moduleEvent = decodeModuleEventRow(inModule!);
+        expect(moduleEvent).toMatchObject({ ...where, typeTag, data });
+        expect(moduleEvent.encoded).toEqual(event.encoded);
+      }),
+    );
+  });
+
+  test('bytes by hand, and bytes to refuse', () => {
+    const partition = encodeStreamId({ address: address(1), creationNumber: 2n });
+    const decode = (hex: string) =>
+      decodeEventRow(partition, { order: encodeU64Key(3n), value: Buffer.from(hex, 'hex') });
+    const row = '0900000000000000' + '01000000' + '01000000' + '02' + '02aabb';
+    expect(decode(row)).toEqual({
+      sequenceNumber: 3n,
+      version: 9n,
+      index: 1,
+      typeTag: Buffer.of(2),
+      data: Buffer.of(0xaa, 0xbb),
+      encoded: Buffer.from('0202aabb', 'hex'),
+    });
+    for (const bad of ['', row.slice(2), row.slice(0, -2), row + '00']) {
+      expect(() => decode(bad), bad).toThrow(damaged);
+    }
+    const long = '0900000000000000' + '01000000' + 'ffffffff' + '0202aabb';
+    expect(() => decode(long)).toThrow(damaged);
+  });
+});
+
+describe('other rows', () => {
+  test('heads', () => {
+    const head = fc
+      .record({
+        version: fc.bigInt({ min: 0n, max: U64_MAX - 1n }),
+        timestampUsecs: u64,
+        epoch: u64,
+        blockHeight: u64,
+        oldestVersion: u64,
+        oldestBlockHeight: u64,
+      })
+      .map((fields) => ({
+        ...fields,
+        frozenRoots: Array.from({ length: frozenRootCount(fields.version + 1n) }, (_, index) =>
+          Buffer.alloc(32, index),
+        ),
+      }));
+    check(
+      fc.property(fc.tuple(head), ([value]) => {
+        expect(decodeHead(encodeHead(value))).toEqual(value);
+      }),
+    );
+    const encoded = encodeHead({
+      ...{ version: 2n, timestampUsecs: 0n, epoch: 0n, blockHeight: 0n },
+      ...{ oldestVersion: 0n, oldestBlockHeight: 0n },
+      frozenRoots: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+    });
+    expect(encoded.length).toBe(48 + 1 + 64);
+    const oneRoot = Buffer.concat([encoded.subarray(0, 48), Buffer.of(1), Buffer.alloc(32)]);
+    for (const bad of [encoded.subarray(1), encoded.subarray(0, -1), oneRoot, Buffer.alloc(0)]) {
+      expect(() => decodeHead(bad)).toThrow(damaged);
+    }
+  });
+
+  test('frozen roots: the bits of the leaf count', () => {
+    const counts = [0n, 1n, 2n, 3n, 4n, 7n, 8n, U64_MAX].map(frozenRootCount);
+    expect(counts).toEqual([0, 1, 1, 2, 1, 3, 1, 64]);
+  });
+
+  test('ledger identity', () => {
+    const identity = {
+      chainId: 243,
+      genesisWaypointHash: Buffer.alloc(32, 9),
+      keepsTransactions: true,
+    };
+    const encoded = encodeLedgerIdentity(identity);
+    expect(encoded.toString('hex')).toBe(`f3${'09'.repeat(32)}01`);
+    expect(decodeLedgerIdentity(encoded)).toEqual(identity);
+    for (const bad of [encoded.subarray(1), Buffer.concat([encoded, Buffer.of(0)])]) {
+      expect(() => decodeLedgerIdentity(bad)).toThrow(damaged);
+    }
+    expect(() =>
+      decodeLedgerIdentity(Buffer.concat([encoded.subarray(0, 33), Buffer.of(2)])),
+    ).toThrow(damaged);
+    const short = { ...identity, genesisWaypointHash: Buffer.alloc(31) };
+    expect(() => encodeLedgerIdentity(short)).toThrow(RangeError);
+  });
+
+  test('blocks are the same row under height and version', () => {
+    const value = block(70_000, 200_000, 3);
+    const batch = new Batch();
+    putBlock(batch, value);
+    expect(batch.rows.map(({ column }) => column)).toEqual([BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION]);
+    expect(batch.rows.map(({ partition, order }) => decodeBucketKey(partition, order))).toEqual([
+      70_000n,
+      200_000n,
+    ]);
+    for (const { column, partition, order, value: row } of batch.rows) {
+      expect(decodeBlock(column, partition, order, row!)).toEqual(value);
+      expect(() => decodeBlock(column, partition, order, row!.subarray(1))).toThrow(damaged);
+    }
+    expect(() => encodeBlock({ ...value, id: Buffer.alloc(33) })).toThrow(RangeError);
+  });
+
+  test('what a version wrote', () => {
+    const writes: fc.Arbitrary<VersionWrites> = fc.record({
+      keys: fc.array(fc.record({ hash, owner: hash }), { maxLength: 40 }),
+      events: fc.array(
+        fc.record({
+          address: hash.map((raw) => raw.toString('hex')),
+          creationNumber: u64,
+          sequenceNumber: u64,
+        }),
+        { maxLength: 40 },
+      ),
+    });
+    const { partition, order } = encodeBucketKey(5n);
+    check(
+      fc.property(fc.tuple(writes), ([value]) => {
+        const encoded = encodeVersionWrites(value);
+        expect(decodeVersionWrites(partition, order, encoded)).toEqual(value);
+        const cut = encoded.subarray(0, encoded.length - 1);
+        expect(() => decodeVersionWrites(partition, order, cut)).toThrow(damaged);
+      }),
+    );
+    const hugeCount = Buffer.from('ffffffff07', 'hex');
+    expect(() => decodeVersionWrites(partition, order, hugeCount)).toThrow(damaged);
+  });
+
+  test('no column’s key outgrows what LMDB takes', () => {
+    for (const { name, partitionBytes, orderMaxBytes } of COLUMNS) {
+      expect(partitionBytes + orderMaxBytes + 1, name).toBeLessThanOrEqual(1978);
+    }
+  });
+});
