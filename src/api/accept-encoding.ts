@@ -1,6 +1,9 @@
 /** Which content coding an answer gets (spec/http.md §10.2). */
 
-/** Codings that answers and request bodies may have; `deflate` is raw DEFLATE without a zlib wrapper. */
+/**
+ * Codings that answers and request bodies may have; `deflate` is raw DEFLATE without a zlib
+ * wrapper.
+ */
 export type ContentCoding = 'br' | 'gzip' | 'deflate';
 
 /** Known names with what they stand for; their order decides between equal qualities. */
@@ -13,8 +16,9 @@ const CODINGS: ReadonlyMap<string, ContentCoding> = new Map([
 const RANKS: ReadonlyMap<string, number> = new Map([...CODINGS.keys()].map((name, i) => [name, i]));
 
 /**
- * The coding for an `Accept-Encoding` header, undefined for none. As in the reference, quality is known only in the
- * spelling `;q=` without blanks, `identity` is not known, and quality 0 does not exclude a coding.
+ * The coding for an `Accept-Encoding` header, undefined for none. As in the reference, quality is
+ * known only in the spelling `;q=` without blanks, `identity` is not known, and quality 0 does not
+ * exclude a coding.
  */
 export function chooseCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined) return undefined;

@@ -15,7 +15,9 @@ import {
 import type { ContentCoding } from './accept-encoding.ts';
 import { FrameworkError } from './error-table.ts';
 
-/** Brotli's own default (11) takes a second for a large answer; 5 is as quick as gzip and smaller. */
+/**
+ * Brotli's own default (11) takes a second for a large answer; 5 is as quick as gzip and smaller.
+ */
 const BROTLI_QUALITY = 5;
 
 const compressors: Readonly<
@@ -66,8 +68,8 @@ export function bodyTooLarge(): FrameworkError {
 }
 
 /**
- * A request body freed from its `Content-Encoding`. Output stops at the limit, so that a small body cannot grow
- * into a large one.
+ * A request body freed from its `Content-Encoding`. Output stops at the limit, so that a small body
+ * cannot grow into a large one.
  * @throws FrameworkError 413 over the limit, 400 `io: …` for broken data
  */
 export async function decompressBody(

@@ -1,6 +1,6 @@
 /**
- * Cross-origin requests: every origin is allowed, and browsers may read the ledger headers (spec/http.md §10.1 with
- * design D1, D5).
+ * Cross-origin requests: every origin is allowed, and browsers may read the ledger headers
+ * (spec/http.md §10.1 with design D1, D5).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HeaderList } from './ledger-headers.ts';
@@ -22,7 +22,10 @@ export function corsHeaders(origin: string, exposed: string): HeaderList {
   ];
 }
 
-/** Headers of the answer to a preflight; undefined when the method it asks for is missing or not allowed. */
+/**
+ * Headers of the answer to a preflight; undefined when the method it asks for is missing or not
+ * allowed.
+ */
 export function preflightHeaders(request: IncomingHttpHeaders): HeaderList | undefined {
   const asked = request['access-control-request-method'];
   if (asked === undefined || !ALLOWED_METHODS.includes(asked)) return undefined;

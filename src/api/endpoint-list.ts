@@ -1,6 +1,7 @@
 /** All endpoints, in the order of the documentation. */
 import type { AnyEndpoint } from './endpoint.ts';
 import { balanceEndpoint } from './endpoints/balance.ts';
+import { decodeSubmissionEndpoint } from './endpoints/decode-submission.ts';
 import { encodeSubmissionEndpoint } from './endpoints/encode-submission.ts';
 import { eventsEndpoint } from './endpoints/events.ts';
 import { healthyEndpoint } from './endpoints/healthy.ts';
@@ -15,4 +16,5 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   balanceEndpoint,
   eventsEndpoint,
   encodeSubmissionEndpoint,
+  decodeSubmissionEndpoint,
 ];

@@ -1,12 +1,12 @@
 /**
- * What an endpoint is: method, path, parameters, body, results, statuses and the function that answers, said in one
- * place (src/api/endpoints/). registration.ts does the rest for all of them.
+ * What an endpoint is: method, path, parameters, body, results, statuses and the function that
+ * answers, said in one place (src/api/endpoints/). registration.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { TSchema } from 'typebox';
 import type { LedgerView } from '../ledger/api-contract.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { CompressedForms } from './compression.ts';
+import type { TSchema } from './json-schema.ts';
 import type { Format } from './negotiation.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
 import type { ApiSettings } from './settings.ts';
@@ -60,6 +60,8 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
+  /** Not in the reference's interface; the document marks it with `x-extension`. */
+  readonly isExtension?: boolean;
   readonly method: 'GET' | 'POST';
   /** Below `/v1`, parameters in braces. */
   readonly path: string;
@@ -67,8 +69,8 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly parameters: P;
   readonly body?: BodyReader<B>;
   /**
-   * Looks at switches, after the request was read: those of the operation first, then those of the output.
-   * Throws 403 `api_disabled`. `requireOutput` (output-switches.ts) is what most take.
+   * Looks at switches, after the request was read: those of the operation first, then those of the
+   * output. Throws 403 `api_disabled`. `requireOutput` (output-switches.ts) is what most take.
    */
   checkSwitches(settings: ApiSettings, format: Format): void;
   readonly results: Results;

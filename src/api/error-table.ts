@@ -1,7 +1,8 @@
 /**
- * Failures as clients see them: the error body, its codes and the status of each failure (spec/http.md §4, §5;
- * design D5–D7). Nothing else in the API chooses a status for a failure.
+ * Failures as clients see them: the error body, its codes and the status of each failure
+ * (spec/http.md §4, §5; design D5–D7). Nothing else in the API chooses a status for a failure.
  */
+import { DecodeError } from '../ledger/decode/decode-error.ts';
 import { EncodeError } from '../ledger/encode/encode-error.ts';
 import { LedgerError, type LedgerErrorCode } from '../ledger/ledger-error.ts';
 
@@ -46,7 +47,9 @@ export class ApiError extends Error {
   }
 }
 
-/** What the reference's web framework refuses: bad parameters and bodies, routes, methods, sizes. */
+/**
+ * What the reference's web framework refuses: bad parameters and bodies, routes, methods, sizes.
+ */
 export class FrameworkError extends ApiError {
   constructor(status: number, message: string, options?: ErrorOptions) {
     super(status, 'web_framework_error', message, options);
@@ -85,6 +88,9 @@ export function knownFailure(error: unknown): ApiError | undefined {
   if (error instanceof EncodeError) {
     const { status, code } = ENCODE_REFUSALS[error.stage];
     return new ApiError(status, code, error.message, { cause: error });
+  }
+  if (error instanceof DecodeError) {
+    return new ApiError(400, 'invalid_input', error.message, { cause: error });
   }
   return undefined;
 }

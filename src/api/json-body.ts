@@ -6,7 +6,8 @@ import { parseMediaType } from './media-type.ts';
 const VISIBLE_ASCII = /^[\t -~]*$/;
 
 /**
- * Lets JSON pass: `application/json` or `application/…+json`, whatever the parameters; the body is UTF-8 anyway.
+ * Lets JSON pass: `application/json` or `application/…+json`, whatever the parameters; the body is
+ * UTF-8 anyway.
  * @throws FrameworkError 415
  */
 export function requireJsonBody(headers: IncomingHttpHeaders): void {

@@ -59,8 +59,8 @@ export const LEDGER_HEADERS: readonly LedgerHeader[] = [
 const NEIGHBOUR_SUFFIXES = ['GAS-USED', 'CURSOR'];
 
 /**
- * Headers as they go out: names and values by turns. Node writes such a list about twice as fast as an object of
- * which every response needs its own copy.
+ * Headers as they go out: names and values by turns. Node writes such a list about twice as fast as
+ * an object of which every response needs its own copy.
  */
 export type HeaderList = readonly string[];
 

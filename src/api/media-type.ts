@@ -14,7 +14,9 @@ const PARAMETER = new RegExp(
   'y',
 );
 
-/** Reads one media type; undefined when the text is none. Empty parameters (`a/b;`) are passed over. */
+/**
+ * Reads one media type; undefined when the text is none. Empty parameters (`a/b;`) are passed over.
+ */
 export function parseMediaType(text: string): MediaType | undefined {
   const essence = ESSENCE.exec(text);
   if (essence === null) return undefined;

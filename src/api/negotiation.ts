@@ -1,6 +1,6 @@
 /**
- * JSON or BCS: decided once for all endpoints from the `Accept` header. Proper negotiation between the two types,
- * never 406 (design D3, which stands over spec/http.md §2.1).
+ * JSON or BCS: decided once for all endpoints from the `Accept` header. Proper negotiation between
+ * the two types, never 406 (design D3, which stands over spec/http.md §2.1).
  */
 import { type MediaType, parseMediaType, splitList } from './media-type.ts';
 
@@ -30,8 +30,8 @@ interface Preference {
 const UNMENTIONED: Preference = { quality: 0, specificity: -1, position: Number.MAX_SAFE_INTEGER };
 
 /**
- * The format for an `Accept` header. The higher quality wins; at equal quality the format that is named itself,
- * then the one named first. JSON when nothing fits, and when only wildcards do.
+ * The format for an `Accept` header. The higher quality wins; at equal quality the format that is
+ * named itself, then the one named first. JSON when nothing fits, and when only wildcards do.
  */
 export function chooseFormat(accept: string | undefined): Format {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json';

@@ -26,7 +26,8 @@ export function registerDocument(
     compressed: new Map(),
   }));
   registerContent(app, YAML_PATH, context, async () => {
-    // Loading the library takes longer than everything else that the node does before it can answer.
+    // Loading the library takes longer than everything else that the node does before it can
+    // answer.
     const { stringify } = await import('yaml');
     return {
       contentType: 'application/x-yaml',

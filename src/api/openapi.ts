@@ -1,8 +1,10 @@
 /**
- * The OpenAPI 3.1 document, made of the endpoints and their schemas: what is documented is what is registered.
+ * The OpenAPI 3.1 document, made of the endpoints and their schemas: what is documented is what is
+ * registered.
  */
-import type { TSchema } from 'typebox';
+
 import type { AnyEndpoint, FailureStatus } from './endpoint.ts';
+import type { TSchema } from './json-schema.ts';
 import { LEDGER_HEADERS } from './ledger-headers.ts';
 import { BCS_MEDIA_TYPE } from './negotiation.ts';
 import type { Parameters } from './parameters.ts';
@@ -33,6 +35,12 @@ const DESCRIPTION =
   'errors are JSON always. Every response carries the state of the ledger in its headers. An unknown ' +
   'path is answered with 404, a wrong method with 405, an oversized body with 413.';
 
+/** Which variant of a union a member's value names. */
+interface DiscriminatorKeyword {
+  readonly propertyName: string;
+  readonly mapping: Readonly<Record<string, TSchema>>;
+}
+
 /** Collects the schemas that have a name while it replaces them by references. */
 class Components {
   readonly schemas = new Map<string, Json>();
@@ -53,18 +61,22 @@ class Components {
     return Object.fromEntries(
       members.map(([name, value]) => [
         name,
-        name === 'discriminator' ? this.#discriminator(value) : this.#value(value),
+        name === 'discriminator'
+          ? this.#discriminator(value as DiscriminatorKeyword)
+          : this.#value(value),
       ]),
     );
   }
 
   #value(value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#value(item));
-    return typeof value === 'object' && value !== null ? this.use(value) : (value as Json);
+    return typeof value === 'object' && value !== null
+      ? this.use(value as TSchema)
+      : (value as Json);
   }
 
   /** A mapping names schemas by their references. */
-  #discriminator(value: { propertyName: string; mapping: Record<string, TSchema> }): Json {
+  #discriminator(value: DiscriminatorKeyword): Json {
     const mapping = Object.entries(value.mapping).map(([name, schema]) => {
       const { $ref: reference } = this.use(schema) as { $ref: string };
       return [name, reference];
@@ -140,6 +152,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     tags: [endpoint.tag],
     summary: endpoint.summary,
     description: endpoint.description,
+    ...(endpoint.isExtension && { 'x-extension': true }),
     parameters: parameterObjects(endpoint.parameters, components),
     ...(body && {
       requestBody: {

@@ -12,7 +12,8 @@ export class DisabledError extends ApiError {
 }
 
 /**
- * Refuses an output that is switched off; `operation` is the name that messages use (spec/http.md §1.1).
+ * Refuses an output that is switched off; `operation` is the name that messages use (spec/http.md
+ * §1.1).
  * @throws DisabledError
  */
 export function requireOutput(operation: string): (settings: ApiSettings, format: Format) => void {

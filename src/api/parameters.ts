@@ -2,7 +2,7 @@
  * Path and query parameters: their types, parsers, documentation and the texts of their refusals
  * (spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
-import { type TSchema, Type } from 'typebox';
+
 import type { Asset } from '../ledger/api-contract.ts';
 import { type Address, parseAddress } from '../move/address.ts';
 import { MoveError } from '../move/errors.ts';
@@ -10,6 +10,7 @@ import { isIdentifier } from '../move/identifier.ts';
 import { parseStructTag } from '../move/type-parser.ts';
 import { parseU64 } from '../move/u64-text.ts';
 import { FrameworkError } from './error-table.ts';
+import { type TSchema, Type } from './json-schema.ts';
 import { decodePathParameter, type Query } from './request-target.ts';
 import { AddressSchema, AssetTypeSchema, IdentifierSchema, U64Schema } from './schemas.ts';
 
@@ -143,10 +144,15 @@ export const IDENTIFIER: ParameterType<string> = {
   },
 };
 
-/** What reads as an address; asked before parsing, since most assets are coins and a failure costs 20 µs. */
+/**
+ * What reads as an address; asked before parsing, since most assets are coins and a failure costs
+ * 20 µs.
+ */
 const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
 
-/** A coin by its type, or a fungible asset by its metadata address: an address when it reads as one. */
+/**
+ * A coin by its type, or a fungible asset by its metadata address: an address when it reads as one.
+ */
 export const ASSET_TYPE: ParameterType<Asset> = {
   name: 'string(AssetType)',
   schema: AssetTypeSchema,

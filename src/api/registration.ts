@@ -1,6 +1,7 @@
 /**
- * Makes routes of endpoints: reads the request, negotiates, looks at switches, takes one reading of the ledger and
- * has the answer or the failure written, in the order of spec/http.md §5.1, the same for all of them.
+ * Makes routes of endpoints: reads the request, negotiates, looks at switches, takes one reading of
+ * the ledger and has the answer or the failure written, in the order of spec/http.md §5.1, the same
+ * for all of them.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LedgerReader, LedgerView } from '../ledger/api-contract.ts';
@@ -38,7 +39,9 @@ export type Reading =
   | { readonly view: LedgerView }
   | { readonly view?: undefined; failure: unknown };
 
-/** Takes a reading without failing: an error must come out in its turn, after those of the request. */
+/**
+ * Takes a reading without failing: an error must come out in its turn, after those of the request.
+ */
 export async function takeReading(ledger: LedgerReader): Promise<Reading> {
   try {
     return { view: await ledger.view() };

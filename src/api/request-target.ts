@@ -1,9 +1,10 @@
 /**
- * Request targets: how paths are matched and decoded, and how queries are read (spec/http.md §1.7, design D9).
+ * Request targets: how paths are matched and decoded, and how queries are read (spec/http.md §1.7,
+ * design D9).
  *
- * The router decodes paths before it matches them, the interface matches the raw path. So the router is given the
- * path with every `%` escaped (`routerTarget`): what it matches and hands out is then the raw text, and parameters
- * are decoded here, once.
+ * The router decodes paths before it matches them, the interface matches the raw path. So the
+ * router is given the path with every `%` escaped (`routerTarget`): what it matches and hands out
+ * is then the raw text, and parameters are decoded here, once.
  */
 import { isUtf8 } from 'node:buffer';
 import { FrameworkError } from './error-table.ts';
@@ -30,7 +31,9 @@ function splitTarget(target: string): TargetParts {
   return { path: path.startsWith('/') ? path : `/${path}`, query };
 }
 
-/** The target as the router must see it, so that it matches the raw path and gives raw parameters. */
+/**
+ * The target as the router must see it, so that it matches the raw path and gives raw parameters.
+ */
 export function routerTarget(target: string): string {
   if (target.startsWith('/') && !target.includes('%') && !target.includes('#')) return target;
   const { path, query } = splitTarget(target);
@@ -49,7 +52,10 @@ export function checkPathEncoding(target: string): void {
   }
 }
 
-/** Decodes a raw path parameter once; `%` without two hex digits stays. Bytes were checked to be UTF-8. */
+/**
+ * Decodes a raw path parameter once; `%` without two hex digits stays. Bytes were checked to be
+ * UTF-8.
+ */
 export function decodePathParameter(raw: string): string {
   return raw.includes('%') ? percentDecode(raw).toString('utf8') : raw;
 }
@@ -62,8 +68,8 @@ function percentDecode(text: string): Buffer {
 }
 
 /**
- * The paths of an interface, to tell a wrong method from an unknown route. A template is `/a/{name}/b`; a middle
- * parameter may be empty, a last one may not.
+ * The paths of an interface, to tell a wrong method from an unknown route. A template is
+ * `/a/{name}/b`; a middle parameter may be empty, a last one may not.
  */
 export class PathTemplates {
   readonly #templates: readonly (readonly string[])[];
@@ -89,8 +95,9 @@ function matchesTemplate(template: readonly string[], segments: readonly string[
 }
 
 /**
- * The query string of a request, read when asked. Names are case-sensitive, `+` is a blank, the first value of a
- * repeated name counts, and `name` without a value is the empty string, not absence.
+ * The query string of a request, read when asked. Names are case-sensitive, `+` is a blank, the
+ * first value of a repeated name counts, and `name` without a value is the empty string, not
+ * absence.
  */
 export class Query {
   readonly #text: string;

@@ -1,9 +1,9 @@
 /**
- * Writes every response of the API: headers, caching, compression and CORS are decided here and nowhere else
- * (spec/http.md §2.2, §3, §10; design D1, D5, D11).
+ * Writes every response of the API: headers, caching, compression and CORS are decided here and
+ * nowhere else (spec/http.md §2.2, §3, §10; design D1, D5, D11).
  *
- * It writes to the raw response and takes it away from the framework: bodies are ready when they come here, and the
- * framework's own path would add a charset to `application/json`.
+ * It writes to the raw response and takes it away from the framework: bodies are ready when they
+ * come here, and the framework's own path would add a charset to `application/json`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -36,8 +36,8 @@ export class Responder {
   readonly #ledgerHeaders: LedgerHeaders;
   readonly #compressionEnabled: boolean;
   /**
-   * What besides the URL decides a tagged answer. The origin does also where there is none: a kept answer without
-   * CORS headers must not be given to a page of another origin.
+   * What besides the URL decides a tagged answer. The origin does also where there is none: a kept
+   * answer without CORS headers must not be given to a page of another origin.
    */
   readonly #vary: string;
 
@@ -77,7 +77,9 @@ export class Responder {
     writeError(reply, error, this.#headers(reply.request.raw, state));
   }
 
-  /** Answers a preflight, whatever its path; one for another method gets 403 and no CORS headers. */
+  /**
+   * Answers a preflight, whatever its path; one for another method gets 403 and no CORS headers.
+   */
   sendPreflight(reply: FastifyReply, origin: string, state: LedgerState | undefined): void {
     const ledger = this.#ledgerHeaders.of(state);
     const preflight = preflightHeaders(reply.request.raw.headers);

@@ -1,11 +1,15 @@
 /**
- * Schemas of what goes over the wire (spec/http.md §4, §6–8; spec/encode.md A1, A2). The OpenAPI document is made of
- * them, and tests hold answers against them. A schema with `$id` becomes a component of that name.
+ * Schemas of what goes over the wire (spec/http.md §4, §6–8; spec/encode.md A1, A2). The OpenAPI
+ * document is made of them, and tests hold answers against them. A schema with `$id` becomes a
+ * component of that name.
  */
-import { type TProperties, type TSchema, Type } from 'typebox';
-import { ERROR_CODES } from './error-table.ts';
 
-/** An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them. */
+import { ERROR_CODES } from './error-table.ts';
+import { type TProperties, type TSchema, Type } from './json-schema.ts';
+
+/**
+ * An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them.
+ */
 export const AddressSchema = Type.String({
   $id: 'Address',
   description: 'Account address: 1 to 64 hex digits, `0x` optional in requests.',

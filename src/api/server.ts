@@ -1,6 +1,6 @@
 /**
- * The HTTP interface as a Fastify instance: limits, timeouts, the hooks before routing, routes and failures. It
- * neither listens nor logs by itself; src/node does.
+ * The HTTP interface as a Fastify instance: limits, timeouts, the hooks before routing, routes and
+ * failures. It neither listens nor logs by itself; src/node does.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -72,7 +72,8 @@ export function buildApi(
 }
 
 /**
- * What comes before routing: the body of a POST, preflights, the encoding of the path (spec/http.md §5.1).
+ * What comes before routing: the body of a POST, preflights, the encoding of the path (spec/http.md
+ * §5.1).
  * @returns whether routing goes on; false when the request was answered
  */
 async function prepare(
@@ -103,7 +104,8 @@ function createServer(context: ApiContext): FastifyInstance {
   const app: FastifyInstance = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    // Requests that come while the node stops are answered like others, and their connection is closed.
+    // Requests that come while the node stops are answered like others, and their connection is
+    // closed.
     return503OnClosing: false,
     rewriteUrl: (request) => routerTarget(request.url ?? '/'),
     routerOptions: {
@@ -154,8 +156,9 @@ async function answerUnparsed(
 }
 
 /**
- * Takes body parsing away from the framework: bodies of POST are read before routing, since one that is too large is
- * refused even on an unknown path (spec/http.md §5.1); bodies of other methods are not looked at.
+ * Takes body parsing away from the framework: bodies of POST are read before routing, since one
+ * that is too large is refused even on an unknown path (spec/http.md §5.1); bodies of other methods
+ * are not looked at.
  */
 function useOwnBodyReading(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();

@@ -1,7 +1,10 @@
-/** Settings of the HTTP interface: one schema says name, type, limits, default and description (design §5). */
-import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
+/**
+ * Settings of the HTTP interface: one schema says name, type, limits, default and description
+ * (design §5).
+ */
+
 import { DEFAULT_DOMAIN_PREFIX } from '../move/hash.ts';
+import { conformsToScalar, type Static, Type } from './json-schema.ts';
 
 /** 8 MiB: the largest request body, decompressed (spec/http.md §10.3). */
 export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -91,10 +94,13 @@ export type ApiSettings = Static<typeof ApiSettingsSchema>;
 
 /** The defaults, with `changes` over them. @throws TypeError for values that the schema refuses. */
 export function apiSettings(changes: Partial<ApiSettings> = {}): ApiSettings {
-  const settings = { ...(Value.Create(ApiSettingsSchema) as ApiSettings), ...changes };
-  const [problem] = Value.Errors(ApiSettingsSchema, settings);
-  if (problem !== undefined) {
-    throw new TypeError(`API setting ${problem.instancePath}: ${problem.message}`);
+  const settings: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(ApiSettingsSchema.properties)) {
+    const value = changes[name as keyof ApiSettings] ?? schema['default'];
+    if (!conformsToScalar(schema, value)) {
+      throw new TypeError(`API setting ${name}: ${JSON.stringify(value)} does not fit its schema`);
+    }
+    settings[name] = value;
   }
-  return settings;
+  return settings as unknown as ApiSettings;
 }

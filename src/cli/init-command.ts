@@ -1,6 +1,6 @@
 /** `daybook init`: a ledger from a genesis file. */
 import type { Command } from 'commander';
-import { type InitReport, initLedger } from '../node/init.ts';
+import type { InitReport } from '../node/init.ts';
 import type { CommandContext } from './main.ts';
 
 interface InitFlags {
@@ -20,6 +20,7 @@ export function addInitCommand(program: Command, _context: CommandContext): void
     .option('--waypoint <text or file>', '"0:hex", or a file that holds it; compared if given')
     .option('--json', 'print the report as one JSON object')
     .action(async (flags: InitFlags) => {
+      const { initLedger } = await import('../node/init.ts');
       const report = await initLedger(flags.data, flags.genesis, flags.waypoint);
       process.stdout.write(
         flags.json ? `${JSON.stringify(reportObject(report))}\n` : lines(report),

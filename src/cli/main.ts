@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/package-version.ts';
+import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addInitCommand } from './init-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addStatusCommand } from './status-command.ts';
@@ -30,6 +31,8 @@ function buildProgram(context: CommandContext): Command {
   addServeCommand(program, context);
   addInitCommand(program, context);
   addStatusCommand(program, context);
+  addEncodeCommand(program, context);
+  addDecodeCommand(program, context);
   return program;
 }
 

@@ -1,7 +1,7 @@
 /** `daybook status`: what a ledger is and how much each of its columns holds. */
 import type { Command } from 'commander';
 import { DEFAULT_DATA_FOLDER } from '../node/settings.ts';
-import { ledgerStatus, type StatusReport } from '../node/status.ts';
+import type { StatusReport } from '../node/status.ts';
 import type { CommandContext } from './main.ts';
 
 /** Adds the command to the program. */
@@ -12,6 +12,7 @@ export function addStatusCommand(program: Command, _context: CommandContext): vo
     .option('--data <dir>', 'folder of the ledger', DEFAULT_DATA_FOLDER)
     .option('--json', 'print one JSON object')
     .action(async ({ data, json }: { data: string; json?: boolean }) => {
+      const { ledgerStatus } = await import('../node/status.ts');
       const report = await ledgerStatus(data);
       process.stdout.write(json ? `${JSON.stringify(report)}\n` : lines(report));
     });

@@ -1,4 +1,7 @@
-/** Why a file is refused as a genesis, or a genesis by its waypoint. Messages are one line and say where. */
+/**
+ * Why a file is refused as a genesis, or a genesis by its waypoint. Messages are one line and say
+ * where.
+ */
 import type { BcsError } from '../move/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
 import { formatWaypoint, type Waypoint } from '../move/waypoint.ts';
@@ -40,7 +43,10 @@ export class MalformedGenesisError extends GenesisError {
   }
 }
 
-/** A resource at 0x1 that the waypoint or the chain id is computed from and that is absent or does not decode. */
+/**
+ * A resource at 0x1 that the waypoint or the chain id is computed from and that is absent or does
+ * not decode.
+ */
 export class GenesisResourceError extends GenesisError {
   /** Canonical text of the resource's type. */
   readonly resource: string;

@@ -1,4 +1,7 @@
-/** The waypoint of a genesis, from the file alone (spec/ledger.md §2.7): no virtual machine, only hashes. */
+/**
+ * The waypoint of a genesis, from the file alone (spec/ledger.md §2.7): no virtual machine, only
+ * hashes.
+ */
 import { accumulatorRoot } from '../move/accumulator.ts';
 import { contractEventHash } from '../move/event.ts';
 import type { EpochState } from '../move/ledger-info.ts';
@@ -17,7 +20,10 @@ import { writeSetHash, writtenValue } from '../move/write-set.ts';
 import { GENESIS_VERSION, type Genesis } from './genesis.ts';
 import { WaypointMismatchError } from './genesis-error.ts';
 
-/** Every step from the file to its waypoint, in the order of spec/ledger.md §2.7. All hashes are 32 bytes. */
+/**
+ * Every step from the file to its waypoint, in the order of spec/ledger.md §2.7. All hashes are 32
+ * bytes.
+ */
 export interface GenesisProof {
   readonly transactionHash: Buffer;
   readonly stateChangeHash: Buffer;
@@ -67,7 +73,7 @@ export function proveGenesis(genesis: Genesis): GenesisProof {
 }
 
 function* eventLeaves(genesis: Genesis): Generator<Buffer> {
-  for (const { bytes } of genesis.events()) yield contractEventHash(bytes);
+  for (const bytes of genesis.eventBytes()) yield contractEventHash(bytes);
 }
 
 function stateRoot(genesis: Genesis): Buffer {

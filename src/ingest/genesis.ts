@@ -1,10 +1,11 @@
 /**
- * The genesis file: the BCS of one transaction, from which a ledger begins (spec/ledger.md §1). Every byte is
- * decoded when it is read; its parts are then decoded again one at a time, so that memory stays small whatever the
- * file says. Modules and resources that this node does not understand are kept as bytes.
+ * The genesis file: the BCS of one transaction, from which a ledger begins (spec/ledger.md §1).
+ * Every byte is decoded when it is read; its parts are then decoded again one at a time, so that
+ * memory stays small whatever the file says. Modules and resources that this node does not
+ * understand are kept as bytes.
  */
 import { ADDRESS_ONE } from '../move/address.ts';
-import { BcsError, BcsReader } from '../move/bcs-reader.ts';
+import { BcsError, BcsReader, decodeBcs } from '../move/bcs-reader.ts';
 import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from '../move/event.ts';
 import { chainIdCodec } from '../move/framework-resource.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../move/framework-tag.ts';
@@ -24,8 +25,11 @@ import { GenesisError, GenesisResourceError, MalformedGenesisError } from './gen
 
 /** Largest genesis file in bytes: more than ten times the largest one known. */
 export const MAX_GENESIS_BYTES = 16 * 1024 * 1024;
-/** Most writes, events, hot keys or extensions of a genesis each: nearly a hundred times the most known. */
-export const MAX_GENESIS_ITEMS = 131_072;
+/**
+ * Most writes, events, hot keys or extensions of a genesis each: more than forty times the most
+ * known.
+ */
+export const MAX_GENESIS_ITEMS = 65_536;
 
 /** The version of a genesis transaction's ledger. */
 export const GENESIS_VERSION = 0n;
@@ -65,6 +69,8 @@ export interface GenesisCounts {
 interface Layout {
   readonly writeSetStart: number;
   readonly writeSetEnd: number;
+  /** Where each event starts, and behind them where the last one ends. */
+  readonly eventBounds: Uint32Array;
 }
 
 /** A decoded genesis. Made by `readGenesis`. */
@@ -119,22 +125,26 @@ export class Genesis {
     }
   }
 
-  /** All events in the order they were emitted, one at a time. */
+  /** All events in the order they were emitted, decoded one at a time. */
   *events(): Generator<GenesisEvent> {
-    const reader = new BcsReader(this.bytes, this.#layout.writeSetEnd);
-    const count = reader.length(MIN_EVENT_BYTES);
-    for (let index = 0; index < count; index += 1) {
-      const start = reader.offset;
-      const event = readContractEvent(reader);
-      yield { event, bytes: reader.buffer.subarray(start, reader.offset) };
+    for (const bytes of this.eventBytes()) {
+      yield { event: decodeBcs(bytes, readContractEvent), bytes };
+    }
+  }
+
+  /** The BCS of each event, in the same order, without decoding it again; views on the file. */
+  *eventBytes(): Generator<Buffer> {
+    const { eventBounds } = this.#layout;
+    for (let index = 1; index < eventBounds.length; index += 1) {
+      yield this.bytes.subarray(eventBounds[index - 1], eventBounds[index]);
     }
   }
 }
 
 /**
  * Reads a genesis file; the result keeps views on `blob`.
- * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are left over, more than
- *   MAX_GENESIS_BYTES or MAX_GENESIS_ITEMS, or no chain id or validator set.
+ * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are left
+ *   over, more than MAX_GENESIS_BYTES or MAX_GENESIS_ITEMS, no chain id or no validator set.
  */
 export function readGenesis(blob: Uint8Array): Genesis {
   if (blob.length === 0) throw new GenesisError('empty_file', 'the genesis file is empty');
@@ -156,7 +166,9 @@ export function readGenesis(blob: Uint8Array): Genesis {
 const CHAIN_ID_KEY = resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG);
 const VALIDATOR_SET_KEY = resourceStateKey(ADDRESS_ONE, VALIDATOR_SET_TAG);
 
-/** One pass over the file that decodes and counts everything and keeps nothing but two resources. */
+/**
+ * One pass over the file that decodes and counts everything and keeps nothing but two resources.
+ */
 class GenesisScan {
   /** What is being read, for messages. */
   part = 'transaction';
@@ -189,14 +201,14 @@ class GenesisScan {
     this.#readWrites('write', (key, op) => this.#countWrite(key, op));
     if (isV1) this.#readWriteSetTail();
     const writeSetEnd = reader.offset;
-    this.#readEvents();
+    const eventBounds = this.#readEvents();
     if (reader.remaining !== 0) {
-      const message = `the genesis ends before the file does: ${reader.remaining} bytes too many`;
+      const message = `the file goes on after the genesis (surplus bytes: ${reader.remaining})`;
       throw new GenesisError('trailing_bytes', message, reader.offset);
     }
     return new Genesis(
       reader.buffer,
-      { writeSetStart, writeSetEnd },
+      { writeSetStart, writeSetEnd, eventBounds },
       {
         chainId: decodeResource(CHAIN_ID_TAG, chainIdCodec.decode, this.#chainIdBytes),
         validatorSet: decodeResource(
@@ -219,7 +231,8 @@ class GenesisScan {
     }
     const start = reader.offset;
     if (reader.variant(2, 'WriteSetPayload') === 1) {
-      const message = 'the genesis is a script; without a virtual machine its writes are unknown';
+      const message =
+        'without a virtual machine no genesis can be loaded that is a script: found one';
       throw new GenesisError('script_genesis', message, start);
     }
   }
@@ -281,14 +294,17 @@ class GenesisScan {
     }
   }
 
-  #readEvents(): void {
+  #readEvents(): Uint32Array {
     const reader = this.#reader;
     this.part = 'events';
     const count = this.#checkCount(MIN_EVENT_BYTES, 'event');
     reader.length(MIN_EVENT_BYTES);
+    const bounds = new Uint32Array(count + 1);
+    bounds[0] = reader.offset;
     for (let index = 0; index < count; index += 1) {
       this.part = `event ${index}`;
       const event = readContractEvent(reader);
+      bounds[index + 1] = reader.offset;
       this.#tally.events += 1;
       if (event.kind === 'v1') {
         this.#streams.add(`${event.key.address}:${event.key.creationNumber}`);
@@ -296,6 +312,7 @@ class GenesisScan {
         this.#tally.moduleEvents += 1;
       }
     }
+    return bounds;
   }
 
   /** Looks at the length that comes next, without reading past it. */

@@ -1,6 +1,7 @@
 /**
- * Merkle accumulators: append-only trees of hashes (spec/ledger.md §2.7). A level of odd length is padded on the
- * right with a placeholder, so the tree is kept as the roots of its full subtrees, largest first.
+ * Merkle accumulators: append-only trees of hashes (spec/ledger.md §2.7). A level of odd length is
+ * padded on the right with a placeholder, so the tree is kept as the roots of its full subtrees,
+ * largest first.
  */
 import { type BcsReader, decodeBcs } from './bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from './bcs-writer.ts';
@@ -22,7 +23,10 @@ export type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator';
 /** H(name, left ‖ right) for a fixed name. */
 export type NodeHash = (left: Uint8Array, right: Uint8Array) => Buffer;
 
-/** A function hashing the two children of inner nodes; it reuses one buffer, so a node costs one hash and no copy more. */
+/**
+ * A function hashing the two children of inner nodes; it reuses one buffer, so a node costs one
+ * hash and no copy more.
+ */
 export function nodeHasher(name: string): NodeHash {
   const input = Buffer.alloc(3 * HASH_BYTES);
   input.set(domainSeed(name));
@@ -111,12 +115,18 @@ export class MerkleAccumulator {
     return new MerkleAccumulator(this.name, this.#leafCount, this.#frozen);
   }
 
-  /** All that is needed to go on later: leaf count u64, then the frozen roots as a BCS vector of hashes. */
+  /**
+   * All that is needed to go on later: leaf count u64, then the frozen roots as a BCS vector of
+   * hashes.
+   */
   toBytes(): Buffer {
     return encodeBcs((writer) => writeAccumulator(writer, this));
   }
 
-  /** An accumulator from `toBytes`. @throws BcsError, `bad_value` when roots and leaf count do not fit. */
+  /**
+   * An accumulator from `toBytes`.
+   * @throws BcsError, `bad_value` when roots and leaf count do not fit.
+   */
   static fromBytes(name: AccumulatorName, bytes: Uint8Array): MerkleAccumulator {
     return decodeBcs(bytes, (reader) => readAccumulator(reader, name));
   }

@@ -1,4 +1,7 @@
-/** Public keys and signatures of any scheme, as single-key and multi-key accounts use them (spec/ledger.md §3.4). */
+/**
+ * Public keys and signatures of any scheme, as single-key and multi-key accounts use them
+ * (spec/ledger.md §3.4).
+ */
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
 import { readSizedBytes, writeSizedBytes } from './fixed-bytes.ts';

@@ -1,4 +1,7 @@
-/** Authenticators: who signed a transaction, and how (spec/ledger.md §3.4). Signatures are not verified here. */
+/**
+ * Authenticators: who signed a transaction, and how (spec/ledger.md §3.4). Signatures are not
+ * verified here.
+ */
 import { ADDRESS_BYTES, type Address } from './address.ts';
 import {
   type AnyPublicKey,

@@ -4,6 +4,21 @@ import { MAX_SEQUENCE_LENGTH } from './bcs-reader.ts';
 
 const INITIAL_BYTES = 256;
 
+const MAX_U64 = 0xffff_ffff_ffff_ffffn;
+const u64View = new DataView(new ArrayBuffer(8));
+const u64Bytes = new Uint8Array(u64View.buffer);
+
+/** Above every digit, and so is every union of digits with it. */
+const NO_DIGIT = 16;
+const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(digit) ? NO_DIGIT : digit;
+});
+
+function hexDigit(code: number): number {
+  return HEX_DIGITS[code] ?? NO_DIGIT;
+}
+
 /**
  * Appends BCS values. A value outside its type's range is a programmer's mistake and throws RangeError: input is
  * checked where it is parsed.
@@ -67,8 +82,11 @@ export class BcsWriter {
   }
 
   u64(value: bigint): this {
+    if (value < 0n || value > MAX_U64) throw new RangeError(`${value} does not fit in u64`);
     const at = this.#reserve(8);
-    this.#buffer.writeBigUInt64LE(value, at);
+    // Several times as fast as Buffer.writeBigUInt64LE, which takes the value apart in bigints.
+    u64View.setBigUint64(0, value, true);
+    for (let index = 0; index < 8; index += 1) this.#buffer[at + index] = u64Bytes[index]!;
     return this;
   }
 
@@ -149,9 +167,14 @@ export class BcsWriter {
 
   address(address: Address): this {
     const at = this.#reserve(32);
-    if (this.#buffer.write(address, at, 32, 'hex') !== 32) {
-      throw new RangeError(`not an address: ${address}`);
+    let all = address.length === 64 ? 0 : NO_DIGIT;
+    for (let index = 0; index < 32; index += 1) {
+      const high = hexDigit(address.charCodeAt(2 * index));
+      const low = hexDigit(address.charCodeAt(2 * index + 1));
+      all |= high | low;
+      this.#buffer[at + index] = (high << 4) | low;
     }
+    if (all >= NO_DIGIT) throw new RangeError(`not an address: ${address}`);
     return this;
   }
 

@@ -1,4 +1,7 @@
-/** Addresses that follow from others (spec/ledger.md §6, spec/http.md §9.4). All are SHA3-256 of the parts named. */
+/**
+ * Addresses that follow from others (spec/ledger.md §6, spec/http.md §9.4). All are SHA3-256 of the
+ * parts named.
+ */
 import {
   ADDRESS_ONE,
   type Address,
@@ -49,7 +52,10 @@ export function guidObjectAddress(creator: Address, creationNumber: bigint): Add
   return derive(SCHEME_GUID_OBJECT, u64Bytes(creationNumber), addressBytes(creator));
 }
 
-/** An object that an owner has from another object, such as a primary store from an asset's metadata. */
+/**
+ * An object that an owner has from another object, such as a primary store from an asset's
+ * metadata.
+ */
 export function derivedObjectAddress(owner: Address, object: Address): Address {
   return derive(SCHEME_DERIVED_OBJECT, addressBytes(owner), addressBytes(object));
 }

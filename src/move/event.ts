@@ -1,4 +1,7 @@
-/** Events of transactions, and events as the interface's BCS form gives them (spec/ledger.md §1.3, http.md §7.5). */
+/**
+ * Events of transactions, and events as the interface's BCS form gives them (spec/ledger.md §1.3,
+ * http.md §7.5).
+ */
 import type { Address } from './address.ts';
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
@@ -92,7 +95,10 @@ export function writeVersionedEvents(writer: BcsWriter, events: readonly Version
   });
 }
 
-/** The leaf of an event in its transaction's event accumulator: of the event's own BCS (spec/ledger.md §2.7). */
+/**
+ * The leaf of an event in its transaction's event accumulator: of the event's own BCS
+ * (spec/ledger.md §2.7).
+ */
 export function contractEventHash(eventBytes: Uint8Array): Buffer {
   return domainHash('ContractEvent', eventBytes);
 }

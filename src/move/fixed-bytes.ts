@@ -1,6 +1,6 @@
 /**
- * Byte strings whose size a type fixes: hashes stand bare, keys and signatures carry their length (spec/ledger.md
- * §0, trap 1). Readers give views on the input.
+ * Byte strings whose size a type fixes: hashes stand bare, keys and signatures carry their length
+ * (spec/ledger.md §0, trap 1). Readers give views on the input.
  */
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
@@ -27,7 +27,10 @@ export function writeFixedBytes(
   writer.fixed(bytes);
 }
 
-/** Reads length-prefixed bytes. @throws BcsError, `bad_value` when the length is not `byteLength`. */
+/**
+ * Reads length-prefixed bytes.
+ * @throws BcsError, `bad_value` when the length is not `byteLength`.
+ */
 export function readSizedBytes(reader: BcsReader, byteLength: number, what: string): Buffer {
   const start = reader.offset;
   const bytes = reader.bytes();

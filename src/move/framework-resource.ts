@@ -1,6 +1,7 @@
 /**
- * The framework's resources that the node itself reads, as typed values. Layouts: spec/ledger.md §2.3, §2.7, §5.10,
- * spec/http.md §9.5. Decoders take all bytes or throw BcsError; writers are their mirror images.
+ * The framework's resources that the node itself reads, as typed values. Layouts: spec/ledger.md
+ * §2.3, §2.7, §5.10, spec/http.md §9.5. Decoders take all bytes or throw BcsError; writers are
+ * their mirror images.
  */
 import type { Address } from './address.ts';
 import { type BcsReader, decodeBcs } from './bcs-reader.ts';
@@ -200,12 +201,18 @@ export const featuresCodec = codec<Buffer>(
   },
 );
 
-/** Whether a feature is on: bit `flag % 8`, from the least, of byte `flag / 8`; off beyond the end (spec/move.md §4.2). */
+/**
+ * Whether a feature is on: bit `flag % 8`, from the least, of byte `flag / 8`; off beyond the end
+ * (spec/move.md §4.2).
+ */
 export function isFeatureEnabled(features: Uint8Array, flag: number): boolean {
   return ((features[Math.floor(flag / 8)] ?? 0) & (1 << (flag % 8))) !== 0;
 }
 
-/** `0x1::reconfiguration::Configuration`. Its epoch is one ahead of the ledger's at the end of an epoch. */
+/**
+ * `0x1::reconfiguration::Configuration`. Its epoch is one ahead of the ledger's at the end of an
+ * epoch.
+ */
 export interface Configuration {
   readonly epoch: bigint;
   /** Microseconds since 1970. */

@@ -1,4 +1,7 @@
-/** Struct tags of the framework's resources, groups and events that the node itself reads (spec/ledger.md §2.3, §5). */
+/**
+ * Struct tags of the framework's resources, groups and events that the node itself reads
+ * (spec/ledger.md §2.3, §5).
+ */
 import { ADDRESS_ONE } from './address.ts';
 import type { StructTag, TypeTag } from './type-tag.ts';
 

@@ -19,10 +19,16 @@ export const JSON_MAX_DEPTH = 127;
  * but spends as much; 8 MiB of tiny objects would take 300 MB here. No text up to 1 MiB and no transaction that a
  * chain takes comes near it.
  */
-export const JSON_MAX_VALUE_BYTES = 64 * 1024 * 1024;
+export const JSON_MAX_VALUE_BYTES = 48 * 1024 * 1024;
 
-/** What values cost in memory beside their place in a list, roughly: measured on 64-bit V8. */
-export const JSON_COST_BYTES = { place: 8, string: 40, number: 64, list: 64, object: 200 } as const;
+/** What values cost in memory, roughly: on 64-bit V8. Places are counted three times, as lists grow by copying. */
+export const JSON_COST_BYTES = {
+  place: 24,
+  string: 40,
+  number: 64,
+  list: 64,
+  object: 200,
+} as const;
 
 export type JsonSyntaxErrorCode =
   | 'eof_value'
@@ -118,10 +124,13 @@ class JsonParser {
   readonly #items: JsonValue[] = [];
 
   constructor(bytes: Uint8Array) {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#bytes = bytes;
-    this.#isUtf8 = isUtf8(bytes);
-    this.#text = buffer.toString(this.#isUtf8 && !isAscii(bytes) ? 'utf8' : 'latin1');
+    const buffer = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const isPlain = isAscii(bytes);
+    this.#isUtf8 = isPlain || isUtf8(bytes);
+    this.#text = isPlain || !this.#isUtf8 ? buffer.toString('latin1') : buffer.toString('utf8');
   }
 
   parse(): JsonValue {

@@ -1,4 +1,7 @@
-/** Keyless accounts: their public keys and signatures (spec/ledger.md §3.4). Nothing is verified here. */
+/**
+ * Keyless accounts: their public keys and signatures (spec/ledger.md §3.4). Nothing is verified
+ * here.
+ */
 import type { Address } from './address.ts';
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
@@ -16,7 +19,9 @@ const GROTH16_G1_BYTES = 32;
 const GROTH16_G2_BYTES = 64;
 const PEPPER_BYTES = 31;
 
-/** Who issued the identity, and a commitment to it (32 bytes in valid keys; the wire fixes no size). */
+/**
+ * Who issued the identity, and a commitment to it (32 bytes in valid keys; the wire fixes no size).
+ */
 export interface KeylessPublicKey {
   readonly issuer: string;
   readonly identityCommitment: Buffer;

@@ -1,4 +1,7 @@
-/** BCS of module ids: address, then name (spec/move.md §3.6). Names are not validated on reading (§3.4). */
+/**
+ * BCS of module ids: address, then name (spec/move.md §3.6). Names are not validated on reading
+ * (§3.4).
+ */
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
 import type { ModuleId } from './module/compiled.ts';

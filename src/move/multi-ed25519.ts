@@ -1,4 +1,7 @@
-/** Keys and signatures of MultiEd25519 accounts: each is one byte string on the wire (spec/ledger.md §3.4). */
+/**
+ * Keys and signatures of MultiEd25519 accounts: each is one byte string on the wire (spec/ledger.md
+ * §3.4).
+ */
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
 
@@ -22,7 +25,10 @@ export interface MultiEd25519Signature {
   readonly bitmap: Buffer;
 }
 
-/** Reads keys and threshold. @throws BcsError, `bad_value` when their numbers do not fit together. */
+/**
+ * Reads keys and threshold.
+ * @throws BcsError, `bad_value` when their numbers do not fit together.
+ */
 export function readMultiEd25519PublicKey(reader: BcsReader): MultiEd25519PublicKey {
   const start = reader.offset;
   const bytes = reader.bytes();
@@ -40,7 +46,10 @@ export function writeMultiEd25519PublicKey(writer: BcsWriter, key: MultiEd25519P
   writer.bytes(multiEd25519KeyBytes(key));
 }
 
-/** The keys and the threshold as one byte string, without length. @throws RangeError like the writer. */
+/**
+ * The keys and the threshold as one byte string, without length.
+ * @throws RangeError like the writer.
+ */
 export function multiEd25519KeyBytes({ keys, threshold }: MultiEd25519PublicKey): Buffer {
   if (!isKeyCount(keys.length, threshold)) {
     throw new RangeError(`${keys.length} Ed25519 keys with threshold ${threshold}`);
@@ -52,14 +61,18 @@ function isKeyCount(count: number, threshold: number): boolean {
   return count <= MAX_MULTI_ED25519_KEYS && threshold >= 1 && threshold <= count;
 }
 
-/** Reads signatures and bitmap. @throws BcsError, `bad_value` when their numbers do not fit together. */
+/**
+ * Reads signatures and bitmap.
+ * @throws BcsError, `bad_value` when their numbers do not fit together.
+ */
 export function readMultiEd25519Signature(reader: BcsReader): MultiEd25519Signature {
   const start = reader.offset;
   const bytes = reader.bytes();
   const count = Math.floor(bytes.length / SIGNATURE_BYTES);
   const bitmap = bytes.subarray(count * SIGNATURE_BYTES);
   if (!isSignatureCount(count, bitmap)) {
-    const detail = `MultiEd25519 signature of ${bytes.length} bytes, bitmap ${bitmap.toString('hex')}`;
+    const shown = bitmap.toString('hex');
+    const detail = `MultiEd25519 signature of ${bytes.length} bytes, bitmap ${shown}`;
     throw reader.error('bad_value', detail, start);
   }
   return { signatures: chunks(bytes, SIGNATURE_BYTES, count), bitmap };

@@ -1,6 +1,6 @@
 /**
- * Transactions with all that came of them: the items of the BCS feed of a node (spec/ledger.md §3.1). Hashes are of
- * the bytes as they came, so a reader gives those too, as views on its input.
+ * Transactions with all that came of them: the items of the BCS feed of a node (spec/ledger.md
+ * §3.1). Hashes are of the bytes as they came, so a reader gives those too, as views on its input.
  */
 import { type BcsReader, decodeBcs } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
@@ -31,7 +31,9 @@ export interface TransactionOnChainData {
   readonly events: readonly ContractEvent[];
   /** Root of the transaction accumulator after this version, 32 bytes. */
   readonly accumulatorRootHash: Buffer;
-  /** All that was written; for a genesis transaction the writes stand here and in the transaction. */
+  /**
+   * All that was written; for a genesis transaction the writes stand here and in the transaction.
+   */
   readonly changes: WriteSet;
 }
 
@@ -55,7 +57,10 @@ export type TransactionData =
   | { readonly kind: 'onChain'; readonly item: EncodedOnChainData }
   | { readonly kind: 'pending'; readonly transaction: SignedTransaction };
 
-/** Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write set 2. */
+/**
+ * Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write
+ * set 2.
+ */
 export const MIN_ON_CHAIN_DATA_BYTES = 156;
 
 /** Reads a feed item. @throws BcsError */

@@ -16,7 +16,8 @@ const MIN_MEMBER_BYTES = 36;
 
 /**
  * The members of a group's value one after the other, in their order on the wire; views on `bytes`.
- * @throws BcsError when a member is reached that does not decode or is out of order, or bytes are left over.
+ * @throws BcsError when a member is reached that does not decode or is out of order, or bytes are
+ *   left over.
  */
 export function* iterateGroup(bytes: Uint8Array): Generator<GroupMember> {
   const reader = new BcsReader(bytes);
@@ -41,7 +42,10 @@ export function decodeResourceGroup(bytes: Uint8Array): GroupMember[] {
   return [...iterateGroup(bytes)];
 }
 
-/** The value of a group with these members, in whatever order they come. @throws RangeError for one given twice. */
+/**
+ * The value of a group with these members, in whatever order they come.
+ * @throws RangeError for one given twice.
+ */
 export function encodeResourceGroup(
   members: Iterable<{ readonly tag: StructTag; readonly data: Uint8Array }>,
 ): Buffer {

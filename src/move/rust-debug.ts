@@ -17,10 +17,21 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\r', '\\r'],
 ]);
 
+/** Characters escaped at a time: replacing keeps some 60 bytes for every match until it is done. */
+const CHUNK_LENGTH = 65_536;
+
 /** A string in double quotes with `\" \\ \0 \t \n \r`, other unprintable characters as `\u{1f}`. */
 export function debugString(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  return `"${text.replace(ESCAPED, escapeCharacter)}"`;
+  const chunks: string[] = [];
+  let end = 0;
+  for (let start = 0; start < text.length; start = end) {
+    end = start + CHUNK_LENGTH;
+    const last = text.charCodeAt(end - 1);
+    if (last >= 0xd800 && last < 0xdc00) end += 1;
+    chunks.push(text.slice(start, end).replace(ESCAPED, escapeCharacter));
+  }
+  return `"${chunks.join('')}"`;
 }
 
 function escapeCharacter(character: string): string {

@@ -14,7 +14,10 @@ const INITIAL_LEAVES = 256;
 const hashInternal = nodeHasher('SparseMerkleInternal');
 const hashLeaf = nodeHasher('SparseMerkleLeafNode');
 
-/** Collects leaves and gives their root. 64 bytes a leaf, packed: a leaf of two buffers would take ten times that. */
+/**
+ * Collects leaves and gives their root. 64 bytes a leaf, packed: a leaf of two buffers would take
+ * ten times that.
+ */
 export class SparseMerkleLeaves {
   #packed = Buffer.allocUnsafe(INITIAL_LEAVES * LEAF_BYTES);
   #count = 0;
@@ -23,7 +26,10 @@ export class SparseMerkleLeaves {
     return this.#count;
   }
 
-  /** Adds a leaf: the hash of a state key and that of its value, 32 bytes each. @throws RangeError for other sizes. */
+  /**
+   * Adds a leaf: the hash of a state key and that of its value, 32 bytes each.
+   * @throws RangeError for other sizes.
+   */
   add(keyHash: Uint8Array, valueHash: Uint8Array): void {
     if (keyHash.length !== HASH_BYTES || valueHash.length !== HASH_BYTES) {
       throw new RangeError(`leaf of ${keyHash.length} and ${valueHash.length} bytes`);
@@ -39,7 +45,10 @@ export class SparseMerkleLeaves {
     this.#count += 1;
   }
 
-  /** The root hash, 32 bytes; leaves may have come in any order. @throws RangeError when a key was added twice. */
+  /**
+   * The root hash, 32 bytes; leaves may have come in any order.
+   * @throws RangeError when a key was added twice.
+   */
   rootHash(): Buffer {
     const order = Uint32Array.from({ length: this.#count }, (_, index) => index * LEAF_BYTES);
     order.sort((left, right) => this.#compareKeys(left, right));
@@ -56,7 +65,10 @@ export class SparseMerkleLeaves {
     return packed.compare(packed, right, right + HASH_BYTES, left, left + HASH_BYTES);
   }
 
-  /** The root over leaves (their positions, in key order) that agree in the first `depth` bits; at most 256 deep. */
+  /**
+   * The root over leaves (their positions, in key order) that agree in the first `depth` bits; at
+   * most 256 deep.
+   */
   #subtree(leaves: Uint32Array, depth: number): Buffer {
     if (leaves.length === 0) return SPARSE_MERKLE_PLACEHOLDER;
     if (leaves.length === 1) {

@@ -1,6 +1,7 @@
 /**
- * State keys: what a piece of state is filed under. Two encodings exist (spec/ledger.md §1.2): BCS, in write sets
- * and backups, and the physical one, which is hashed, gives listings their order and is the cursor of pages.
+ * State keys: what a piece of state is filed under. Two encodings exist (spec/ledger.md §1.2): BCS,
+ * in write sets and backups, and the physical one, which is hashed, gives listings their order and
+ * is the cursor of pages.
  */
 import type { Address } from './address.ts';
 import { BcsError, BcsReader, decodeBcs } from './bcs-reader.ts';
@@ -21,7 +22,10 @@ export interface AccessPathKey {
   readonly kind: 'accessPath';
   readonly address: Address;
   readonly path: Buffer;
-  /** The meaning of `path`; `undefined` when its bytes are no valid path, which is kept and not refused. */
+  /**
+   * The meaning of `path`; `undefined` when its bytes are no valid path, which is kept and not
+   * refused.
+   */
   readonly parsed: Path | undefined;
 }
 

@@ -4,8 +4,9 @@ import { type BcsWriter, encodeBcs } from './bcs-writer.ts';
 import { domainHash } from './hash.ts';
 
 /**
- * Deposits (octas) and creation time (microseconds since 1970) of a value. A canonical writer leaves V0 when there
- * is no bytes deposit and V1 otherwise, but both forms are read, so the form is kept.
+ * Deposits (octas) and creation time (microseconds since 1970) of a value. A canonical writer
+ * leaves V0 when there is no bytes deposit and V1 otherwise, but both forms are read, so the form
+ * is kept.
  */
 export type StateValueMetadata =
   | {

@@ -1,4 +1,7 @@
-/** What a user transaction runs: an entry function or a script (spec/ledger.md §3.4, spec/encode.md A5). */
+/**
+ * What a user transaction runs: an entry function or a script (spec/ledger.md §3.4, spec/encode.md
+ * A5).
+ */
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
 import type { ModuleId } from './module/compiled.ts';

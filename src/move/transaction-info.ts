@@ -201,7 +201,9 @@ export function writePersistedAuxiliaryInfo(writer: BcsWriter, info: PersistedAu
   if (info.kind !== 'none') writer.u32(info.transactionIndex);
 }
 
-/** What a transaction's info holds of its auxiliary info: a hash for `v1`, nothing for the others. */
+/**
+ * What a transaction's info holds of its auxiliary info: a hash for `v1`, nothing for the others.
+ */
 export function auxiliaryInfoHash(info: PersistedAuxiliaryInfo): Buffer | undefined {
   if (info.kind !== 'v1') return undefined;
   return domainHash(

@@ -1,6 +1,6 @@
 /**
- * Type tags: the types of values, events and resources. Printing (spec/move.md §2.2, §3.3), BCS and its nesting
- * limit (§3.6). The text parser is in type-parser.ts.
+ * Type tags: the types of values, events and resources. Printing (spec/move.md §2.2, §3.3), BCS and
+ * its nesting limit (§3.6). The text parser is in type-parser.ts.
  */
 import { type Address, formatAddress } from './address.ts';
 import { type BcsReader, decodeBcs } from './bcs-reader.ts';
@@ -57,10 +57,11 @@ export type TypeTag =
 export const TYPE_TAG_MAX_NESTING = 8;
 
 /**
- * Most type tags one outermost type may be made of when read. The reference has no such limit; a transaction of
- * 64 KiB cannot reach it, and it keeps the memory of a hostile type below some 16 MB.
+ * Most type tags one outermost type may be made of when read. The reference has no such limit, but
+ * no transaction can hold a type beyond it (64 KiB); it keeps the memory of a hostile type below
+ * some 4 MB.
  */
-export const MAX_TYPE_TAGS = 262_144;
+export const MAX_TYPE_TAGS = 65_536;
 
 /** The names of the abilities in a set, in the interface's order. */
 export function abilityNames(abilities: AbilitySet): string[] {
@@ -120,7 +121,7 @@ const KIND_OF_INDEX: readonly TypeTag['kind'][] = [
 ];
 const INDEX_OF_KIND = new Map(KIND_OF_INDEX.map((kind, index) => [kind, index]));
 
-/** One tag per primitive for all readers: a byte of hostile input then costs a pointer, not an object. */
+/** One tag per primitive for all: a byte of hostile input then costs a pointer, not an object. */
 const TAG_OF_PRIMITIVE = new Map<TypeTag['kind'], TypeTag>(
   PRIMITIVE_KINDS.map((kind) => [kind, { kind }]),
 );
@@ -130,7 +131,10 @@ interface TagBudget {
   tagsLeft: number;
 }
 
-/** Reads one type tag. @throws BcsError, `too_deep` above TYPE_TAG_MAX_NESTING, `length_too_large` above MAX_TYPE_TAGS. */
+/**
+ * Reads one type tag.
+ * @throws BcsError, `too_deep` above TYPE_TAG_MAX_NESTING, `length_too_large` above MAX_TYPE_TAGS.
+ */
 export function readTypeTag(reader: BcsReader, depth = 0, budget = newBudget()): TypeTag {
   const start = reader.offset;
   if (budget.tagsLeft === 0) {

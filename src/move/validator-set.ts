@@ -1,4 +1,7 @@
-/** `0x1::stake::ValidatorSet`, from which the next epoch's validators are read (spec/ledger.md §2.7). */
+/**
+ * `0x1::stake::ValidatorSet`, from which the next epoch's validators are read (spec/ledger.md
+ * §2.7).
+ */
 import { ADDRESS_BYTES, type Address } from './address.ts';
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';

@@ -18,15 +18,24 @@ import { decodingValue, ValueDecodeError } from './value-error.ts';
  */
 export const MAX_ARGUMENT_CONTAINERS = 262_144;
 
+/** Structs, enums and vectors that may still be read; several arguments can share one. */
+export interface ContainerBudget {
+  containersLeft: number;
+}
+
 /**
  * The JSON whose encoding is exactly `bytes`.
  * @throws ValueDecodeError: bytes that are no value of the layout, text that is not UTF-8 (no JSON encodes to it),
- * `function_value`, `size_limit` above MAX_ARGUMENT_CONTAINERS.
+ * `function_value`, `size_limit` above the budget, which is MAX_ARGUMENT_CONTAINERS unless given.
  */
-export function decodeArgument(layout: EncodeLayout, bytes: Uint8Array): JsonValue {
+export function decodeArgument(
+  layout: EncodeLayout,
+  bytes: Uint8Array,
+  budget: ContainerBudget = { containersLeft: MAX_ARGUMENT_CONTAINERS },
+): JsonValue {
   const reader = new BcsReader(bytes);
   return decodingValue(() => {
-    const value = new ArgumentDecoder(reader).value(layout);
+    const value = new ArgumentDecoder(reader, budget).value(layout);
     reader.finish();
     return value;
   });
@@ -39,10 +48,13 @@ type CompositeLayout = Extract<
 
 class ArgumentDecoder {
   readonly #reader: BcsReader;
-  #containers = 0;
+  readonly #budget: ContainerBudget;
+  readonly #maxContainers: number;
 
-  constructor(reader: BcsReader) {
+  constructor(reader: BcsReader, budget: ContainerBudget) {
     this.#reader = reader;
+    this.#budget = budget;
+    this.#maxContainers = budget.containersLeft;
   }
 
   value(layout: EncodeLayout): JsonValue {
@@ -85,11 +97,11 @@ class ArgumentDecoder {
 
   #composite(layout: CompositeLayout): JsonValue {
     const reader = this.#reader;
-    this.#containers += 1;
-    if (this.#containers > MAX_ARGUMENT_CONTAINERS) {
-      const text = `more than ${MAX_ARGUMENT_CONTAINERS} structs and vectors in one argument`;
+    if (this.#budget.containersLeft === 0) {
+      const text = `more than ${this.#maxContainers} structs and vectors in one argument`;
       throw new ValueDecodeError('size_limit', text, reader.offset);
     }
+    this.#budget.containersLeft -= 1;
     switch (layout.kind) {
       case 'vector':
         if (layout.element.kind === 'u8') return formatHex(reader.bytes());

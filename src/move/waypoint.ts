@@ -42,7 +42,10 @@ const MAX_SHOWN = 100;
 const MAX_VERSION = 0xffff_ffff_ffff_ffffn;
 const WAYPOINT = /^(0|[1-9][0-9]{0,19}):([0-9a-fA-F]{64})$/;
 
-/** Reads `version:hash`; white space around it, such as a final newline, is trimmed. @throws WaypointTextError */
+/**
+ * Reads `version:hash`; white space around it, such as a final newline, is trimmed.
+ * @throws WaypointTextError
+ */
 export function parseWaypoint(text: string): Waypoint {
   const match = WAYPOINT.exec(text.trim());
   const version = match === null ? 0n : BigInt(match[1]!);

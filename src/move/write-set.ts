@@ -11,8 +11,8 @@ import {
 } from './state-value.ts';
 
 /**
- * One write. Creation and modification both mean "set": old genesis files modify keys never seen before, so no
- * reader may ask that a modified key exists.
+ * One write. Creation and modification both mean "set": old genesis files modify keys never seen
+ * before, so no reader may ask that a modified key exists.
  */
 export type WriteOp =
   | {
@@ -71,12 +71,18 @@ export function writtenValue(op: WriteOp): StateValue | undefined {
   return op.kind === 'deletion' ? undefined : { bytes: op.bytes, metadata: op.metadata };
 }
 
-/** Reads writes with strictly increasing keys. @throws BcsError, `map_not_sorted` for another order. */
+/**
+ * Reads writes with strictly increasing keys.
+ * @throws BcsError, `map_not_sorted` for another order.
+ */
 export function readWrites(reader: BcsReader): WriteSetEntry[] {
   return reader.map(MIN_WRITE_BYTES, readStateKey, readWriteOp).map(([key, op]) => ({ key, op }));
 }
 
-/** Writes entries in the canonical order, by the serialized bytes of their keys, whatever order they come in. */
+/**
+ * Writes entries in the canonical order, by the serialized bytes of their keys, whatever order they
+ * come in.
+ */
 export function writeWrites(writer: BcsWriter, writes: readonly WriteSetEntry[]): void {
   const sorted = writes
     .map(({ key, op }) => ({ keyBytes: encodeBcs((inner) => writeStateKey(inner, key)), op }))
@@ -124,7 +130,10 @@ export function writeWriteSet(writer: BcsWriter, writeSet: WriteSet): void {
   });
 }
 
-/** The state change hash: of the write set's own bytes, from its variant to its end (spec/ledger.md §2.7). */
+/**
+ * The state change hash: of the write set's own bytes, from its variant to its end (spec/ledger.md
+ * §2.7).
+ */
 export function writeSetHash(writeSetBytes: Uint8Array): Buffer {
   return domainHash('WriteSet', writeSetBytes);
 }

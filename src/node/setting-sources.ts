@@ -4,9 +4,12 @@
  * flags, snake_case in files, and `DAYBOOK_` + capitals in the environment.
  */
 import { readFileSync } from 'node:fs';
-import type { TObject, TSchema } from 'typebox';
-import { Value } from 'typebox/value';
-import { parse as parseYaml } from 'yaml';
+import {
+  conformsToScalar,
+  type ObjectSchema,
+  type TProperties,
+  type TSchema,
+} from '../api/json-schema.ts';
 import { NodeError } from './node-error.ts';
 
 /** Prefix of every environment variable. */
@@ -48,7 +51,9 @@ function fromText(schema: TSchema, text: unknown): unknown {
   return text;
 }
 
-function readConfigFile(path: string): Map<string, unknown> {
+async function readConfigFile(path: string): Promise<Map<string, unknown>> {
+  // Loaded when there is a file: most starts have none.
+  const { parse: parseYaml } = await import('yaml');
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -84,9 +89,13 @@ function reason(error: unknown): string {
  * All settings of `schema`, each from its strongest source, checked.
  * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`.
  */
-export function loadSettings(schema: TObject, sources: SettingSources): Record<string, unknown> {
-  const properties = schema.properties as Record<string, TSchema & { default?: unknown }>;
-  const file = sources.configFile === undefined ? new Map() : readConfigFile(sources.configFile);
+export async function loadSettings(
+  schema: ObjectSchema<TProperties>,
+  sources: SettingSources,
+): Promise<Record<string, unknown>> {
+  const { properties } = schema;
+  const file =
+    sources.configFile === undefined ? new Map() : await readConfigFile(sources.configFile);
   const known = new Set(Object.keys(properties).map(fileName));
   for (const name of file.keys()) {
     if (!known.has(name)) {
@@ -126,7 +135,7 @@ function strongest(
 
 function checkSetting(name: string, property: TSchema, value: unknown, source: string): void {
   if (value === undefined && !('default' in property)) return;
-  if (Value.Check(property, value)) return;
+  if (conformsToScalar(property, value)) return;
   throw new NodeError(
     'bad_setting',
     `${source}: ${JSON.stringify(value)} is no valid ${name}: ${allowedText(property)}`,

@@ -1,7 +1,13 @@
 /** All settings of a serving node: those of the interface and the node's own (design §5). */
-import { type Static, Type } from 'typebox';
+import { type Static, Type } from '../api/json-schema.ts';
 import { type ApiSettings, ApiSettingsSchema } from '../api/settings.ts';
-import { loadSettings, type SettingSources } from './setting-sources.ts';
+import {
+  allowedText,
+  environmentName,
+  fileName,
+  loadSettings,
+  type SettingSources,
+} from './setting-sources.ts';
 
 /** Where a ledger lies when nothing else is said. */
 export const DEFAULT_DATA_FOLDER = './daybook-data';
@@ -37,11 +43,23 @@ export const NodeSettingsSchema = Type.Object({
 export type NodeSettings = Static<typeof OwnSettingsSchema> & ApiSettings;
 
 /** Settings from flags, environment and config file over the defaults. @throws NodeError */
-export function nodeSettings(sources: SettingSources): NodeSettings {
-  return loadSettings(NodeSettingsSchema, sources) as NodeSettings;
+export async function nodeSettings(sources: SettingSources): Promise<NodeSettings> {
+  return (await loadSettings(NodeSettingsSchema, sources)) as unknown as NodeSettings;
 }
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
-export function nodeSettingsWith(changes: Partial<NodeSettings>): NodeSettings {
+export function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSettings> {
   return nodeSettings({ flags: changes, environment: {} });
+}
+
+/** Every setting as a flag of the command line, with what it may be, its default and its variable. */
+export function settingFlags(): readonly { readonly flag: string; readonly help: string }[] {
+  return Object.entries(NodeSettingsSchema.properties).map(([name, property]) => {
+    const { description, default: defaultValue } = property;
+    const facts = `${allowedText(property)}; default ${JSON.stringify(defaultValue)}`;
+    return {
+      flag: `--${fileName(name).replaceAll('_', '-')}`,
+      help: `${description} (${facts}; env ${environmentName(name)})`,
+    };
+  });
 }

@@ -78,13 +78,9 @@ export class EventStreamView {
   }
 
   #pageFrom(start: bigint, limit: number): MaybePromise<EventPage> {
-    const end = start + BigInt(limit) - 1n;
-    const rows = this.#store.range(EVENTS, this.#partition, {
-      from: encodeU64Key(start),
-      to: encodeU64Key(end < U64_MAX ? end : U64_MAX),
-      limit,
-    });
-    return andThen(rows, (found) => this.#finish(start, this.#decodeVisible(found)));
+    // No upper bound: where an event is missing, the one after it comes into the page and gives the gap away.
+    const rows = this.#store.range(EVENTS, this.#partition, { from: encodeU64Key(start), limit });
+    return andThen(rows, (found) => this.#finish(start, limit, found));
   }
 
   #newestPage(limit: number): MaybePromise<EventPage> {
@@ -94,8 +90,8 @@ export class EventStreamView {
       if (newest === undefined) return NO_EVENTS;
       const last = this.#decode(newest);
       if (this.#isVisible(last)) {
-        const events = this.#decodeVisible([...found].reverse());
-        return this.#finish(firstOfNewest(last.sequenceNumber, limit), events);
+        const first = firstOfNewest(last.sequenceNumber, limit);
+        return this.#finish(first, limit, [...found].reverse());
       }
       // Events above the head: of a commit that came after this head was read, or of one that was cut off.
       return andThen(this.#lastVisibleBelow(last.sequenceNumber), (visible) =>
@@ -104,41 +100,35 @@ export class EventStreamView {
     });
   }
 
-  /** Takes away what is pruned, checks that nothing is missing, and says what is gone. */
-  #finish(wanted: bigint, visible: readonly StoredEvent[]): MaybePromise<EventPage> {
-    const kept = visible.findIndex(({ version }) => version >= this.#head.oldestVersion);
-    const events = kept < 0 ? [] : visible.slice(kept);
+  /** Makes a page of the rows from `wanted` on: nothing above the head, nothing pruned, nothing missing. */
+  #finish(wanted: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
+    const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
+    if (first === undefined) return NO_EVENTS;
+    const isThere = first.sequenceNumber === wanted;
+    if (isThere && !this.#isVisible(first)) return NO_EVENTS;
+    const events = this.#decodeVisible(rows).filter(
+      ({ version }) => version >= this.#head.oldestVersion,
+    );
     let expected = events[0]?.sequenceNumber;
     for (const { sequenceNumber } of events) {
       if (sequenceNumber !== expected) throw this.#gap(expected!, sequenceNumber);
       expected += 1n;
     }
     if (events[0]?.sequenceNumber === wanted) return { events, pruned: undefined };
-    return this.#finishLate(wanted, events);
-  }
-
-  /** The page does not begin where it should: it lies behind the end, or its beginning was pruned. */
-  #finishLate(wanted: bigint, events: readonly StoredEvent[]): MaybePromise<EventPage> {
-    if (this.#head.oldestVersion === 0n) {
-      const first = events[0];
-      if (first !== undefined) throw this.#gap(wanted, first.sequenceNumber);
-      return NO_EVENTS;
-    }
-    return andThen(this.lastSequenceNumber(), (last) => {
-      if (last === undefined || wanted > last) return NO_EVENTS;
-      return andThen(this.#firstAbove(this.#head.oldestVersion - 1n, last), (firstKept) => ({
-        events,
-        pruned: { wanted, firstKept },
-      }));
+    if (this.#head.oldestVersion === 0n) throw this.#gap(wanted, first.sequenceNumber);
+    return andThen(this.firstKeptSequenceNumber(), (firstKept = 0n) => {
+      // Kept by its version, and yet not there: that is damage, not pruning.
+      if (wanted >= firstKept) throw this.#gap(wanted, first.sequenceNumber);
+      const end = wanted + BigInt(limit);
+      const ofPage = events.filter(({ sequenceNumber }) => sequenceNumber < end);
+      return { events: ofPage, pruned: { wanted, firstKept } };
     });
   }
 
+  /** Contiguous as they are, the event before the first hidden one was the last visible, even if it is pruned. */
   async #lastVisibleBelow(sequenceNumber: bigint): Promise<bigint | undefined> {
     const firstHidden = await this.#firstAbove(this.#head.version, sequenceNumber);
-    if (firstHidden === 0n) return undefined;
-    const order = encodeU64Key(firstHidden - 1n);
-    const row = await this.#store.seekLast(EVENTS, this.#partition, order);
-    return row === undefined ? undefined : this.#decode(row).sequenceNumber;
+    return firstHidden === 0n ? undefined : firstHidden - 1n;
   }
 
   /** The first sequence number up to `last` whose version lies above `version`; `last + 1` when there is none. */
@@ -161,6 +151,7 @@ export class EventStreamView {
     return answer;
   }
 
+  /** Decodes rows up to the head. */
   #decodeVisible(rows: readonly Row[]): StoredEvent[] {
     const events: StoredEvent[] = [];
     for (const row of rows) {

@@ -3,13 +3,13 @@
  * process writes. Commits run on the engine's own thread and settle when they are on disk. Layout of the environment:
  * lmdb-columns.ts; the writer's lock: lmdb-writer-lock.ts.
  */
-import { existsSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { statfsSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 import { Batch, type BatchOperation } from './batch.ts';
 import { IDENTITY } from './columns.ts';
 import { checkFormat, FORMAT_KEY, putFormat } from './identity-column.ts';
 import { type LmdbColumn, openColumn, openColumns, openEnvironment } from './lmdb-columns.ts';
+import { inspectDataFile } from './lmdb-file.ts';
 import { LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 import type { Store, StoreReader } from './store.ts';
@@ -32,13 +32,11 @@ const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
-/** LMDB's codes of a file that is none of its own, or of another version of it. */
-const NOT_LMDB_CODES: readonly number[] = [-30793, -30794];
 
 /** Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and others. */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
   const { directory } = options;
-  if (!existsSync(join(directory, 'data.mdb'))) throw notFound(directory);
+  if (inspectDataFile(directory) === 'absent') throw notFound(directory);
   const root = openRoot(options, true);
   try {
     const identity = openColumn(root, IDENTITY, false);
@@ -195,16 +193,13 @@ function freeBytesOf(directory: string): number {
 
 function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<never, string> {
   const { directory, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES } = options;
+  if (inspectDataFile(directory) === 'foreign') throw foreign(directory);
   try {
     const root = openEnvironment({ directory, readOnly, mapSizeBytes });
     // Readers that died without a word would keep pages from being used again.
     root.readerCheck();
     return root;
   } catch (error) {
-    const code: unknown = (error as { code?: unknown }).code;
-    if (typeof code === 'number' && NOT_LMDB_CODES.includes(code)) {
-      throw foreign(directory, { cause: error });
-    }
     const detail = error instanceof Error ? error.message : String(error);
     throw new StoreError('store_io', `${directory} cannot be opened: ${detail}`, { cause: error });
   }
@@ -219,10 +214,9 @@ function notFound(directory: string): StoreError {
   return new StoreError('store_not_found', `there is no ledger in ${directory}: make one first`);
 }
 
-function foreign(directory: string, options?: ErrorOptions): StoreError {
+function foreign(directory: string): StoreError {
   return new StoreError(
     'store_foreign',
     `${directory} holds files that are no Daybook store: choose another folder`,
-    options,
   );
 }

@@ -17,7 +17,7 @@ export interface ProcessIdentity {
 
 /** This process. */
 export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, bootId: bootId(), startTicks: startTicks(process.pid) };
+  return { pid: process.pid, bootId: bootId(), startTicks: statusOf(process.pid).startTicks };
 }
 
 /** Bytes of a process identity. */
@@ -46,7 +46,9 @@ export function isRunning(identity: ProcessIdentity): boolean {
     // EPERM: it runs, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  const started = startTicks(identity.pid);
+  const { state, startTicks: started } = statusOf(identity.pid);
+  // A process that was killed stays in the table until its parent has asked for it; it will never write again.
+  if (DEAD_STATES.includes(state)) return false;
   return started === '' || identity.startTicks === '' || started === identity.startTicks;
 }
 
@@ -54,10 +56,13 @@ function bootId(): string {
   return readSystemFile('/proc/sys/kernel/random/boot_id').trim();
 }
 
-/** Field 22 of the process's stat file; the name before it may hold blanks and parentheses. */
-function startTicks(pid: number): string {
+const DEAD_STATES: readonly string[] = ['Z', 'X', 'x'];
+
+/** Fields 3 and 22 of the process's stat file; the name before them may hold blanks and parentheses. */
+function statusOf(pid: number): { readonly state: string; readonly startTicks: string } {
   const stat = readSystemFile(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startTicks: fields[19] ?? '' };
 }
 
 function readSystemFile(path: string): string {

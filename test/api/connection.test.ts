@@ -1,4 +1,7 @@
-/** What only real connections show: the HTTP parser's refusals, raw paths, time limits (spec/http.md §1.7, §10). */
+/**
+ * What only real connections show: the HTTP parser's refusals, raw paths, time limits (spec/http.md
+ * §1.7, §10).
+ */
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withoutLedger } from './error-answers.ts';

@@ -1,6 +1,6 @@
 /**
- * A ledger of five versions in an LMDB store of its own, written by the store's writer: enough for every answer of the
- * API. Module events, blocks and hashes are not its subject.
+ * A ledger of five versions in an LMDB store of its own, written by the store's writer: enough for
+ * every answer of the API. Module events, blocks and hashes are not its subject.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A damaged copy of a real genesis never passes for the real one, and never ends in anything but a clear error. */
+/**
+ * A damaged copy of a real genesis never passes for the real one, and never ends in anything but a
+ * clear error.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis.ts';

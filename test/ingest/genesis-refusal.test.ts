@@ -1,4 +1,7 @@
-/** What is no genesis is refused with its own code, in one line that says where; anything else is kept. */
+/**
+ * What is no genesis is refused with its own code, in one line that says where; anything else is
+ * kept.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   type Genesis,
@@ -94,7 +97,7 @@ describe('files that are no genesis', () => {
       Buffer.concat([file, Buffer.of(0)]),
       'trailing_bytes',
       file.length,
-      '1 bytes too many',
+      'surplus bytes: 1',
     ],
   ])('%s', (_, bytes, code, offset, text) => {
     const error = refusal(bytes);
@@ -195,7 +198,7 @@ describe('a small genesis', () => {
     );
   });
 
-  test('every truncation is refused; a flipped bit of any byte is refused or changes the waypoint', () => {
+  test('every truncation and, by its waypoint, a flipped bit of any byte is refused', () => {
     const random = seededRandom('flipped bits');
     const file = genesisFile();
     const waypoint = genesisWaypoint(readGenesis(file));

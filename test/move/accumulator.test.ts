@@ -1,4 +1,7 @@
-/** Accumulators and the sparse Merkle tree against their definitions (spec/ledger.md §2.7), written out plainly. */
+/**
+ * Accumulators and the sparse Merkle tree against their definitions (spec/ledger.md §2.7), written
+ * out plainly.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   ACCUMULATOR_PLACEHOLDER,

@@ -1,4 +1,7 @@
-/** Signed transactions that an independent producer made (@aptos-labs/ts-sdk 6.3.1), decoded and encoded again. */
+/**
+ * Signed transactions that an independent producer made (@aptos-labs/ts-sdk 6.3.1), decoded and
+ * encoded again.
+ */
 import {
   AccountAddress,
   type AccountAuthenticator,
@@ -10,13 +13,8 @@ import {
   AccountAuthenticatorSingleKey,
   AnyPublicKey,
   AnySignature,
-  AuthenticationKey,
   Bool,
   ChainId,
-  createObjectAddress,
-  createResourceAddress,
-  createTokenAddress,
-  createUserDerivedObjectAddress,
   Ed25519PrivateKey,
   EntryFunction,
   EphemeralCertificate,
@@ -74,16 +72,6 @@ import {
   ZkpVariant,
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, test } from 'vitest';
-import {
-  ed25519AccountAddress,
-  multiEd25519AccountAddress,
-  multiKeyAccountAddress,
-  namedObjectAddress,
-  primaryStoreAddress,
-  resourceAccountAddress,
-  singleKeyAccountAddress,
-  tokenAddress,
-} from '../../src/move/derived-address.ts';
 import { formatTypeTag } from '../../src/move/type-tag.ts';
 import {
   decodeSignedTransaction,
@@ -444,39 +432,5 @@ describe('account authenticators', () => {
     expect(throughAccount(plain)).toMatchObject({
       data: { kind: 'v1', signature: Buffer.from([0xaa, 0xbb]) },
     });
-  });
-});
-
-describe('addresses', () => {
-  const hexOf = (address: AccountAddress) => address.toStringLong().slice(2);
-
-  test('objects, tokens, resource accounts, stores', () => {
-    const sender = hexOf(SENDER);
-    expect(namedObjectAddress(sender, 'seed')).toBe(hexOf(createObjectAddress(SENDER, 'seed')));
-    expect(resourceAccountAddress(sender, 'seed')).toBe(
-      hexOf(createResourceAddress(SENDER, 'seed')),
-    );
-    expect(tokenAddress(sender, 'Cö', 't')).toBe(hexOf(createTokenAddress(SENDER, 'Cö', 't')));
-    expect(primaryStoreAddress(sender, hexOf(OTHER))).toBe(
-      hexOf(createUserDerivedObjectAddress(SENDER, OTHER)),
-    );
-  });
-
-  test('accounts of every key scheme', () => {
-    const derived = (
-      publicKey: Parameters<typeof AuthenticationKey.fromPublicKey>[0]['publicKey'],
-    ) => hexOf(AuthenticationKey.fromPublicKey({ publicKey }).derivedAddress());
-    const bytesOf = (key: { toUint8Array(): Uint8Array }) => Buffer.from(key.toUint8Array());
-    expect(ed25519AccountAddress(bytesOf(edKey.publicKey()))).toBe(derived(edKey.publicKey()));
-    const keys = ed25519Keys.map((key) => bytesOf(key.publicKey()));
-    expect(multiEd25519AccountAddress({ keys, threshold: 2 })).toBe(derived(multiEdKey));
-    const k1 = { kind: 'secp256k1' as const, bytes: bytesOf(k1Key.publicKey()) };
-    expect(singleKeyAccountAddress(k1)).toBe(derived(new AnyPublicKey(k1Key.publicKey())));
-    const ed = { kind: 'ed25519' as const, bytes: keys[0]! };
-    const multiKey = new MultiKey({
-      publicKeys: [edKey.publicKey(), k1Key.publicKey()],
-      signaturesRequired: 1,
-    });
-    expect(multiKeyAccountAddress([ed, k1], 1)).toBe(derived(multiKey));
   });
 });

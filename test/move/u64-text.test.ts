@@ -111,6 +111,14 @@ describe('integer texts (spec/encode.md A1, A4)', () => {
 });
 
 describe('debug quotes', () => {
+  it('are right where long texts are cut for the work', () => {
+    for (const at of [65_534, 65_535, 65_536, 131_070]) {
+      const [before, after] = ['a'.repeat(at), 'b'.repeat(70_000)];
+      expect(debugString(`${before}😀\n${after}`)).toBe(`"${before}😀\\n${after}"`);
+      expect(debugString(`${before}\u{e0001}${after}`)).toBe(`"${before}\\u{e0001}${after}"`);
+    }
+  });
+
   it.each([
     ['', '""'],
     ['a b~', '"a b~"'],

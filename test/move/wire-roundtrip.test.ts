@@ -60,6 +60,8 @@ import {
   writeSetHash,
   writeWriteSet,
 } from '../../src/move/write-set.ts';
+import { typeTag } from './scalar-arbitraries.ts';
+import * as user from './user-transaction-arbitraries.ts';
 import * as wire from './wire-arbitraries.ts';
 
 interface WireType<T> {
@@ -78,7 +80,7 @@ function wireType<T>(
 
 const TYPES: Record<string, WireType<unknown>> = {
   TypeTag: wireType(
-    wire.typeTag,
+    typeTag,
     (reader) => readTypeTag(reader),
     (writer, tag) => writeTypeTag(writer, tag),
   ),
@@ -95,18 +97,18 @@ const TYPES: Record<string, WireType<unknown>> = {
     writeVersionedEvents,
   ),
   TransactionArgument: wireType(
-    wire.transactionArgument,
+    user.transactionArgument,
     readTransactionArgument,
     writeTransactionArgument,
   ),
-  TransactionPayload: wireType(wire.payload, readTransactionPayload, writeTransactionPayload),
+  TransactionPayload: wireType(user.payload, readTransactionPayload, writeTransactionPayload),
   AccountAuthenticator: wireType(
-    wire.accountAuthenticator,
+    user.accountAuthenticator,
     readAccountAuthenticator,
     writeAccountAuthenticator,
   ),
   SignedTransaction: wireType(
-    wire.signedTransaction,
+    user.signedTransaction,
     readSignedTransaction,
     writeSignedTransaction,
   ),
@@ -272,7 +274,7 @@ describe('feed items', () => {
     const write = (answer: TransactionData) =>
       encodeBcs((writer) => writeTransactionData(writer, answer));
     fc.assert(
-      fc.property(wire.onChainData, wire.signedTransaction, (data, transaction) => {
+      fc.property(wire.onChainData, user.signedTransaction, (data, transaction) => {
         const onChain = Buffer.concat([
           Buffer.of(0),
           encodeBcs((writer) => writeOnChainData(writer, data)),

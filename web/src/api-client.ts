@@ -1,14 +1,6 @@
 /** Requests to the node that serves this page, and its refusals as errors (spec/http.md §3, §4). */
+import type { ApiRequest } from './api-request.ts';
 import { JsonSyntaxError, parseJson, textField } from './exact-json.ts';
-
-/** A request as the page makes it and as curl repeats it. */
-export interface ApiRequest {
-  readonly method: 'GET' | 'POST';
-  /** Path and query, percent-encoded. */
-  readonly path: string;
-  /** JSON text; only with POST. */
-  readonly body?: string;
-}
 
 /** A successful answer. */
 export interface ApiAnswer {
@@ -50,29 +42,6 @@ export class ApiFailure extends Error {
     this.code = facts.code;
     this.elapsedMs = facts.elapsedMs;
   }
-}
-
-/** Half of a surrogate pair: cannot be percent-encoded. */
-const LONE_SURROGATE = /\p{Surrogate}/gu;
-
-/**
- * One path segment. Colons and commas stay readable: they need no encoding in a path.
- * An address bar would fold `.` and `..` away, so `send` refuses them.
- */
-export function pathSegment(text: string): string {
-  return encodeURIComponent(text.replace(LONE_SURROGATE, '\ufffd'))
-    .replaceAll('%3A', ':')
-    .replaceAll('%2C', ',');
-}
-
-/** `path` with the query fields that have a value. */
-export function withQuery(
-  path: string,
-  query: Readonly<Record<string, bigint | number | string | undefined>>,
-): string {
-  const present = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  if (present.length === 0) return path;
-  return `${path}?${new URLSearchParams(present.map(([name, value]) => [name, String(value)]))}`;
 }
 
 /**

@@ -11,6 +11,9 @@ const HEIGHT_PX = 240;
 const MIN_WIDTH_PX = 240;
 const PADDING_PX = { top: 30, right: 14, bottom: 30, left: 14 };
 const DOT_RADIUS_PX = 3.5;
+const SMALL_DOT_RADIUS_PX = 2.5;
+/** Below this width the dots are drawn small, so that they stay apart. */
+const NARROW_WIDTH_PX = 560;
 /** Balances are divided in whole steps of the plot: exact integers until they become pixels. */
 const SCALE_STEPS = 1_000_000n;
 
@@ -218,10 +221,11 @@ export class BalanceChart {
 
   #dots(scale: Scale): SVGElement[] {
     const bottom = HEIGHT_PX - PADDING_PX.bottom;
+    const r = this.#widthPx < NARROW_WIDTH_PX ? SMALL_DOT_RADIUS_PX : DOT_RADIUS_PX;
     return this.#samples.map(({ version, outcome }) => {
       const cx = scale.x(version);
       if (outcome.kind === 'balance') {
-        return svgElement('circle', { cx, cy: scale.y(outcome.balance), r: DOT_RADIUS_PX });
+        return svgElement('circle', { cx, cy: scale.y(outcome.balance), r });
       }
       const d = `M${cx - 3} ${bottom - 6}l6 6m0 -6l-6 6`;
       return svgElement('path', { class: 'cross', d });

@@ -27,7 +27,7 @@ export interface VersionRange {
 }
 
 /** Most requests for one chart. */
-export const MAX_SAMPLES = 48;
+export const MAX_SAMPLES = 64;
 /** Requests at even distances, before any is placed where the balance changed. */
 export const EVEN_SAMPLES = 24;
 /** Requests under way at the same time. */

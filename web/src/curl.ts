@@ -1,5 +1,5 @@
 /** The request of a view as a shell command. */
-import type { ApiRequest } from './api-client.ts';
+import type { ApiRequest } from './api-request.ts';
 
 /** Quotes any text without NUL as one word for a POSIX shell. */
 export function shellWord(text: string): string {

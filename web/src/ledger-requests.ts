@@ -1,5 +1,5 @@
 /** The requests this page makes, each built in one place (spec/http.md §1). */
-import { type ApiRequest, pathSegment, withQuery } from './api-client.ts';
+import { type ApiRequest, pathSegment, withQuery } from './api-request.ts';
 
 /** GET /v1: the ledger's state. */
 export const LEDGER_STATE_REQUEST: ApiRequest = { method: 'GET', path: '/v1' };

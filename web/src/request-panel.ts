@@ -1,5 +1,6 @@
 /** The request behind a view: how to repeat it with curl, and what came back. */
-import type { ApiAnswer, ApiFailure, ApiRequest } from './api-client.ts';
+import type { ApiAnswer, ApiFailure } from './api-client.ts';
+import type { ApiRequest } from './api-request.ts';
 import { copyButton } from './copy-button.ts';
 import { curlCommand } from './curl.ts';
 import { described, element, freshId } from './dom.ts';

@@ -135,7 +135,7 @@ class MessageDivider {
 
   #multisig(): void {
     this.#part('Multisig account', () => this.#cursor.address(), String);
-    if (!this.#present('Inner payload')) return;
+    if (!this.#present('Inner payload, if any')) return;
     const variant = this.#variant('Inner payload kind', ['entry function', 'script']);
     if (variant === 0) this.#entryFunction();
     else this.#script();
@@ -149,10 +149,10 @@ class MessageDivider {
     if (executable === 0) this.#script();
     else if (executable === 1) this.#entryFunction();
     this.#variant('Extra configuration', ['V1']);
-    if (this.#present('Multisig account')) {
+    if (this.#present('Multisig account, if any')) {
       this.#part('Multisig account', () => cursor.address(), String);
     }
-    if (this.#present('Replay protection nonce')) {
+    if (this.#present('Nonce, if any')) {
       this.#part('Replay protection nonce', () => cursor.unsigned(8), String);
     }
   }

@@ -1,17 +1,33 @@
-/** Starts Swagger UI over this node's own document. It asks nobody else: no validator, no remote fonts. */
+/**
+ * Starts Swagger UI over this node's own document. It asks nobody else: no validator, no remote fonts. Its own deep
+ * links complain in the console about every name with an underscore, so links to operations are made here.
+ */
 window.addEventListener('DOMContentLoaded', () => {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
   dark.addEventListener('change', follow);
   follow();
+  const frame = document.getElementById('swagger-ui');
   window.SwaggerUIBundle({
     url: '/v1/spec.json',
-    dom_id: '#swagger-ui',
-    deepLinking: true,
+    domNode: frame,
+    deepLinking: false,
     docExpansion: 'list',
     validatorUrl: null,
     tryItOutEnabled: true,
     presets: [window.SwaggerUIBundle.presets.apis],
     layout: 'BaseLayout',
+    onComplete: openLinkedOperation,
+  });
+  frame.addEventListener('click', (event) => {
+    const operation = event.target.closest('.opblock-summary')?.closest('.opblock[id]');
+    if (operation) history.replaceState(null, '', `#${operation.id}`);
   });
 });
+
+/** Opens the operation that the address bar names by its element, e.g. `#operations-Accounts-get_account_module`. */
+function openLinkedOperation() {
+  const operation = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  operation?.querySelector('.opblock-summary-control')?.click();
+  operation?.scrollIntoView();
+}

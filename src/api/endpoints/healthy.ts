@@ -10,7 +10,9 @@ const HEALTHY = 'aptos-node:ok';
 const USECS_PER_MS = 1000n;
 const USECS_PER_SEC = 1_000_000n;
 
-/** A time since 1970 as the reference prints durations: `1700000000.123456s`, `1.5ms`, `7µs`, `0ns`. */
+/**
+ * A time since 1970 as the reference prints durations: `1700000000.123456s`, `1.5ms`, `7µs`, `0ns`.
+ */
 export function formatDuration(usecs: bigint): string {
   if (usecs === 0n) return '0ns';
   if (usecs < USECS_PER_MS) return `${usecs}µs`;
@@ -20,7 +22,10 @@ export function formatDuration(usecs: bigint): string {
   return `${usecs / perUnit}${fraction === '' ? '' : `.${fraction}`}${unit}`;
 }
 
-/** @throws ApiError 503 when the ledger is older than the skew allows, 500 when that lies before 1970 */
+/**
+ * @throws ApiError 503 when the ledger is older than the skew allows, 500 when that lies before
+ * 1970
+ */
 function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
   const nowUsecs = BigInt(Date.now()) * USECS_PER_MS;
   const oldestUsecs = nowUsecs - BigInt(durationSecs) * USECS_PER_SEC;

@@ -16,10 +16,10 @@ import type {
   ModuleId,
   StructDefinition,
 } from '../../move/module/compiled.ts';
+import type { MetadataAttribute } from '../../move/module/metadata.ts';
 import { AssemblyTables, type StructWorld } from './assemble-tables.ts';
 import {
   DeclarationError,
-  type DeclaredAttribute,
   type DeclaredError,
   type DeclaredField,
   type DeclaredFunction,
@@ -183,7 +183,7 @@ function attributesEntry(
   ];
 }
 
-function writeAttribute(writer: BcsWriter, attribute: DeclaredAttribute): void {
+function writeAttribute(writer: BcsWriter, attribute: MetadataAttribute): void {
   writer.u8(attribute.kind).vector(attribute.args, (to, arg) => to.string(arg));
 }
 

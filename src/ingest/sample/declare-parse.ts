@@ -26,13 +26,12 @@
  */
 import { ADDRESS_ONE, type Address, formatAddress, parseAddress } from '../../move/address.ts';
 import type { ModuleId, Visibility } from '../../move/module/compiled.ts';
+import { ATTRIBUTE_KINDS, type MetadataAttribute } from '../../move/module/metadata.ts';
 import type { MoveStructTag, MoveType } from '../../move/move-type.ts';
 import { type AbilitySet, PRIMITIVE_KINDS, type PrimitiveKind } from '../../move/type-tag.ts';
 import {
-  ATTRIBUTE_KINDS,
   DEFAULT_BYTECODE_VERSION,
   DeclarationError,
-  type DeclaredAttribute,
   type DeclaredError,
   type DeclaredField,
   type DeclaredFunction,
@@ -209,7 +208,7 @@ class DeclarationParser {
   }
 
   #member(structs: DeclaredStruct[], functions: DeclaredFunction[]): void {
-    const attributes: DeclaredAttribute[] = [];
+    const attributes: MetadataAttribute[] = [];
     while (this.#accept('#[')) attributes.push(...this.#list(']', () => this.#attribute()));
     const isNative = this.#accept('native');
     const visibility = this.#visibility();
@@ -231,14 +230,14 @@ class DeclarationParser {
     return 'friend';
   }
 
-  #attribute(): DeclaredAttribute {
+  #attribute(): MetadataAttribute {
     const { text: name, line } = this.#peek();
     this.#name();
     switch (name) {
       case 'event':
         return { kind: ATTRIBUTE_KINDS.event, args: [] };
       case 'view':
-        return { kind: ATTRIBUTE_KINDS.view, args: [] };
+        return { kind: ATTRIBUTE_KINDS.viewFunction, args: [] };
       case 'randomness':
         return { kind: ATTRIBUTE_KINDS.randomness, args: [] };
       case 'resource_group': {
@@ -290,7 +289,7 @@ class DeclarationParser {
   #struct(
     form: 'native' | 'struct' | 'enum',
     isPublic: boolean,
-    attributes: readonly DeclaredAttribute[],
+    attributes: readonly MetadataAttribute[],
   ): DeclaredStruct {
     const name = this.#name();
     const typeParameters = this.#typeParameterList();

@@ -6,23 +6,9 @@
 import type { Address } from '../../move/address.ts';
 import { MoveError } from '../../move/errors.ts';
 import type { ModuleId, Visibility } from '../../move/module/compiled.ts';
+import type { MetadataAttribute } from '../../move/module/metadata.ts';
 import type { MoveType } from '../../move/move-type.ts';
 import type { AbilitySet } from '../../move/type-tag.ts';
-
-/** One attribute of the metadata of a module: its kind and arguments (spec/move.md §2.3). */
-export interface DeclaredAttribute {
-  readonly kind: number;
-  readonly args: readonly string[];
-}
-
-/** The attribute kinds that a declaration can give (spec/move.md §2.3). */
-export const ATTRIBUTE_KINDS = {
-  view: 1,
-  resourceGroup: 2,
-  resourceGroupMember: 3,
-  event: 4,
-  randomness: 5,
-} as const;
 
 export interface DeclaredTypeParameter {
   readonly name: string;
@@ -51,7 +37,7 @@ export interface DeclaredStruct {
     | { readonly kind: 'native' }
     | { readonly kind: 'struct'; readonly fields: readonly DeclaredField[] }
     | { readonly kind: 'enum'; readonly variants: readonly DeclaredVariant[] };
-  readonly attributes: readonly DeclaredAttribute[];
+  readonly attributes: readonly MetadataAttribute[];
 }
 
 export interface DeclaredFunction {
@@ -62,7 +48,7 @@ export interface DeclaredFunction {
   readonly typeParameters: readonly DeclaredTypeParameter[];
   readonly parameters: readonly MoveType[];
   readonly results: readonly MoveType[];
-  readonly attributes: readonly DeclaredAttribute[];
+  readonly attributes: readonly MetadataAttribute[];
 }
 
 /** An abort code with its name and description, for the module's error map. */

@@ -27,31 +27,27 @@ export interface StreamPosition {
   readonly sequenceNumber: number;
 }
 
-/** One event in its wire form, with what an index needs to know of it. */
+/** One event in its wire form. */
 export interface EncodedEvent {
-  /** Absent for module events. */
-  readonly position: StreamPosition | undefined;
   /** BCS of the ContractEvent. */
   readonly bytes: Buffer;
-  /** Views on `bytes`. */
-  readonly typeTag: Buffer;
-  readonly data: Buffer;
+  /** How many of its bytes are the type tag: what follows is the data with its length. */
+  readonly typeTagBytes: number;
 }
 
-/** One write in its wire form. */
-export interface EncodedWrite {
-  /** BCS of the state key. */
-  readonly key: Buffer;
-  /** A view on the write set; absent for a deletion. */
-  readonly value: Buffer | undefined;
-  readonly metadata: StateValueMetadata | undefined;
-}
-
+/** A write set in its wire form. */
 export interface EncodedWriteSet {
   /** BCS of the WriteSet. */
   readonly bytes: Buffer;
-  readonly writes: readonly EncodedWrite[];
+  /** SPAN_FIELDS numbers for each write, in order. */
+  readonly spans: readonly number[];
 }
+
+/**
+ * Where the parts of a write are in its write set: key from and to, value from and to. A deletion has no value, and
+ * says so with a value from 0.
+ */
+export const SPAN_FIELDS = 4;
 
 type Operation = 'creation' | 'modification' | 'deletion';
 
@@ -71,16 +67,24 @@ const OPERATION_VARIANTS: Readonly<Record<Operation, number>> = {
 };
 const WITH_METADATA = 3;
 
-const STREAM_EVENT_HEADER_BYTES = 1 + 8 + 32 + 8;
-const MODULE_EVENT_HEADER_BYTES = 1;
-
 export class Effects {
-  /** False while a history is replayed. */
-  isRecording = true;
+  #isRecording = true;
   readonly #touches = new Map<number, Touch>();
   readonly #writer = new BcsWriter(4096);
   readonly #dataWriter = new BcsWriter(1024);
   #events: EncodedEvent[] = [];
+
+  /** False while a history is replayed. */
+  get isRecording(): boolean {
+    return this.#isRecording;
+  }
+
+  /** Stops or starts collecting; what was collected before is forgotten. */
+  setRecording(isRecording: boolean): void {
+    this.#isRecording = isRecording;
+    this.#touches.clear();
+    this.#events = [];
+  }
 
   /** A slot that was not there before this transaction. */
   create(family: SlotFamily, index: number): void {
@@ -98,7 +102,7 @@ export class Effects {
   }
 
   #touch(family: SlotFamily, index: number, operation: Operation): void {
-    if (!this.isRecording) return;
+    if (!this.#isRecording) return;
     const id = family.id(index);
     const touch = this.#touches.get(id);
     if (touch === undefined) {
@@ -116,38 +120,27 @@ export class Effects {
 
   /** A handle event; the caller has counted it. */
   streamEvent(type: EventType, position: StreamPosition, data: (writer: BcsWriter) => void): void {
-    if (!this.isRecording) return;
+    if (!this.#isRecording) return;
     const writer = this.#writer;
     writer.reset();
     writer.u8(0).u64(BigInt(position.creationNumber)).fixed(position.address);
     writer.u64(BigInt(position.sequenceNumber));
-    this.#finishEvent(type, position, STREAM_EVENT_HEADER_BYTES, data);
+    this.#finishEvent(type, data);
   }
 
   /** A module event: in no stream. */
   moduleEvent(type: EventType, data: (writer: BcsWriter) => void): void {
-    if (!this.isRecording) return;
+    if (!this.#isRecording) return;
     this.#writer.reset();
     this.#writer.u8(1);
-    this.#finishEvent(type, undefined, MODULE_EVENT_HEADER_BYTES, data);
+    this.#finishEvent(type, data);
   }
 
-  #finishEvent(
-    type: EventType,
-    position: StreamPosition | undefined,
-    headerBytes: number,
-    write: (writer: BcsWriter) => void,
-  ): void {
+  #finishEvent(type: EventType, write: (writer: BcsWriter) => void): void {
     this.#dataWriter.reset();
     write(this.#dataWriter);
-    const data = this.#dataWriter.view();
-    const bytes = this.#writer.fixed(type.tagBytes).bytes(data).toBytes();
-    this.#events.push({
-      position,
-      bytes,
-      typeTag: bytes.subarray(headerBytes, headerBytes + type.tagBytes.length),
-      data: bytes.subarray(bytes.length - data.length),
-    });
+    const bytes = this.#writer.fixed(type.tagBytes).bytes(this.#dataWriter.view()).toBytes();
+    this.#events.push({ bytes, typeTagBytes: type.tagBytes.length });
   }
 
   /** The events since the last call. */
@@ -169,30 +162,22 @@ export class Effects {
     const writer = this.#writer;
     writer.reset();
     writer.u8(0).length32(touches.length);
-    const spans: { readonly start: number; readonly end: number }[] = [];
-    const metadata: (StateValueMetadata | undefined)[] = [];
+    const spans: number[] = [];
     for (const { touch, key } of touches) {
       const isDeletion = touch.operation === 'deletion';
-      const facts = isDeletion ? touch.metadata : touch.family.metadata(touch.index);
+      const metadata = isDeletion ? touch.metadata : touch.family.metadata(touch.index);
+      const keyStart = writer.length;
       writer.fixed(key);
+      spans.push(keyStart, writer.length);
       writer.u8(
-        OPERATION_VARIANTS[touch.operation] + (facts === undefined ? 0 : WITH_METADATA),
+        OPERATION_VARIANTS[touch.operation] + (metadata === undefined ? 0 : WITH_METADATA),
       );
       if (!isDeletion) this.#writeSized(touch);
-      spans.push({ start: isDeletion ? -1 : writer.length - this.#dataWriter.length, end: writer.length });
-      metadata.push(facts);
-      if (facts !== undefined) writeStateValueMetadata(writer, facts);
+      const valueStart = isDeletion ? 0 : writer.length - this.#dataWriter.length;
+      spans.push(valueStart, writer.length);
+      if (metadata !== undefined) writeStateValueMetadata(writer, metadata);
     }
-    const bytes = writer.toBytes();
-    const writes = touches.map(({ key }, index) => {
-      const { start, end } = spans[index]!;
-      return {
-        key,
-        value: start < 0 ? undefined : bytes.subarray(start, end),
-        metadata: metadata[index],
-      };
-    });
-    return { bytes, writes };
+    return { bytes: writer.toBytes(), spans };
   }
 
   #writeSized(touch: Touch): void {

@@ -7,9 +7,10 @@
  * field absent, which every reader must be able to take.
  */
 import { ACCUMULATOR_PLACEHOLDER, accumulatorRoot, MerkleAccumulator } from '../../move/accumulator.ts';
-import { addressFromBytes } from '../../move/address.ts';
+import { BcsReader } from '../../move/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs-writer.ts';
 import { contractEventHash } from '../../move/event.ts';
+import { readStateValueMetadata } from '../../move/state-value.ts';
 import { transactionHash } from '../../move/transaction.ts';
 import {
   auxiliaryInfoHash,
@@ -19,10 +20,17 @@ import {
 } from '../../move/transaction-info.ts';
 import { writeSetHash } from '../../move/write-set.ts';
 import type { ChunkModuleEvent, ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../store/chunk.ts';
-import type { EncodedEvent, EncodedWrite, EncodedWriteSet } from './effects.ts';
+import { type EncodedEvent, type EncodedWriteSet, SPAN_FIELDS } from './effects.ts';
 
 /** First byte of the BCS of a table item's key, and of its physical form. */
 const TABLE_ITEM = 1;
+const TABLE_ITEM_KEY_START = 1 + 32;
+/** First byte of the BCS of a module event. */
+const MODULE_EVENT = 1;
+/** Variant, creation number, address, sequence number. */
+const STREAM_EVENT_HEADER_BYTES = 1 + 8 + 32 + 8;
+/** Variant of WriteOp. */
+const FIRST_OPERATION_WITH_METADATA = 3;
 
 /** One transaction with everything that came of it. */
 export interface Outcome {
@@ -34,17 +42,22 @@ export interface Outcome {
   readonly gasUsed: number;
   readonly status: ExecutionStatus;
   /** Place in its block; absent while the ledger did not keep it. */
-  readonly indexInBlock?: number | undefined;
+  readonly indexInBlock: number | undefined;
 }
 
 export class LedgerRecorder {
   readonly #accumulator: MerkleAccumulator;
+  readonly #keepsTransactions: boolean;
   readonly #writer = new BcsWriter(8192);
   /** Hashes of auxiliary infos by their index: blocks are short and indices come again. */
   readonly #auxiliaryHashes: Buffer[] = [];
 
-  /** Goes on after `nextVersion` transactions with these full subtrees. */
-  constructor(nextVersion: bigint, frozenRoots: readonly Buffer[]) {
+  /**
+   * Goes on after `nextVersion` transactions with these full subtrees. Without `keepsTransactions` versions come
+   * without the feed's bytes, which saves the accumulator's root and a copy.
+   */
+  constructor(nextVersion: bigint, frozenRoots: readonly Buffer[], keepsTransactions: boolean) {
+    this.#keepsTransactions = keepsTransactions;
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', nextVersion, frozenRoots);
   }
 
@@ -69,10 +82,12 @@ export class LedgerRecorder {
     const info = this.#info(outcome);
     this.#accumulator.append(transactionInfoHash(info));
     return {
-      writes: outcome.writeSet.writes.map(stateWrite),
+      writes: stateWrites(outcome.writeSet),
       events: outcome.events.map(chunkEvent),
       info,
-      transaction: this.#onChainData(version, outcome, info),
+      transaction: this.#keepsTransactions
+        ? this.#onChainData(version, outcome, info)
+        : undefined,
     };
   }
 
@@ -117,30 +132,49 @@ function eventRoot(events: readonly EncodedEvent[]): Buffer {
   );
 }
 
-function chunkEvent({ position, typeTag, data }: EncodedEvent): ChunkStreamEvent | ChunkModuleEvent {
-  if (position === undefined) return { kind: 'module', typeTag, data };
+/** The store's form of an event, views on its bytes (layouts: spec/ledger.md §1.3). */
+function chunkEvent({ bytes, typeTagBytes }: EncodedEvent): ChunkStreamEvent | ChunkModuleEvent {
+  const isModuleEvent = bytes[0] === MODULE_EVENT;
+  const tagEnd = (isModuleEvent ? 1 : STREAM_EVENT_HEADER_BYTES) + typeTagBytes;
+  const typeTag = bytes.subarray(tagEnd - typeTagBytes, tagEnd);
+  const data = new BcsReader(bytes, tagEnd).bytes();
+  if (isModuleEvent) return { kind: 'module', typeTag, data };
+  const reader = new BcsReader(bytes, 1);
+  const creationNumber = reader.u64();
+  const address = reader.address();
   return {
     kind: 'stream',
-    address: addressFromBytes(position.address),
-    creationNumber: BigInt(position.creationNumber),
-    sequenceNumber: BigInt(position.sequenceNumber),
+    address,
+    creationNumber,
+    sequenceNumber: reader.u64(),
     typeTag,
     data,
   };
 }
 
-function stateWrite({ key, value, metadata }: EncodedWrite): StateWrite {
-  return { key: physicalKey(key), value, metadata };
+/** The store's form of a write set, views on its bytes. */
+function stateWrites({ bytes, spans }: EncodedWriteSet): StateWrite[] {
+  const writes: StateWrite[] = [];
+  for (let at = 0; at < spans.length; at += SPAN_FIELDS) {
+    const keyEnd = spans[at + 1]!;
+    const valueStart = spans[at + 2]!;
+    const valueEnd = spans[at + 3]!;
+    const hasMetadata = bytes[keyEnd]! >= FIRST_OPERATION_WITH_METADATA;
+    writes.push({
+      key: physicalKey(bytes.subarray(spans[at], keyEnd)),
+      value: valueStart === 0 ? undefined : bytes.subarray(valueStart, valueEnd),
+      metadata: hasMetadata ? readStateValueMetadata(new BcsReader(bytes, valueEnd)) : undefined,
+    });
+  }
+  return writes;
 }
 
 /**
  * The physical form of a state key from its BCS: the same bytes under an account, and a table item's key without its
  * length (spec/ledger.md §1.2).
  */
-export function physicalKey(key: Buffer): Buffer {
+function physicalKey(key: Buffer): Buffer {
   if (key[0] !== TABLE_ITEM) return key;
-  const item = key.subarray(33);
-  // Keys of the sample's tables are short, or of two length bytes at most.
-  const lengthBytes = item[0]! < 0x80 ? 1 : 2;
-  return Buffer.concat([key.subarray(0, 33), item.subarray(lengthBytes)]);
+  const item = new BcsReader(key, TABLE_ITEM_KEY_START).bytes();
+  return Buffer.concat([key.subarray(0, TABLE_ITEM_KEY_START), item]);
 }

@@ -8,16 +8,15 @@ import { ADDRESS_ZERO } from '../../move/address.ts';
 import { encodeBcs } from '../../move/bcs-writer.ts';
 import { encodeTransaction } from '../../move/transaction.ts';
 import type { ExecutionStatus } from '../../move/transaction-info.ts';
-import type { Block, EpochEnd } from '../../store/block-column.ts';
-import type { ChunkTransaction } from '../../store/chunk.ts';
 import { FAUCET_ACCOUNT } from './accounts.ts';
 import { blockEnd, blockStart, endsByValidators, epochEnd, hasAuxiliaryInfo } from './block-transactions.ts';
 import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from './chain.ts';
+import type { BlockDraft } from './drafts.ts';
 import { Effects, type EncodedWriteSet, eventType } from './effects.ts';
 import type { SampleSettings } from './genesis-resources.ts';
 import { TransactionMix } from './mix.ts';
 import { derivedBytes } from './random.ts';
-import { LedgerRecorder } from './recorder.ts';
+import type { Outcome } from './recorder.ts';
 import { createGenesisState, createSampleWorld, type SampleWorld } from './sample-world.ts';
 import { buildTransaction, GAS_UNIT_PRICE } from './submission.ts';
 import type { Call, World } from './world.ts';
@@ -42,27 +41,16 @@ const STORAGE_FEE_OCTAS = 40_000n;
 const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS: ExecutionStatus = { kind: 'success' };
 
-/** A whole block. */
-export interface SampleBlock {
-  readonly firstVersion: bigint;
-  readonly transactions: readonly ChunkTransaction[];
-  readonly block: Block;
-  /** When the block ends an epoch. */
-  readonly epochEnd: EpochEnd | undefined;
-}
-
 export class SampleLedger {
   readonly world: World;
   readonly #settings: SampleSettings;
   readonly #effects: Effects;
   readonly #sample: SampleWorld;
   readonly #mix: TransactionMix;
-  /** Absent before genesis and while replaying. */
-  #recorder: LedgerRecorder | undefined;
   #nextVersion = 0n;
   #round = 0;
   /** Of the block being made. */
-  #transactions: ChunkTransaction[] = [];
+  #outcomes: Outcome[] = [];
   #gasUsed = 0;
   #fees = 0n;
 
@@ -79,11 +67,6 @@ export class SampleLedger {
     return this.#nextVersion;
   }
 
-  /** Roots of the transaction accumulator's full subtrees, largest first. */
-  get frozenRoots(): readonly Buffer[] {
-    return this.#recorder?.frozenRoots ?? [];
-  }
-
   /** The genesis file: BCS of the genesis transaction. Comes first, once. */
   genesis(): Buffer {
     if (this.#nextVersion !== 0n) throw new Error('genesis comes first and once');
@@ -98,32 +81,27 @@ export class SampleLedger {
     });
   }
 
-  /** Starts to record versions: after genesis, or after a replay. */
-  record(frozenRoots: readonly Buffer[]): void {
-    this.#effects.isRecording = true;
-    this.#recorder = new LedgerRecorder(this.#nextVersion, frozenRoots);
-  }
-
   /**
-   * Goes through a history without writing it down, block by block, up to `nextVersion`, from where `record` goes
-   * on. False when no block ends there: the history is another one.
+   * Goes through a history without writing it down, block by block, up to `nextVersion`. False when no block ends
+   * there: the history is another one.
    */
   replayTo(nextVersion: bigint): boolean {
-    this.#effects.isRecording = false;
+    this.#effects.setRecording(false);
     if (this.#nextVersion === 0n) {
       createGenesisState(this.#sample, this.#settings);
       this.#nextVersion = 1n;
     }
     while (this.#nextVersion < nextVersion) this.nextBlock();
+    this.#effects.setRecording(true);
     return this.#nextVersion === nextVersion;
   }
 
   /** Makes the next block. */
-  nextBlock(): SampleBlock {
+  nextBlock(): BlockDraft {
     const firstVersion = this.#nextVersion;
     const header = this.#drawHeader();
     const endsEpoch = this.world.chain.epochIsOver(header.timestamp);
-    this.#transactions = [];
+    this.#outcomes = [];
     this.#gasUsed = 0;
     this.#fees = 0n;
     this.#startBlock(header, endsEpoch);
@@ -133,8 +111,7 @@ export class SampleLedger {
       this.#endBlock(header);
     }
     return {
-      firstVersion,
-      transactions: this.#transactions,
+      outcomes: this.#outcomes,
       block: {
         height: BigInt(header.height),
         firstVersion,
@@ -227,15 +204,14 @@ export class SampleLedger {
     const hot = Array.from({ length: random.between(1, MAX_HOT_KEYS) }, () =>
       random.below(accounts.count),
     );
-    if (this.#recorder === undefined) {
-      this.#nextVersion += 1n;
-      return;
-    }
+    const hotKeys = this.#effects.isRecording
+      ? [...new Set(hot)].map((account) => accounts.slots.key(account))
+      : [];
     const { transaction, writeSet } = blockEnd(header, {
       gasUsed: this.#gasUsed,
       fees: this.#fees,
       proposerIndex: chain.validators.findIndex(({ address }) => address === header.proposer),
-      hotKeys: [...new Set(hot)].map((account) => accounts.slots.key(account)),
+      hotKeys,
     });
     this.#finish(header, () => encodeTransaction(transaction), 0, SUCCESS, writeSet);
   }
@@ -249,18 +225,15 @@ export class SampleLedger {
     writeSet?: EncodedWriteSet,
   ): void {
     this.#nextVersion += 1n;
-    if (this.#recorder === undefined) return;
-    const events = this.#effects.takeEvents();
-    this.#transactions.push(
-      this.#recorder.record({
-        transaction: transaction(),
-        events,
-        writeSet: writeSet ?? this.#effects.takeWriteSet(),
-        gasUsed,
-        status,
-        indexInBlock: hasAuxiliaryInfo(header.epoch) ? this.#transactions.length : undefined,
-      }),
-    );
+    if (!this.#effects.isRecording) return;
+    this.#outcomes.push({
+      transaction: transaction(),
+      events: this.#effects.takeEvents(),
+      writeSet: writeSet ?? this.#effects.takeWriteSet(),
+      gasUsed,
+      status,
+      indexInBlock: hasAuxiliaryInfo(header.epoch) ? this.#outcomes.length : undefined,
+    });
   }
 }
 

@@ -1,106 +1,87 @@
 /**
  * The sample ledger as chunks for the store: the whole of it from genesis, or more of one that is there.
  *
- * A ledger is made of whole blocks, so it may end a few transactions after the number asked for. The history does
- * not depend on how much of it is asked for: a longer ledger begins with the shorter one. To go on after a store's
- * head, the model is brought there by replaying the history from its seed without encoding, hashing or signing
- * (about 20 times as fast as making it); the settings stand in the ledger itself (SAMPLE_RESOURCE).
+ * A ledger is made of whole blocks, so it may end up to a block after the number asked for. The history does not
+ * depend on how much of it is asked for: a longer ledger begins with the shorter one. To go on after a store's head,
+ * the model is brought there by replaying the history from its seed without encoding, hashing or signing; the
+ * settings stand in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
  */
 import { decodeBcs } from '../../move/bcs-reader.ts';
-import { MoveError } from '../../move/errors.ts';
-import type { Chunk, ChunkTransaction } from '../../store/chunk.ts';
-import type { Head } from '../../store/head.ts';
-import { chunkOfGenesis } from '../genesis-chunk.ts';
+import type { Chunk } from '../../store/chunk.ts';
 import { readGenesis } from '../genesis.ts';
+import { chunkOfGenesis } from '../genesis-chunk.ts';
 import { proveGenesis } from '../genesis-waypoint.ts';
+import { type DraftRequest, type DraftStep, makeDrafts, type SampleHead } from './drafts.ts';
 import { GENERATOR_VERSION, type SampleSettings } from './genesis-resources.ts';
-import { type SampleBlock, SampleLedger } from './sample-ledger.ts';
+import { makeDraftsInParallel } from './parallel.ts';
+import { LedgerRecorder } from './recorder.ts';
+import { SampleError } from './sample-error.ts';
 
+export type { SampleHead } from './drafts.ts';
 export { SAMPLE_RESOURCE, type SampleSettings } from './genesis-resources.ts';
+export { SampleError, type SampleErrorCode } from './sample-error.ts';
 
 /** Transactions from which a chunk is handed out: at the end of the block that reaches them. */
 export const DEFAULT_CHUNK_TRANSACTIONS = 1_000;
+/** Leaves room for the block that completes a chunk below the store's own limit. */
+export const MAX_SAMPLE_CHUNK_TRANSACTIONS = 50_000;
 /** Ordinary accounts of a sample ledger. */
-export const MIN_SAMPLE_ACCOUNTS = 1;
 export const MAX_SAMPLE_ACCOUNTS = 5_000_000;
 export const MAX_SAMPLE_TRANSACTIONS = 1_000_000_000;
 export const MAX_SAMPLE_SEED = 0xffff_ffff_ffff_ffffn;
 
-export type SampleErrorCode = 'bad_sample_settings' | 'not_this_sample';
+export interface ChunkOptions {
+  /** Fewest transactions; the last block is completed. From the beginning, genesis counts. */
+  readonly transactions: number;
+  /** Whether whole transactions are kept for the feed; true when absent. */
+  readonly keepsTransactions?: boolean | undefined;
+  /** Fewest transactions in a chunk, DEFAULT_CHUNK_TRANSACTIONS when absent. */
+  readonly chunkTransactions?: number | undefined;
+}
 
-/** Settings that no sample ledger can have, or a ledger that is not the sample it is said to be. */
-export class SampleError extends MoveError<SampleErrorCode> {}
-
-export interface SampleOptions {
+export interface SampleOptions extends ChunkOptions {
   /** u64. */
   readonly seed: bigint | number;
-  /** Fewest transactions, genesis included; the last block is completed. */
-  readonly transactions: number;
   /** Ordinary accounts that the ledger grows to. */
   readonly accounts: number;
-  /** Whether whole transactions are kept for the feed; true when absent. */
-  readonly keepsTransactions?: boolean;
-  /** Fewest transactions in a chunk, DEFAULT_CHUNK_TRANSACTIONS when absent. */
-  readonly chunkTransactions?: number;
 }
 
-/**
- * A sample ledger from genesis on: genesis as a chunk of its own, then chunks of whole blocks.
- * @throws SampleError `bad_sample_settings`
- */
+/** A sample ledger from genesis on: genesis as a chunk of its own, then chunks of whole blocks. @throws SampleError */
 export function* sampleChunks(options: SampleOptions): Generator<Chunk, void, undefined> {
-  const { transactions, keepsTransactions = true } = options;
-  checkCount('transactions', transactions, 1, MAX_SAMPLE_TRANSACTIONS);
-  const ledger = new SampleLedger(sampleSettings(options));
-  const genesis = readGenesis(ledger.genesis());
-  const proof = proveGenesis(genesis);
-  yield chunkOfGenesis(genesis, proof, keepsTransactions);
-  ledger.record([proof.infoHash]);
-  yield* blockChunks(ledger, BigInt(transactions), keepsTransactions, chunkSize(options));
+  const maker = new ChunkMaker(options.keepsTransactions);
+  for (const step of makeDrafts(wholeRequest(options))) yield maker.chunk(step);
 }
 
-/** What a continuation needs to know of the ledger that is there. */
-export type SampleHead = Pick<
-  Head,
-  'version' | 'blockHeight' | 'epoch' | 'timestampUsecs' | 'frozenRoots'
->;
-
-export interface ContinueOptions {
-  /** Transactions to add at least; the last block is completed. */
-  readonly transactions: number;
-  readonly keepsTransactions?: boolean;
-  readonly chunkTransactions?: number;
+/** The same chunks, made in a second thread while the first ones are committed. @throws SampleError */
+export async function* sampleChunksInParallel(
+  options: SampleOptions,
+): AsyncGenerator<Chunk, void, undefined> {
+  const maker = new ChunkMaker(options.keepsTransactions);
+  for await (const step of makeDraftsInParallel(wholeRequest(options))) yield maker.chunk(step);
 }
 
 /**
- * More of a sample ledger, after its head. Replays its history first: some 5 seconds for a million transactions.
- * @throws SampleError `not_this_sample` when the head is not one that these settings lead to.
+ * More of a sample ledger, after its head. Its history is replayed first, at some 100,000 transactions a second.
+ * @throws SampleError `not_this_sample` when these settings do not lead to this head.
  */
 export function* continueSample(
   settings: SampleSettings,
   head: SampleHead,
-  options: ContinueOptions,
+  options: ChunkOptions,
 ): Generator<Chunk, void, undefined> {
-  const { transactions, keepsTransactions = true } = options;
-  checkCount('transactions', transactions, 1, MAX_SAMPLE_TRANSACTIONS);
-  const ledger = new SampleLedger(sampleSettings(settings));
-  const nextVersion = head.version + 1n;
-  const isReached = ledger.replayTo(nextVersion);
-  if (!isReached || !isSameMoment(ledger, head)) {
-    throw new SampleError(
-      'not_this_sample',
-      `no sample ledger of seed ${settings.seed} and ${settings.accounts} accounts is at ` +
-        `version ${head.version}, block ${head.blockHeight}: it was made by another generator`,
-    );
-  }
-  ledger.record(head.frozenRoots);
-  const end = nextVersion + BigInt(transactions);
-  yield* blockChunks(ledger, end, keepsTransactions, chunkSize(options));
+  const maker = new ChunkMaker(options.keepsTransactions, head);
+  for (const step of makeDrafts(tailRequest(settings, head, options))) yield maker.chunk(step);
 }
 
-function isSameMoment(ledger: SampleLedger, head: SampleHead): boolean {
-  const { chain } = ledger.world;
-  return BigInt(chain.height) === head.blockHeight && BigInt(chain.now) === head.timestampUsecs;
+/** The same chunks, made in a second thread: a server stays responsive while the history is replayed. */
+export async function* continueSampleInParallel(
+  settings: SampleSettings,
+  head: SampleHead,
+  options: ChunkOptions,
+): AsyncGenerator<Chunk, void, undefined> {
+  const maker = new ChunkMaker(options.keepsTransactions, head);
+  const request = tailRequest(settings, head, options);
+  for await (const step of makeDraftsInParallel(request)) yield maker.chunk(step);
 }
 
 /**
@@ -109,72 +90,98 @@ function isSameMoment(ledger: SampleLedger, head: SampleHead): boolean {
  * @throws BcsError for other bytes; SampleError `not_this_sample` when another generator made it.
  */
 export function readSampleSettings(bytes: Uint8Array): SampleSettings {
-  const { generator, settings } = decodeBcs(bytes, (reader) => {
-    const version = reader.u64();
+  return decodeBcs(bytes, (reader) => {
+    const generator = reader.u64();
     const seed = reader.u64();
-    return { generator: version, settings: { seed, accounts: Number(reader.u64()) } };
-  });
-  if (generator !== BigInt(GENERATOR_VERSION)) {
-    throw new SampleError(
-      'not_this_sample',
-      `the sample ledger was made by generator ${generator}, this one is ${GENERATOR_VERSION}`,
-    );
-  }
-  return sampleSettings(settings);
-}
-
-function sampleSettings(options: Pick<SampleOptions, 'seed' | 'accounts'>): SampleSettings {
-  const { seed, accounts } = options;
-  if (typeof seed === 'number' && !Number.isSafeInteger(seed)) throw badSeed(seed);
-  const value = BigInt(seed);
-  if (value < 0n || value > MAX_SAMPLE_SEED) throw badSeed(seed);
-  checkCount('accounts', accounts, MIN_SAMPLE_ACCOUNTS, MAX_SAMPLE_ACCOUNTS);
-  return { seed: value, accounts };
-}
-
-function badSeed(seed: bigint | number): SampleError {
-  return new SampleError('bad_sample_settings', `the seed is a u64, not ${seed}`);
-}
-
-function chunkSize({ chunkTransactions = DEFAULT_CHUNK_TRANSACTIONS }: ContinueOptions): number {
-  checkCount('chunkTransactions', chunkTransactions, 1, MAX_CHUNK_SIZE);
-  return chunkTransactions;
-}
-
-/** Leaves room for the block that completes a chunk below the store's own limit. */
-const MAX_CHUNK_SIZE = 50_000;
-
-function checkCount(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new SampleError('bad_sample_settings', `${name} is ${least} to ${most}, not ${value}`);
-}
-
-/** Chunks of whole blocks until `end` transactions are there. */
-function* blockChunks(
-  ledger: SampleLedger,
-  end: bigint,
-  keepsTransactions: boolean,
-  chunkTransactions: number,
-): Generator<Chunk, void, undefined> {
-  while (ledger.nextVersion < end) {
-    const firstVersion = ledger.nextVersion;
-    const blocks: SampleBlock[] = [];
-    const transactions: ChunkTransaction[] = [];
-    while (ledger.nextVersion < end && transactions.length < chunkTransactions) {
-      const block = ledger.nextBlock();
-      blocks.push(block);
-      transactions.push(...block.transactions);
+    const accounts = Number(reader.u64());
+    if (generator !== BigInt(GENERATOR_VERSION)) {
+      throw new SampleError(
+        'not_this_sample',
+        `the sample ledger was made by generator ${generator}, this one is ${GENERATOR_VERSION}`,
+      );
     }
-    yield {
+    return sampleSettings({ seed, accounts });
+  });
+}
+
+/** Hashes the steps of a history into chunks. */
+class ChunkMaker {
+  readonly #keepsTransactions: boolean;
+  readonly #head: SampleHead | undefined;
+  #recorder: LedgerRecorder | undefined;
+
+  constructor(keepsTransactions = true, head?: SampleHead) {
+    this.#keepsTransactions = keepsTransactions;
+    this.#head = head;
+  }
+
+  #recordAfter(version: bigint, frozenRoots: readonly Buffer[]): LedgerRecorder {
+    return new LedgerRecorder(version + 1n, frozenRoots, this.#keepsTransactions);
+  }
+
+  chunk(step: DraftStep): Chunk {
+    if (step.kind === 'genesis') {
+      const genesis = readGenesis(step.bytes);
+      const proof = proveGenesis(genesis);
+      this.#recorder = this.#recordAfter(0n, [proof.infoHash]);
+      return chunkOfGenesis(genesis, proof, this.#keepsTransactions);
+    }
+    // Not before the first step: only then is the head known to be one of this history.
+    this.#recorder ??= this.#recordAfter(this.#head!.version, this.#head!.frozenRoots);
+    const recorder = this.#recorder;
+    const firstVersion = recorder.nextVersion;
+    const transactions = step.drafts.flatMap(({ outcomes }) =>
+      outcomes.map((outcome) => recorder.record(outcome)),
+    );
+    return {
       firstVersion,
-      transactions: keepsTransactions ? transactions : transactions.map(withoutTransaction),
-      blocks: blocks.map(({ block }) => block),
-      epochEnds: blocks.flatMap(({ epochEnd }) => (epochEnd === undefined ? [] : [epochEnd])),
-      frozenRoots: ledger.frozenRoots,
+      transactions,
+      blocks: step.drafts.map(({ block }) => block),
+      epochEnds: step.drafts.flatMap(({ epochEnd }) => (epochEnd === undefined ? [] : [epochEnd])),
+      frozenRoots: recorder.frozenRoots,
     };
   }
 }
 
-function withoutTransaction(transaction: ChunkTransaction): ChunkTransaction {
-  return { ...transaction, transaction: undefined };
+function wholeRequest(options: SampleOptions): DraftRequest {
+  return {
+    settings: sampleSettings(options),
+    after: undefined,
+    end: BigInt(transactionCount(options)),
+    stepTransactions: chunkSize(options),
+  };
+}
+
+function tailRequest(
+  settings: SampleSettings,
+  { version, blockHeight, timestampUsecs }: SampleHead,
+  options: ChunkOptions,
+): DraftRequest {
+  return {
+    settings: sampleSettings(settings),
+    after: { version, blockHeight, timestampUsecs },
+    end: version + 1n + BigInt(transactionCount(options)),
+    stepTransactions: chunkSize(options),
+  };
+}
+
+function sampleSettings({ seed, accounts }: Pick<SampleOptions, 'seed' | 'accounts'>): SampleSettings {
+  const value = typeof seed === 'bigint' || Number.isSafeInteger(seed) ? BigInt(seed) : -1n;
+  if (value < 0n || value > MAX_SAMPLE_SEED) {
+    throw new SampleError('bad_sample_settings', `the seed is a u64, not ${seed}`);
+  }
+  return { seed: value, accounts: checkCount('accounts', accounts, MAX_SAMPLE_ACCOUNTS) };
+}
+
+function transactionCount({ transactions }: ChunkOptions): number {
+  return checkCount('transactions', transactions, MAX_SAMPLE_TRANSACTIONS);
+}
+
+function chunkSize({ chunkTransactions = DEFAULT_CHUNK_TRANSACTIONS }: ChunkOptions): number {
+  return checkCount('chunkTransactions', chunkTransactions, MAX_SAMPLE_CHUNK_TRANSACTIONS);
+}
+
+function checkCount(name: string, value: number, most: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw new SampleError('bad_sample_settings', `${name} is 1 to ${most}, not ${value}`);
 }

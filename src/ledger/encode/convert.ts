@@ -34,10 +34,23 @@ export async function convertEncodeRequest(
   request: EncodeRequest,
   context: EncodeContext,
 ): Promise<Buffer> {
-  const preparing = preparePayload(request.payload, context.lookupModule);
-  const payload = preparing instanceof Promise ? await preparing : preparing;
-  const domainPrefix = context.domainPrefix ?? DEFAULT_DOMAIN_PREFIX;
-  return signingMessage(request, payload, context.chainId, domainPrefix);
+  const message = convertWhenFound(request, context);
+  return message instanceof Promise ? await message : message;
+}
+
+/**
+ * The same, at once when the lookup answers at once and everything is kept: waiting costs as much as encoding.
+ * Throws or rejects.
+ */
+export function convertWhenFound(
+  request: EncodeRequest,
+  context: EncodeContext,
+): MaybePromise<Buffer> {
+  const { chainId, domainPrefix = DEFAULT_DOMAIN_PREFIX } = context;
+  const payload = preparePayload(request.payload, context.lookupModule);
+  return payload instanceof Promise
+    ? payload.then((prepared) => signingMessage(request, prepared, chainId, domainPrefix))
+    : signingMessage(request, payload, chainId, domainPrefix);
 }
 
 function preparePayload(

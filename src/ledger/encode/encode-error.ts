@@ -5,7 +5,7 @@ export type EncodeStage = 'parse' | 'verify' | 'convert';
 
 /**
  * - parse: `json_syntax` text that is no JSON; `bad_field` a field of wrong type or text; `bad_payload` a payload
- *   that is no object or of unknown kind;
+ *   that is no object or of unknown kind; `too_large` over a limit that the reference does not have;
  * - verify: `payload_removed`, `payload_not_encrypted`, `unparsable_type`, `type_too_deep`;
  * - convert: `module_not_found`, `module_not_loadable`, `function_not_found`, `type_argument_count`,
  *   `argument_count`, `bad_type` (no type tag), `bad_argument`, `bad_script`, `bad_script_argument`,
@@ -15,6 +15,7 @@ export type EncodeErrorCode =
   | 'json_syntax'
   | 'bad_field'
   | 'bad_payload'
+  | 'too_large'
   | 'payload_removed'
   | 'payload_not_encrypted'
   | 'unparsable_type'

@@ -6,7 +6,6 @@ import { debugModuleId } from '../../move/layout.ts';
 import type { CompiledModule, ModuleId } from '../../move/module/compiled.ts';
 import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
 import type { MoveType } from '../../move/move-type.ts';
-import { writeTypeTag } from '../../move/type-tag.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   argumentParameters,
@@ -19,7 +18,7 @@ import {
   checkArgumentCount,
   encodeSizedArgument,
   type ResolvedParameter,
-  typeArgumentTags,
+  writeTypeArguments,
 } from './parameters.ts';
 import type { EntryFunctionRequest } from './payload.ts';
 
@@ -94,7 +93,7 @@ export function writeEntryFunction(writer: BcsWriter, call: PreparedEntryFunctio
   const { request, parameters, resolved } = call;
   writer.fixed(call.plan.nameBytes);
   // Bad type arguments stand before the arguments, but bad arguments are reported before them.
-  const badType = writeTypeArguments(writer, request.typeArguments);
+  const badType = badTypeArgument(writer, request.typeArguments);
   writer.length32(resolved.length);
   for (let index = 0; index < resolved.length; index += 1) {
     const { type } = parameters[index]!;
@@ -103,12 +102,9 @@ export function writeEntryFunction(writer: BcsWriter, call: PreparedEntryFunctio
   if (badType !== undefined) throw badType;
 }
 
-function writeTypeArguments(
-  writer: BcsWriter,
-  types: readonly MoveType[],
-): EncodeError | undefined {
+function badTypeArgument(writer: BcsWriter, types: readonly MoveType[]): EncodeError | undefined {
   try {
-    writer.vector(typeArgumentTags(types), (inner, tag) => writeTypeTag(inner, tag));
+    writeTypeArguments(writer, types);
     return undefined;
   } catch (error) {
     if (error instanceof EncodeError) return error;

@@ -13,6 +13,8 @@ import { debugString } from '../../move/rust-debug.ts';
 import { readMoveType } from '../../move/type-parser.ts';
 import { IntegerTextError, parseU64 } from '../../move/u64-text.ts';
 import { EncodeError } from './encode-error.ts';
+import { MAX_LIST_ITEMS, MAX_TYPE_TEXTS_LENGTH } from './limits.ts';
+import { copiedText, MAX_CACHED_TEXT_LENGTH, TextCache } from './text-cache.ts';
 
 /** A member as it is in the input; absent is `undefined` and reads as null. */
 export type JsonField = JsonValue | undefined;
@@ -106,9 +108,21 @@ export function hashField(value: JsonField, trace: Trace): Buffer {
   return Buffer.from(digits, 'hex');
 }
 
+const moveTypes = new TextCache<MoveType>();
+
+/** The same object for the same text, as long as it is in use: its BCS is kept by the object. */
+function cachedMoveType(text: string): MoveType {
+  const known = moveTypes.get(text);
+  if (known !== undefined) return known;
+  // Read from the copy, or the names in the type would keep the request's body alive.
+  const type = readMoveType(text.length <= MAX_CACHED_TEXT_LENGTH ? copiedText(text) : text);
+  moveTypes.set(text, type);
+  return type;
+}
+
 /** A type given as text: never fails on a text. */
-export function moveTypeField(value: JsonField, trace: Trace): MoveType {
-  if (typeof value === 'string') return readMoveType(value);
+function moveTypeField(value: JsonField, trace: Trace): MoveType {
+  if (typeof value === 'string') return cachedMoveType(value);
   throw badText('MoveType', `deserialize Move type failed, ${wrongKind(value)}`, trace);
 }
 
@@ -132,9 +146,22 @@ function parseModuleId(text: string): ModuleId | undefined {
   }
 }
 
+const functionIds = new TextCache<FunctionId>();
+
 /** `{address}::{module}::{function}`, split at the last `::`, then at the first. */
 export function entryFunctionField(value: JsonField, trace: Trace): FunctionId {
   const text = stringField(value, 'EntryFunctionId', trace);
+  const known = functionIds.get(text);
+  if (known !== undefined) return known;
+  const id = parseFunctionId(
+    text.length <= MAX_CACHED_TEXT_LENGTH ? copiedText(text) : text,
+    trace,
+  );
+  functionIds.set(text, id);
+  return id;
+}
+
+function parseFunctionId(text: string, trace: Trace): FunctionId {
   const at = text.lastIndexOf('::');
   const module = at < 0 ? undefined : parseModuleId(text.slice(0, at));
   const name = text.slice(at + 2);
@@ -161,8 +188,28 @@ export function listField<T>(
 ): T[] {
   const list = asList(value);
   if (list === undefined) throw unexpectedType(`[${item}]`, value, trace);
+  if (list.length > MAX_LIST_ITEMS) {
+    throw tooLarge(`list of ${list.length} items, at most ${MAX_LIST_ITEMS} are read${trace}`);
+  }
   const itemTrace = within(`[${item}]`, trace);
   return list.map((entry) => read(entry, itemTrace));
+}
+
+function tooLarge(text: string): EncodeError {
+  return new EncodeError('parse', 'too_large', text);
+}
+
+/** A list of types given as texts. */
+export function moveTypeListField(value: JsonField, trace: Trace): MoveType[] {
+  let unitsLeft = MAX_TYPE_TEXTS_LENGTH;
+  return listField(value, 'string(MoveType)', trace, (item, itemTrace) => {
+    if (typeof item === 'string') unitsLeft -= item.length;
+    if (unitsLeft < 0) {
+      const text = `types of more than ${MAX_TYPE_TEXTS_LENGTH} characters are not read`;
+      throw tooLarge(text + itemTrace);
+    }
+    return moveTypeField(item, itemTrace);
+  });
 }
 
 /** An optional field named `name`: absent and null are undefined. */

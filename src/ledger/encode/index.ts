@@ -4,7 +4,7 @@
  * between them (A0).
  */
 import type { JsonValue } from '../../move/json-value.ts';
-import { convertEncodeRequest, type EncodeContext } from './convert.ts';
+import { convertWhenFound, type EncodeContext } from './convert.ts';
 import { parseEncodeRequest } from './request.ts';
 import { verifyEncodeRequest } from './verify.ts';
 
@@ -25,5 +25,6 @@ export async function encodeSubmission(
 ): Promise<Buffer> {
   const parsed = parseEncodeRequest(request);
   verifyEncodeRequest(parsed);
-  return convertEncodeRequest(parsed, context);
+  const message = convertWhenFound(parsed, context);
+  return message instanceof Promise ? await message : message;
 }

@@ -11,7 +11,7 @@ import type { ModuleLookup } from '../../move/module/lookup.ts';
 import type { MoveType } from '../../move/move-type.ts';
 import { parameterTypeName } from '../../move/move-type-parameter.ts';
 import { MoveTypeError, typeTagOf } from '../../move/move-type-tag.ts';
-import type { TypeTag } from '../../move/type-tag.ts';
+import { encodeTypeTag } from '../../move/type-tag.ts';
 import { encodeValue } from '../../move/value-encode.ts';
 import { ValueEncodeError } from '../../move/value-error.ts';
 import { EncodeError } from './encode-error.ts';
@@ -128,14 +128,25 @@ function badType(cause: MoveTypeError): EncodeError {
   return new EncodeError('convert', 'bad_type', cause.message, { cause });
 }
 
-/** The tags of type arguments. @throws EncodeError `bad_type` for the first reference */
-export function typeArgumentTags(types: readonly MoveType[]): TypeTag[] {
-  return types.map((type) => {
-    try {
-      return typeTagOf(type);
-    } catch (error) {
-      if (error instanceof MoveTypeError) throw badType(error);
-      throw error;
-    }
-  });
+/** Kept by the type: types that are in use are the same objects from one request to the next. */
+const tagBytesOfTypes = new WeakMap<MoveType, Buffer>();
+
+/** Appends type arguments as type tags. @throws EncodeError `bad_type` for the first reference, nothing written */
+export function writeTypeArguments(writer: BcsWriter, types: readonly MoveType[]): void {
+  const tags = types.map(tagBytes);
+  writer.length32(tags.length);
+  for (const bytes of tags) writer.fixed(bytes);
+}
+
+function tagBytes(type: MoveType): Buffer {
+  const known = tagBytesOfTypes.get(type);
+  if (known !== undefined) return known;
+  try {
+    const bytes = encodeTypeTag(typeTagOf(type));
+    tagBytesOfTypes.set(type, bytes);
+    return bytes;
+  } catch (error) {
+    if (error instanceof MoveTypeError) throw badType(error);
+    throw error;
+  }
 }

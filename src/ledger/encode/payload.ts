@@ -12,8 +12,7 @@ import {
   bytesField,
   entryFunctionField,
   type JsonField,
-  listField,
-  moveTypeField,
+  moveTypeListField,
   optionalField,
   type Trace,
   unexpectedType,
@@ -81,7 +80,7 @@ function readEntryFunction(value: JsonField, outer: Trace): EntryFunctionRequest
   const payload = asObject(value)!;
   const trace = within('EntryFunctionPayload', outer);
   const { module, name } = entryFunctionField(payload.get('function'), trace);
-  const typeArguments = typeArgumentsField(payload.get('type_arguments'), trace);
+  const typeArguments = moveTypeListField(payload.get('type_arguments'), trace);
   const args = argumentsField(payload.get('arguments'), trace);
   return { kind: 'entryFunction', module, function: name, typeArguments, arguments: args };
 }
@@ -98,7 +97,7 @@ function readScript(value: JsonField, outer: Trace): ScriptRequest {
     kind: 'script',
     code: bytesField(code.get('bytecode'), codeTrace),
     abiParameters: optionalField(code.get('abi'), 'MoveFunction', codeTrace, readFunctionAbi),
-    typeArguments: typeArgumentsField(payload.get('type_arguments'), trace),
+    typeArguments: moveTypeListField(payload.get('type_arguments'), trace),
     arguments: argumentsField(payload.get('arguments'), trace),
   };
 }
@@ -131,10 +130,6 @@ function readMultisigTransactionPayload(
     default:
       throw badPayload(MULTISIG_UNION, value, outer);
   }
-}
-
-function typeArgumentsField(value: JsonField, trace: Trace): MoveType[] {
-  return listField(value, 'string(MoveType)', trace, moveTypeField);
 }
 
 function argumentsField(value: JsonField, trace: Trace): readonly JsonValue[] {

@@ -7,7 +7,7 @@ import {
   booleanField,
   enumField,
   listField,
-  moveTypeField,
+  moveTypeListField,
   stringField,
   type Trace,
   unexpectedType,
@@ -30,8 +30,8 @@ export function readFunctionAbi(value: JsonValue, outer: Trace): readonly MoveTy
   booleanField(abi.get('is_entry'), trace);
   booleanField(abi.get('is_view'), trace);
   listField(abi.get('generic_type_params'), 'MoveFunctionGenericTypeParam', trace, checkGeneric);
-  const parameters = listField(abi.get('params'), 'string(MoveType)', trace, moveTypeField);
-  listField(abi.get('return'), 'string(MoveType)', trace, moveTypeField);
+  const parameters = moveTypeListField(abi.get('params'), trace);
+  moveTypeListField(abi.get('return'), trace);
   return parameters;
 }
 

@@ -9,14 +9,13 @@ import type { MoveType } from '../../move/move-type.ts';
 import { isSignerParameter } from '../../move/move-type-parameter.ts';
 import { moveTypeOfToken } from '../../move/move-type-text.ts';
 import { debugMoveValue } from '../../move/move-value-debug.ts';
-import { writeTypeTag } from '../../move/type-tag.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   checkArgumentCount,
   encodeArgumentBytes,
   type ResolvedParameter,
   resolveParameter,
-  typeArgumentTags,
+  writeTypeArguments,
 } from './parameters.ts';
 import type { ScriptRequest } from './payload.ts';
 
@@ -74,7 +73,7 @@ export function writeScript(writer: BcsWriter, { request, parameters }: Prepared
     encodeArgumentBytes(index, type, resolved, request.arguments[index]!),
   );
   writer.bytes(request.code);
-  writer.vector(typeArgumentTags(request.typeArguments), (inner, tag) => writeTypeTag(inner, tag));
+  writeTypeArguments(writer, request.typeArguments);
   writer.length32(values.length);
   for (const [index, bytes] of values.entries()) {
     const { resolved } = parameters[index]!;

@@ -67,7 +67,7 @@ class BalanceView {
     numeric: true,
     placeholder: 'oldest kept',
   });
-  readonly #to = textInput('to version', 'to', { numeric: true, placeholder: 'latest' });
+  readonly #to = textInput('Chart to version', 'to', { numeric: true, placeholder: 'latest' });
 
   constructor({ live, signal, go }: ViewContext) {
     this.#live = live;

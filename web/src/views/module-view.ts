@@ -180,6 +180,7 @@ function section(title: string, items: readonly Item[]): HTMLElement {
 }
 
 function friendsNode({ friends }: ModuleAbi, version: string | undefined): HTMLElement {
+  if (friends.length === 0) return element('p', { class: 'hint' }, 'No friend modules.');
   const links = friends.map((friend) => {
     const [account, name] = friend.split('::');
     const href = routeHash('module', { account, name, version });
@@ -187,7 +188,7 @@ function friendsNode({ friends }: ModuleAbi, version: string | undefined): HTMLE
   });
   return element(
     'details',
-    { class: 'friends', open: friends.length > 0 && friends.length <= 4 },
+    { class: 'friends', open: friends.length <= 4 },
     element('summary', {}, counted(friends.length, 'friend module')),
     element('ul', { class: 'links' }, ...links),
   );

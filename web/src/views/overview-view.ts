@@ -11,13 +11,13 @@ import type { View, ViewContext } from '../view.ts';
 const SEARCH_HINT =
   'An address (0x1), a module (0x1::coin), an item of one (0x1::coin::transfer), or a stream (0x1/2).';
 
-/** Places that every ledger of this kind has. */
+/** Places that every ledger of this kind has, and two of the sample ledger. */
 const STARTING_POINTS: readonly (readonly [text: string, hash: string])[] = [
   ['Module 0x1::coin', routeHash('module', { account: '0x1', name: 'coin' })],
-  ['Module 0x1::account', routeHash('module', { account: '0x1', name: 'account' })],
   ['Epoch changes, stream 2 of 0x1', routeHash('events', { account: '0x1', stream: '2' })],
   ['New blocks, stream 3 of 0x1', routeHash('events', { account: '0x1', stream: '3' })],
-  ['Balance of 0x1 in the native coin', routeHash('balance', { account: '0x1' })],
+  ['Sample ledger: balance of 0xcafe', routeHash('balance', { account: '0xcafe' })],
+  ['Sample ledger: ticks of 0xcafe', routeHash('events', { account: '0xcafe', stream: '2' })],
   ['Bytes to sign for a transfer', routeHash('encode', { example: 'transfer' })],
 ];
 

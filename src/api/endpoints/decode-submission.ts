@@ -1,0 +1,78 @@
+/**
+ * `POST /v1/transactions/decode_submission`: the inverse of encode submission, an extension of this
+ * node (design §5). The body is JSON only, as on encode submission; the answer may be asked for as
+ * BCS like every other (design D2), which is the BCS of its JSON text.
+ */
+import { decodeSubmission, parseMessageText, submissionJson } from '../../ledger/decode/index.ts';
+import { encodeBcs } from '../../move/bcs-writer.ts';
+import { describeJsonKind, formatJson, JsonSyntaxError, parseJson } from '../../move/json-text.ts';
+import type { JsonValue } from '../../move/json-value.ts';
+import { DecodedSubmissionSchema, SigningMessageSchema } from '../decode-schemas.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { FrameworkError } from '../error-table.ts';
+import { requireJsonBody } from '../json-body.ts';
+import { requireOutput } from '../output-switches.ts';
+
+/** The request that a signing message was made of. */
+export const decodeSubmissionEndpoint = defineEndpoint({
+  operationId: 'decode_submission',
+  tag: 'Transactions',
+  summary: 'Decode submission',
+  description:
+    'Takes the bytes that the signers of a transaction sign, and returns the request that encode ' +
+    'submission makes them of, with notes on what they do: its inverse, for people to see what they ' +
+    'are about to sign. Arguments are shown by the parameter types that the called function has at the ' +
+    'latest version. The answer can be posted to encode submission; its notes say whether that gives ' +
+    'the same bytes. An extension of this node.',
+  isExtension: true,
+  method: 'POST',
+  path: '/transactions/decode_submission',
+  parameters: {},
+  body: {
+    schema: SigningMessageSchema,
+    read(bytes, headers) {
+      requireJsonBody(headers);
+      return parseMessageText(stringBody(bytes));
+    },
+  },
+  checkSwitches: requireOutput('Decode submission'),
+  results: {
+    description: 'The request, with notes.',
+    json: DecodedSubmissionSchema,
+    bcs: 'The JSON text as a string: ULEB128 length, then UTF-8.',
+  },
+  failures: [400, 403, 413, 415, 500, 503],
+  async answer({ body, view, format, settings }) {
+    const decoded = await decodeSubmission(body, {
+      chainId: view.state.chainId,
+      timestampUsecs: view.state.timestampUsecs,
+      lookupModule: view.lookupModule,
+      domainPrefix: settings.signingDomainPrefix,
+    });
+    const json = formatJson(submissionJson(decoded));
+    return { body: format === 'json' ? json : encodeBcs((writer) => writer.string(json)) };
+  },
+});
+
+/**
+ * The one string that a body is. @throws FrameworkError 400, in the words that other bodies are
+ * refused with
+ */
+function stringBody(bytes: Buffer): string {
+  let value: JsonValue;
+  try {
+    value = bytes.length === 0 ? null : parseJson(bytes);
+  } catch (cause) {
+    if (!(cause instanceof JsonSyntaxError)) throw cause;
+    throw badBody(cause.message);
+  }
+  if (typeof value === 'string') return value;
+  const kind = describeJsonKind(value);
+  throw badBody(
+    `failed to parse "string(HexEncodedBytes)": invalid type: ${kind}, expected a string`,
+  );
+}
+
+function badBody(why: string): FrameworkError {
+  return new FrameworkError(400, `parse request payload error: ${why}`);
+}

@@ -1,0 +1,81 @@
+/**
+ * Daybook as a library: signing messages without a server, from module bytes that the caller has (docs/encode.md).
+ * Nothing here opens a file or a connection.
+ */
+import {
+  type DecodeContext,
+  decodeSubmission as decodeMessage,
+  parseMessageText,
+  type SubmissionNotes,
+} from './ledger/decode/index.ts';
+import { type EncodeContext, encodeSubmission as encodeRequest } from './ledger/encode/index.ts';
+import type { SubmissionRequest } from './ledger/encode/request-object.ts';
+import { jsonOfPlain, type PlainJson, plainJson } from './move/json-plain.ts';
+
+export {
+  type DecodeContext,
+  DecodeError,
+  type DecodeErrorCode,
+  MAX_SIGNING_MESSAGE_BYTES,
+  type SubmissionNotes,
+  type Warning,
+  type WarningCode,
+} from './ledger/decode/index.ts';
+export {
+  type EncodeContext,
+  EncodeError,
+  type EncodeErrorCode,
+  type EncodeStage,
+} from './ledger/encode/index.ts';
+export type {
+  EncryptedPayloadObject,
+  EntryFunctionPayloadObject,
+  MultisigPayloadObject,
+  ScriptPayloadObject,
+  SubmissionRequest,
+} from './ledger/encode/request-object.ts';
+export { type PlainJson, PlainJsonError, type PlainJsonErrorCode } from './move/json-plain.ts';
+export type { CompiledModule, LoaderLimits, ModuleId } from './move/module/compiled.ts';
+export { BinaryFormatError } from './move/module/format-error.ts';
+export type { MaybePromise, ModuleLookup } from './move/module/lookup.ts';
+export { DuplicateModuleError, modulesFrom } from './move/module/module-set.ts';
+export { readModule } from './move/module/read.ts';
+
+/**
+ * The bytes that the signers of a transaction sign: 32 bytes that name the domain, then the BCS of the transaction.
+ * @param request an object, or its JSON as text or UTF-8 bytes
+ * @throws EncodeError with the text that a client of the reference node gets; PlainJsonError for an object that is no
+ * JSON; whatever the lookup throws
+ */
+export async function encodeSubmission(
+  request: SubmissionRequest | string | Uint8Array,
+  context: EncodeContext,
+): Promise<Uint8Array> {
+  if (typeof request === 'string') return encodeRequest(Buffer.from(request, 'utf8'), context);
+  if (request instanceof Uint8Array) return encodeRequest(request, context);
+  return encodeRequest(jsonOfPlain(request), context);
+}
+
+/** A signing message taken apart. */
+export interface DecodedRequest {
+  /**
+   * The request in the form that `encodeSubmission` takes, but for what that form cannot say; `notes.encodesBack`
+   * tells whether it gives the decoded bytes.
+   */
+  readonly request: { readonly [name: string]: PlainJson };
+  readonly notes: SubmissionNotes;
+}
+
+/**
+ * The request that a signing message is made of, with notes for the person about to sign it.
+ * @param message the bytes, or their hex, `0x` optional
+ * @throws DecodeError for what is no signing message; whatever the lookup throws
+ */
+export async function decodeSubmission(
+  message: Uint8Array | string,
+  context: DecodeContext,
+): Promise<DecodedRequest> {
+  const bytes = typeof message === 'string' ? parseMessageText(message) : message;
+  const { request, notes } = await decodeMessage(bytes, context);
+  return { request: plainJson(request) as DecodedRequest['request'], notes };
+}

@@ -1,0 +1,45 @@
+/** From the generator into the store: the next chunk is made while the last one is written to disk. */
+import type { Chunk } from '../../store/chunk.ts';
+import type { Head } from '../../store/head.ts';
+import type { LedgerWriter } from '../../store/writer.ts';
+
+/** Chunks handed to the writer before the first of them is on disk. */
+const MAX_COMMITS_IN_FLIGHT = 2;
+
+/** How far it is. */
+export interface IngestProgress {
+  /** Durable transactions of this run. */
+  readonly transactions: number;
+  readonly head: Head;
+}
+
+/**
+ * Commits chunks one after the other; resolves with the head when all are durable.
+ * @throws what the chunks or the writer throw; everything reported before is durable.
+ */
+export async function ingestChunks(
+  writer: LedgerWriter,
+  chunks: AsyncIterable<Chunk> | Iterable<Chunk>,
+  onProgress: (progress: IngestProgress) => void = () => undefined,
+): Promise<Head | undefined> {
+  const inFlight: Promise<void>[] = [];
+  let transactions = 0;
+  const commit = async (chunk: Chunk): Promise<void> => {
+    const { head } = await writer.append(chunk);
+    transactions += chunk.transactions.length;
+    onProgress({ transactions, head });
+  };
+  try {
+    for await (const chunk of chunks) {
+      const committed = commit(chunk);
+      // Awaited below; until then a failure is not "unhandled".
+      committed.catch(() => undefined);
+      inFlight.push(committed);
+      if (inFlight.length > MAX_COMMITS_IN_FLIGHT) await inFlight.shift();
+    }
+    await Promise.all(inFlight);
+  } finally {
+    await Promise.allSettled(inFlight);
+  }
+  return writer.head;
+}

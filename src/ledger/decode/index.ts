@@ -1,0 +1,168 @@
+/**
+ * Decode submission: the inverse of encode submission, from the bytes that signers sign to the request that gives
+ * them, with notes for the person about to sign. An extension of the reference's interface.
+ *
+ * Bytes that are no signing message are refused. Everything else is shown: what the request object has no form for
+ * stands there as its bytes, in a form that the encoder refuses, and a warning says so. Nothing is taken on trust:
+ * the request is encoded again, and `encodesBack` says whether that gave the same bytes.
+ */
+import { type Address, formatAddress } from '../../move/address.ts';
+import { DEFAULT_DOMAIN_PREFIX } from '../../move/hash.ts';
+import type { JsonObject, JsonValue } from '../../move/json-value.ts';
+import type { ModuleLookup } from '../../move/module/lookup.ts';
+import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/user-transaction.ts';
+import { EncodeError, encodeSubmission } from '../encode/index.ts';
+import { readSigningMessage, type SigningMessage } from './message.ts';
+import { expirationDate, notesJson, type SigningScheme, type SubmissionNotes } from './notes.ts';
+import { type PayloadJson, payloadJson } from './payload.ts';
+import { Rendering } from './rendering.ts';
+
+export { DecodeError, type DecodeErrorCode } from './decode-error.ts';
+
+export { MAX_MESSAGE_ITEMS, MAX_SIGNING_MESSAGE_BYTES } from './message.ts';
+export { parseMessageText } from './message-text.ts';
+export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './notes.ts';
+export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
+
+/** What a message is decoded against. */
+export interface DecodeContext {
+  /** The modules of the latest state. */
+  readonly lookupModule: ModuleLookup;
+  /** The ledger's chain id, a u8; absent: that of the message is taken for it. */
+  readonly chainId?: number | undefined;
+  /** The text before type names in hash domains; `APTOS::` when absent. */
+  readonly domainPrefix?: string | undefined;
+  /** The ledger's time in microseconds since 1970; absent: nothing is said about being expired. */
+  readonly timestampUsecs?: bigint | undefined;
+}
+
+export interface DecodedSubmission {
+  /** The request object, members in the order of spec/encode.md A1. */
+  readonly request: JsonObject;
+  readonly notes: SubmissionNotes;
+}
+
+/** Member of the answer that holds the notes. The encoder ignores it, like all members it does not know. */
+export const NOTES_MEMBER = 'daybook_notes';
+
+/** The request object with the notes as its last member: what the endpoint and the command answer. */
+export function submissionJson({ request, notes }: DecodedSubmission): JsonObject {
+  return new Map<string, JsonValue>([...request, [NOTES_MEMBER, notesJson(notes)]]);
+}
+
+/**
+ * Decodes a signing message: 32 bytes that name the domain, then the BCS of the transaction.
+ * @throws DecodeError; whatever the lookup throws that is no MoveError.
+ */
+export async function decodeSubmission(
+  bytes: Uint8Array,
+  context: DecodeContext,
+): Promise<DecodedSubmission> {
+  const domainPrefix = context.domainPrefix ?? DEFAULT_DOMAIN_PREFIX;
+  const message = readSigningMessage(bytes, domainPrefix);
+  const rendering = new Rendering(context.lookupModule);
+  warnOfMessage(message, context, rendering);
+  const payload = await payloadJson(message.raw.payload, rendering);
+  warnOfSequenceNumber(message, payload, rendering);
+  const request = requestJson(message, payload);
+  const { chainId, expirationTimestampSecs, gasUnitPrice, maxGasAmount } = message.raw;
+  const { lookupModule } = context;
+  const encodes = await warnOfEncoding(request, bytes, rendering, {
+    chainId,
+    domainPrefix,
+    lookupModule,
+  });
+  const notes = {
+    encodesBack: encodes && (context.chainId ?? chainId) === chainId,
+    scheme: schemeOf(message),
+    feePayer: message.feePayer,
+    replayProtection: payload.nonce === undefined ? 'sequence_number' : 'nonce',
+    chainId,
+    maxFeeOctas: maxGasAmount * gasUnitPrice,
+    expiresAt: expirationDate(expirationTimestampSecs),
+    parameterTypes: rendering.parameterTypes,
+    warnings: rendering.warnings,
+  } as const;
+  return { request, notes };
+}
+
+function requestJson(message: SigningMessage, { payload, nonce }: PayloadJson): JsonObject {
+  const { raw, secondarySigners } = message;
+  const request = new Map<string, JsonValue>([
+    ['sender', formatAddress(raw.sender)],
+    ['sequence_number', String(raw.sequenceNumber)],
+    ['max_gas_amount', String(raw.maxGasAmount)],
+    ['gas_unit_price', String(raw.gasUnitPrice)],
+    ['expiration_timestamp_secs', String(raw.expirationTimestampSecs)],
+    ['payload', payload],
+  ]);
+  if (nonce !== undefined) request.set('replay_protection_nonce', String(nonce));
+  if (secondarySigners !== undefined) {
+    request.set('secondary_signers', secondarySigners.map(formatAddress));
+  }
+  return request;
+}
+
+function schemeOf({ secondarySigners, feePayer }: SigningMessage): SigningScheme {
+  if (feePayer !== undefined) return 'fee_payer';
+  return secondarySigners === undefined ? 'single_signer' : 'multi_agent';
+}
+
+function warnOfMessage(
+  { raw, feePayer }: SigningMessage,
+  { chainId, timestampUsecs }: DecodeContext,
+  rendering: Rendering,
+): void {
+  if (chainId !== undefined && raw.chainId !== chainId) {
+    const text = `the transaction is for chain ${raw.chainId}; this ledger is chain ${chainId}`;
+    rendering.warn('other_chain', `${text}, whose modules may be others`);
+  }
+  if (
+    timestampUsecs !== undefined &&
+    timestampUsecs >= raw.expirationTimestampSecs * USECS_PER_SECOND
+  ) {
+    rendering.warn('expired', "the transaction has expired by the ledger's time");
+  }
+  if (feePayer !== undefined) rendering.warn('fee_payer', feePayerText(feePayer));
+}
+
+const USECS_PER_SECOND = 1_000_000n;
+const NOBODY = /^0+$/;
+
+function feePayerText(feePayer: Address): string {
+  const who = NOBODY.test(feePayer)
+    ? 'an account that is not named yet (0x0) pays for gas'
+    : `${formatAddress(feePayer)} pays for gas`;
+  return `${who}; a request cannot say so, and encoding it gives other bytes`;
+}
+
+function warnOfSequenceNumber(
+  { raw }: SigningMessage,
+  { nonce }: PayloadJson,
+  rendering: Rendering,
+): void {
+  if (nonce === undefined || raw.sequenceNumber === ORDERLESS_SEQUENCE_NUMBER) return;
+  rendering.warn(
+    'orderless_sequence_number',
+    `with a nonce the sequence number must be ${ORDERLESS_SEQUENCE_NUMBER}, ` +
+      `but it is ${raw.sequenceNumber}`,
+  );
+}
+
+/** Encodes the request and says whether that gives `bytes`; warns when it does not. */
+async function warnOfEncoding(
+  request: JsonObject,
+  bytes: Uint8Array,
+  rendering: Rendering,
+  context: Parameters<typeof encodeSubmission>[1],
+): Promise<boolean> {
+  try {
+    const again = await encodeSubmission(request, context);
+    if (again.equals(bytes)) return true;
+    rendering.warn('encodes_differently', 'encoding this request gives other bytes than these');
+  } catch (error) {
+    if (!(error instanceof EncodeError)) throw error;
+    rendering.warn('not_encodable', `encoding this request is refused: ${error.message}`);
+  }
+  return false;
+}

@@ -1,0 +1,98 @@
+/** Signing messages to their parts: the domain, then strict BCS to the last byte (spec/encode.md A5). */
+import type { Address } from '../../move/address.ts';
+import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
+import { HASH_BYTES, sha3 } from '../../move/hash.ts';
+import { type RawTransaction, readRawTransaction } from '../../move/user-transaction.ts';
+import { DecodeError } from './decode-error.ts';
+
+/** Largest message read: no chain takes a larger transaction, most take 64 KiB. */
+export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
+
+/**
+ * Most items of all lists in one message: arguments, type arguments at any level, signers. They take a byte or more
+ * each, so a transaction of 64 KiB cannot have more; it keeps what hostile bytes cost in memory to some 20 MB.
+ */
+export const MAX_MESSAGE_ITEMS = 65_536;
+
+/** What is signed, taken apart. */
+export interface SigningMessage {
+  readonly raw: RawTransaction;
+  /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
+  readonly secondarySigners: readonly Address[] | undefined;
+  /** Who pays for gas, where that is another account. */
+  readonly feePayer: Address | undefined;
+}
+
+/** Counts the items of all lists before any is read. */
+class MessageReader extends BcsReader {
+  #itemsLeft = MAX_MESSAGE_ITEMS;
+
+  override vector<T>(minItemBytes: number, read: (reader: this) => T): T[] {
+    const start = this.offset;
+    const count = this.length(minItemBytes);
+    if (count > this.#itemsLeft) {
+      const text = `more than ${MAX_MESSAGE_ITEMS} items in one message`;
+      throw this.error('length_too_large', text, start);
+    }
+    this.#itemsLeft -= count;
+    const items: T[] = [];
+    for (let index = 0; index < count; index += 1) items.push(read(this));
+    return items;
+  }
+}
+
+/**
+ * Takes a signing message apart.
+ * @param domainPrefix the text before type names in hash domains, such as `APTOS::`
+ * @throws DecodeError
+ */
+export function readSigningMessage(bytes: Uint8Array, domainPrefix: string): SigningMessage {
+  if (bytes.length > MAX_SIGNING_MESSAGE_BYTES) {
+    const text = `${bytes.length} bytes are more than ${MAX_SIGNING_MESSAGE_BYTES}`;
+    throw new DecodeError('too_large', text);
+  }
+  const hasData = domainHasData(bytes, domainPrefix);
+  const reader = new MessageReader(bytes, HASH_BYTES);
+  try {
+    const message = hasData ? readWithData(reader) : single(readRawTransaction(reader));
+    reader.finish();
+    return message;
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    throw new DecodeError(cause.code, cause.detail, cause.offset, { cause });
+  }
+}
+
+/** Whether the domain is that of transactions with several signers. */
+function domainHasData(bytes: Uint8Array, domainPrefix: string): boolean {
+  if (bytes.length < HASH_BYTES) {
+    const text = `it begins with a hash of ${HASH_BYTES} bytes, but there are ${bytes.length}`;
+    throw new DecodeError('no_domain', text);
+  }
+  const first = bytes.subarray(0, HASH_BYTES);
+  if (domainHash(`${domainPrefix}RawTransaction`).equals(first)) return false;
+  if (domainHash(`${domainPrefix}RawTransactionWithData`).equals(first)) return true;
+  throw new DecodeError(
+    'unknown_domain',
+    `the first ${HASH_BYTES} bytes are neither the hash of ${domainPrefix}RawTransaction ` +
+      `nor that of ${domainPrefix}RawTransactionWithData`,
+    0,
+  );
+}
+
+function domainHash(domain: string): Buffer {
+  return sha3(Buffer.from(domain, 'utf8'));
+}
+
+function single(raw: RawTransaction): SigningMessage {
+  return { raw, secondarySigners: undefined, feePayer: undefined };
+}
+
+function readWithData(reader: MessageReader): SigningMessage {
+  const hasFeePayer = reader.variant(2, 'RawTransactionWithData') === 1;
+  return {
+    raw: readRawTransaction(reader),
+    secondarySigners: reader.vector(HASH_BYTES, (inner) => inner.address()),
+    feePayer: hasFeePayer ? reader.address() : undefined,
+  };
+}

@@ -1,0 +1,87 @@
+/** What the parts of the decoder share, and the raw forms of what the request object has no form for. */
+import { formatHex } from '../../move/hex.ts';
+import { isIdentifier } from '../../move/identifier.ts';
+import type { JsonObject, JsonValue } from '../../move/json-value.ts';
+import type { ModuleLookup } from '../../move/module/lookup.ts';
+import type { MoveType } from '../../move/move-type.ts';
+import { encodeTypeTag, formatTypeTag, type TypeTag } from '../../move/type-tag.ts';
+import type { ContainerBudget } from '../../move/value-decode.ts';
+import { type Warning, type WarningCode, warning } from './notes.ts';
+
+/**
+ * Most structs, enums and vectors in all arguments of one message. Each takes a byte or more unless a struct has no
+ * fields, so a transaction of 64 KiB cannot have more.
+ */
+export const MAX_MESSAGE_CONTAINERS = 65_536;
+
+/** First member of an argument that is shown as its bytes. No parameter takes such an object. */
+export const RAW_ARGUMENT = 'daybook_raw';
+/** Second member of such an argument, where it is known what the bytes mean. */
+export const RAW_ARGUMENT_VALUE = 'daybook_value';
+/** Type of a payload that is shown as its bytes. No encoder knows it. */
+export const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
+/** What a type argument begins with that is shown as its bytes. It is no type's text. */
+export const RAW_TYPE_PREFIX = 'daybook_raw:';
+
+/** One decoding under way. */
+export class Rendering {
+  readonly lookup: ModuleLookup;
+  readonly budget: ContainerBudget = { containersLeft: MAX_MESSAGE_CONTAINERS };
+  readonly warnings: Warning[] = [];
+  parameterTypes: readonly string[] | undefined;
+
+  constructor(lookup: ModuleLookup) {
+    this.lookup = lookup;
+  }
+
+  warn(code: WarningCode, message: string): void {
+    this.warnings.push(warning(code, message));
+  }
+
+  /** Texts of type arguments. */
+  typeArguments(tags: readonly TypeTag[]): string[] {
+    return tags.map((tag, index) => {
+      if (hasValidNames(tag)) return formatTypeTag(tag);
+      this.warn(
+        'bad_identifier',
+        `type_arguments[${index}] holds a name that is no identifier and is shown as its bytes`,
+      );
+      return RAW_TYPE_PREFIX + formatHex(encodeTypeTag(tag));
+    });
+  }
+}
+
+/** An argument by its bytes, with what they mean where that is known. */
+export function rawArgument(bytes: Uint8Array, value?: JsonValue): JsonObject {
+  const members = new Map<string, JsonValue>([[RAW_ARGUMENT, formatHex(bytes)]]);
+  if (value !== undefined) members.set(RAW_ARGUMENT_VALUE, value);
+  return members;
+}
+
+/** A payload by its bytes. */
+export function rawPayload(bytes: Uint8Array): JsonObject {
+  return jsonObject(['type', RAW_PAYLOAD_TYPE], ['bcs', formatHex(bytes)]);
+}
+
+/** An object of some members. */
+export function jsonObject(...members: readonly (readonly [string, JsonValue])[]): JsonObject {
+  return new Map(members);
+}
+
+/** Whether all names in a type are identifiers: others could make it look like another type. */
+function hasValidNames(type: MoveType): boolean {
+  switch (type.kind) {
+    case 'vector':
+      return hasValidNames(type.element);
+    case 'reference':
+      return hasValidNames(type.to);
+    case 'struct': {
+      const { module, name, typeArguments } = type.struct;
+      return isIdentifier(module) && isIdentifier(name) && typeArguments.every(hasValidNames);
+    }
+    case 'function':
+      return type.args.every(hasValidNames) && type.results.every(hasValidNames);
+    default:
+      return true;
+  }
+}

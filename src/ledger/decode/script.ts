@@ -1,0 +1,162 @@
+/**
+ * Scripts as JSON: arguments by their own tags. What their code says of its parameters decides how they must stand in
+ * the request; an `abi` made of the tags stands in for code that says nothing, or something else.
+ */
+import { formatAddress } from '../../move/address.ts';
+import { formatHex } from '../../move/hex.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json-value.ts';
+import type { EncodeLayout } from '../../move/layout.ts';
+import { BinaryFormatError } from '../../move/module/format-error.ts';
+import { readScript } from '../../move/module/read.ts';
+import type { MoveType } from '../../move/move-type.ts';
+import { isSignerParameter } from '../../move/move-type-parameter.ts';
+import { formatMoveType, moveTypeOfToken } from '../../move/move-type-text.ts';
+import type { TransactionArgument } from '../../move/transaction-argument.ts';
+import type { Script } from '../../move/transaction-executable.ts';
+import { decodeArgument } from '../../move/value-decode.ts';
+import { ValueDecodeError } from '../../move/value-error.ts';
+import { type ResolvedParameter, resolveParameter } from '../encode/parameters.ts';
+import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
+
+/** Argument kinds whose types a request's `abi` can name (spec/encode.md A2). */
+const ABI_TYPES: ReadonlyMap<TransactionArgument['kind'], string> = new Map([
+  ...(['u8', 'u16', 'u32', 'u64', 'u128', 'u256', 'bool', 'address'] as const).map(
+    (kind) => [kind, kind] as const,
+  ),
+  ['u8Vector', 'vector<u8>'],
+]);
+
+/** The payload object of a script. */
+export async function scriptJson(script: Script, rendering: Rendering): Promise<JsonObject> {
+  rendering.warn('script', 'a script may do anything its signers may; its arguments do not tell');
+  const parameters = await findParameters(script, rendering);
+  const fitting = parameters && fittingArguments(parameters, script.args, rendering);
+  if (parameters !== undefined && fitting === undefined) {
+    const text = "the arguments do not fit the parameters of the script's code; its run will fail";
+    rendering.warn('script_arguments', text);
+  }
+  warnOfSerialized(script.args, rendering);
+  const bytecode: [string, string] = ['bytecode', formatHex(script.code)];
+  const abi = fitting === undefined ? abiOfArguments(script.args) : undefined;
+  return jsonObject(
+    ['type', 'script_payload'],
+    ['code', abi === undefined ? jsonObject(bytecode) : jsonObject(bytecode, ['abi', abi])],
+    ['type_arguments', rendering.typeArguments(script.typeArguments)],
+    ['arguments', fitting ?? script.args.map(argumentJson)],
+  );
+}
+
+/** The parameters that take an argument; undefined, with a warning, when the code does not load. */
+async function findParameters(
+  { code }: Script,
+  rendering: Rendering,
+): Promise<ResolvedParameter[] | undefined> {
+  let types: readonly MoveType[];
+  try {
+    const loaded = readScript(code);
+    types = loaded.signatures[loaded.parameters]!.map((token) => moveTypeOfToken(loaded, token));
+  } catch (error) {
+    if (!(error instanceof BinaryFormatError)) throw error;
+    const text = `the code is no script that can be read (${error.message}); its run will fail`;
+    rendering.warn('script_not_readable', text);
+    return undefined;
+  }
+  const taking = types.filter((type) => !isSignerParameter(type));
+  rendering.parameterTypes = taking.map(formatMoveType);
+  return Promise.all(taking.map((type) => resolveParameter(type, rendering.lookup)));
+}
+
+/** The arguments as the encoder takes them for these parameters; undefined when one does not fit. */
+function fittingArguments(
+  parameters: readonly ResolvedParameter[],
+  args: readonly TransactionArgument[],
+  rendering: Rendering,
+): JsonValue[] | undefined {
+  if (parameters.length !== args.length) return undefined;
+  const fitting: JsonValue[] = [];
+  for (const [index, argument] of args.entries()) {
+    const json = fittingArgument(parameters[index]!, argument, rendering);
+    if (json === undefined) return undefined;
+    fitting.push(json);
+  }
+  return fitting;
+}
+
+function fittingArgument(
+  parameter: ResolvedParameter,
+  argument: TransactionArgument,
+  rendering: Rendering,
+): JsonValue | undefined {
+  if (parameter.kind !== 'layout') return undefined;
+  const { layout } = parameter;
+  if (argument.kind === 'serialized') return serializedArgument(layout, argument.value, rendering);
+  if (layout.kind !== 'vector') {
+    return layout.kind === argument.kind ? argumentJson(argument) : undefined;
+  }
+  if (argument.kind !== 'u8Vector') return undefined;
+  if (layout.element.kind === 'u8') return argumentJson(argument);
+  // An empty vector of anything is written as empty bytes.
+  return argument.value.length === 0 ? [] : undefined;
+}
+
+/** No request gives such an argument, so its bytes stand there, and beside them what they mean. */
+function serializedArgument(
+  layout: EncodeLayout,
+  bytes: Buffer,
+  rendering: Rendering,
+): JsonValue | undefined {
+  try {
+    return rawArgument(bytes, decodeArgument(layout, bytes, rendering.budget));
+  } catch (error) {
+    if (error instanceof ValueDecodeError) return undefined;
+    throw error;
+  }
+}
+
+function argumentJson(argument: TransactionArgument): JsonValue {
+  switch (argument.kind) {
+    case 'u8':
+    case 'u16':
+    case 'u32':
+    case 'i8':
+    case 'i16':
+    case 'i32':
+      return new JsonNumber(String(argument.value));
+    case 'bool':
+      return argument.value;
+    case 'address':
+      return formatAddress(argument.value);
+    case 'u8Vector':
+      return formatHex(argument.value);
+    case 'serialized':
+      return rawArgument(argument.value);
+    default:
+      return String(argument.value);
+  }
+}
+
+function warnOfSerialized(args: readonly TransactionArgument[], rendering: Rendering): void {
+  const first = args.findIndex(({ kind }) => kind === 'serialized');
+  if (first < 0) return;
+  const count = args.filter(({ kind }) => kind === 'serialized').length;
+  rendering.warn(
+    'argument_not_shown',
+    `${count} of the arguments, the first of them arguments[${first}], are values in BCS, which no ` +
+      'request can give, and shown as their bytes',
+  );
+}
+
+/** An ABI of parameters of the arguments' own types; undefined when one cannot be named. */
+function abiOfArguments(args: readonly TransactionArgument[]): JsonObject | undefined {
+  const types = args.map(({ kind }) => ABI_TYPES.get(kind));
+  if (!types.every((type) => type !== undefined)) return undefined;
+  return jsonObject(
+    ['name', 'main'],
+    ['visibility', 'public'],
+    ['is_entry', true],
+    ['is_view', false],
+    ['generic_type_params', []],
+    ['params', types],
+    ['return', []],
+  );
+}

@@ -1,0 +1,34 @@
+/** A lookup over modules that somebody has the bytes of, for use without a ledger. */
+import { type CompiledModule, DEFAULT_LOADER_LIMITS, type LoaderLimits } from './compiled.ts';
+import type { ModuleLookup } from './lookup.ts';
+import { moduleIdOf } from './names.ts';
+import { readModule } from './read.ts';
+
+/** The same module id twice: it cannot be told which of the two is meant. */
+export class DuplicateModuleError extends TypeError {
+  constructor(id: string) {
+    super(`module ${id} is given twice`);
+    this.name = 'DuplicateModuleError';
+  }
+}
+
+/**
+ * Loads the bytecode of modules and gives the lookup over them: the same object for a module at every call, so that
+ * what encoding computes of it is computed once.
+ * @throws BinaryFormatError for bytes that do not load; DuplicateModuleError
+ */
+export function modulesFrom(
+  bytecodes: Iterable<Uint8Array>,
+  limits: LoaderLimits = DEFAULT_LOADER_LIMITS,
+): ModuleLookup {
+  const modules = new Map<string, CompiledModule>();
+  for (const bytes of bytecodes) {
+    // A copy: loaded modules keep views on their bytes, which the caller may change.
+    const module = readModule(Uint8Array.from(bytes), limits);
+    const { address, name } = moduleIdOf(module);
+    const key = `${address}::${name}`;
+    if (modules.has(key)) throw new DuplicateModuleError(`0x${key}`);
+    modules.set(key, module);
+  }
+  return ({ address, name }) => modules.get(`${address}::${name}`);
+}

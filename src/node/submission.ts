@@ -1,0 +1,89 @@
+/** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
+
+import type { LedgerView } from '../ledger/api-contract.ts';
+import {
+  DecodeError,
+  decodeSubmission,
+  parseMessageText,
+  submissionJson,
+} from '../ledger/decode/index.ts';
+import { EncodeError, encodeSubmission } from '../ledger/encode/index.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { openLedger } from '../ledger/open.ts';
+import { formatHex } from '../move/hex.ts';
+import { plainJson } from '../move/json-plain.ts';
+import { NodeError } from './node-error.ts';
+import { openStoreReader } from './open-store.ts';
+import type { NodeSettings } from './settings.ts';
+
+/** The settings that change what the commands answer. */
+export type SubmissionSettings = Pick<NodeSettings, 'data' | 'signingDomainPrefix'>;
+
+/**
+ * The signing message of a request, in hex with `0x`.
+ * @param request JSON in UTF-8
+ * @throws NodeError `bad_input` with the text that a client gets over HTTP; `no_ledger`, `data_not_usable`
+ */
+export function encodeRequest(settings: SubmissionSettings, request: Buffer): Promise<string> {
+  return withLedger(settings, async (view) => {
+    const { lookupModule, state } = view;
+    const { chainId } = state;
+    const domainPrefix = settings.signingDomainPrefix;
+    return formatHex(await encodeSubmission(request, { chainId, domainPrefix, lookupModule }));
+  });
+}
+
+/**
+ * The request that a signing message is made of, with notes, as indented JSON. Invisible characters are escaped: what
+ * is shown on a terminal is what is there.
+ * @param text hex, `0x` and quotes optional, blanks around it ignored
+ * @throws NodeError as encodeRequest
+ */
+export function decodeMessage(settings: SubmissionSettings, text: string): Promise<string> {
+  return withLedger(settings, async (view) => {
+    const { lookupModule, state } = view;
+    const { chainId, timestampUsecs } = state;
+    const domainPrefix = settings.signingDomainPrefix;
+    const bytes = parseMessageText(withoutQuotes(text.trim()));
+    const context = { chainId, timestampUsecs, domainPrefix, lookupModule };
+    const decoded = submissionJson(await decodeSubmission(bytes, context));
+    return escapeInvisible(JSON.stringify(plainJson(decoded), null, 2));
+  });
+}
+
+/** What the interface answers is a JSON string; it may be given as it is. */
+function withoutQuotes(text: string): string {
+  return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text;
+}
+
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+
+/** In indented JSON, line feeds stand between tokens only. */
+function escapeInvisible(json: string): string {
+  return json.replaceAll(INVISIBLE, (character) => {
+    let escaped = '';
+    for (let index = 0; index < character.length; index += 1) {
+      escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+    }
+    return escaped;
+  });
+}
+
+async function withLedger<T>(
+  settings: SubmissionSettings,
+  answer: (view: LedgerView) => Promise<T>,
+): Promise<T> {
+  const store = openStoreReader(settings.data);
+  try {
+    return await answer(await openLedger(store).view());
+  } catch (cause) {
+    if (cause instanceof EncodeError || cause instanceof DecodeError) {
+      throw new NodeError('bad_input', cause.message, { cause });
+    }
+    if (!(cause instanceof LedgerError)) throw cause;
+    const isMissing = cause.code === 'ledger_unavailable';
+    throw new NodeError(isMissing ? 'no_ledger' : 'data_not_usable', cause.message, { cause });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * Follows a sample ledger chunk by chunk and asserts what a ledger must hold to: every byte decodes, every hash
+ * recomputes, every signature verifies, streams have no gaps, writes fit the state they meet. It uses the wire
+ * readers only and knows nothing of the generator.
+ */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { accumulatorRoot, MerkleAccumulator } from '../../src/move/accumulator.ts';
+import type { Address } from '../../src/move/address.ts';
+import type { AccountAuthenticator } from '../../src/move/authenticator.ts';
+import { decodeBcs } from '../../src/move/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { ed25519AccountAddress } from '../../src/move/derived-address.ts';
+import { contractEventHash } from '../../src/move/event.ts';
+import { accountCodec } from '../../src/move/framework-resource.ts';
+import { ACCOUNT_TAG } from '../../src/move/framework-tag.ts';
+import { domainSeed } from '../../src/move/hash.ts';
+import {
+  type EncodedOnChainData,
+  readOnChainData,
+  writeOnChainData,
+} from '../../src/move/on-chain-data.ts';
+import { physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
+import type { StateValueMetadata } from '../../src/move/state-value.ts';
+import { transactionHash } from '../../src/move/transaction.ts';
+import { readTransactionInfo, transactionInfoHash } from '../../src/move/transaction-info.ts';
+import { encodeTypeTag } from '../../src/move/type-tag.ts';
+import {
+  ORDERLESS_SEQUENCE_NUMBER,
+  type SignedTransaction,
+  writeRawTransaction,
+} from '../../src/move/user-transaction.ts';
+import { writeSetHash } from '../../src/move/write-set.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
+
+/** Plain comparison: `expect` would take most of the time of a hundred thousand of them. */
+function assertSame(actual: unknown, expected: unknown, what: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new Error(`${what}: ${inspect(actual)} instead of ${inspect(expected)}`);
+}
+
+function assertSameBytes(actual: Uint8Array, expected: Uint8Array, what: string): void {
+  if (Buffer.compare(actual, expected) !== 0) throw new Error(`${what} differ`);
+}
+
+/** A value in the state, and how it was written. */
+export interface AuditedValue {
+  readonly bytes: Buffer;
+  readonly metadata: StateValueMetadata | undefined;
+}
+
+/** A transaction that has been checked. */
+export interface AuditedTransaction {
+  readonly version: bigint;
+  readonly item: EncodedOnChainData;
+  readonly chunk: ChunkTransaction;
+}
+
+export class Auditor {
+  /** By physical state key in hex. */
+  readonly state = new Map<string, AuditedValue>();
+  /** Next sequence number by `address/creation number`. */
+  readonly streams = new Map<string, bigint>();
+  readonly accumulator = new MerkleAccumulator('TransactionAccumulator');
+  readonly authenticators = new Set<string>();
+  readonly payloads = new Set<string>();
+  readonly transactionKinds = new Set<string>();
+  readonly operations = new Set<string>();
+  readonly #keys = new Map<string, KeyObject>();
+  signatures = 0;
+  height = -1n;
+
+  /** Checks a chunk; gives its transactions. */
+  audit(chunk: Chunk): AuditedTransaction[] {
+    assertSame(chunk.firstVersion, this.accumulator.leafCount, 'first version');
+    const audited = chunk.transactions.map((transaction) => this.#transaction(transaction));
+    assertSame(chunk.frozenRoots, this.accumulator.frozenSubtreeRoots, 'frozen roots');
+    for (const block of chunk.blocks) {
+      this.height += 1n;
+      assertSame(block.height, this.height, 'block height');
+    }
+    return audited;
+  }
+
+  #transaction(chunk: ChunkTransaction): AuditedTransaction {
+    const version = this.accumulator.leafCount;
+    const bytes = Buffer.from(chunk.transaction!);
+    const item = decodeBcs(bytes, readOnChainData);
+    assertSame(item.data.version, version, 'version');
+    const again = encodeBcs((writer) => writeOnChainData(writer, item.data));
+    assertSameBytes(again, bytes, 'written again, the bytes');
+    this.transactionKinds.add(item.data.transaction.kind);
+    this.#hashes(chunk, item);
+    this.#sameContent(chunk, item);
+    if (item.data.transaction.kind === 'user') this.#user(item.data.transaction.transaction);
+    for (const event of item.data.events) {
+      if (event.kind === 'v2') continue;
+      const stream = `${event.key.address}/${event.key.creationNumber}`;
+      assertSame(event.sequenceNumber, this.streams.get(stream) ?? 0n, `place in ${stream}`);
+      this.streams.set(stream, event.sequenceNumber + 1n);
+    }
+    this.#apply(item);
+    return { version, item, chunk };
+  }
+
+  #hashes(chunk: ChunkTransaction, { data, bytes }: EncodedOnChainData): void {
+    const info = decodeBcs(chunk.info, readTransactionInfo);
+    assertSameBytes(bytes.info, chunk.info, 'infos');
+    assertSameBytes(info.transactionHash, transactionHash(bytes.transaction), 'transaction hashes');
+    assertSameBytes(info.stateChangeHash, writeSetHash(bytes.changes), 'state change hashes');
+    const leaves = bytes.events.map((event) => contractEventHash(event));
+    assertSameBytes(info.eventRootHash, accumulatorRoot('EventAccumulator', leaves), 'event roots');
+    this.accumulator.append(transactionInfoHash(chunk.info));
+    assertSameBytes(data.accumulatorRootHash, this.accumulator.rootHash(), 'accumulator roots');
+  }
+
+  /** What the store is given is what the wire bytes say. */
+  #sameContent(chunk: ChunkTransaction, { data }: EncodedOnChainData): void {
+    const writes = data.changes.writes.map(({ key, op }) => ({
+      key: physicalStateKey(key).toString('hex'),
+      value: op.kind === 'deletion' ? undefined : op.bytes.toString('hex'),
+      metadata: op.metadata,
+    }));
+    const given = chunk.writes.map(({ key, value, metadata }) => ({
+      key: key.toString('hex'),
+      value: value === undefined ? undefined : Buffer.from(value).toString('hex'),
+      metadata,
+    }));
+    assertSame(given, writes, 'writes');
+    const events = data.events.map((event) => ({
+      ...(event.kind === 'v1'
+        ? {
+            kind: 'stream',
+            address: event.key.address,
+            creationNumber: event.key.creationNumber,
+            sequenceNumber: event.sequenceNumber,
+          }
+        : { kind: 'module' }),
+      typeTag: encodeTypeTag(event.typeTag).toString('hex'),
+      data: event.data.toString('hex'),
+    }));
+    const emitted = chunk.events.map((event) => ({
+      ...event,
+      typeTag: Buffer.from(event.typeTag).toString('hex'),
+      data: Buffer.from(event.data).toString('hex'),
+    }));
+    assertSame(emitted, events, 'events');
+  }
+
+  #user({ raw, authenticator }: SignedTransaction): void {
+    this.payloads.add(raw.payload.kind);
+    this.authenticators.add(authenticator.kind);
+    const plain = Buffer.concat([
+      domainSeed('RawTransaction'),
+      encodeBcs((writer) => writeRawTransaction(writer, raw)),
+    ]);
+    const withData = (variant: number, addresses: readonly Address[], payer?: Address): Buffer =>
+      encodeBcs((writer) => {
+        writer.fixed(domainSeed('RawTransactionWithData')).uleb32(variant);
+        writeRawTransaction(writer, raw);
+        writer.vector(addresses, (to, address) => to.address(address));
+        if (payer !== undefined) writer.address(payer);
+      });
+    switch (authenticator.kind) {
+      case 'ed25519':
+        this.#signer(raw.sender, authenticator, plain);
+        break;
+      case 'singleSender':
+        this.#signer(raw.sender, authenticator.sender, plain);
+        break;
+      case 'multiAgent':
+      case 'feePayer': {
+        const addresses = authenticator.secondarySignerAddresses;
+        const message =
+          authenticator.kind === 'multiAgent'
+            ? withData(0, addresses)
+            : withData(1, addresses, authenticator.feePayerAddress);
+        this.#signer(raw.sender, authenticator.sender, message);
+        addresses.forEach((address, index) =>
+          this.#signer(address, authenticator.secondarySigners[index]!, message),
+        );
+        if (authenticator.kind === 'feePayer') {
+          this.#signer(authenticator.feePayerAddress, authenticator.feePayer, message);
+        }
+        break;
+      }
+      default:
+        throw new Error(`an authenticator of kind ${authenticator.kind}`);
+    }
+    if (raw.sequenceNumber !== ORDERLESS_SEQUENCE_NUMBER) {
+      const { sequenceNumber } = this.#account(raw.sender);
+      assertSame(raw.sequenceNumber, sequenceNumber, `sequence number of ${raw.sender}`);
+    }
+  }
+
+  /** The signature verifies, with the key that the account has at this version. */
+  #signer(address: Address, authenticator: AccountAuthenticator, message: Buffer): void {
+    if (authenticator.kind !== 'ed25519') throw new Error(`a signer of ${authenticator.kind}`);
+    const { publicKey, signature } = authenticator;
+    if (!verify(null, message, this.#key(publicKey), signature)) {
+      throw new Error(`the signature of ${address} does not verify`);
+    }
+    const { authenticationKey } = this.#account(address);
+    const expected = ed25519AccountAddress(publicKey);
+    assertSame(authenticationKey.toString('hex'), expected, `authentication key of ${address}`);
+    this.signatures += 1;
+  }
+
+  #key(publicKey: Buffer): KeyObject {
+    const x = publicKey.toString('base64url');
+    let key = this.#keys.get(x);
+    if (key === undefined) {
+      key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+      this.#keys.set(x, key);
+    }
+    return key;
+  }
+
+  #account(address: Address): ReturnType<typeof accountCodec.decode> {
+    const key = physicalStateKey(resourceStateKey(address, ACCOUNT_TAG)).toString('hex');
+    return accountCodec.decode(this.state.get(key)!.bytes);
+  }
+
+  /** Creations meet nothing; modifications and deletions meet something, and keep its metadata. */
+  #apply({ data }: EncodedOnChainData): void {
+    for (const { key, op } of data.changes.writes) {
+      const name = physicalStateKey(key).toString('hex');
+      const before = this.state.get(name);
+      this.operations.add(op.metadata === undefined ? op.kind : `${op.kind}WithMetadata`);
+      assertSame(op.kind === 'creation', before === undefined, `a ${op.kind} of ${name}`);
+      if (before !== undefined) assertSame(op.metadata, before.metadata, `metadata of ${name}`);
+      if (op.kind === 'deletion') this.state.delete(name);
+      else this.state.set(name, { bytes: Buffer.from(op.bytes), metadata: op.metadata });
+    }
+  }
+}

@@ -1,0 +1,221 @@
+/** The sample ledger as a model: nothing is made or lost but fees, and translated streams can go on. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { MODULE_EVENT_EPOCH } from '../../src/ingest/sample/chain.ts';
+import { sampleChunks } from '../../src/ingest/sample/sample.ts';
+import { padAddress } from '../../src/move/address.ts';
+import { decodeBcs } from '../../src/move/bcs-reader.ts';
+import { namedObjectAddress, pairedMetadataAddress } from '../../src/move/derived-address.ts';
+import { readOnChainData } from '../../src/move/on-chain-data.ts';
+import { decodeResourceGroup, findGroupMember, iterateGroup } from '../../src/move/resource-group.ts';
+import { parsePhysicalStateKey } from '../../src/move/state-key.ts';
+import { parseStructTag } from '../../src/move/type-parser.ts';
+import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/type-tag.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
+import {
+  coinStoreCodec,
+  concurrentFungibleBalanceCodec,
+  fungibleStoreCodec,
+} from '../../src/move/framework-resource.ts';
+import {
+  CONCURRENT_FUNGIBLE_BALANCE_TAG,
+  FUNGIBLE_STORE_TAG,
+} from '../../src/move/framework-tag.ts';
+
+const MOON = '0xcafe::moon_coin::MoonCoin';
+const NATIVE = '0x1::aptos_coin::AptosCoin';
+const NATIVE_METADATA = padAddress('a');
+const GAS_UNIT_PRICE = 100n;
+
+/** What balance of which asset a state value holds: as the balance rule counts it (spec/http.md §9.3). */
+function holding(key: Buffer, value: Uint8Array): { asset: string; amount: bigint } | undefined {
+  const parsed = parsePhysicalStateKey(key);
+  if (parsed.kind !== 'accessPath') return undefined;
+  const path = parsed.parsed!;
+  if (path.kind === 'resource' && path.tag.name === 'CoinStore') {
+    const coin = path.tag.typeArguments[0]!;
+    return { asset: formatTypeTag(coin), amount: coinStoreCodec.decode(value).amount };
+  }
+  if (path.kind !== 'resourceGroup') return undefined;
+  const members = decodeResourceGroup(value);
+  const store = findGroupMember(members, FUNGIBLE_STORE_TAG);
+  if (store === undefined) return undefined;
+  const { metadata, balance } = fungibleStoreCodec.decode(store);
+  const concurrent = findGroupMember(members, CONCURRENT_FUNGIBLE_BALANCE_TAG);
+  if (balance !== 0n || concurrent === undefined) return { asset: metadata, amount: balance };
+  return { asset: metadata, amount: concurrentFungibleBalanceCodec.decode(concurrent).value };
+}
+
+class Balances {
+  readonly totals = new Map<string, bigint>();
+  readonly values = new Map<string, Uint8Array>();
+  readonly #held = new Map<string, { asset: string; amount: bigint }>();
+
+  apply(transaction: ChunkTransaction): void {
+    for (const { key, value } of transaction.writes) {
+      const name = key.toString('latin1');
+      const before = this.#held.get(name);
+      if (before !== undefined) this.#add(before.asset, -before.amount);
+      this.#held.delete(name);
+      if (value === undefined) {
+        this.values.delete(name);
+        continue;
+      }
+      this.values.set(name, value);
+      const now = holding(key, value);
+      if (now === undefined) continue;
+      this.#held.set(name, now);
+      this.#add(now.asset, now.amount);
+    }
+  }
+
+  #add(asset: string, amount: bigint): void {
+    this.totals.set(asset, (this.totals.get(asset) ?? 0n) + amount);
+  }
+
+  total(...assets: string[]): bigint {
+    return assets.reduce((sum, asset) => sum + (this.totals.get(asset) ?? 0n), 0n);
+  }
+}
+
+describe('balances of a sample ledger', () => {
+  const gold = namedObjectAddress(padAddress('cafe'), 'gold');
+  const moonMetadata = pairedMetadataAddress(parseStructTag(MOON));
+  const chunks: Chunk[] = [];
+
+  beforeAll(() => {
+    chunks.push(...sampleChunks({ seed: 11, transactions: 4_000, accounts: 300 }));
+  });
+
+  it('change by fees alone, transaction by transaction', () => {
+    const balances = new Balances();
+    let checked = 0;
+    for (const transaction of chunks.flatMap((chunk) => chunk.transactions)) {
+      const before = balances.total(NATIVE, NATIVE_METADATA);
+      const others = [balances.total(MOON, moonMetadata), balances.total(gold)];
+      const { data } = decodeBcs(transaction.transaction!, readOnChainData);
+      balances.apply(transaction);
+      if (data.transaction.kind === 'genesis') continue;
+      const fee = data.info.gasUsed * GAS_UNIT_PRICE;
+      expect(before - balances.total(NATIVE, NATIVE_METADATA)).toBe(fee);
+      expect([balances.total(MOON, moonMetadata), balances.total(gold)]).toEqual(others);
+      checked += 1;
+    }
+    expect(checked).toBeGreaterThan(4_000 - 2);
+    expect(balances.total(NATIVE)).toBeGreaterThan(0n);
+    expect(balances.total(NATIVE_METADATA)).toBeGreaterThan(0n);
+  });
+
+  it('add up to the supplies when a block begins', () => {
+    const balances = new Balances();
+    const starts = new Set(chunks.flatMap((chunk) => chunk.blocks.map((b) => b.firstVersion)));
+    let version = 0n;
+    for (const transaction of chunks.flatMap((chunk) => chunk.transactions)) {
+      balances.apply(transaction);
+      if (starts.has(version)) {
+        expect(suppliesOf(balances)).toEqual({
+          [NATIVE]: balances.total(NATIVE),
+          [NATIVE_METADATA]: balances.total(NATIVE_METADATA),
+          [MOON]: balances.total(MOON),
+          [moonMetadata]: balances.total(moonMetadata),
+          [gold]: balances.total(gold),
+        });
+      }
+      version += 1n;
+    }
+  });
+});
+
+/** The supplies that the state tells, by asset. */
+function suppliesOf({ values }: Balances): Record<string, bigint> {
+  const supplies: Record<string, bigint> = {};
+  for (const [name, value] of values) {
+    const key = parsePhysicalStateKey(Buffer.from(name, 'latin1'));
+    const bytes = Buffer.from(value);
+    if (key.kind === 'tableItem' && key.handle.startsWith('1b854694')) {
+      supplies[NATIVE] = u128(bytes, 0);
+    }
+    if (key.kind !== 'accessPath') continue;
+    const path = key.parsed!;
+    if (path.kind === 'resource' && path.tag.name === 'CoinInfo') {
+      const coin = formatTypeTag(path.tag.typeArguments[0]!);
+      // …, Some(OptionalAggregator { aggregator: None, integer: Some { value u128, limit u128 } })
+      if (coin === MOON) supplies[MOON] = u128(bytes, bytes.length - 32);
+    }
+    if (path.kind !== 'resourceGroup') continue;
+    for (const { tag, data } of iterateGroup(bytes)) {
+      const type = formatStructTag(tag);
+      if (/^0x1::fungible_asset::(Concurrent)?Supply$/.test(type)) {
+        supplies[key.address] = u128(data, 0);
+      }
+    }
+  }
+  return supplies;
+}
+
+function u128(bytes: Buffer, offset: number): bigint {
+  return bytes.readBigUInt64LE(offset) | (bytes.readBigUInt64LE(offset + 8) << 64n);
+}
+
+describe('module events of a sample ledger', () => {
+  it('come in all kinds that translate, and only after the streams’ own events', () => {
+    const firstOf = new Map<string, bigint>();
+    const lastOf = new Map<string, bigint>();
+    let version = 0n;
+    let switched = 0n;
+    for (const chunk of sampleChunks({ seed: 7, transactions: 5_000, accounts: 400 })) {
+      for (const { events } of chunk.transactions) {
+        for (const event of events) {
+          const type = formatTypeTag(decodeTypeTag(event.typeTag));
+          if (!firstOf.has(type)) firstOf.set(type, version);
+          lastOf.set(type, version);
+        }
+        version += 1n;
+      }
+      const end = chunk.epochEnds.find(({ epoch }) => epoch === BigInt(MODULE_EVENT_EPOCH - 1));
+      if (end !== undefined) switched = end.lastVersion;
+    }
+    expect(switched).toBeGreaterThan(0n);
+    expect(TRANSLATED.filter(([moduleEvent]) => !firstOf.has(moduleEvent))).toEqual([]);
+    const concurrentCollections = new Set(['0x4::collection::Mint', '0x4::collection::Burn']);
+    for (const [moduleEvent, handleEvent] of TRANSLATED) {
+      // A concurrent supply has no handles and gave out module events from the start.
+      if (!concurrentCollections.has(moduleEvent)) {
+        expect(firstOf.get(moduleEvent)!, moduleEvent).toBeGreaterThan(switched);
+      }
+      expect(lastOf.get(handleEvent) ?? 0n, handleEvent).toBeLessThan(switched);
+    }
+  });
+});
+
+const STORE = '0x3::token_event_store';
+/** Module events and the handle events they translate to (spec/http.md §7.6). */
+const TRANSLATED: readonly (readonly [moduleEvent: string, handleEvent: string])[] = [
+  ['0x1::coin::CoinDeposit', '0x1::coin::DepositEvent'],
+  ['0x1::coin::CoinWithdraw', '0x1::coin::WithdrawEvent'],
+  ['0x1::account::CoinRegister', '0x1::account::CoinRegisterEvent'],
+  ['0x1::account::KeyRotation', '0x1::account::KeyRotationEvent'],
+  ['0x1::object::Transfer', '0x1::object::TransferEvent'],
+  ['0x4::token::Mutation', '0x4::token::MutationEvent'],
+  ['0x4::collection::Mutation', '0x4::collection::MutationEvent'],
+  ['0x4::collection::Mint', '0x4::collection::MintEvent'],
+  ['0x4::collection::Burn', '0x4::collection::BurnEvent'],
+  ['0x3::token::TokenDeposit', '0x3::token::DepositEvent'],
+  ['0x3::token::TokenWithdraw', '0x3::token::WithdrawEvent'],
+  ['0x3::token::Burn', '0x3::token::BurnTokenEvent'],
+  ['0x3::token::MutatePropertyMap', '0x3::token::MutateTokenPropertyMapEvent'],
+  ['0x3::token::Mint', '0x3::token::MintTokenEvent'],
+  ['0x3::token::CreateCollection', '0x3::token::CreateCollectionEvent'],
+  ['0x3::token::TokenDataCreation', '0x3::token::CreateTokenDataEvent'],
+  ['0x3::token_transfers::Offer', '0x3::token_transfers::TokenOfferEvent'],
+  ['0x3::token_transfers::CancelOffer', '0x3::token_transfers::TokenCancelOfferEvent'],
+  ['0x3::token_transfers::Claim', '0x3::token_transfers::TokenClaimEvent'],
+  [`${STORE}::CollectionDescriptionMutate`, `${STORE}::CollectionDescriptionMutateEvent`],
+  [`${STORE}::CollectionUriMutate`, `${STORE}::CollectionUriMutateEvent`],
+  [`${STORE}::CollectionMaximumMutate`, `${STORE}::CollectionMaxiumMutateEvent`],
+  [`${STORE}::UriMutation`, `${STORE}::UriMutationEvent`],
+  [`${STORE}::DefaultPropertyMutate`, `${STORE}::DefaultPropertyMutateEvent`],
+  [`${STORE}::DescriptionMutate`, `${STORE}::DescriptionMutateEvent`],
+  [`${STORE}::RoyaltyMutate`, `${STORE}::RoyaltyMutateEvent`],
+  [`${STORE}::MaximumMutate`, `${STORE}::MaxiumMutateEvent`],
+  [`${STORE}::OptInTransfer`, `${STORE}::OptInTransferEvent`],
+];

@@ -1,0 +1,198 @@
+/** Sample ledgers come out again: from a seed, as the beginning of longer ones, and when they are continued. */
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { decodeDrafts, encodeDrafts } from '../../src/ingest/sample/draft-codec.ts';
+import { makeDrafts } from '../../src/ingest/sample/drafts.ts';
+import { ingestChunks } from '../../src/ingest/sample/ingest-sample.ts';
+import {
+  continueSample,
+  continueSampleInParallel,
+  MAX_SAMPLE_ACCOUNTS,
+  MAX_SAMPLE_CHUNK_TRANSACTIONS,
+  MAX_SAMPLE_SEED,
+  MAX_SAMPLE_TRANSACTIONS,
+  readSampleSettings,
+  SAMPLE_RESOURCE,
+  SampleError,
+  type SampleOptions,
+  sampleChunks,
+  sampleChunksInParallel,
+} from '../../src/ingest/sample/sample.ts';
+import { MAX_BLOCK_USERS } from '../../src/ingest/sample/sample-ledger.ts';
+import { padAddress } from '../../src/move/address.ts';
+import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
+import { parseStructTag } from '../../src/move/type-parser.ts';
+import type { Chunk } from '../../src/store/chunk.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+
+/** A digest per version over all that the store is given. */
+function digests(chunks: Iterable<Chunk>): string[] {
+  const found: string[] = [];
+  for (const { transactions, blocks, epochEnds } of chunks) {
+    for (const transaction of transactions) {
+      const hash = createHash('sha256').update(transaction.info);
+      if (transaction.transaction !== undefined) hash.update(transaction.transaction);
+      for (const { key, value } of transaction.writes) hash.update(key).update(value ?? 'deleted');
+      for (const event of transaction.events) hash.update(event.typeTag).update(event.data);
+      found.push(hash.digest('hex'));
+    }
+    const framing = JSON.stringify([blocks, epochEnds], (_, part) =>
+      typeof part === 'bigint' ? String(part) : part,
+    );
+    found[found.length - 1] += createHash('sha256').update(framing).digest('hex');
+  }
+  return found;
+}
+
+const SMALL: SampleOptions = { seed: 3, transactions: 600, accounts: 60, chunkTransactions: 1 };
+
+function small(more: Partial<SampleOptions> = {}): string[] {
+  return digests(sampleChunks({ ...SMALL, ...more }));
+}
+
+describe('a sample ledger', () => {
+  it('is the same for the same seed, and another for another', () => {
+    expect(small()).toEqual(small());
+    expect(small({ seed: 4 })[0]).not.toBe(small()[0]);
+    expect(small({ accounts: 61 })[0]).not.toBe(small()[0]);
+    expect(small({ seed: MAX_SAMPLE_SEED, transactions: 10 }).length).toBeGreaterThanOrEqual(10);
+  });
+
+  it('is the beginning of every longer one', () => {
+    const short = small({ transactions: 200 });
+    expect(small().slice(0, short.length)).toEqual(short);
+  });
+
+  it.each([1, 2, 10, 11, 100, 1_000])('of %i transactions has them and ends a block', (asked) => {
+    const made = small({ transactions: asked }).length;
+    expect(made).toBeGreaterThanOrEqual(asked);
+    expect(made).toBeLessThan(asked + MAX_BLOCK_USERS + 2);
+  });
+
+  it('can do with one account', () => {
+    expect(small({ accounts: 1 }).length).toBeGreaterThanOrEqual(600);
+  });
+
+  it('is the same in chunks of every size, with or without the feed’s bytes', () => {
+    const bySize = [1, 7, 250, 5_000].map((chunkTransactions) =>
+      [...sampleChunks({ ...SMALL, chunkTransactions })].flatMap(({ transactions }) =>
+        transactions.map(({ info }) => Buffer.from(info).toString('hex')),
+      ),
+    );
+    for (const infos of bySize) expect(infos).toEqual(bySize[0]);
+    const lean = [...sampleChunks({ ...SMALL, keepsTransactions: false })];
+    const transactions = lean.flatMap((chunk) => chunk.transactions);
+    expect(transactions.every(({ transaction }) => transaction === undefined)).toBe(true);
+    expect(transactions.map(({ info }) => Buffer.from(info).toString('hex'))).toEqual(bySize[0]);
+  });
+
+  it('passes between threads as bytes', async () => {
+    const request = {
+      settings: { seed: 3n, accounts: 60 },
+      after: undefined,
+      end: 400n,
+      stepTransactions: 100,
+    };
+    for (const step of makeDrafts(request)) {
+      if (step.kind === 'blocks') {
+        expect(decodeDrafts(encodeDrafts(step.drafts))).toEqual(step.drafts);
+      }
+    }
+    const chunks: Chunk[] = [];
+    for await (const chunk of sampleChunksInParallel(SMALL)) chunks.push(chunk);
+    expect(digests(chunks)).toEqual(small());
+  });
+});
+
+describe('a sample ledger in a store', () => {
+  it('goes on after its head as if it had never stopped', async () => {
+    const store = new MemoryStore();
+    const writer = await LedgerWriter.open(store);
+    const progress: number[] = [];
+    await ingestChunks(writer, sampleChunks({ ...SMALL, transactions: 200 }), (now) =>
+      progress.push(now.transactions),
+    );
+    const stopped = Number(writer.head!.version) + 1;
+    expect(progress[progress.length - 1]).toBe(stopped);
+    const settings = { seed: 3n, accounts: 60 };
+    const more: Chunk[] = [];
+    const options = { transactions: 600 - stopped, chunkTransactions: 1 };
+    for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
+      more.push(chunk);
+    }
+    expect(digests(more)).toEqual(small().slice(stopped));
+    await ingestChunks(writer, more);
+    const whole = await LedgerWriter.open(new MemoryStore());
+    await ingestChunks(whole, sampleChunks(SMALL));
+    expect(writer.head).toEqual(whole.head);
+  });
+
+  it('tells its settings', () => {
+    const key = resourceStateKey(padAddress('cafe'), parseStructTag(SAMPLE_RESOURCE));
+    const physical = physicalStateKey(key);
+    const [genesis] = sampleChunks({ ...SMALL, transactions: 1 });
+    const write = genesis!.transactions[0]!.writes.find((w) => w.key.equals(physical))!;
+    expect(readSampleSettings(write.value!)).toEqual({ seed: 3n, accounts: 60 });
+    const other = encodeBcs((writer) => writer.u64(99n).u64(3n).u64(60n));
+    expect(() => readSampleSettings(other)).toThrow(SampleError);
+  });
+
+  it('is refused as another one when its head does not fit', async () => {
+    const writer = await LedgerWriter.open(new MemoryStore());
+    await ingestChunks(writer, sampleChunks({ ...SMALL, transactions: 100 }));
+    const head = writer.head!;
+    const settings = { seed: 3n, accounts: 60 };
+    const heads = [
+      [settings, { ...head, version: head.version - 1n }],
+      [settings, { ...head, blockHeight: head.blockHeight + 1n }],
+      [settings, { ...head, timestampUsecs: head.timestampUsecs + 1n }],
+      [{ ...settings, seed: 4n }, head],
+    ] as const;
+    for (const [tried, at] of heads) {
+      const run = (): unknown => [...continueSample(tried, at, { transactions: 1 })];
+      expect(run).toThrow(expect.objectContaining({ code: 'not_this_sample' }));
+    }
+  });
+
+  it('reports a failed commit and keeps what was committed', async () => {
+    const writer = await LedgerWriter.open(new MemoryStore());
+    const chunks = [...sampleChunks({ ...SMALL, transactions: 50 })];
+    const broken = [...chunks.slice(0, 3), ...chunks.slice(4)];
+    await expect(ingestChunks(writer, broken)).rejects.toMatchObject({
+      code: 'chunk_not_continuous',
+    });
+    expect(writer.head!.version + 1n).toBe(chunks[3]!.firstVersion);
+  });
+});
+
+describe('settings of a sample ledger', () => {
+  const limits = [
+    ['accounts', MAX_SAMPLE_ACCOUNTS],
+    ['transactions', MAX_SAMPLE_TRANSACTIONS],
+    ['chunkTransactions', MAX_SAMPLE_CHUNK_TRANSACTIONS],
+  ] as const;
+
+  it.each(limits)('bound %s', (name, most) => {
+    for (const value of [0, -1, 1.5, Number.NaN, most + 1]) {
+      expect(() => sampleChunks({ ...SMALL, [name]: value }).next()).toThrow(
+        expect.objectContaining({ code: 'bad_sample_settings' }),
+      );
+    }
+  });
+
+  it.each(limits.slice(1))('allow the most of %s', (name, most) => {
+    for (const value of [1, most - 1, most]) {
+      const first = sampleChunks({ ...SMALL, [name]: value }).next();
+      expect(first.value?.firstVersion).toBe(0n);
+    }
+  });
+
+  it('want a seed of 64 bits', () => {
+    for (const seed of [-1, 0.5, 2 ** 60, -1n, MAX_SAMPLE_SEED + 1n]) {
+      expect(() => sampleChunks({ ...SMALL, seed }).next()).toThrow(SampleError);
+    }
+    expect(sampleChunks({ ...SMALL, seed: MAX_SAMPLE_SEED }).next().done).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+/** Signing messages put together by hand, and requests decoded back from them, for tests of the decoder. */
+import { createHash } from 'node:crypto';
+import {
+  type DecodeContext,
+  type DecodedSubmission,
+  decodeSubmission,
+  submissionJson,
+} from '../../src/ledger/decode/index.ts';
+import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
+import { padAddress } from '../../src/move/address.ts';
+import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { formatJson } from '../../src/move/json-text.ts';
+import type { TransactionPayload } from '../../src/move/transaction-payload.ts';
+import { type RawTransaction, writeRawTransaction } from '../../src/move/user-transaction.ts';
+
+/** A transaction of chain 4 with the given payload. */
+export function rawTransaction(
+  payload: TransactionPayload,
+  changes: Partial<RawTransaction> = {},
+): RawTransaction {
+  return {
+    sender: padAddress('dd'),
+    sequenceNumber: 7n,
+    payload,
+    maxGasAmount: 1000n,
+    gasUnitPrice: 100n,
+    expirationTimestampSecs: 1_700_000_000n,
+    chainId: 4,
+    ...changes,
+  };
+}
+
+/** Who signs beside the sender. */
+export interface Signers {
+  readonly secondarySigners?: readonly string[] | undefined;
+  readonly feePayer?: string | undefined;
+}
+
+/** The message of a transaction; with secondary signers or a fee payer it is one with data. */
+export function messageOf(raw: RawTransaction, signers: Signers = {}): Buffer {
+  const { secondarySigners, feePayer } = signers;
+  const hasData = secondarySigners !== undefined || feePayer !== undefined;
+  const domain = `APTOS::RawTransaction${hasData ? 'WithData' : ''}`;
+  const body = encodeBcs((writer) => {
+    if (hasData) writer.uleb32(feePayer === undefined ? 0 : 1);
+    writeRawTransaction(writer, raw);
+    if (hasData) writer.vector(secondarySigners ?? [], (inner, signer) => inner.address(signer));
+    if (feePayer !== undefined) writer.address(feePayer);
+  });
+  return Buffer.concat([createHash('sha3-256').update(domain).digest(), body]);
+}
+
+/** A message decoded, with what encoding the whole answer gives. */
+export interface Again {
+  readonly decoded: DecodedSubmission;
+  /** The answer as JSON text, as a client gets it. */
+  readonly text: string;
+  /** What encoding the answer gives. */
+  readonly encoded: Buffer | EncodeError;
+}
+
+/** Decodes, and encodes the text of the answer on a ledger of the message's chain. */
+export async function decodeAndEncode(message: Uint8Array, context: DecodeContext): Promise<Again> {
+  const decoded = await decodeSubmission(message, context);
+  const text = formatJson(submissionJson(decoded));
+  const { lookupModule, domainPrefix } = context;
+  const encoding = { chainId: decoded.notes.chainId, lookupModule, domainPrefix };
+  try {
+    return { decoded, text, encoded: await encodeSubmission(Buffer.from(text), encoding) };
+  } catch (error) {
+    if (!(error instanceof EncodeError)) throw error;
+    return { decoded, text, encoded: error };
+  }
+}
+
+/** Codes of the warnings, in order. */
+export function warningCodes({ notes }: DecodedSubmission): string[] {
+  return notes.warnings.map(({ code }) => code);
+}

@@ -1,0 +1,190 @@
+/** The real program in processes of its own: commands that run to their end, and nodes that serve. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect } from 'vitest';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
+const BUILT = new URL('../../dist/cli/main.js', import.meta.url);
+
+/** What a command left behind. */
+export interface CommandResult {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Of a test's own folder when absent. */
+  readonly workingFolder?: string;
+}
+
+/** The environment of a command: this one's without settings of a developer's own. */
+function environmentOf(changes: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('DAYBOOK_') && !/^(?:NODE_|VITEST|npm_|FORCE_COLOR)/.test(name),
+  );
+  return { ...Object.fromEntries(inherited), ...changes };
+}
+
+/** Starts the program. */
+export function startCommand(args: readonly string[], options: CommandOptions = {}): ChildProcess {
+  if (!existsSync(BUILT)) throw new Error('the program is not built: run npm run build first');
+  return spawn(process.execPath, [PROGRAM, ...args], {
+    cwd: options.workingFolder ?? tmpdir(),
+    env: environmentOf(options.environment ?? {}),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs a command to its end. */
+export function runCommand(
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  return endOf(startCommand(args, options));
+}
+
+/** Everything that a process says until it ends. */
+export async function endOf(child: ChildProcess): Promise<CommandResult> {
+  const output = new Output(child);
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { code, signal, stdout: output.stdout, stderr: output.stderr };
+}
+
+class Output {
+  stdout = '';
+  stderr = '';
+
+  constructor(child: ChildProcess) {
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+    });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+  }
+}
+
+/** Holds a failure against design §5: its exit code, one line on stderr, nothing on stdout. Gives the line. */
+export function expectFailure(result: CommandResult, code: 1 | 2): string {
+  expect(result).toMatchObject({ code, signal: null, stdout: '' });
+  expect(result.stderr).toMatch(/^daybook: [^\n]+\n$/);
+  return result.stderr.slice('daybook: '.length, -1);
+}
+
+/** A new temporary folder, removed after the tests of the `describe` or file that asked for it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-process-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The ready line (design §5). */
+export interface Ready {
+  readonly event: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly chain_id: number;
+  readonly ledger_version: string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** A node in a process of its own that has said that it answers. */
+export class ServedNode {
+  readonly process: ChildProcess;
+  readonly ready: Ready;
+  readonly #output: Output;
+  readonly #ended: Promise<[number | null, NodeJS.Signals | null]>;
+
+  private constructor(
+    process: ChildProcess,
+    output: Output,
+    ended: Promise<[number | null, NodeJS.Signals | null]>,
+  ) {
+    this.process = process;
+    this.#output = output;
+    this.#ended = ended;
+    this.ready = JSON.parse(output.stdout) as Ready;
+  }
+
+  /** Serves a folder on a free port until `stop`. */
+  static async start(
+    data: string,
+    args: readonly string[] = [],
+    options: CommandOptions = {},
+  ): Promise<ServedNode> {
+    const all = ['serve', '--data', data, '--listen', '127.0.0.1:0', ...args];
+    const child = startCommand(all, options);
+    running.add(child);
+    const output = new Output(child);
+    const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+    const hasEnded = ended.then(() => {
+      running.delete(child);
+      return 'ended' as const;
+    });
+    while (!output.stdout.includes('\n')) {
+      if ((await Promise.race([once(child.stdout!, 'data'), hasEnded])) === 'ended') {
+        throw new Error(`the node ended before it was ready: ${output.stderr}`);
+      }
+    }
+    return new ServedNode(child, output, ended);
+  }
+
+  get port(): number {
+    return Number(new URL(this.ready.url).port);
+  }
+
+  /** Log lines so far. */
+  get log(): Record<string, unknown>[] {
+    const lines = this.#output.stderr.split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** Log lines of pino's levels warning and above so far. */
+  get complaints(): Record<string, unknown>[] {
+    return this.log.filter(({ level }) => Number(level) >= 40);
+  }
+
+  get stdout(): string {
+    return this.#output.stdout;
+  }
+
+  /** GET of a path below `/v1`. */
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(this.ready.url + path, { headers });
+  }
+
+  /** Resident memory now and at its highest so far, in bytes (Linux; 0 elsewhere). */
+  memory(): { residentBytes: number; peakBytes: number } {
+    const path = `/proc/${this.process.pid}/status`;
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const field = (name: string) =>
+      1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);
+    return { residentBytes: field('VmRSS'), peakBytes: field('VmHWM') };
+  }
+
+  /** The end of the process, whatever brings it. */
+  async end(): Promise<CommandResult> {
+    const [code, signal] = await this.#ended;
+    return { code, signal, stdout: this.#output.stdout, stderr: this.#output.stderr };
+  }
+
+  /** Sends a signal and waits for the end. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<CommandResult> {
+    this.process.kill(signal);
+    return this.end();
+  }
+}
+
+/** Ends nodes that a failed test left running. To be called in `afterEach` or `afterAll`. */
+export function killLeftNodes(): void {
+  for (const child of running) child.kill('SIGKILL');
+}

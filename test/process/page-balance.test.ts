@@ -1,0 +1,115 @@
+/** The balance view in a browser: exact figures, and a history that claims only what the node said. */
+import { execFileSync } from 'node:child_process';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { describePage, grouped, NATIVE_COIN } from './page-suite.ts';
+
+interface SampleRow {
+  readonly version: bigint;
+  readonly outcome: string;
+}
+
+async function sampleRows(page: Page): Promise<SampleRow[]> {
+  await page.getByText('nothing is claimed about versions between them').waitFor();
+  await page.getByText('Samples as a table').click();
+  const cell = (place: string) => page.locator(`.samples td:${place}-child`).allTextContents();
+  const [versions, outcomes] = [await cell('first'), await cell('last')];
+  return versions.map((version, at) => ({
+    version: BigInt(version.replaceAll(',', '')),
+    outcome: outcomes[at]!,
+  }));
+}
+
+describePage('page: balance', ({ node, open, go }) => {
+  const balanceAt = async (query: string): Promise<string> =>
+    (await node().get(`/v1/accounts/0xcafe/balance/${NATIVE_COIN}${query}`)).text;
+
+  it('is the node’s own figure, and its curl command gives it too', async () => {
+    const balance = await balanceAt('');
+    expect(balance).toMatch(/^[1-9]\d+$/);
+    const page = await open('/#/balance?account=0xcafe');
+    await page.locator('output.big-figure').getByText(grouped(balance), { exact: true }).waitFor();
+    const command = await page.locator('.command').textContent();
+    const script = `set -f; curl() { printf '%s\\n' "$@"; }; ${command}`;
+    const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+    const { origin } = node();
+    expect(words.at(-1)).toBe(`${origin}/v1/accounts/0xcafe/balance/${NATIVE_COIN}`);
+    expect((await node().get(words.at(-1)!.slice(origin.length))).text).toBe(balance);
+  });
+
+  it('keeps every digit beyond 2^53', async () => {
+    const page = await open('/');
+    await page.route('**/balance/0xa*', (route) =>
+      route.fulfill({ body: '18446744073709551615', contentType: 'application/json' }),
+    );
+    await go(page, '#/balance?account=0xb16&asset=0xa');
+    const figure = page.locator('output.big-figure');
+    await figure.waitFor();
+    expect(await figure.textContent()).toBe('18,446,744,073,709,551,615');
+    const rows = await sampleRows(page);
+    expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(
+      new Set(['18,446,744,073,709,551,615']),
+    );
+  });
+
+  it('can be asked at a version, and follows the ledger without one', async () => {
+    const page = await open('/#/balance?account=0xcafe&version=1000');
+    const figure = page.locator('output.big-figure');
+    await figure.getByText(grouped(await balanceAt('?ledger_version=1000'))).waitFor();
+    await page.getByLabel('At version').fill('');
+    await page.getByRole('button', { name: 'Show balance' }).click();
+    await figure.getByText(grouped(await balanceAt('')), { exact: true }).waitFor();
+    await node().grow();
+    await figure.getByText(grouped(await balanceAt('')), { exact: true }).waitFor();
+  });
+
+  it('charts the history within its bound; slider, table and node agree', async () => {
+    const page = await open('/');
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('ledger_version=')) asked += 1;
+    });
+    await go(page, '#/balance?account=0xcafe&from=1000&to=1700');
+    const rows = await sampleRows(page);
+    expect(asked).toBeGreaterThan(2);
+    expect(asked).toBeLessThanOrEqual(64);
+    expect(rows).toHaveLength(asked);
+    expect([rows[0]!.version, rows.at(-1)!.version]).toEqual([1000n, 1700n]);
+    expect(await page.locator('.plot circle').count()).toBe(asked);
+    const slider = page.getByLabel('Sample', { exact: true });
+    for (const [key, { version, outcome }] of [
+      ['Home', rows[0]!],
+      ['ArrowRight', rows[1]!],
+      ['End', rows.at(-1)!],
+    ] as const) {
+      await slider.press(key);
+      const text = `Version ${grouped(String(version))}: ${outcome}`;
+      expect(await page.locator('.readout').textContent()).toBe(text);
+      expect(await slider.getAttribute('aria-valuetext')).toBe(text);
+      expect(grouped(await balanceAt(`?ledger_version=${version}`))).toBe(outcome);
+    }
+  });
+
+  it.each([
+    ['from=9&to=3', 'the first not above the last'],
+    ['from=x', 'must be versions'],
+    ['to=99999999999999999999999', 'must be versions'],
+  ])('says what is wrong with the range %s', async (range, text) => {
+    const page = await open(`/#/balance?account=0xcafe&${range}`);
+    await page.getByRole('alert').getByText(text).waitFor();
+    expect(await page.locator('output.big-figure').textContent()).toMatch(/^\d/);
+  });
+
+  it('shows pruned versions as a gap with the node’s refusal, and finds its edge', async () => {
+    const oldest = await node().pruneBelow(900n);
+    const page = await open('/#/balance?account=0xcafe&from=0&to=1500');
+    const rows = await sampleRows(page);
+    expect(await page.locator('.plot rect.refused').count()).toBeGreaterThan(0);
+    for (const { version, outcome } of rows) {
+      expect(outcome.startsWith('410 version_pruned: ')).toBe(version < oldest);
+    }
+    const versions = rows.map(({ version }) => version);
+    expect(versions).toContain(oldest);
+    expect(versions).toContain(oldest - 1n);
+  });
+});

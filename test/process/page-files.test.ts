@@ -1,0 +1,171 @@
+/** The page's files over HTTP: exactly those of the build, with their types, tags and policies. Needs `npm run build`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  MAX_PAGE_FILE_BYTES,
+  MAX_PAGE_FILES,
+  type PageFile,
+  PageFilesError,
+  readPageFiles,
+  registerPage,
+} from '../../src/api/page.ts';
+
+const DOCUMENTS = ['/', '/v1/spec'];
+
+describe('the page over HTTP', () => {
+  let files: PageFile[];
+  let app: FastifyInstance;
+
+  beforeAll(() => {
+    files = readPageFiles();
+    app = Fastify({ exposeHeadRoutes: false });
+    registerPage(app, files, { compressionEnabled: true });
+  });
+  afterAll(() => app.close());
+
+  it('serves the two documents, and every file that they and the modules name', async () => {
+    const paths = new Set(files.map(({ path }) => path));
+    for (const document of DOCUMENTS) {
+      const { body, headers, statusCode } = await app.inject(document);
+      expect(statusCode).toBe(200);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      const named = [...body.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map((match) => match[1]!);
+      expect(named.length).toBeGreaterThan(4);
+      expect(named.filter((path) => !paths.has(path))).toEqual([]);
+      expect(body).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=|https?:\/\//);
+    }
+    for (const { path, bytes } of files.filter((file) =>
+      /^\/page\/(?!swagger).*\.js$/.test(file.path),
+    )) {
+      const imported = [...bytes.toString().matchAll(/from '(\.[^']+)'/g)];
+      const targets = imported.map(([, name]) => new URL(name!, `http://h${path}`).pathname);
+      expect(targets.filter((target) => !paths.has(target))).toEqual([]);
+    }
+  });
+
+  it('preloads every module', async () => {
+    const { body } = await app.inject('/');
+    const modules = files.filter(({ path }) => /^\/page\/(?!swagger|spec\.js).*\.js$/.test(path));
+    for (const { path } of modules) expect(body).toContain(`rel="modulepreload" href="${path}"`);
+  });
+
+  it('sends the security policy with every file', async () => {
+    for (const { path } of files) {
+      const { headers } = await app.inject(path);
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).not.toContain('unsafe-eval');
+      expect(policy.includes('unsafe-inline')).toBe(path === '/v1/spec');
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+
+  it('answers 304 to its own tag and the bytes to another, per coding', async () => {
+    const url = '/page/main.js';
+    const plain = await app.inject(url);
+    const gzip = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
+    const brotli = await app.inject({ url, headers: { 'accept-encoding': 'br' } });
+    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true);
+    const tags = [plain, gzip, brotli].map(({ headers }) => String(headers['etag']));
+    expect(new Set(tags).size).toBe(3);
+    expect(tags.every((tag) => /^"[\w-]+"$/.test(tag))).toBe(true);
+    for (const [at, coding] of ['', 'gzip', 'br'].entries()) {
+      const ask = (tag: string) =>
+        app.inject({ url, headers: { 'accept-encoding': coding, 'if-none-match': tag } });
+      const same = await ask(tags[at]!);
+      expect([same.statusCode, same.body]).toEqual([304, '']);
+      expect((await ask(tags[(at + 1) % 3]!)).statusCode).toBe(200);
+    }
+  });
+
+  it('answers HEAD without a body and refuses other methods', async () => {
+    for (const path of [...DOCUMENTS, '/page/main.js']) {
+      const head = await app.inject({ method: 'HEAD', url: path });
+      expect([head.statusCode, head.body]).toEqual([200, '']);
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
+        expect((await app.inject({ method, url: path })).statusCode).toBe(405);
+      }
+    }
+  });
+
+  it.each([
+    '/page/../package.json',
+    '/page/..%2f..%2fpackage.json',
+    '/page/%2e%2e/%2e%2e/package.json',
+    '/page/swagger-ui/../../package.json',
+    '/page/swagger-ui/package.json',
+    '/page//etc/passwd',
+    '/page/main.js/',
+    '/page/',
+    '/page/main.ts',
+    '/page/index.html',
+    '/page/main.js%00.css',
+  ])('knows no %s', async (url) => {
+    expect((await app.inject({ method: 'GET', url })).statusCode).toBe(404);
+  });
+
+  it('does not compress when compression is off', async () => {
+    const plain = Fastify();
+    registerPage(plain, files, { compressionEnabled: false });
+    const { headers } = await plain.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } });
+    expect(headers['content-encoding']).toBeUndefined();
+    await plain.close();
+  });
+});
+
+describe('reading the files at start', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'daybook-page-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const refusal = (): PageFilesError => {
+    try {
+      readPageFiles(folder);
+    } catch (error) {
+      expect(error).toBeInstanceOf(PageFilesError);
+      return error as PageFilesError;
+    }
+    throw new Error('the folder was accepted');
+  };
+
+  it('says what is missing and what to do', () => {
+    expect(() => readPageFiles(join(folder, 'absent'))).toThrow(
+      /cannot be read; run "npm run build"/,
+    );
+    expect(refusal().message).toContain('index.html is missing');
+  });
+
+  it('holds the limits on number, size and kind of files', () => {
+    writeFileSync(join(folder, 'index.html'), 'x');
+    writeFileSync(join(folder, 'spec.html'), 'x');
+    const large = join(folder, 'large.js');
+    for (const [size, accepted] of [
+      [-1, true],
+      [0, true],
+      [1, false],
+    ] as const) {
+      writeFileSync(large, Buffer.alloc(MAX_PAGE_FILE_BYTES + size));
+      if (accepted) expect(readPageFiles(folder)).toHaveLength(5);
+      else expect(refusal().message).toContain('large.js is larger than');
+    }
+    rmSync(large);
+    for (let at = 2; at < MAX_PAGE_FILES - 1; at += 1) writeFileSync(join(folder, `${at}.js`), '');
+    expect(readPageFiles(folder)).toHaveLength(MAX_PAGE_FILES - 1 + 2);
+    writeFileSync(join(folder, 'last.js'), '');
+    expect(readPageFiles(folder)).toHaveLength(MAX_PAGE_FILES + 2);
+    writeFileSync(join(folder, 'over.js'), '');
+    expect(refusal().message).toContain(`more than ${MAX_PAGE_FILES}`);
+    rmSync(join(folder, 'over.js'));
+    rmSync(join(folder, 'last.js'));
+    writeFileSync(join(folder, 'secret.pem'), '');
+    expect(refusal().message).toContain('secret.pem is no part of a page');
+  });
+});

@@ -1,0 +1,164 @@
+/** Event streams and modules in a browser, and every view's errors in the node's words. */
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { describePage, NATIVE_COIN } from './page-suite.ts';
+
+describePage('page: events, modules and errors', ({ node, open, go }) => {
+  const sequenceNumbers = async (page: Page): Promise<number[]> => {
+    const texts = await page.locator('table.events td:first-child').allTextContents();
+    return texts.map((text) => Number(text.replaceAll(',', '')));
+  };
+
+  it('events: newest first, older on request, new ones by themselves', async () => {
+    const page = await open('/#/events?account=0xcafe&stream=2');
+    await page.getByRole('row').nth(1).waitFor();
+    const first = await sequenceNumbers(page);
+    const { text } = await node().get('/v1/accounts/0xcafe/events/2?limit=1');
+    const [newest] = JSON.parse(text) as { sequence_number: string }[];
+    expect(first).toEqual(
+      Array.from({ length: 25 }, (_, at) => Number(newest!.sequence_number) - at),
+    );
+    await page.getByRole('button', { name: 'Older events' }).click();
+    await page.getByText(/^50 events/).waitFor();
+    expect(await sequenceNumbers(page)).toEqual(
+      Array.from({ length: 50 }, (_, at) => first[0]! - at),
+    );
+    await node().grow();
+    await page.locator('tr.fresh').first().waitFor();
+    const longer = await sequenceNumbers(page);
+    expect(longer[0]).toBeGreaterThan(first[0]!);
+    expect(longer).toEqual(Array.from({ length: longer.length }, (_, at) => longer[0]! - at));
+    expect(await page.locator('#announcements').textContent()).toMatch(/new event/);
+  });
+
+  it('events: following can be switched off', async () => {
+    const page = await open('/#/events?account=0xcafe&stream=2');
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByLabel('Follow live').uncheck();
+    const before = await sequenceNumbers(page);
+    await node().grow();
+    await page.waitForTimeout(2_600);
+    expect(await sequenceNumbers(page)).toEqual(before);
+  });
+
+  it('events: data is text, never markup', async () => {
+    const page = await open('/');
+    const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+    const record = {
+      ...{ version: '1', sequence_number: '0', type: `0x1::a::B<${evil}>` },
+      guid: { creation_number: '9', account_address: '0x9' },
+      data: { [evil]: evil, nested: { long: [evil, evil, evil] } },
+    };
+    await page.route('**/events/9*', (route) => route.fulfill({ json: [record] }));
+    await go(page, '#/events?account=0x9&stream=9');
+    await page.locator('table.events dd').first().waitFor();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.locator('table.events').textContent()).toContain(evil);
+    expect(await page.title()).toBe('Event stream · Daybook');
+  });
+
+  it('events: an empty stream says so', async () => {
+    const page = await open('/#/events?account=0x77&stream=5');
+    await page.getByText('This stream has no events here.').waitFor();
+  });
+
+  it('module: shows what the interface holds, filtered, linked and focused', async () => {
+    const page = await open('/#/module?account=0x1&name=coin&item=CoinStore');
+    const { text } = await node().get('/v1/accounts/0x1/module/coin');
+    const { abi } = JSON.parse(text) as {
+      abi: Record<'structs' | 'exposed_functions', { name: string }[]>;
+    };
+    await page.locator('article').first().waitFor();
+    expect(await page.locator('article h3').allTextContents()).toEqual(
+      [...abi.structs, ...abi.exposed_functions].map(({ name }) => name),
+    );
+    expect(await page.locator(':focus h3').textContent()).toBe('CoinStore');
+    expect(await page.locator(':focus pre').textContent()).toMatch(
+      /^struct CoinStore<T0> has key \{\ncoin: 0x1::coin::Coin<T0>,\n/,
+    );
+    await page.getByLabel('Filter').fill('entry transfer');
+    const shown = page.locator('article:visible');
+    expect(await shown.count()).toBeGreaterThan(0);
+    for (const name of await shown.locator('h3').allTextContents())
+      expect(name).toMatch(/transfer/);
+    await shown.getByRole('link', { name: 'Encode a call' }).first().click();
+    await page.getByLabel('Argument 1: address').waitFor();
+    expect(await page.getByLabel('Function').inputValue()).toContain('0x1::coin::transfer');
+  });
+
+  it('module: friends are listed and types lead to their module', async () => {
+    const page = await open('/#/module?account=0x1&name=account');
+    const { text } = await node().get('/v1/accounts/0x1/module/account');
+    const { abi } = JSON.parse(text) as { abi: { friends: string[] } };
+    await page.locator('article').first().waitFor();
+    const friends = page.locator('.friends, .module > .hint').first();
+    for (const friend of abi.friends) expect(await friends.textContent()).toContain(friend);
+    await page.locator('article a.t-type[href*="name=event"]').first().click();
+    await page.waitForURL(/#\/module\?account=0x1&name=event&item=EventHandle/);
+    await page.locator(':focus h3').getByText('EventHandle').waitFor();
+  });
+
+  it('module: bytes that are no module are not hidden', async () => {
+    const page = await open('/');
+    await page.route('**/module/broken', (route) =>
+      route.fulfill({ body: '{"bytecode":"0x00ff","abi":null}' }),
+    );
+    await go(page, '#/module?account=0x1&name=broken');
+    await page.getByText('they do not load as a module').waitFor();
+    await page.getByText('Bytecode, 2 bytes').click();
+    expect(await page.locator('.bytecode code').textContent()).toBe('0x00ff');
+  });
+
+  it.each([
+    ['/#/balance?account=xyz', `/v1/accounts/xyz/balance/${NATIVE_COIN}`],
+    ['/#/balance?account=0x1&asset=0x1::a', '/v1/accounts/0x1/balance/0x1::a'],
+    [
+      '/#/balance?account=0x1&version=99999999',
+      `/v1/accounts/0x1/balance/${NATIVE_COIN}?ledger_version=99999999`,
+    ],
+    ['/#/events?account=0x1&stream=x', '/v1/accounts/0x1/events/x?limit=25'],
+    ['/#/module?account=0x1&name=nothing_here', '/v1/accounts/0x1/module/nothing_here'],
+    ['/#/module?account=0x1&name=1', '/v1/accounts/0x1/module/1'],
+  ])('shows the error of %s in the node’s words', async (hash, path) => {
+    const { status, text } = await node().get(path);
+    const error = JSON.parse(text) as { message: string; error_code: string };
+    const page = await open(hash);
+    const panel = page.getByRole('alert');
+    await panel.waitFor();
+    expect(await panel.locator('.message').textContent()).toBe(error.message);
+    expect(await panel.locator('code').textContent()).toBe(error.error_code);
+    expect(await panel.locator('dd').last().textContent()).toBe(String(status));
+    expect(await page.locator('.command').textContent()).toContain(node().origin);
+  });
+
+  it.each([
+    ['/#/balance?account=..', 'unsendable_path'],
+    ['/#/nowhere', 'no view for #/nowhere'],
+    ['/#/events?account=0x1&stream=2&start=-1', 'whole number below 2^64'],
+  ])('never leaves %s blank', async (hash, text) => {
+    const page = await open(hash);
+    await page.getByRole('alert').getByText(text).waitFor();
+  });
+
+  it('shows answers that are no error body, and answers that are not JSON', async () => {
+    const page = await open('/');
+    await page.route('**/module/a', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+    await page.route('**/module/b', (route) => route.fulfill({ body: '<html>' }));
+    await go(page, '#/module?account=0x1&name=a');
+    await page.getByRole('alert').getByText('no error body: Bad gateway').waitFor();
+    await go(page, '#/module?account=0x1&name=b');
+    await page.getByRole('alert').getByText('expected a value at line 1 column 1').waitFor();
+  });
+
+  it('pruned events: reaches the first kept one and shows the refusal beyond it', async () => {
+    await node().pruneBelow(900n);
+    const { text } = await node().get('/v1/accounts/0x1/events/3?start=0');
+    const { message } = JSON.parse(text) as { message: string };
+    const firstKept = Number(/(\d+)$/.exec(message)![1]);
+    const page = await open(`/#/events?account=0x1&stream=3&start=${firstKept + 3}`);
+    await page.getByRole('button', { name: 'Older events' }).click();
+    await page.getByText('Older events are gone').waitFor();
+    expect((await sequenceNumbers(page)).at(-1)).toBe(firstKept);
+    expect(await page.getByRole('alert').locator('code').textContent()).toBe('version_pruned');
+  });
+});

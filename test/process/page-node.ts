@@ -1,0 +1,95 @@
+/** A node with a small sample ledger that the tests of the page let grow and prune. Needs `npm run build`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readPageFiles, registerPage } from '../../src/api/page.ts';
+import { buildApi } from '../../src/api/server.ts';
+import { apiSettings } from '../../src/api/settings.ts';
+import { sampleChunks } from '../../src/ingest/sample/sample.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { Block } from '../../src/store/block-column.ts';
+import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+
+const SEED = 11;
+const TRANSACTIONS = 2_400;
+const ACCOUNTS = 40;
+const CHUNK_TRANSACTIONS = 60;
+/** How much of the ledger is there from the beginning; the rest comes with `grow`. */
+const FIRST_TRANSACTIONS = 1_800;
+
+/** A node that answers, and the hands on its ledger. */
+export interface PageNode {
+  /** Without a slash at the end. */
+  readonly origin: string;
+  /** Commits another chunk. */
+  grow(): Promise<void>;
+  /** Prunes what lies below the first block at or above `version`; gives that block's first version. */
+  pruneBelow(version: bigint): Promise<bigint>;
+  /** Status and body of a GET. */
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
+  /** Stops answering, or answers again under the same origin. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a node on a free port. */
+export async function startPageNode(): Promise<PageNode> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-page-'));
+  const store = await openLmdbStore({ directory });
+  const writer = await LedgerWriter.open(store);
+  const blocks: Block[] = [];
+  const chunks = sampleChunks({
+    seed: SEED,
+    transactions: TRANSACTIONS,
+    accounts: ACCOUNTS,
+    chunkTransactions: CHUNK_TRANSACTIONS,
+  });
+  const grow = async (): Promise<void> => {
+    const next = chunks.next();
+    if (next.done === true) throw new Error('the sample ledger is used up');
+    await writer.append(next.value);
+    blocks.push(...next.value.blocks);
+  };
+  while ((writer.head?.version ?? 0n) < FIRST_TRANSACTIONS) await grow();
+  const listen = async (port: number) => {
+    const settings = apiSettings();
+    const api = buildApi(openLedger(store), settings, console);
+    registerPage(api, readPageFiles(), settings);
+    await api.listen({ host: '127.0.0.1', port });
+    return api;
+  };
+  let api = await listen(0);
+  const { port } = api.server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const pause = async (): Promise<void> => {
+    const closed = api.close();
+    api.server.closeAllConnections();
+    await closed;
+  };
+  return {
+    origin,
+    grow,
+    pause,
+    pruneBelow: async (version) => {
+      const block = blocks.find(({ firstVersion }) => firstVersion >= version);
+      if (block === undefined) throw new Error(`no block begins at or above version ${version}`);
+      await writer.advanceOldest(block);
+      return block.firstVersion;
+    },
+    get: async (path) => {
+      const response = await fetch(origin + path);
+      return { status: response.status, text: await response.text() };
+    },
+    resume: async () => {
+      api = await listen(port);
+    },
+    stop: async () => {
+      await pause();
+      await store.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

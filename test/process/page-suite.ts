@@ -1,0 +1,60 @@
+/** What every test of the page in a browser does before and after. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import {
+  hasBrowser,
+  launchBrowser,
+  openPage,
+  type Reader,
+  type WatchedPage,
+} from './page-browser.ts';
+import { type PageNode, startPageNode } from './page-node.ts';
+
+/** Coin whose balances the tests look at. */
+export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
+
+/** For use inside tests only: the node and the browser run from beforeAll to afterAll. */
+export interface PageSuite {
+  node(): PageNode;
+  /** Opens a page; the first one of a test is watched: it may not complain or ask anybody but the node. */
+  open(path: string, reader?: Reader): Promise<Page>;
+  /** Goes to a hash in the page as a link would. */
+  go(page: Page, hash: string): Promise<void>;
+}
+
+/** A suite with one node and one browser. */
+export function describePage(name: string, define: (suite: PageSuite) => void): void {
+  describe.skipIf(!hasBrowser)(`${name} (skipped without Chromium)`, () => {
+    let node: PageNode;
+    let browser: Browser;
+    const watched: WatchedPage[] = [];
+    beforeAll(async () => {
+      [node, browser] = await Promise.all([startPageNode(), launchBrowser()]);
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await node?.stop();
+    });
+    afterEach(async () => {
+      const opened = watched.splice(0);
+      await Promise.all(opened.map(({ context }) => context.close()));
+      expect(opened.flatMap(({ offences }) => offences)).toEqual([]);
+    });
+    define({
+      node: () => node,
+      open: async (path, reader) => {
+        const opened = await openPage(browser, node.origin, path, reader);
+        watched.push(opened);
+        return opened.page;
+      },
+      go: async (page, hash) => {
+        await page.goto(`${node.origin}/${hash}`);
+      },
+    });
+  });
+}
+
+/** Digits as the page groups them. */
+export function grouped(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}

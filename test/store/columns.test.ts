@@ -1,0 +1,85 @@
+/** The table of columns: numbers, and the page for people (docs/data-layout.md) that must say the same. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  COLUMNS,
+  type Column,
+  STORE_FORMAT_VERSION,
+  UNUSED_COLUMN_NUMBERS,
+} from '../../src/store/columns.ts';
+
+const page = readFileSync(new URL('../../docs/data-layout.md', import.meta.url), 'utf8');
+
+/** Rows of the first table under a heading, as cells. */
+function table(heading: string): string[][] {
+  const section = page.split(/^## /m).find((part) => part.startsWith(heading));
+  const lines = (section ?? '').split('\n').filter((line) => line.startsWith('|'));
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+function bytes(least: number, most: number): string {
+  return least === most ? `${most}` : `${least}–${most}`;
+}
+
+function cells(column: Column): string[] {
+  const { partitionBytes, orderMinBytes, orderMaxBytes } = column;
+  const order =
+    orderMaxBytes === 0 ? '–' : `${bytes(orderMinBytes, orderMaxBytes)}: ${column.order}`;
+  return [
+    `${column.number}`,
+    `\`${column.name}\``,
+    `${partitionBytes}: ${column.partition}`,
+    order,
+    column.value,
+    column.writtenBy.join(', '),
+    column.readBy.join(', '),
+  ];
+}
+
+describe('columns', () => {
+  test('numbers are one byte, unique, in order; those out of use stay out of use', () => {
+    const numbers = COLUMNS.map(({ number }) => number);
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+    const every = [...numbers, ...UNUSED_COLUMN_NUMBERS.map(({ number }) => number)];
+    expect(new Set(every).size).toBe(every.length);
+    for (const number of every) {
+      expect(Number.isInteger(number) && number >= 1 && number <= 255).toBe(true);
+    }
+    const names = COLUMNS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('numbers that were given out once mean the same for ever', () => {
+    // A change here is a change of the store's format.
+    expect(STORE_FORMAT_VERSION).toBe(1);
+    expect(COLUMNS.map(({ number, name }) => `${number} ${name}`)).toEqual([
+      '1 identity',
+      '2 head',
+      '3 state',
+      '4 account_keys',
+      '5 account_key_tails',
+      '6 state_keys',
+      '7 events',
+      '8 module_events',
+      '9 transactions',
+      '10 transaction_infos',
+      '11 blocks_by_height',
+      '12 blocks_by_version',
+      '13 epochs',
+      '14 version_writes',
+    ]);
+  });
+
+  test('the page for people has the same table', () => {
+    expect(table('Columns')).toEqual(COLUMNS.map(cells));
+    expect(table('Numbers without a column')).toEqual(
+      UNUSED_COLUMN_NUMBERS.map(({ number, name, why }) => [`${number}`, `\`${name}\``, why]),
+    );
+    expect(page).toContain(`Format version: ${STORE_FORMAT_VERSION}.`);
+  });
+});

@@ -1,0 +1,223 @@
+/**
+ * Random histories, the same for LMDB and for the model: rows (puts, deletes, reads of every kind, reopening), and
+ * whole ledgers (chunks through the writer, views at every version) against a plain replay.
+ */
+import { expect, onTestFinished, test } from 'vitest';
+import { stateKeyHash } from '../../src/move/state-key.ts';
+import { Batch } from '../../src/store/batch.ts';
+import {
+  ACCOUNT_KEYS,
+  COLUMNS,
+  type Column,
+  EPOCHS,
+  EVENTS,
+  MAX_ORDER_BYTES,
+  STATE,
+  STATE_KEYS,
+} from '../../src/store/columns.ts';
+import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import type { ScannedRow, Store } from '../../src/store/store.ts';
+import { openView, type StoreView } from '../../src/store/view.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import {
+  address,
+  block,
+  chunk,
+  resourceKey,
+  streamEvent,
+  tableKey,
+  transaction,
+  write,
+} from './chunks.ts';
+import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+
+type Below = (most: number) => number;
+
+/** Keys from a small space, so that they meet, with edges among their bytes. */
+function randomBytes(below: Below, length: number): Buffer {
+  const bytes = Buffer.alloc(length, [0, 1, 255][below(3)]!);
+  if (length > 0) bytes[below(length)] = [0, 1, 127, 254, 255][below(5)]!;
+  return bytes;
+}
+
+function randomOrder(below: Below, { orderMinBytes, orderMaxBytes }: Column): Buffer {
+  if (orderMinBytes === orderMaxBytes) return randomBytes(below, orderMinBytes);
+  const length = [1, 2, 3, MAX_ORDER_BYTES - 1, MAX_ORDER_BYTES][below(5)]!;
+  return randomBytes(below, length);
+}
+
+const ROW_COLUMNS = [STATE, STATE_KEYS, EVENTS, ACCOUNT_KEYS, EPOCHS];
+
+test('rows', async () => {
+  const random = randomSource(testSeed());
+  const below: Below = (most) => Math.floor(random() * most);
+  const directory = temporaryDirectory();
+  let lmdb = await openLmdbStore({ directory });
+  onTestFinished(() => lmdb.close());
+  const model = new MemoryStore();
+  for (let round = 0; round < 150; round += 1) {
+    if (below(20) === 0) {
+      await lmdb.close();
+      lmdb = await openLmdbStore({ directory });
+    }
+    const [forLmdb, forModel] = [new Batch(), new Batch()];
+    for (let change = below(30); change > 0; change -= 1) {
+      const column = ROW_COLUMNS[below(ROW_COLUMNS.length)]!;
+      const key = [randomBytes(below, column.partitionBytes), randomOrder(below, column)] as const;
+      const value = randomBytes(below, [0, 1, 50, 5_000, 70_000][below(5)]!);
+      const isDelete = below(4) === 0;
+      for (const batch of [forLmdb, forModel]) {
+        if (isDelete) batch.delete(column, ...key);
+        else batch.put(column, ...key, value);
+      }
+    }
+    await Promise.all([lmdb.commit(forLmdb), model.commit(forModel)]);
+    for (let read = 0; read < 20; read += 1) {
+      const ask = randomRead(below);
+      expect(textOf(await ask(lmdb))).toBe(textOf(await ask(model)));
+    }
+  }
+  for (const column of COLUMNS) {
+    expect(textOf(await all(lmdb, column))).toBe(textOf(await all(model, column)));
+  }
+});
+
+function randomRead(below: Below): (store: Store) => unknown {
+  const column = ROW_COLUMNS[below(ROW_COLUMNS.length)]!;
+  const partition = randomBytes(below, column.partitionBytes);
+  const order = randomOrder(below, column);
+  if (column === STATE_KEYS) return (store) => store.get(column, partition, order);
+  const limit = 1 + below(10);
+  const reverse = below(2) === 0;
+  const from = below(2) === 0 ? undefined : order;
+  const to = below(2) === 0 ? undefined : randomOrder(below, column);
+  const kinds: readonly ((store: Store) => unknown)[] = [
+    (store) => store.get(column, partition, order),
+    (store) => store.seekLast(column, partition, order),
+    (store) => store.range(column, partition, { from, to, limit, reverse }),
+    (store) => store.scan(column, { after: { partition, order }, maxRows: limit, maxBytes: 500 }),
+  ];
+  return kinds[below(kinds.length)]!;
+}
+
+/** An answer as text: comparing large buffers item by item takes the test runner seconds. */
+function textOf(answer: unknown): string {
+  if (Buffer.isBuffer(answer)) return answer.toString('hex');
+  if (Array.isArray(answer)) return answer.map(textOf).join('\n');
+  if (typeof answer !== 'object' || answer === null) return String(answer);
+  return Object.entries(answer)
+    .map(([name, part]) => `${name} ${textOf(part)}`)
+    .sort()
+    .join(' ');
+}
+
+async function all(store: Store, column: Column): Promise<readonly ScannedRow[]> {
+  return store.scan(column, { maxRows: 10_000, maxBytes: 1e12 });
+}
+
+/** What a plain replay knows. */
+interface Replay {
+  /** Per key the value after each version. */
+  readonly values: Map<string, Map<bigint, string | undefined>>;
+  /** Per stream the versions of its events. */
+  readonly streams: number[][];
+  readonly blockStarts: number[];
+  version: number;
+}
+
+test('ledgers', async () => {
+  const random = randomSource(testSeed());
+  const below: Below = (most) => Math.floor(random() * most);
+  const directory = temporaryDirectory();
+  let lmdb = await openLmdbStore({ directory });
+  onTestFinished(() => lmdb.close());
+  const model = new MemoryStore({ answers: 'later' });
+  let writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+  const replay: Replay = { values: new Map(), streams: [[], [], []], blockStarts: [], version: -1 };
+  for (let round = 0; round < 40; round += 1) {
+    if (below(8) === 0) {
+      await lmdb.close();
+      lmdb = await openLmdbStore({ directory });
+      writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+    }
+    const next = randomChunk(below, replay);
+    for (const writer of writers) await writer.append(next);
+    if (below(3) === 0) {
+      for (const writer of writers) {
+        expect((await writer.append(next)).outcome).toBe('already_there');
+      }
+    }
+    for (const store of [lmdb, model]) await compare(await openView(store), replay, below);
+  }
+  for (const column of COLUMNS) {
+    expect(textOf(await all(lmdb, column))).toBe(textOf(await all(model, column)));
+  }
+});
+
+const KEYS = [
+  ...[1, 2, 3].flatMap((account) => ['A', 'B'].map((name) => resourceKey(account, name))),
+  resourceKey(3, 'L'.repeat(3_000)),
+  tableKey(9, 'item'),
+];
+
+function randomChunk(below: Below, replay: Replay) {
+  const first = replay.version + 1;
+  const blocks = first === 0 ? [block(0, 0, 0)] : [];
+  const count = 1 + below(8);
+  const transactions = Array.from({ length: count }, (_, index) => {
+    const version = first + index;
+    if (version > 0 && below(3) === 0) {
+      blocks.push(block(replay.blockStarts.length + blocks.length, version));
+    }
+    const writes = KEYS.filter(() => below(4) === 0).map((key) => {
+      const value = below(4) === 0 ? undefined : `${version}`;
+      const history = replay.values.get(key.toString('hex')) ?? new Map();
+      replay.values.set(key.toString('hex'), history.set(BigInt(version), value));
+      return write(key, value);
+    });
+    const events = Array.from({ length: below(3) }, () => {
+      const stream = below(replay.streams.length);
+      const sequence = replay.streams[stream]!.push(version) - 1;
+      return streamEvent(7, stream, sequence);
+    });
+    return transaction(version, { writes, events });
+  });
+  replay.blockStarts.push(...blocks.map(({ firstVersion }) => Number(firstVersion)));
+  replay.version += count;
+  return chunk(first, transactions, { blocks });
+}
+
+async function compare(view: StoreView, replay: Replay, below: Below): Promise<void> {
+  expect(view.head.version).toBe(BigInt(replay.version));
+  expect(view.head.blockHeight).toBe(BigInt(replay.blockStarts.length - 1));
+  const version = BigInt(below(replay.version + 1));
+  for (const key of KEYS) {
+    const history = [...(replay.values.get(key.toString('hex')) ?? [])];
+    const [, value] = history.filter(([written]) => written <= version).at(-1) ?? [];
+    const entry = await view.state(stateKeyHash(key), version);
+    expect(entry?.bytes?.toString()).toBe(value);
+  }
+  const starts = replay.blockStarts.filter((start) => BigInt(start) <= version);
+  expect((await view.blockOfVersion(version))?.height).toBe(BigInt(starts.length - 1));
+  for (const [stream, versions] of replay.streams.entries()) {
+    const limit = 1 + below(5);
+    const start = below(versions.length + 2);
+    const id = { address: address(7), creationNumber: BigInt(stream) };
+    const page = await view.eventPage(id, { start: BigInt(start), limit });
+    expect(page.events.map((event) => Number(event.version))).toEqual(
+      versions.slice(start, start + limit),
+    );
+    const newest = await view.eventPage(id, { limit });
+    expect(newest.events.map((event) => Number(event.version))).toEqual(versions.slice(-limit));
+  }
+  for (const account of [1, 2, 3]) {
+    const written = KEYS.filter(
+      (key) =>
+        key.subarray(1, 33).toString('hex') === address(account) &&
+        [...(replay.values.get(key.toString('hex'))?.keys() ?? [])].some((at) => at <= version),
+    );
+    const listing = await view.accountKeys(address(account), { limit: 100, version });
+    expect(listing.keys).toEqual(written.sort(Buffer.compare));
+  }
+}
