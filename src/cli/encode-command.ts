@@ -11,7 +11,7 @@ export function addEncodeCommand(program: Command, _context: CommandContext): vo
     .command('encode')
     .description('Read a transaction request (JSON) from standard input, print the bytes to sign.');
   addSettings(command).action(async (flags: SubmissionFlags) => {
-    const settings = submissionSettings(flags);
+    const settings = await submissionSettings(flags);
     const request = await readInput(process.stdin);
     process.stdout.write(`${await encodeRequest(settings, request)}\n`);
   });
@@ -25,7 +25,7 @@ export function addDecodeCommand(program: Command, _context: CommandContext): vo
       'Read bytes to sign (hex) from standard input, print the request and notes on it.',
     );
   addSettings(command).action(async (flags: SubmissionFlags) => {
-    const settings = submissionSettings(flags);
+    const settings = await submissionSettings(flags);
     const message = await readInput(process.stdin);
     process.stdout.write(`${await decodeMessage(settings, message.toString('latin1'))}\n`);
   });
@@ -47,7 +47,10 @@ function addSettings(command: Command): Command {
     .option('--config <file>', 'YAML or JSON file of settings (env: DAYBOOK_CONFIG)');
 }
 
-function submissionSettings({ config, ...flags }: SubmissionFlags): SubmissionSettings {
+async function submissionSettings({
+  config,
+  ...flags
+}: SubmissionFlags): Promise<SubmissionSettings> {
   const configFile = config ?? process.env['DAYBOOK_CONFIG'];
   return nodeSettings({ flags, environment: process.env, configFile });
 }

@@ -7,6 +7,7 @@ import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/package-version.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addInitCommand } from './init-command.ts';
+import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addStatusCommand } from './status-command.ts';
 
@@ -30,6 +31,7 @@ function buildProgram(context: CommandContext): Command {
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addServeCommand(program, context);
   addInitCommand(program, context);
+  addSampleCommand(program, context);
   addStatusCommand(program, context);
   addEncodeCommand(program, context);
   addDecodeCommand(program, context);

@@ -91,6 +91,8 @@ export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {
   }
 }
 
+/** Stands for a character code at the end of the text. */
+const END = -1;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -135,20 +137,26 @@ class JsonParser {
 
   parse(): JsonValue {
     const value = this.#value();
-    if (!Number.isNaN(this.#peek())) throw this.#error('trailing_characters', 1);
+    if (this.#peek() !== END) throw this.#error('trailing_characters', 1);
     return value;
   }
 
-  /** The next character code that is no blank, not taken; NaN at the end. */
+  /** The character code at a place, END behind the text: never NaN, which would make all codes doubles. */
+  #codeAt(at: number): number {
+    return at < this.#text.length ? this.#text.charCodeAt(at) : END;
+  }
+
+  /** The next character code that is no blank, not taken; END at the end. */
   #peek(): number {
-    let at = this.#at;
-    let code = this.#text.charCodeAt(at);
-    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
-      at += 1;
-      code = this.#text.charCodeAt(at);
+    const text = this.#text;
+    for (let at = this.#at; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) continue;
+      this.#at = at;
+      return code;
     }
-    this.#at = at;
-    return code;
+    this.#at = text.length;
+    return END;
   }
 
   #value(): JsonValue {
@@ -170,16 +178,16 @@ class JsonParser {
         return this.#ident('false', false);
       default:
         if (code === MINUS || isDigit(code)) return this.#number(code);
-        throw this.#error(Number.isNaN(code) ? 'eof_value' : 'expected_value', 1);
+        throw this.#error(code === END ? 'eof_value' : 'expected_value', 1);
     }
   }
 
   #ident<T extends JsonValue>(word: string, value: T): T {
     for (let index = 1; index < word.length; index += 1) {
-      const code = this.#text.charCodeAt(this.#at + index);
+      const code = this.#codeAt(this.#at + index);
       if (code === word.charCodeAt(index)) continue;
       this.#at += index;
-      throw this.#error(Number.isNaN(code) ? 'eof_value' : 'expected_ident', 1);
+      throw this.#error(code === END ? 'eof_value' : 'expected_ident', 1);
     }
     this.#at += word.length;
     return value;
@@ -206,7 +214,7 @@ class JsonParser {
         if (code !== COMMA) throw this.#separatorError(code, 'eof_list', 'expected_list_comma');
         this.#at += 1;
         if (this.#peek() === CLOSE_LIST) throw this.#error('trailing_comma', 1);
-      } else if (Number.isNaN(code)) throw this.#error('eof_list', 1);
+      } else if (code === END) throw this.#error('eof_list', 1);
       items.push(this.#value());
       code = this.#peek();
     }
@@ -229,8 +237,8 @@ class JsonParser {
         this.#at += 1;
         code = this.#peek();
         if (code === CLOSE_OBJECT) throw this.#error('trailing_comma', 1);
-        if (Number.isNaN(code)) throw this.#error('eof_value', 1);
-      } else if (Number.isNaN(code)) throw this.#error('eof_object', 1);
+        if (code === END) throw this.#error('eof_value', 1);
+      } else if (code === END) throw this.#error('eof_object', 1);
       if (code !== QUOTE) throw this.#error('key_not_string', 1);
       this.#at += 1;
       const name = this.#string();
@@ -253,43 +261,43 @@ class JsonParser {
     const start = this.#at;
     if (first === MINUS) this.#at += 1;
     this.#integer();
-    if (this.#text.charCodeAt(this.#at) === POINT) this.#fraction();
-    if ((this.#text.charCodeAt(this.#at) | 0x20) === 0x65) this.#exponent();
+    if (this.#codeAt(this.#at) === POINT) this.#fraction();
+    if ((this.#codeAt(this.#at) | 0x20) === 0x65) this.#exponent();
     if (this.#at === start + 1) return DIGITS[first - 0x30]!;
     this.#spend(JSON_COST_BYTES.number);
     return new JsonNumber(this.#text.slice(start, this.#at));
   }
 
   #integer(): void {
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#codeAt(this.#at);
     if (!isDigit(code)) throw this.#digitMissing(code);
     this.#at += 1;
     if (code !== 0x30) this.#digits();
-    else if (isDigit(this.#text.charCodeAt(this.#at))) throw this.#error('invalid_number', 1);
+    else if (isDigit(this.#codeAt(this.#at))) throw this.#error('invalid_number', 1);
   }
 
   #fraction(): void {
     this.#at += 1;
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#codeAt(this.#at);
     if (!isDigit(code)) throw this.#digitMissing(code);
     this.#digits();
   }
 
   #exponent(): void {
     this.#at += 1;
-    const sign = this.#text.charCodeAt(this.#at);
+    const sign = this.#codeAt(this.#at);
     if (sign === 0x2b || sign === MINUS) this.#at += 1;
-    const code = this.#text.charCodeAt(this.#at);
+    const code = this.#codeAt(this.#at);
     if (!isDigit(code)) throw this.#digitMissing(code);
     this.#digits();
   }
 
   #digits(): void {
-    while (isDigit(this.#text.charCodeAt(this.#at))) this.#at += 1;
+    while (isDigit(this.#codeAt(this.#at))) this.#at += 1;
   }
 
   #digitMissing(code: number): JsonSyntaxError {
-    return this.#error(Number.isNaN(code) ? 'eof_value' : 'invalid_number', 1);
+    return this.#error(code === END ? 'eof_value' : 'invalid_number', 1);
   }
 
   /** The rest of a string whose opening quote is taken. */
@@ -298,21 +306,22 @@ class JsonParser {
     const start = this.#at;
     let at = start;
     let hasEscapes = false;
-    for (;;) {
+    for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) break;
       if (code === BACKSLASH) {
         this.#at = at + 1;
         this.#checkEscape();
-        at = this.#at;
+        at = this.#at - 1;
         hasEscapes = true;
       } else if (code < 0x20) {
         this.#at = at;
         throw this.#error('control_character', 1);
-      } else if (Number.isNaN(code)) {
-        this.#at = at;
-        throw this.#error('eof_string', 0);
-      } else at += 1;
+      }
+    }
+    if (at >= text.length) {
+      this.#at = text.length;
+      throw this.#error('eof_string', 0);
     }
     this.#at = at + 1;
     if (!this.#isUtf8 && !isUtf8(this.#bytes.subarray(start, at))) {
@@ -327,8 +336,8 @@ class JsonParser {
 
   /** Goes over an escape whose backslash is taken. */
   #checkEscape(): void {
-    const code = this.#text.charCodeAt(this.#at);
-    if (Number.isNaN(code)) throw this.#error('eof_string', 0);
+    const code = this.#codeAt(this.#at);
+    if (code === END) throw this.#error('eof_string', 0);
     if (code !== 0x75) {
       if (!SIMPLE_ESCAPES.has(code)) throw this.#error('invalid_escape', 1);
       this.#at += 1;
@@ -345,8 +354,8 @@ class JsonParser {
   }
 
   #expectInPair(expected: number): void {
-    const code = this.#text.charCodeAt(this.#at);
-    if (Number.isNaN(code)) throw this.#error('eof_string', 0);
+    const code = this.#codeAt(this.#at);
+    if (code === END) throw this.#error('eof_string', 0);
     if (code !== expected) throw this.#error('unexpected_end_of_escape', 1);
     this.#at += 1;
   }
@@ -368,7 +377,7 @@ class JsonParser {
     atEnd: JsonSyntaxErrorCode,
     otherwise: JsonSyntaxErrorCode,
   ): JsonSyntaxError {
-    return this.#error(Number.isNaN(code) ? atEnd : otherwise, 1);
+    return this.#error(code === END ? atEnd : otherwise, 1);
   }
 
   /** Builds an error `further` bytes behind the current character, at most at the end. */

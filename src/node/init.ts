@@ -1,5 +1,5 @@
 /** `daybook init`: from a genesis file to a ledger on disk, checked before anything is written. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import {
   type Genesis,
   type GenesisCounts,
@@ -18,6 +18,7 @@ import {
 import { openLmdbStore } from '../store/lmdb-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
+import { refuseUsedFolder } from './data-folder.ts';
 import { NodeError } from './node-error.ts';
 
 /** Most bytes read of a waypoint file. */
@@ -46,7 +47,7 @@ export async function initLedger(
   const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
   const genesis = decodeGenesis(genesisFile);
   const proof = prove(genesis, expected);
-  refuseOtherFiles(dataFolder);
+  refuseUsedFolder(dataFolder);
   await storeGenesis(dataFolder, genesis, proof);
   return {
     chainId: genesis.chainId,
@@ -107,17 +108,6 @@ function prove(genesis: Genesis, expected: Waypoint | undefined): GenesisProof {
     const message = `${cause.message}; nothing was stored`;
     throw new NodeError('waypoint_mismatch', message, { cause });
   }
-}
-
-/** A folder with anything but an unfinished store of ours is left alone. */
-function refuseOtherFiles(dataFolder: string): void {
-  if (!existsSync(dataFolder)) return;
-  const foreign = readdirSync(dataFolder).filter((name) => !/^(?:data|lock)\.mdb$/.test(name));
-  if (foreign.length === 0) return;
-  throw new NodeError(
-    'data_not_usable',
-    `${dataFolder} is not empty (it holds ${foreign.slice(0, 3).join(', ')}): give an absent or empty folder`,
-  );
 }
 
 async function storeGenesis(

@@ -1,14 +1,19 @@
 /** Opening the store in a data folder, with failures in words that say what to do. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLmdbReader } from '../store/lmdb-store.ts';
-import type { StoreReader } from '../store/store.ts';
+import { openLmdbReader, openLmdbStore } from '../store/lmdb-store.ts';
+import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { NodeError } from './node-error.ts';
 
+/** Whether there is a store in the folder. */
+export function hasStore(dataFolder: string): boolean {
+  return existsSync(join(dataFolder, 'data.mdb'));
+}
+
 /** Opens the store for reading. @throws NodeError `no_ledger`, `data_not_usable` */
 export function openStoreReader(dataFolder: string): StoreReader {
-  if (!existsSync(join(dataFolder, 'data.mdb'))) {
+  if (!hasStore(dataFolder)) {
     throw new NodeError(
       'no_ledger',
       `there is no ledger in ${dataFolder}; make one: ` +
@@ -18,7 +23,21 @@ export function openStoreReader(dataFolder: string): StoreReader {
   try {
     return openLmdbReader({ directory: dataFolder });
   } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause;
-    throw new NodeError('data_not_usable', cause.message, { cause });
+    throw asNodeError(cause);
   }
+}
+
+/** Opens the store for writing. @throws NodeError `data_not_usable` */
+export async function openStoreWriter(dataFolder: string): Promise<Store> {
+  try {
+    return await openLmdbStore({ directory: dataFolder });
+  } catch (cause) {
+    throw asNodeError(cause);
+  }
+}
+
+function asNodeError(cause: unknown): unknown {
+  if (!(cause instanceof StoreError)) return cause;
+  if (cause.code === 'store_not_found') return new NodeError('no_ledger', cause.message, { cause });
+  return new NodeError('data_not_usable', cause.message, { cause });
 }

@@ -22,6 +22,12 @@ const OwnSettingsSchema = Type.Object({
     description: 'HOST:PORT to listen on; port 0 picks a free one',
     default: '127.0.0.1:8080',
   }),
+  produce: Type.Integer({
+    description: 'keep committing so many transactions a second to a sample ledger; 0 for none',
+    default: 0,
+    minimum: 0,
+    maximum: 10_000,
+  }),
   logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     description: 'least severe log lines written to stderr',
     default: 'info',

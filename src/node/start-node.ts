@@ -7,10 +7,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { buildApi } from '../api/server.ts';
 import { openLedger } from '../ledger/open.ts';
+import type { StoreReader } from '../store/store.ts';
 import { interfaceUrl, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createLogger } from './logger.ts';
 import { NodeError } from './node-error.ts';
-import { openStoreReader } from './open-store.ts';
+import { hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
 import type { NodeSettings } from './settings.ts';
 import { StopList } from './stop-list.ts';
 
@@ -49,8 +50,8 @@ export async function startNode(settings: NodeSettings): Promise<RunningNode> {
 async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
   const listenAddress = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
-  const store = openStoreReader(settings.data);
-  stopList.add('the store', () => store.close());
+  if (!hasStore(settings.data)) await makeSmallSample(settings.data, logger);
+  const store = await openStore(settings, stopList, logger);
   const ledger = openLedger(store);
   const { state } = await ledger.view();
   const api = buildApi(ledger, settings, logger);
@@ -65,6 +66,35 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   };
   logger.info(ready, 'answering');
   return { ready, logger, stop: () => stopList.stop() };
+}
+
+/** A newcomer has no genesis file: there is something to ask all the same. */
+async function makeSmallSample(dataFolder: string, logger: Logger): Promise<void> {
+  // Loaded here: the generator is needed once in a folder's life.
+  const { makeSample, SMALL_SAMPLE } = await import('./sample.ts');
+  const { transactions, seed } = SMALL_SAMPLE;
+  logger.info({ data: dataFolder, transactions, seed: String(seed) }, 'no ledger: making a sample');
+  const { seconds } = await makeSample(dataFolder, SMALL_SAMPLE);
+  logger.info({ seconds }, 'sample ledger made');
+}
+
+/** Opens the store, for writing only when this node writes. */
+async function openStore(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<StoreReader> {
+  if (settings.produce === 0) {
+    const reader = openStoreReader(settings.data);
+    stopList.add('the store', () => reader.close());
+    return reader;
+  }
+  const store = await openStoreWriter(settings.data);
+  stopList.add('the store', () => store.close());
+  const { startProducing } = await import('./producer.ts');
+  const producer = await startProducing(store, settings.produce, logger);
+  stopList.add('the producer', () => producer.stop());
+  return store;
 }
 
 async function listen(api: FastifyInstance, { host, port }: ListenAddress): Promise<number> {

@@ -176,9 +176,9 @@ export class Auditor {
             ? withData(0, addresses)
             : withData(1, addresses, authenticator.feePayerAddress);
         this.#signer(raw.sender, authenticator.sender, message);
-        addresses.forEach((address, index) =>
-          this.#signer(address, authenticator.secondarySigners[index]!, message),
-        );
+        for (const [index, address] of addresses.entries()) {
+          this.#signer(address, authenticator.secondarySigners[index]!, message);
+        }
         if (authenticator.kind === 'feePayer') {
           this.#signer(authenticator.feePayerAddress, authenticator.feePayer, message);
         }

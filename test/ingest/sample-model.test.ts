@@ -5,12 +5,6 @@ import { sampleChunks } from '../../src/ingest/sample/sample.ts';
 import { padAddress } from '../../src/move/address.ts';
 import { decodeBcs } from '../../src/move/bcs-reader.ts';
 import { namedObjectAddress, pairedMetadataAddress } from '../../src/move/derived-address.ts';
-import { readOnChainData } from '../../src/move/on-chain-data.ts';
-import { decodeResourceGroup, findGroupMember, iterateGroup } from '../../src/move/resource-group.ts';
-import { parsePhysicalStateKey } from '../../src/move/state-key.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
-import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/type-tag.ts';
-import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 import {
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
@@ -20,6 +14,16 @@ import {
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
   FUNGIBLE_STORE_TAG,
 } from '../../src/move/framework-tag.ts';
+import { readOnChainData } from '../../src/move/on-chain-data.ts';
+import {
+  decodeResourceGroup,
+  findGroupMember,
+  iterateGroup,
+} from '../../src/move/resource-group.ts';
+import { parsePhysicalStateKey } from '../../src/move/state-key.ts';
+import { parseStructTag } from '../../src/move/type-parser.ts';
+import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/type-tag.ts';
+import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 
 const MOON = '0xcafe::moon_coin::MoonCoin';
 const NATIVE = '0x1::aptos_coin::AptosCoin';

@@ -1,5 +1,6 @@
 /** Sample ledgers come out again: from a seed, as the beginning of longer ones, and when they are continued. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { decodeDrafts, encodeDrafts } from '../../src/ingest/sample/draft-codec.ts';
 import { makeDrafts } from '../../src/ingest/sample/drafts.ts';
@@ -46,7 +47,7 @@ function digests(chunks: Iterable<Chunk>): string[] {
   return found;
 }
 
-const SMALL: SampleOptions = { seed: 3, transactions: 600, accounts: 60, chunkTransactions: 1 };
+const SMALL: SampleOptions = { seed: 3, transactions: 450, accounts: 60, chunkTransactions: 1 };
 
 function small(more: Partial<SampleOptions> = {}): string[] {
   return digests(sampleChunks({ ...SMALL, ...more }));
@@ -72,7 +73,7 @@ describe('a sample ledger', () => {
   });
 
   it('can do with one account', () => {
-    expect(small({ accounts: 1 }).length).toBeGreaterThanOrEqual(600);
+    expect(small({ accounts: 1 }).length).toBeGreaterThanOrEqual(450);
   });
 
   it('is the same in chunks of every size, with or without the feed’s bytes', () => {
@@ -92,12 +93,13 @@ describe('a sample ledger', () => {
     const request = {
       settings: { seed: 3n, accounts: 60 },
       after: undefined,
-      end: 400n,
+      end: 250n,
       stepTransactions: 100,
     };
     for (const step of makeDrafts(request)) {
       if (step.kind === 'blocks') {
-        expect(decodeDrafts(encodeDrafts(step.drafts))).toEqual(step.drafts);
+        const copy = decodeDrafts(encodeDrafts(step.drafts));
+        expect(isDeepStrictEqual(copy, step.drafts)).toBe(true);
       }
     }
     const chunks: Chunk[] = [];
@@ -118,7 +120,7 @@ describe('a sample ledger in a store', () => {
     expect(progress[progress.length - 1]).toBe(stopped);
     const settings = { seed: 3n, accounts: 60 };
     const more: Chunk[] = [];
-    const options = { transactions: 600 - stopped, chunkTransactions: 1 };
+    const options = { transactions: 450 - stopped, chunkTransactions: 1 };
     for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
       more.push(chunk);
     }

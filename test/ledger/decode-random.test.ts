@@ -171,7 +171,9 @@ describe.each([
       const request = wrap(payload, random);
       const message = await encodeSubmission(request, context);
       const again = await decodeAndEncode(message, context);
-      expect(again.encoded, formatJson(request)).toEqual(message);
+      if (!(again.encoded instanceof Buffer && again.encoded.equals(message))) {
+        expect(again.encoded, formatJson(request)).toEqual(message);
+      }
       expect(again.decoded.notes.encodesBack).toBe(true);
       const expected = warningCodes(again.decoded).filter(
         (code) => code !== 'multisig_payload_on_chain',

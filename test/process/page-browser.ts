@@ -28,6 +28,8 @@ export interface Reader {
   readonly widthPx?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly reducedMotion?: 'reduce' | 'no-preference';
+  /** What the console may say, because the test provokes it. */
+  readonly expectedOffence?: RegExp;
 }
 
 /** A page and what it did wrong so far. */
@@ -43,8 +45,9 @@ export async function openPage(
   browser: Browser,
   origin: string,
   path: string,
-  { widthPx = 1280, colorScheme = 'light', reducedMotion = 'reduce' }: Reader = {},
+  reader: Reader = {},
 ): Promise<WatchedPage> {
+  const { widthPx = 1280, colorScheme = 'light', reducedMotion = 'reduce' } = reader;
   const context = await browser.newContext({
     viewport: { width: widthPx, height: 900 },
     colorScheme,
@@ -52,10 +55,12 @@ export async function openPage(
   });
   const page = await context.newPage();
   const offences: string[] = [];
+  const isExpected = (text: string): boolean => reader.expectedOffence?.test(text) === true;
   page.on('console', (message) => {
     const text = message.text();
     const isRefusal = /^Failed to load resource: (?:the server responded|net::ERR_)/.test(text);
-    if (['error', 'warning'].includes(message.type()) && !isRefusal) offences.push(text);
+    if (['error', 'warning'].includes(message.type()) && !isRefusal && !isExpected(text))
+      offences.push(text);
   });
   page.on('pageerror', (error) => offences.push(String(error)));
   page.on('request', (request) => {

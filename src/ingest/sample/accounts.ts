@@ -7,7 +7,7 @@
 import type { Address } from '../../move/address.ts';
 import { ADDRESS_BYTES } from '../../move/address.ts';
 import type { BcsWriter } from '../../move/bcs-writer.ts';
-import { type EventType, eventType, type Effects } from './effects.ts';
+import { type Effects, type EventType, eventType } from './effects.ts';
 import { type KeyRing, type SampleKey, signWith } from './keys.ts';
 import { derivedBytes } from './random.ts';
 import { type AccessPathKeys, resourceKeys, SlotFamily, writeEventHandle } from './slots.ts';
@@ -62,7 +62,12 @@ class AccountSlots extends SlotFamily {
     writer.u64(BigInt(accounts.creationNumbers[index]!));
     const registrations = accounts.coinRegistrations[index]!;
     writeEventHandle(writer, registrations, COIN_REGISTER_CREATION_NUMBER, address);
-    writeEventHandle(writer, accounts.countedRotations(index), KEY_ROTATION_CREATION_NUMBER, address);
+    writeEventHandle(
+      writer,
+      accounts.countedRotations(index),
+      KEY_ROTATION_CREATION_NUMBER,
+      address,
+    );
     // Nobody was offered the account's capabilities.
     writer.u8(0).u8(0);
   }
@@ -168,7 +173,12 @@ export class Accounts {
   }
 
   /** Tells that an account has a store for a coin now. */
-  registerCoin(effects: Effects, index: number, writeTypeInfo: TypeInfoWriter, migrated: boolean): void {
+  registerCoin(
+    effects: Effects,
+    index: number,
+    writeTypeInfo: TypeInfoWriter,
+    migrated: boolean,
+  ): void {
     const address = this.addressBytes(index);
     if (migrated) {
       effects.moduleEvent(COIN_REGISTER, (writer) => writeTypeInfo(writer.fixed(address)));

@@ -26,9 +26,10 @@ export interface StructWorld {
 const SINCE: ReadonlyMap<MoveType['kind'], number> = new Map<MoveType['kind'], number>([
   ...(['u16', 'u32', 'u256'] as const).map((kind): [PrimitiveKind, number] => [kind, 6]),
   ['function', 8],
-  ...(['i8', 'i16', 'i32', 'i64', 'i128', 'i256'] as const).map(
-    (kind): [PrimitiveKind, number] => [kind, 9],
-  ),
+  ...(['i8', 'i16', 'i32', 'i64', 'i128', 'i256'] as const).map((kind): [PrimitiveKind, number] => [
+    kind,
+    9,
+  ]),
 ]);
 const FUNCTION_ATTRIBUTES_SINCE = 10;
 

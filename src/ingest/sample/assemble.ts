@@ -174,9 +174,7 @@ function errorEntry(error: DeclaredError): [key: Buffer, value: Buffer] {
   ];
 }
 
-function attributesEntry(
-  item: DeclaredStruct | DeclaredFunction,
-): [key: Buffer, value: Buffer] {
+function attributesEntry(item: DeclaredStruct | DeclaredFunction): [key: Buffer, value: Buffer] {
   return [
     encodeBcs((writer) => writer.string(item.name)),
     encodeBcs((writer) => writer.vector(item.attributes, writeAttribute)),

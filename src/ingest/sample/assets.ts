@@ -2,13 +2,13 @@
  * What accounts own: coins in coin stores, fungible assets in primary stores, or both. One Asset is a coin with its
  * paired fungible asset, or a fungible asset alone (spec/http.md §9, layouts spec/ledger.md §5.10).
  */
-import { type Address, ADDRESS_BYTES, addressBytes, formatAddress } from '../../move/address.ts';
+import { ADDRESS_BYTES, type Address, addressBytes, formatAddress } from '../../move/address.ts';
 import type { BcsWriter } from '../../move/bcs-writer.ts';
 import { sha3 } from '../../move/hash.ts';
 import { parseStructTag } from '../../move/type-parser.ts';
 import { formatStructTag } from '../../move/type-tag.ts';
 import type { Accounts, TypeInfoWriter } from './accounts.ts';
-import { type EventType, eventType, type Effects } from './effects.ts';
+import { type Effects, type EventType, eventType } from './effects.ts';
 import {
   type AccessPathKeys,
   type GroupMember,
@@ -62,7 +62,10 @@ export function writeObjectCore(
   transfers = 0,
   handles = 1,
 ): void {
-  writer.u64(OBJECT_CREATION_NUMBER + BigInt(handles)).fixed(owner).bool(ungated);
+  writer
+    .u64(OBJECT_CREATION_NUMBER + BigInt(handles))
+    .fixed(owner)
+    .bool(ungated);
   writeEventHandle(writer, transfers, OBJECT_CREATION_NUMBER, object);
 }
 
@@ -132,7 +135,10 @@ class FungibleStoreSlots extends SlotFamily {
       {
         tag: STORE_TAG,
         write: (to) =>
-          to.fixed(asset.metadataBytes).u64(isConcurrent ? 0n : balance).bool(false),
+          to
+            .fixed(asset.metadataBytes)
+            .u64(isConcurrent ? 0n : balance)
+            .bool(false),
       },
     ];
     if (isConcurrent) {
@@ -296,7 +302,11 @@ export class Asset {
     this.coins[account] = 0n;
     this.coinSupply -= amount;
     effects.moduleEvent(STORE_DELETION, (writer) =>
-      writer.string(this.coinType!).fixed(address).u64(deposit).u64(deposit + 1n),
+      writer
+        .string(this.coinType!)
+        .fixed(address)
+        .u64(deposit)
+        .u64(deposit + 1n),
     );
     this.depositFungible(effects, account, amount, moment);
   }
@@ -321,9 +331,7 @@ export class Asset {
 
   #coinModuleEvent(effects: Effects, type: EventType, account: number, amount: bigint): void {
     const address = this.#accounts.addressBytes(account);
-    effects.moduleEvent(type, (writer) =>
-      writer.string(this.coinType!).fixed(address).u64(amount),
-    );
+    effects.moduleEvent(type, (writer) => writer.string(this.coinType!).fixed(address).u64(amount));
   }
 
   #coinStreamEvent(

@@ -119,6 +119,10 @@ const EMPTY_WRITE_SET: EncodedWriteSet = { bytes: Buffer.of(0, 0), spans: [] };
 /** A write set V1 without writes and extensions (spec/ledger.md §1.1). */
 function hotWriteSet(hotKeys: readonly Buffer[]): EncodedWriteSet {
   const writer = new BcsWriter();
-  writer.uleb32(1).length32(0).vector(hotKeys, (to, key) => to.fixed(key)).length32(0);
+  writer
+    .uleb32(1)
+    .length32(0)
+    .vector(hotKeys, (to, key) => to.fixed(key))
+    .length32(0);
   return { bytes: writer.toBytes(), spans: [] };
 }

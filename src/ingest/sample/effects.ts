@@ -4,9 +4,9 @@
  * nothing is collected and nothing is encoded.
  */
 import { BcsWriter } from '../../move/bcs-writer.ts';
-import { encodeTypeTag } from '../../move/type-tag.ts';
-import { parseTypeTag } from '../../move/type-parser.ts';
 import { type StateValueMetadata, writeStateValueMetadata } from '../../move/state-value.ts';
+import { parseTypeTag } from '../../move/type-parser.ts';
+import { encodeTypeTag } from '../../move/type-tag.ts';
 import type { SlotFamily } from './slots.ts';
 
 /** A type of events with the BCS of its tag. */
@@ -169,9 +169,7 @@ export class Effects {
       const keyStart = writer.length;
       writer.fixed(key);
       spans.push(keyStart, writer.length);
-      writer.u8(
-        OPERATION_VARIANTS[touch.operation] + (metadata === undefined ? 0 : WITH_METADATA),
-      );
+      writer.u8(OPERATION_VARIANTS[touch.operation] + (metadata === undefined ? 0 : WITH_METADATA));
       if (!isDeletion) this.#writeSized(touch);
       const valueStart = isDeletion ? 0 : writer.length - this.#dataWriter.length;
       spans.push(valueStart, writer.length);

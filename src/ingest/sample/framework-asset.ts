@@ -47,7 +47,7 @@ module 0x1::object {
   public entry fun transfer<T: key>(owner: &signer, object: Object<T>, to: address);
   public entry fun transfer_call(owner: &signer, object: address, to: address);
   public(friend) fun create_user_derived_object(
-    creator_address: address, derive_ref: &DeriveRef, can_delete: bool): ConstructorRef;
+    creator_address: address, derive_ref: &DeriveRef): ConstructorRef;
 }
 
 module 0x1::coin {
@@ -151,7 +151,7 @@ module 0x1::aptos_coin {
   struct MintCapStore has key { mint_cap: MintCapability<AptosCoin> }
 
   public entry fun mint(account: &signer, dst_addr: address, amount: u64);
-  public(friend) fun has_mint_capability(account: &signer): bool;
+  public fun has_mint_capability(account: &signer): bool;
 }
 
 module 0x1::fungible_asset {
@@ -231,6 +231,7 @@ module 0x1::primary_fungible_store {
   public fun balance<T: key>(account: address, metadata: Object<T>): u64;
   #[view]
   public fun primary_store_exists<T: key>(account: address, metadata: Object<T>): bool;
+  #[view]
   public fun primary_store_address<T: key>(owner: address, metadata: Object<T>): address;
   public fun ensure_primary_store_exists<T: key>(
     owner: address, metadata: Object<T>): Object<FungibleStore>;

@@ -24,7 +24,7 @@ module 0x1::timestamp {
 
   struct CurrentTimeMicroseconds has key { microseconds: u64 }
 
-  public(friend) fun update_global_time(vm: &signer, proposer: address, timestamp: u64);
+  public fun update_global_time(vm: &signer, proposer: address, timestamp: u64);
   #[view]
   public fun now_microseconds(): u64;
   #[view]
@@ -52,7 +52,10 @@ module 0x1::version {
 
 module 0x1::gas_schedule {
   struct GasEntry has copy, drop, store { key: String, val: u64 }
-  struct GasScheduleV2 has copy, drop, store, key { feature_version: u64, entries: vector<GasEntry> }
+  struct GasScheduleV2 has copy, drop, store, key {
+    feature_version: u64,
+    entries: vector<GasEntry>,
+  }
 
   public fun set_for_next_epoch(framework: &signer, schedule: vector<u8>);
 }
@@ -123,9 +126,9 @@ module 0x1::reconfiguration {
   struct DisableReconfiguration has key {}
   #[event]
   struct NewEpoch has drop, store { epoch: u64 }
+  #[event]
   struct NewEpochEvent has drop, store { epoch: u64 }
 
-  #[view]
   public fun current_epoch(): u64;
   public fun last_reconfiguration_time(): u64;
   public(friend) fun reconfigure();

@@ -14,6 +14,7 @@ module 0x4::royalty {
 
 module 0x4::collection {
   use 0x1::aggregator_v2::{Aggregator, AggregatorSnapshot};
+  use 0x1::object::ConstructorRef;
   use 0x4::royalty::Royalty;
   friend 0x4::token;
 
@@ -76,9 +77,9 @@ module 0x4::collection {
   #[view]
   public fun creator<T: key>(collection: Object<T>): address;
   public fun create_collection_address(creator: &address, name: &String): address;
-  public(friend) fun create_fixed_collection(
+  public fun create_fixed_collection(
     creator: &signer, description: String, max_supply: u64, name: String,
-    royalty: Option<Royalty>, uri: String);
+    royalty: Option<Royalty>, uri: String): ConstructorRef;
 }
 
 module 0x4::token {
@@ -120,16 +121,18 @@ module 0x4::token {
 }
 
 module 0x4::aptos_token {
-  use 0x4::token::Token;
-
   public entry fun create_collection(
-    creator: &signer, description: String, max_supply: u64, name: String, uri: String);
+    creator: &signer, description: String, max_supply: u64, name: String, uri: String,
+    mutable_description: bool, mutable_royalty: bool, mutable_uri: bool,
+    mutable_token_description: bool, mutable_token_name: bool, mutable_token_properties: bool,
+    mutable_token_uri: bool, tokens_burnable_by_creator: bool, tokens_freezable_by_creator: bool,
+    royalty_numerator: u64, royalty_denominator: u64);
   public entry fun mint(
     creator: &signer, collection: String, description: String, name: String, uri: String,
     property_keys: vector<String>, property_types: vector<String>,
     property_values: vector<vector<u8>>);
   public entry fun set_description<T: key>(
     creator: &signer, token: Object<T>, description: String);
-  public entry fun burn(creator: &signer, token: Object<Token>);
+  public entry fun burn<T: key>(creator: &signer, token: Object<T>);
 }
 `;

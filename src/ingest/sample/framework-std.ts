@@ -19,9 +19,7 @@ module 0x1::signer {
 
 module 0x1::vector {
   public fun contains<Element>(items: &vector<Element>, wanted: &Element): bool;
-  public fun for_each<Element>(items: vector<Element>, each: |Element|);
   public fun length<Element>(items: &vector<Element>): u64;
-  public fun map<Element, Mapped>(items: vector<Element>, each: |Element| Mapped): vector<Mapped>;
   public fun push_back<Element>(items: &mut vector<Element>, item: Element);
 }
 
@@ -47,7 +45,8 @@ module 0x1::option {
   public fun some<Element>(value: Element): Option<Element>;
   public fun is_some<Element>(self: &Option<Element>): bool;
   public fun borrow<Element>(self: &Option<Element>): &Element;
-  public fun get_with_default<Element: copy + drop>(self: &Option<Element>, other: Element): Element;
+  public fun get_with_default<Element: copy + drop>(
+    self: &Option<Element>, default: Element): Element;
   public fun extract<Element>(self: &mut Option<Element>): Element;
 }
 
@@ -101,7 +100,6 @@ module 0x1::table {
   public fun add<Key: copy + drop, Value>(table: &mut Table<Key, Value>, key: Key, value: Value);
   public fun borrow<Key: copy + drop, Value>(table: &Table<Key, Value>, key: Key): &Value;
   public fun remove<Key: copy + drop, Value>(table: &mut Table<Key, Value>, key: Key): Value;
-  public(friend) fun destroy<Key: copy + drop, Value>(table: Table<Key, Value>);
 }
 
 module 0x1::table_with_length {
@@ -154,9 +152,11 @@ module 0x1::aggregator_v2 {
   struct AggregatorSnapshot<IntElement> has drop, store { value: IntElement }
   struct DerivedStringSnapshot has drop, store { value: String, padding: vector<u8> }
 
-  native public fun try_add<IntElement>(aggregator: &mut Aggregator<IntElement>, value: IntElement): bool;
+  native public fun try_add<IntElement>(
+    aggregator: &mut Aggregator<IntElement>, value: IntElement): bool;
   native public fun read<IntElement>(aggregator: &Aggregator<IntElement>): IntElement;
-  native public fun snapshot<IntElement>(aggregator: &Aggregator<IntElement>): AggregatorSnapshot<IntElement>;
+  native public fun snapshot<IntElement>(
+    aggregator: &Aggregator<IntElement>): AggregatorSnapshot<IntElement>;
 }
 
 module 0x1::guid {

@@ -149,7 +149,6 @@ module 0x3::token {
     property_types: vector<String>,
   }
 
-  #[view]
   public fun balance_of(owner: address, id: TokenId): u64;
   public fun create_token_id_raw(
     creator: address, collection: String, name: String, property_version: u64): TokenId;
@@ -167,6 +166,7 @@ module 0x3::token {
 module 0x3::token_transfers {
   use 0x3::token::{Token, TokenId};
 
+  #[event]
   struct TokenOfferId has copy, drop, store { to_addr: address, token_id: TokenId }
   struct PendingClaims has key {
     pending_claims: Table<TokenOfferId, Token>,
@@ -174,6 +174,7 @@ module 0x3::token_transfers {
     cancel_offer_events: EventHandle<TokenCancelOfferEvent>,
     claim_events: EventHandle<TokenClaimEvent>,
   }
+  #[event]
   struct TokenOfferEvent has drop, store { to_address: address, token_id: TokenId, amount: u64 }
   #[event]
   struct Offer has drop, store {
@@ -182,6 +183,7 @@ module 0x3::token_transfers {
     token_id: TokenId,
     amount: u64,
   }
+  #[event]
   struct TokenCancelOfferEvent has drop, store {
     to_address: address,
     token_id: TokenId,
@@ -194,6 +196,7 @@ module 0x3::token_transfers {
     token_id: TokenId,
     amount: u64,
   }
+  #[event]
   struct TokenClaimEvent has drop, store { to_address: address, token_id: TokenId, amount: u64 }
   #[event]
   struct Claim has drop, store {

@@ -187,10 +187,16 @@ export class Gallery {
     return {
       sender: painter,
       payload: () =>
-        entryFunction(CAFE, 'gallery', 'paint', [], [
-          argument((writer) => writer.string(title)),
-          argument((writer) => writer.u16(painting.year)),
-        ]),
+        entryFunction(
+          CAFE,
+          'gallery',
+          'paint',
+          [],
+          [
+            argument((writer) => writer.string(title)),
+            argument((writer) => writer.u16(painting.year)),
+          ],
+        ),
     };
   }
 

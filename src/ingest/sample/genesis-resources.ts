@@ -1,10 +1,10 @@
 /** What genesis puts at the framework's own addresses beside blocks and assets: accounts, settings, code. */
 import { ADDRESS_ONE, type Address, addressBytes, padAddress } from '../../move/address.ts';
 import type { BcsWriter } from '../../move/bcs-writer.ts';
-import { type AssembledModule, assembleModules, frameworkDeclarations } from './framework.ts';
 import { APPLICATION_ADDRESSES, APPLICATION_MODULES, CAFE } from './application-modules.ts';
 import { parseModules } from './declare-parse.ts';
 import type { Effects } from './effects.ts';
+import { type AssembledModule, assembleModules, frameworkDeclarations } from './framework.ts';
 import { packageRegistryKey, writePackage } from './publishing.ts';
 import { derivedBytes } from './random.ts';
 import { moduleKey, resourceKey, SingleSlots, writeEventHandle } from './slots.ts';
@@ -31,8 +31,15 @@ export interface SampleSettings {
   readonly accounts: number;
 }
 
-/** All modules that genesis publishes: the framework's and the applications'. */
-export function genesisModules(): AssembledModule[] {
+let assembled: readonly AssembledModule[] | undefined;
+
+/** All modules that genesis publishes: the framework's and the applications'. Assembled once. */
+export function genesisModules(): readonly AssembledModule[] {
+  assembled ??= assembleGenesisModules();
+  return assembled;
+}
+
+function assembleGenesisModules(): AssembledModule[] {
   const framework = frameworkDeclarations();
   const applications = parseModules(APPLICATION_MODULES, APPLICATION_ADDRESSES);
   return assembleModules([...framework, ...applications]);
@@ -42,7 +49,10 @@ export function genesisModules(): AssembledModule[] {
 export function createGenesisResources(effects: Effects, settings: SampleSettings): void {
   const slots = new SingleSlots();
   const create = (key: Buffer, write: (writer: BcsWriter) => unknown): void =>
-    effects.create(slots, slots.add(key, (writer) => void write(writer)));
+    effects.create(
+      slots,
+      slots.add(key, (writer) => void write(writer)),
+    );
   const at = (type: string, write: (writer: BcsWriter) => unknown): void =>
     create(resourceKey(ADDRESS_ONE, type), write);
   const modules = genesisModules();
@@ -90,7 +100,10 @@ function writeRegistry(
 function writeAccount(writer: BcsWriter, address: Address): void {
   const bytes = addressBytes(address);
   const isFramework = address === ADDRESS_ONE;
-  writer.bytes(bytes).u64(0n).u64(isFramework ? FRAMEWORK_CREATION_NUMBERS : 2n);
+  writer
+    .bytes(bytes)
+    .u64(0n)
+    .u64(isFramework ? FRAMEWORK_CREATION_NUMBERS : 2n);
   writeEventHandle(writer, 0, 0, bytes);
   writeEventHandle(writer, 0, 1, bytes);
   writer.u8(0).u8(0);

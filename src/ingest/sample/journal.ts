@@ -10,8 +10,26 @@ import { argument, type Call, entryFunction, pickSender, type World } from './wo
 const ENTRY = eventType('0xcafe::journal::Entry');
 
 const WORDS = [
-  'ledger', 'morning', 'harbour', 'quiet', 'bread', 'river', 'copper', 'letter', 'garden', 'north',
-  'über', 'café', '東京', 'señal', 'window', 'late', 'paper', 'signal', 'winter', 'orange',
+  'ledger',
+  'morning',
+  'harbour',
+  'quiet',
+  'bread',
+  'river',
+  'copper',
+  'letter',
+  'garden',
+  'north',
+  'über',
+  'café',
+  '東京',
+  'señal',
+  'window',
+  'late',
+  'paper',
+  'signal',
+  'winter',
+  'orange',
 ];
 const MAX_WORDS = 12;
 

@@ -122,12 +122,18 @@ export class Market {
     return {
       sender: trader,
       payload: () =>
-        entryFunction(CAFE, 'market', 'place', [BASE, QUOTE], [
-          argument((writer) => writer.uleb32(order.isSale ? 1 : 0)),
-          argument((writer) => writer.u64(BigInt(order.units)).u8(order.scale)),
-          u64Argument(order.size),
-          argument((writer) => writer.option(note, (to, text) => to.string(text))),
-        ]),
+        entryFunction(
+          CAFE,
+          'market',
+          'place',
+          [BASE, QUOTE],
+          [
+            argument((writer) => writer.uleb32(order.isSale ? 1 : 0)),
+            argument((writer) => writer.u64(BigInt(order.units)).u8(order.scale)),
+            u64Argument(order.size),
+            argument((writer) => writer.option(note, (to, text) => to.string(text))),
+          ],
+        ),
     };
   }
 

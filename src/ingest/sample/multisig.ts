@@ -116,10 +116,16 @@ export class Multisig {
       sender: PROPOSER,
       payload: () => {
         const payload = this.#payloadBytes(proposal);
-        return entryFunction(ADDRESS_ONE, 'multisig_account', 'create_transaction', [], [
-          Buffer.from(accounts.addressBytes(MULTISIG_ACCOUNT)),
-          argument((writer) => writer.bytes(payload)),
-        ]);
+        return entryFunction(
+          ADDRESS_ONE,
+          'multisig_account',
+          'create_transaction',
+          [],
+          [
+            Buffer.from(accounts.addressBytes(MULTISIG_ACCOUNT)),
+            argument((writer) => writer.bytes(payload)),
+          ],
+        );
       },
     };
   }

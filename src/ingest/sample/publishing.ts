@@ -25,7 +25,10 @@ export interface Package {
 }
 
 /** Writes a `0x1::code::PackageMetadata`. */
-export function writePackage(writer: BcsWriter, { name, upgradeNumber, moduleNames }: Package): void {
+export function writePackage(
+  writer: BcsWriter,
+  { name, upgradeNumber, moduleNames }: Package,
+): void {
   const none = Buffer.alloc(0);
   writer.string(name).u8(COMPATIBLE_POLICY).u64(BigInt(upgradeNumber));
   writer.string('').bytes(none);
@@ -81,10 +84,16 @@ export class Clockmaker {
       sender: BEEF_ACCOUNT,
       payload: () => {
         const metadata = encodeBcs((writer) => writePackage(writer, this.#package()));
-        return entryFunction(ADDRESS_ONE, 'code', 'publish_package_txn', [], [
-          argument((writer) => writer.bytes(metadata)),
-          argument((writer) => writer.length32(1).bytes(this.#binary())),
-        ]);
+        return entryFunction(
+          ADDRESS_ONE,
+          'code',
+          'publish_package_txn',
+          [],
+          [
+            argument((writer) => writer.bytes(metadata)),
+            argument((writer) => writer.length32(1).bytes(this.#binary())),
+          ],
+        );
       },
     };
   };
@@ -97,7 +106,10 @@ export class Clockmaker {
     const hands = (this.#publications - 1) % CLOCK_MAX_HANDS;
     let binary = this.#binaries.get(hands);
     if (binary === undefined) {
-      const modules: AssembledModule[] = assembleText(clockModuleText(hands), APPLICATION_ADDRESSES);
+      const modules: AssembledModule[] = assembleText(
+        clockModuleText(hands),
+        APPLICATION_ADDRESSES,
+      );
       binary = modules[0]!.bytes;
       this.#binaries.set(hands, binary);
     }

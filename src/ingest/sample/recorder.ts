@@ -6,7 +6,11 @@
  * whole state in memory and dozens of hashes a transaction: the sample stays flat and fast instead, and leaves the
  * field absent, which every reader must be able to take.
  */
-import { ACCUMULATOR_PLACEHOLDER, accumulatorRoot, MerkleAccumulator } from '../../move/accumulator.ts';
+import {
+  ACCUMULATOR_PLACEHOLDER,
+  accumulatorRoot,
+  MerkleAccumulator,
+} from '../../move/accumulator.ts';
 import { BcsReader } from '../../move/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs-writer.ts';
 import { contractEventHash } from '../../move/event.ts';
@@ -19,7 +23,12 @@ import {
   writeTransactionInfo,
 } from '../../move/transaction-info.ts';
 import { writeSetHash } from '../../move/write-set.ts';
-import type { ChunkModuleEvent, ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../store/chunk.ts';
+import type {
+  ChunkModuleEvent,
+  ChunkStreamEvent,
+  ChunkTransaction,
+  StateWrite,
+} from '../../store/chunk.ts';
 import { type EncodedEvent, type EncodedWriteSet, SPAN_FIELDS } from './effects.ts';
 
 /** First byte of the BCS of a table item's key, and of its physical form. */
@@ -85,9 +94,7 @@ export class LedgerRecorder {
       writes: stateWrites(outcome.writeSet),
       events: outcome.events.map(chunkEvent),
       info,
-      transaction: this.#keepsTransactions
-        ? this.#onChainData(version, outcome, info)
-        : undefined,
+      transaction: this.#keepsTransactions ? this.#onChainData(version, outcome, info) : undefined,
     };
   }
 
@@ -109,7 +116,10 @@ export class LedgerRecorder {
   }
 
   #auxiliaryHash(transactionIndex: number): Buffer {
-    this.#auxiliaryHashes[transactionIndex] ??= auxiliaryInfoHash({ kind: 'v1', transactionIndex })!;
+    this.#auxiliaryHashes[transactionIndex] ??= auxiliaryInfoHash({
+      kind: 'v1',
+      transactionIndex,
+    })!;
     return this.#auxiliaryHashes[transactionIndex];
   }
 

@@ -9,7 +9,13 @@ import { encodeBcs } from '../../move/bcs-writer.ts';
 import { encodeTransaction } from '../../move/transaction.ts';
 import type { ExecutionStatus } from '../../move/transaction-info.ts';
 import { FAUCET_ACCOUNT } from './accounts.ts';
-import { blockEnd, blockStart, endsByValidators, epochEnd, hasAuxiliaryInfo } from './block-transactions.ts';
+import {
+  blockEnd,
+  blockStart,
+  endsByValidators,
+  epochEnd,
+  hasAuxiliaryInfo,
+} from './block-transactions.ts';
 import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from './chain.ts';
 import type { BlockDraft } from './drafts.ts';
 import { Effects, type EncodedWriteSet, eventType } from './effects.ts';
@@ -187,7 +193,10 @@ export class SampleLedger {
     this.#fees += fee;
     this.#effects.moduleEvent(FEE_STATEMENT, (writer) => {
       const io = BigInt(Math.floor(gasUsed / 3));
-      writer.u64(BigInt(gasUsed)).u64(BigInt(gasUsed) - io).u64(io);
+      writer
+        .u64(BigInt(gasUsed))
+        .u64(BigInt(gasUsed) - io)
+        .u64(io);
       writer.u64(gasUsed > MAX_GAS_UNITS / 2 ? STORAGE_FEE_OCTAS : 0n).u64(0n);
     });
     const expiration = Math.floor(chain.now / 1_000_000) + EXPIRATION_SECS;

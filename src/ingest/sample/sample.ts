@@ -165,7 +165,10 @@ function tailRequest(
   };
 }
 
-function sampleSettings({ seed, accounts }: Pick<SampleOptions, 'seed' | 'accounts'>): SampleSettings {
+function sampleSettings({
+  seed,
+  accounts,
+}: Pick<SampleOptions, 'seed' | 'accounts'>): SampleSettings {
   const value = typeof seed === 'bigint' || Number.isSafeInteger(seed) ? BigInt(seed) : -1n;
   if (value < 0n || value > MAX_SAMPLE_SEED) {
     throw new SampleError('bad_sample_settings', `the seed is a u64, not ${seed}`);

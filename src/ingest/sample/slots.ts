@@ -3,7 +3,7 @@
  * a number; it knows each slot's state key and how to write its value from the model as it is now.
  */
 import { type Address, addressBytes } from '../../move/address.ts';
-import { BcsWriter } from '../../move/bcs-writer.ts';
+import { BcsWriter, encodeBcs } from '../../move/bcs-writer.ts';
 import {
   encodePath,
   moduleStateKey,
@@ -13,7 +13,6 @@ import {
 } from '../../move/state-key.ts';
 import type { StateValueMetadata } from '../../move/state-value.ts';
 import { parseStructTag } from '../../move/type-parser.ts';
-import { encodeBcs } from '../../move/bcs-writer.ts';
 import { writeStructTag } from '../../move/type-tag.ts';
 
 /** Slots per family; with the family's number it makes an id that fits a double. */

@@ -71,7 +71,7 @@ class Artist {
   readonly #world: World;
   readonly #slots: SingleSlots;
   readonly #supply: SupplyKind;
-  readonly #handles: ReadonlyMap<HandleOwner, HandleSet>;
+  readonly #handles = new Map<HandleOwner, HandleSet>();
   readonly #tokenSlot: number;
   readonly #address: Buffer;
   readonly #collectionObject: Buffer;
@@ -85,57 +85,63 @@ class Artist {
     this.#slots = slots;
     this.account = FIRST_CREATOR_ACCOUNT + index;
     this.#supply = SUPPLIES[index]!;
+    this.#address = addressBytes(address);
     this.#collectionObject = addressBytes(collectionAddress(address, COLLECTION));
     this.#tokenObject = addressBytes(tokenAddress(address, COLLECTION, TOKEN));
-    const owner = addressBytes(address);
-    this.#address = owner;
-    const tables = [0, 1, 2, 3].map((table) => derivedBytes(world.seed, 'artist table', index, table));
-    const set = (key: Buffer, at: Buffer, write: (to: BcsWriter) => void, kind: HandleOwner): HandleSet => ({
-      slot: slots.add(key, write),
-      address: at,
-      firstNumber: 0n,
-      counts: new Uint32Array(HANDLES[kind]),
-    });
-    const resource = (type: string, kind: HandleOwner, write: (to: BcsWriter) => void): HandleSet =>
-      set(resourceKey(address, type), owner, write, kind);
-    const collection = set(
-      resourceGroupKeys(OBJECT_GROUP).at(this.#collectionObject),
-      this.#collectionObject,
-      (to) => this.#writeCollectionObject(to),
-      'collectionObject',
+    const tables = [0, 1, 2, 3].map((table) =>
+      derivedBytes(world.seed, 'artist table', index, table),
     );
-    this.#handles = new Map<HandleOwner, HandleSet>([
-      ['tokenStore', resource('0x3::token::TokenStore', 'tokenStore', (to) => {
-        to.fixed(tables[0]!).bool(true);
-        this.#writeHandles(to, 'tokenStore');
-      })],
-      ['collections', resource('0x3::token::Collections', 'collections', (to) => {
-        to.fixed(tables[1]!).fixed(tables[2]!);
-        this.#writeHandles(to, 'collections');
-      })],
-      ['pendingClaims', resource('0x3::token_transfers::PendingClaims', 'pendingClaims', (to) => {
-        to.fixed(tables[3]!);
-        this.#writeHandles(to, 'pendingClaims');
-      })],
-      ['eventStore', resource('0x3::token_event_store::TokenEventStoreV1', 'eventStore', (to) => {
-        this.#writeHandles(to, 'eventStore');
-        to.u8(0);
-      })],
-      ['tokenObject', set(
-        resourceGroupKeys(OBJECT_GROUP).at(this.#tokenObject),
-        this.#tokenObject,
-        (to) => this.#writeTokenObject(to),
-        'tokenObject',
-      )],
-      ['collectionObject', collection],
-      // The supply's handles stand in the collection's own resource group.
-      ['collectionSupply', { ...collection, counts: new Uint32Array(HANDLES.collectionSupply) }],
-    ]);
-    const key = encodeBcs((to) => writeTokenId(to, this.facts(0, 0)));
+    this.#addResources(address, tables);
+    this.#addObjects();
+    const key = encodeBcs((to) => writeTokenId(to, this.#facts(0, 0)));
     this.#tokenSlot = slots.add(tableItemKey(tables[0]!.toString('hex'), key), (to) => {
-      writeTokenId(to, this.facts(0, 0));
+      writeTokenId(to, this.#facts(0, 0));
       to.u64(BigInt(this.#amount)).length32(0);
     });
+  }
+
+  #add(kind: HandleOwner, key: Buffer, address: Buffer, write: (to: BcsWriter) => void): HandleSet {
+    const counts = new Uint32Array(HANDLES[kind]);
+    const set = { slot: this.#slots.add(key, write), address, firstNumber: 0n, counts };
+    this.#handles.set(kind, set);
+    return set;
+  }
+
+  /** The resources of the first token standard, under the artist's own address. */
+  #addResources(address: Address, tables: readonly Buffer[]): void {
+    const add = (kind: HandleOwner, type: string, write: (to: BcsWriter) => void): void => {
+      this.#add(kind, resourceKey(address, type), this.#address, write);
+    };
+    add('tokenStore', '0x3::token::TokenStore', (to) => {
+      to.fixed(tables[0]!).bool(true);
+      this.#writeHandles(to, 'tokenStore');
+    });
+    add('collections', '0x3::token::Collections', (to) => {
+      to.fixed(tables[1]!).fixed(tables[2]!);
+      this.#writeHandles(to, 'collections');
+    });
+    add('pendingClaims', '0x3::token_transfers::PendingClaims', (to) => {
+      to.fixed(tables[3]!);
+      this.#writeHandles(to, 'pendingClaims');
+    });
+    add('eventStore', '0x3::token_event_store::TokenEventStoreV1', (to) => {
+      this.#writeHandles(to, 'eventStore');
+      to.u8(0);
+    });
+  }
+
+  /** The objects of the second token standard. */
+  #addObjects(): void {
+    const keys = resourceGroupKeys(OBJECT_GROUP);
+    const token = this.#tokenObject;
+    this.#add('tokenObject', keys.at(token), token, (to) => this.#writeTokenObject(to));
+    const object = this.#collectionObject;
+    const collection = this.#add('collectionObject', keys.at(object), object, (to) =>
+      this.#writeCollectionObject(to),
+    );
+    // The supply's handles stand in the collection's own resource group.
+    const counts = new Uint32Array(HANDLES.collectionSupply);
+    this.#handles.set('collectionSupply', { ...collection, counts });
   }
 
   genesis(): void {
@@ -154,7 +160,7 @@ class Artist {
     effects.create(this.#slots, this.#tokenSlot);
   }
 
-  facts(other: number, number: number): StudioFacts {
+  #facts(other: number, number: number): StudioFacts {
     const { accounts } = this.#world;
     return {
       artist: this.#address,
@@ -170,7 +176,7 @@ class Artist {
   /** Gives out one event, as a handle event or as a module event. */
   act(event: StudioEvent, other: number, number: number): void {
     const { chain, effects } = this.#world;
-    const facts = this.facts(other, number);
+    const facts = this.#facts(other, number);
     const set = this.#handles.get(event.owner)!;
     const isMint = event.owner === 'collectionSupply' && event.handle === 1;
     if (isMint) this.#minted += 1;

@@ -2,9 +2,10 @@
  * User transactions as they are submitted: unsigned bytes, the message that is signed, and the authenticator in the
  * form that the call wants (spec/ledger.md §3.4, spec/encode.md A5).
  */
+
+import type { Address } from '../../move/address.ts';
 import type { AccountAuthenticator, TransactionAuthenticator } from '../../move/authenticator.ts';
 import { writeTransactionAuthenticator } from '../../move/authenticator.ts';
-import type { Address } from '../../move/address.ts';
 import { BcsWriter } from '../../move/bcs-writer.ts';
 import { domainSeed } from '../../move/hash.ts';
 import type { TransactionPayload } from '../../move/transaction-payload.ts';

@@ -86,10 +86,8 @@ export class Ticker {
     const sequenceNumber = this.#count;
     this.#count += 1;
     const address = accounts.addressBytes(CAFE_ACCOUNT);
-    effects.streamEvent(
-      TICK,
-      { address, creationNumber: TICK_STREAM, sequenceNumber },
-      (writer) => this.writeTick(writer, pair),
+    effects.streamEvent(TICK, { address, creationNumber: TICK_STREAM, sequenceNumber }, (writer) =>
+      this.writeTick(writer, pair),
     );
     const price = this.#prices[pair]!;
     return {

@@ -118,9 +118,7 @@ export const createAccounts: Action = (world) => {
         argument((writer) =>
           writer.vector(created, (to, account) => to.fixed(accounts.addressBytes(account))),
         ),
-        argument((writer) =>
-          writer.vector(created, (to) => to.u64(BigInt(NEW_ACCOUNT_OCTAS))),
-        ),
+        argument((writer) => writer.vector(created, (to) => to.u64(BigInt(NEW_ACCOUNT_OCTAS)))),
       ];
       return entryFunction(ADDRESS_ONE, 'aptos_account', 'batch_transfer', [], args);
     },

@@ -1,0 +1,85 @@
+/** `--produce N`: a sample ledger that keeps growing, so that things move. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import {
+  continueSampleInParallel,
+  MAX_SAMPLE_TRANSACTIONS,
+  readSampleSettings,
+  SAMPLE_RESOURCE,
+  SampleError,
+} from '../ingest/sample/sample.ts';
+import { padAddress } from '../move/address.ts';
+import { BcsError } from '../move/bcs-reader.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
+import { parseStructTag } from '../move/type-parser.ts';
+import type { Store } from '../store/store.ts';
+import { openView } from '../store/view.ts';
+import { LedgerWriter } from '../store/writer.ts';
+import { NodeError } from './node-error.ts';
+
+/** How often a producing node commits, at most, in milliseconds. */
+const COMMIT_INTERVAL_MS = 250;
+/** Where the sample's settings stand. */
+const SAMPLE_ADDRESS = padAddress('cafe');
+
+/** A running producer. */
+export interface Producer {
+  /** Ends after the commit under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Keeps committing to a sample ledger at a rate until stopped; a failure is logged and ends the producing.
+ * @param transactionsPerSecond 1 or more; whole blocks are committed, so the rate is an average
+ * @throws NodeError `bad_setting` when the store holds another ledger than a sample of this generator
+ */
+export async function startProducing(
+  store: Store,
+  transactionsPerSecond: number,
+  logger: Logger,
+): Promise<Producer> {
+  const settings = await sampleSettingsOf(store);
+  const writer = await LedgerWriter.open(store);
+  const abort = new AbortController();
+  const produce = async (): Promise<void> => {
+    const startedMs = performance.now();
+    let produced = 0;
+    const chunkTransactions = Math.max(
+      1,
+      Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000),
+    );
+    const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions };
+    for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
+      const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
+      await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal: abort.signal });
+      await writer.append(chunk);
+      produced += chunk.transactions.length;
+      if (abort.signal.aborted) break;
+    }
+  };
+  const done = produce().catch((error: unknown) => {
+    if (!abort.signal.aborted) logger.error({ err: error }, 'producing stopped: it failed');
+  });
+  return {
+    stop: async () => {
+      abort.abort();
+      await done;
+    },
+  };
+}
+
+async function sampleSettingsOf(store: Store) {
+  const view = await openView(store);
+  const key = physicalStateKey(resourceStateKey(SAMPLE_ADDRESS, parseStructTag(SAMPLE_RESOURCE)));
+  const entry = await view.state(stateKeyHash(key));
+  try {
+    if (entry?.bytes !== undefined) return readSampleSettings(entry.bytes);
+  } catch (cause) {
+    if (!(cause instanceof SampleError || cause instanceof BcsError)) throw cause;
+    throw new NodeError('bad_setting', `cannot produce: ${cause.message}`, { cause });
+  }
+  throw new NodeError(
+    'bad_setting',
+    'cannot produce: the ledger is not a sample ledger, and only those can be continued',
+  );
+}

@@ -1,0 +1,58 @@
+/** A ledger of one version that holds modules, in an LMDB store of its own, and an API over it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { buildApi } from '../../src/api/server.ts';
+import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { moduleIdOf } from '../../src/move/module/names.ts';
+import { readModule } from '../../src/move/module/read.ts';
+import { moduleStateKey, physicalStateKey } from '../../src/move/state-key.ts';
+import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { LogLines } from './error-answers.ts';
+
+/** Chain id of the ledger. */
+export const CHAIN_ID = 4;
+
+export interface ModuleLedger {
+  readonly app: FastifyInstance;
+  readonly log: LogLines;
+  close(): Promise<void>;
+}
+
+/** Writes the ledger and opens an API over it. */
+export async function openModuleLedger(
+  modules: readonly Buffer[],
+  changes: Partial<ApiSettings> = {},
+): Promise<ModuleLedger> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-modules-'));
+  const store = await openLmdbStore({ directory });
+  const writer = await LedgerWriter.open(store);
+  const writes = modules.map((bytes) => {
+    const { address, name } = moduleIdOf(readModule(bytes));
+    return { key: physicalStateKey(moduleStateKey(address, name)), value: bytes };
+  });
+  await writer.append({
+    firstVersion: 0n,
+    transactions: [{ writes, events: [], info: Buffer.from('info') }],
+    blocks: [
+      { height: 0n, firstVersion: 0n, epoch: 0n, round: 0n, timestampUsecs: 0n, id: Buffer.alloc(32) },
+    ],
+    epochEnds: [],
+    frozenRoots: [Buffer.alloc(32)],
+    identity: { chainId: CHAIN_ID, genesisWaypointHash: Buffer.alloc(32), keepsTransactions: false },
+  });
+  const log = new LogLines();
+  const app = buildApi(openLedger(store), apiSettings(changes), log);
+  return {
+    app,
+    log,
+    close: async () => {
+      await app.close();
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

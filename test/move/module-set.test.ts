@@ -1,0 +1,36 @@
+/** Lookups over modules given by their bytes. */
+import { describe, expect, it } from 'vitest';
+import { ADDRESS_ONE } from '../../src/move/address.ts';
+import type { ModuleId } from '../../src/move/module/compiled.ts';
+import { BinaryFormatError } from '../../src/move/module/format-error.ts';
+import { DuplicateModuleError, modulesFrom } from '../../src/move/module/module-set.ts';
+import { moduleIdOf } from '../../src/move/module/names.ts';
+import { readModule } from '../../src/move/module/read.ts';
+import { SMALL_MODULE } from './module-samples.ts';
+
+const id: ModuleId = moduleIdOf(readModule(SMALL_MODULE));
+
+describe('modulesFrom', () => {
+  it('gives the same object for an id, and nothing for others', () => {
+    const lookup = modulesFrom([SMALL_MODULE]);
+    expect(lookup(id)).toEqual(readModule(SMALL_MODULE));
+    expect(lookup({ ...id })).toBe(lookup(id));
+    expect(lookup({ address: ADDRESS_ONE, name: '__proto__' })).toBeUndefined();
+    expect(modulesFrom([])(id)).toBeUndefined();
+  });
+
+  it('does not change with the bytes it was made from', () => {
+    const bytes = Uint8Array.from(SMALL_MODULE);
+    const lookup = modulesFrom([bytes]);
+    bytes.fill(0);
+    expect(lookup(id)).toEqual(readModule(SMALL_MODULE));
+  });
+
+  it('refuses what does not load, and the same module twice', () => {
+    expect(() => modulesFrom([Buffer.from('no module')])).toThrow(BinaryFormatError);
+    expect(() => modulesFrom([SMALL_MODULE, SMALL_MODULE])).toThrow(DuplicateModuleError);
+    expect(() => modulesFrom([SMALL_MODULE], { maxVersion: 4, maxIdentifierBytes: 255 })).toThrow(
+      BinaryFormatError,
+    );
+  });
+});

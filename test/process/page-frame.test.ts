@@ -1,0 +1,170 @@
+/** The page for everybody: contrast, width, names, keyboard, motion; and the API documentation. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import {
+  BROKEN_IDS,
+  LOW_CONTRAST_TEXTS,
+  NAMELESS_ELEMENTS,
+  SIDEWAYS_OVERFLOW,
+} from './page-measures.ts';
+import { describePage } from './page-suite.ts';
+
+/** Hash, and what is there when the view is complete. */
+const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
+  ['#/overview', 'dl.figures'],
+  ['#/balance?account=0xcafe&from=1500', '.sample-control'],
+  ['#/balance?account=xyz', '[role=alert]'],
+  ['#/events?account=0xcafe&stream=2', 'table.events tbody tr'],
+  ['#/module?account=0x1&name=coin&item=CoinStore', 'article'],
+  ['#/encode?example=script', '.note:not([hidden])'],
+  [
+    `#/encode?request=${encodeURIComponent('{"sender":"0x1","sequence_number":"0","max_gas_amount":"1","gas_unit_price":"1","expiration_timestamp_secs":"9","payload":{"type":"entry_function_payload","function":"0x1::coin::transfer","type_arguments":["0x1::aptos_coin::AptosCoin"],"arguments":["0x2","3"]}}')}`,
+    'table.parts',
+  ],
+];
+
+async function check(page: Page): Promise<void> {
+  await page.evaluate(
+    "document.querySelectorAll('details').forEach((node) => { node.open = true })",
+  );
+  expect(await page.evaluate(SIDEWAYS_OVERFLOW)).toEqual([]);
+  expect(await page.evaluate(LOW_CONTRAST_TEXTS)).toEqual([]);
+  expect(await page.evaluate(NAMELESS_ELEMENTS)).toEqual([]);
+  expect(await page.evaluate(BROKEN_IDS)).toEqual([]);
+  const headings = await page.evaluate(
+    "[...document.querySelectorAll('main :is(h1, h2, h3)')].map((node) => Number(node.tagName[1]))",
+  );
+  (headings as number[]).forEach((level, at, all) => {
+    expect(level).toBeLessThanOrEqual((all[at - 1] ?? 0) + 1);
+  });
+}
+
+describePage('page: frame', ({ open, go }) => {
+  describe.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const)('at %i px, %s', (widthPx, colorScheme) => {
+    it('has enough contrast, fits the width, and names everything, in every view', async () => {
+      const page = await open('/', { widthPx, colorScheme });
+      for (const [hash, ready] of VIEWS) {
+        await go(page, hash);
+        await page.locator(ready).first().waitFor();
+        await check(page);
+      }
+    });
+  });
+
+  it('fits 320 px, the width of a page magnified four times', async () => {
+    const page = await open('/', { widthPx: 320 });
+    for (const [hash, ready] of VIEWS) {
+      await go(page, hash);
+      await page.locator(ready).first().waitFor();
+      expect(await page.evaluate(SIDEWAYS_OVERFLOW)).toEqual([]);
+    }
+  });
+
+  it('the measurement of contrast can fail', async () => {
+    const page = await open('/');
+    await page.addStyleTag({ url: '/page/base.css' });
+    await page.evaluate("document.querySelector('footer p').style.color = '#999'");
+    expect(await page.evaluate(LOW_CONTRAST_TEXTS)).not.toEqual([]);
+  });
+
+  it('has one main, one first heading, a title and a current link for each view', async () => {
+    const page = await open('/');
+    const titles = new Set<string>();
+    for (const view of ['balance', 'events', 'module', 'encode', 'overview']) {
+      await page.locator(`nav a[data-view=${view}]`).click();
+      await page.locator(`nav a[data-view=${view}][aria-current=page]`).waitFor();
+      expect(await page.locator('main').count()).toBe(1);
+      expect(await page.locator('h1').count()).toBe(1);
+      expect(await page.locator('h1:focus').count()).toBe(1);
+      expect(await page.locator('[aria-current]').count()).toBe(1);
+      titles.add(await page.title());
+    }
+    expect(titles.size).toBe(5);
+  });
+
+  it('can be used from the keyboard: skip link, form, and a focus that can be seen', async () => {
+    const page = await open('/#/module');
+    await page.locator('form').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toBe('Skip to content');
+    const box = await page.locator(':focus').boundingBox();
+    expect(box!.y).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Enter');
+    expect(await page.locator('main:focus').count()).toBe(1);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('0x1');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('coin');
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
+    expect(Number.parseFloat(outline as string)).toBeGreaterThanOrEqual(2);
+    await page.keyboard.press('Enter');
+    await page.locator('article').first().waitFor();
+    expect(await page.locator('input[name=name]:focus').count()).toBe(1);
+    expect(await page.locator('#announcements').textContent()).toBe('Module coin shown');
+  });
+
+  it('keeps still when asked to', async () => {
+    const motion = async (reducedMotion: 'reduce' | 'no-preference') => {
+      const page = await open('/', { reducedMotion });
+      return page.evaluate(
+        `(() => {
+          const row = document.createElement('tr');
+          row.className = 'fresh';
+          document.body.append(row);
+          return getComputedStyle(row).animationName;
+        })()`,
+      );
+    };
+    expect(await motion('reduce')).toBe('none');
+    expect(await motion('no-preference')).toBe('arrive');
+  });
+
+  it('runs nothing that stands in the document itself', async () => {
+    const page = await open('/', { expectedOffence: /violates the following Content Security/ });
+    const ran = await page.evaluate(
+      `(() => {
+        const script = document.createElement('script');
+        script.textContent = 'window.injected = true';
+        document.body.append(script);
+        return window.injected === true;
+      })()`,
+    );
+    expect(ran).toBe(false);
+  });
+});
+
+describePage('page: API documentation', ({ node, open }) => {
+  it('shows every operation of the document and runs one, asking nobody else', async () => {
+    const page = await open('/v1/spec');
+    const { text } = await node().get('/v1/spec.json');
+    const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, unknown>> };
+    const operations = Object.values(paths).flatMap((path) => Object.keys(path));
+    await page.locator('.opblock').first().waitFor();
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
+    await page.locator('#operations-General-get_ledger_info .opblock-summary-control').click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const body = page.locator('.live-responses-table .highlight-code, .live-responses-table pre');
+    await body.first().waitFor();
+    const { ledger_version } = JSON.parse((await node().get('/v1')).text) as Record<string, string>;
+    expect(await page.locator('.live-responses-table').textContent()).toContain(ledger_version);
+    expect(page.url()).toContain('#operations-General-get_ledger_info');
+  });
+
+  it.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const)('fits %i px, %s, and opens the linked operation', async (widthPx, colorScheme) => {
+    const path = '/v1/spec#operations-Accounts-get_account_balance';
+    const page = await open(path, { widthPx, colorScheme });
+    await page.locator('#operations-Accounts-get_account_balance.is-open').waitFor();
+    expect(await page.evaluate(SIDEWAYS_OVERFLOW)).toEqual([]);
+    expect(await page.evaluate(LOW_CONTRAST_TEXTS)).toEqual([]);
+  });
+});
