@@ -38,8 +38,8 @@ export const MAX_PAGE_FILE_BYTES = 4 * 1024 * 1024;
 const FRAME_POLICY =
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 const PAGE_POLICY = `default-src 'self'; ${FRAME_POLICY}`;
-/** Swagger UI's own style sheet holds its icons as data URLs, and it writes style attributes. */
-const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:; style-src 'self' 'unsafe-inline'`;
+/** Swagger UI's own style sheet holds its icons as data URLs. */
+const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
 
 /** The page's files cannot be served. */
 export class PageFilesError extends Error {

@@ -27,7 +27,7 @@ function buildProgram(context: CommandContext): Command {
     .description('A ledger node: a Move ledger in its own store, asked over HTTP.')
     .version(packageVersion())
     .exitOverride()
-    .showHelpAfterError('(run with --help for all options)')
+    .configureOutput({ outputError: (text, write) => write(usageLine(text)) })
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addServeCommand(program, context);
   addInitCommand(program, context);
@@ -64,6 +64,12 @@ function failureExitCode(error: unknown): number {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`daybook: unexpected failure, please report it: ${text}\n`);
   return EXIT_FAILED;
+}
+
+/** Commander's text of a wrong command line as one line of ours. */
+function usageLine(text: string): string {
+  const [what] = text.replace(/^error: /, '').split('\n');
+  return `daybook: ${what}; --help shows all options\n`;
 }
 
 function oneLine(text: string): string {

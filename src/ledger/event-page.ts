@@ -1,14 +1,11 @@
 /** Pages of an event stream as JSON and BCS (spec/http.md §7.4, §7.5). */
 import { type Address, addressBytes, formatAddress } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
 import { BcsWriter } from '../move/bcs-writer.ts';
-import { LayoutError } from '../move/layout.ts';
 import type { ModuleLookup } from '../move/module/lookup.ts';
-import { ValueDecodeError } from '../move/value-error.ts';
 import { renderValue } from '../move/value-json.ts';
 import type { StoredEvent } from '../store/event-column.ts';
+import { conversionError } from './conversion-error.ts';
 import type { LayoutCache } from './layout-cache.ts';
-import { LedgerError } from './ledger-error.ts';
 
 /** Variant of handle events in BCS: this operation has no others. */
 const HANDLE_EVENT_VARIANT = 0;
@@ -37,22 +34,10 @@ export async function eventsJson(
         layouts.ready(event.typeTag, lookup) ?? (await layouts.resolve(event.typeTag, lookup));
       text += `"type":${type.jsonText},"data":${renderValue(type.layout, event.data)}}`;
     } catch (cause) {
-      throw conversionError(cause);
+      throw conversionError('Failed to convert events from storage into response', cause);
     }
   }
   return text + ']';
-}
-
-function conversionError(cause: unknown): unknown {
-  const detail =
-    cause instanceof LayoutError
-      ? cause.message
-      : cause instanceof ValueDecodeError || cause instanceof BcsError
-        ? cause.detail
-        : undefined;
-  if (detail === undefined) return cause;
-  const message = `Failed to convert events from storage into response: ${detail}`;
-  return new LedgerError('internal_error', message, { cause });
 }
 
 /** The BCS of a page: a vector of versioned events. */

@@ -8,7 +8,7 @@ import { resolveDecodeLayout } from '../move/layout-decode.ts';
 import type { CompiledModule, ModuleId } from '../move/module/compiled.ts';
 import { BinaryFormatError } from '../move/module/format-error.ts';
 import type { ModuleLookup } from '../move/module/lookup.ts';
-import { decodeTypeTag, formatTypeTag } from '../move/type-tag.ts';
+import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/type-tag.ts';
 import { BoundedCache } from './bounded-cache.ts';
 
 /** Memory for layouts, in bytes, estimated. */
@@ -51,16 +51,18 @@ export class LayoutCache {
   /**
    * The type whose tag's BCS is `tagBytes`, laid out with the modules that `lookup` gives. One lookup always gives
    * the same module for an id.
+   * @param decoded the tag of these bytes when it is at hand: that of a resource may nest one level deeper than a
+   *   type tag may
    * @throws LayoutError; BcsError for bytes that are no type tag.
    */
-  async resolve(tagBytes: Buffer, lookup: ModuleLookup): Promise<RenderedType> {
+  async resolve(tagBytes: Buffer, lookup: ModuleLookup, decoded?: TypeTag): Promise<RenderedType> {
     const key = tagBytes.toString('latin1');
     const kept = this.#kept.get(key);
     if (kept !== undefined && (await isUnchanged(kept.madeFrom, lookup))) {
       kept.checkedWith = lookup;
       return kept.type;
     }
-    const tag = decodeTypeTag(tagBytes);
+    const tag = decoded ?? decodeTypeTag(tagBytes);
     const madeFrom: Dependency[] = [];
     const layout = await resolveDecodeLayout(tag, async (id) => {
       const module = await lookup(id);

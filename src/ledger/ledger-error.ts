@@ -5,6 +5,13 @@ export type LedgerErrorCode =
   | 'version_not_found'
   | 'version_pruned'
   | 'module_not_found'
+  | 'account_not_found'
+  | 'resource_not_found'
+  | 'struct_field_not_found'
+  | 'transaction_not_found'
+  | 'block_not_found'
+  | 'block_pruned'
+  | 'transactions_not_kept'
   | 'invalid_input'
   | 'internal_error'
   | 'ledger_unavailable';

@@ -7,7 +7,8 @@ import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../move/module/compile
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
 import type { StateReader } from './state-reader.ts';
 
-const FEATURES_KEY_HASH = stateKeyHash(
+/** State key hash of the feature flags. */
+export const FEATURES_KEY_HASH = stateKeyHash(
   physicalStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG)),
 );
 

@@ -19,16 +19,20 @@ export class MoveTypeError extends MoveError<'no_type_tag'> {
   }
 }
 
+/** Tags of types that were converted, by the types' objects. */
+export type ConvertedTypes = Map<MoveType, TypeTag>;
+
 /**
- * The type tag of a type; a type parameter stands for `address`. Parts that are the same object are converted once:
- * a type argument of megabytes may stand in a parameter hundreds of times.
+ * The type tag of a type; a type parameter stands for `address`. Parts that are the same object are converted once,
+ * also from one type to the next that is given the same `done`: a type argument of a megabyte may stand hundreds of
+ * times in one parameter, and in hundreds of parameters.
  * @throws MoveTypeError
  */
-export function typeTagOf(type: MoveType): TypeTag {
-  return convert(type, new Map());
+export function typeTagOf(type: MoveType, done: ConvertedTypes = new Map()): TypeTag {
+  return convert(type, done);
 }
 
-function convert(type: MoveType, done: Map<MoveType, TypeTag>): TypeTag {
+function convert(type: MoveType, done: ConvertedTypes): TypeTag {
   switch (type.kind) {
     case 'typeParameter':
       return ADDRESS;
@@ -51,7 +55,7 @@ function convert(type: MoveType, done: Map<MoveType, TypeTag>): TypeTag {
 
 function convertParts(
   type: MoveType & { readonly kind: 'vector' | 'struct' | 'function' },
-  done: Map<MoveType, TypeTag>,
+  done: ConvertedTypes,
 ): TypeTag {
   switch (type.kind) {
     case 'vector':

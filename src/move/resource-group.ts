@@ -71,6 +71,7 @@ export function findGroupMember(
   return members.find(({ tagBytes }) => tagBytes.equals(wanted))?.data;
 }
 
-function encodeStructTag(tag: StructTag): Buffer {
+/** The BCS of a struct tag: what members are found by. */
+export function encodeStructTag(tag: StructTag): Buffer {
   return encodeBcs((writer) => writeStructTag(writer, tag));
 }

@@ -119,7 +119,10 @@ const KIND_OF_INDEX: readonly TypeTag['kind'][] = [
   'i128',
   'i256',
 ];
-const INDEX_OF_KIND = new Map(KIND_OF_INDEX.map((kind, index) => [kind, index]));
+/** The variant index of each kind in BCS (spec/ledger.md §1.2). */
+export const INDEX_OF_KIND: ReadonlyMap<TypeTag['kind'], number> = new Map(
+  KIND_OF_INDEX.map((kind, index) => [kind, index]),
+);
 
 /** One tag per primitive for all: a byte of hostile input then costs a pointer, not an object. */
 const TAG_OF_PRIMITIVE = new Map<TypeTag['kind'], TypeTag>(

@@ -48,6 +48,28 @@ export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
   });
 }
 
+/** The fields of a struct's value, in the order of their bytes. */
+export interface FieldBytes {
+  /** Which variant of an enum the value is; 0 for a struct. */
+  readonly variant: number;
+  /** The BCS of each field, a view on the value. */
+  readonly fields: readonly Buffer[];
+}
+
+/**
+ * The fields of the struct or enum whose value takes all of `bytes`; `undefined` for a layout that is neither.
+ * @throws ValueDecodeError exactly when `renderValue` does.
+ */
+export function splitFields(layout: DecodeLayout, bytes: Uint8Array): FieldBytes | undefined {
+  if (layout.kind !== 'struct' && layout.kind !== 'enum') return undefined;
+  const reader = new BcsReader(bytes);
+  return decodingValue(() => {
+    const split = new ValueRenderer(reader).split(layout);
+    reader.finish();
+    return split;
+  });
+}
+
 class ValueRenderer {
   readonly #reader: BcsReader;
   #leftBytes = VALUE_BUDGET_BYTES;
@@ -98,6 +120,21 @@ class ValueRenderer {
         this.#checkDepth(depth);
         return this.#composite(layout, depth + 1, containerDepth);
     }
+  }
+
+  /** Walks over an outermost value field by field; the text is made only to check what is walked over. */
+  split(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): FieldBytes {
+    const reader = this.#reader;
+    const isEnum = layout.kind === 'enum';
+    this.#charge(layout.tagBytes);
+    const template = isEnum ? this.#variant(layout.variants) : layout.template;
+    this.#charge(template.nameBytes);
+    const fields = template.fields.map((field) => {
+      const start = reader.offset;
+      this.value(field, 1, isEnum ? 1 : 0);
+      return reader.buffer.subarray(start, reader.offset);
+    });
+    return { variant: isEnum ? layout.variants.indexOf(template) : 0, fields };
   }
 
   #composite(

@@ -1,5 +1,4 @@
 /** `daybook init`: from a genesis file to a ledger on disk, checked before anything is written. */
-import { readFileSync, statSync } from 'node:fs';
 import {
   type Genesis,
   type GenesisCounts,
@@ -19,6 +18,7 @@ import { openLmdbStore } from '../store/lmdb-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { refuseUsedFolder } from './data-folder.ts';
+import { readInputFile } from './input-file.ts';
 import { NodeError } from './node-error.ts';
 
 /** Most bytes read of a waypoint file. */
@@ -71,21 +71,6 @@ function readWaypoint(textOrFile: string): Waypoint {
       cause,
       exitCode: isText ? 2 : 1,
     });
-  }
-}
-
-function readInputFile(path: string, what: string, maxBytes: number): Buffer {
-  try {
-    const { size } = statSync(path);
-    if (size <= maxBytes) return readFileSync(path);
-    throw new NodeError(
-      'file_not_readable',
-      `${what} ${path} has ${size} bytes; more than ${maxBytes} is no ${what}`,
-    );
-  } catch (cause) {
-    if (cause instanceof NodeError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new NodeError('file_not_readable', `cannot read ${what} ${path}: ${reason}`, { cause });
   }
 }
 

@@ -3,13 +3,13 @@
  * type, limits, default and description of every setting; names are camelCase in code and on the command line's
  * flags, snake_case in files, and `DAYBOOK_` + capitals in the environment.
  */
-import { readFileSync } from 'node:fs';
 import {
   conformsToScalar,
   type ObjectSchema,
   type TProperties,
   type TSchema,
 } from '../api/json-schema.ts';
+import { readInputFile } from './input-file.ts';
 import { NodeError } from './node-error.ts';
 
 /** Prefix of every environment variable. */
@@ -54,20 +54,7 @@ function fromText(schema: TSchema, text: unknown): unknown {
 async function readConfigFile(path: string): Promise<Map<string, unknown>> {
   // Loaded when there is a file: most starts have none.
   const { parse: parseYaml } = await import('yaml');
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new NodeError('bad_config_file', `cannot read config file ${path}: ${reason(cause)}`, {
-      cause,
-    });
-  }
-  if (Buffer.byteLength(text) > MAX_CONFIG_FILE_BYTES) {
-    throw new NodeError(
-      'bad_config_file',
-      `config file ${path} is larger than ${MAX_CONFIG_FILE_BYTES} bytes`,
-    );
-  }
+  const text = readInputFile(path, 'config file', MAX_CONFIG_FILE_BYTES).toString('utf8');
   let content: unknown;
   try {
     content = parseYaml(text) ?? {};
@@ -87,7 +74,7 @@ function reason(error: unknown): string {
 
 /**
  * All settings of `schema`, each from its strongest source, checked.
- * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`.
+ * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`, `file_not_readable`.
  */
 export async function loadSettings(
   schema: ObjectSchema<TProperties>,

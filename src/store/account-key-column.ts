@@ -1,12 +1,14 @@
 /**
- * The keys under an account, in the order that listings have: by the bytes of the physical state key (spec/ledger.md
- * §5.4). A row's order part is what follows the address there: the path's length, then the path.
+ * The keys under an account, in the order that listings have: by the bytes of the physical state
+ * key (spec/ledger.md §5.4). A row's order part is what follows the address there: the path's
+ * length, then the path.
  *
- * Long keys. Key parts are bounded (MAX_ORDER_BYTES), state keys are not: a type with deep generics takes kilobytes.
- * A longer key is cut into segments; a segment that goes on has an empty value, and its continuation lies in a
- * partition of its own in account_key_tails, named by the address and a chained hash of the segments before. Walking
- * the rows depth first gives exactly the order of the whole keys, whatever they share. No key is the beginning of
- * another, because each begins with its own length, so a row is either an end or a branch, never both.
+ * Long keys. Key parts are bounded (MAX_ORDER_BYTES), state keys are not: a type with deep generics
+ * takes kilobytes. A longer key is cut into segments; a segment that goes on has an empty value,
+ * and its continuation lies in a partition of its own in account_key_tails, named by the address
+ * and a chained hash of the segments before. Walking the rows depth first gives exactly the order
+ * of the whole keys, whatever they share. No key is the beginning of another, because each begins
+ * with its own length, so a row is either an end or a branch, never both.
  */
 import { ADDRESS_BYTES, type Address, addressBytes } from '../move/address.ts';
 import { encodeBcs } from '../move/bcs-writer.ts';
@@ -38,7 +40,10 @@ interface SegmentKey extends RowKey {
   readonly column: Column;
 }
 
-/** The rows of a physical state key: branches first, the end last. @throws RangeError when it is no such key. */
+/**
+ * The rows of a physical state key: branches first, the end last. @throws RangeError when it is no
+ * such key.
+ */
 export function accountKeySegments(physical: Uint8Array): readonly SegmentKey[] {
   if (physical[0] !== ACCESS_PATH_TAG || physical.length <= ACCESS_PATH_PREFIX_BYTES) {
     throw new RangeError('not the physical key of something under an account');
@@ -57,7 +62,10 @@ export function accountKeySegments(physical: Uint8Array): readonly SegmentKey[] 
   return segments;
 }
 
-/** Files a key under its account; the first write decides, so the caller puts only keys that are not there. */
+/**
+ * Files a key under its account; the first write decides, so the caller puts only keys that are not
+ * there.
+ */
 export function putAccountKey(batch: Batch, physical: Uint8Array, firstVersion: bigint): void {
   const segments = accountKeySegments(physical);
   const end = segments[segments.length - 1]!;
@@ -69,8 +77,8 @@ export function putAccountKey(batch: Batch, physical: Uint8Array, firstVersion: 
 }
 
 /**
- * Walks the keys of an account in order, from a physical key (or any bytes that begin like one) on. Reads as it is
- * drawn from, a page at a time. @throws RowDamagedError
+ * Walks the keys of an account in order, from a physical key (or any bytes that begin like one) on.
+ * Reads as it is drawn from, a page at a time. @throws RowDamagedError
  */
 export async function* walkAccountKeys(
   store: StoreReader,
@@ -80,7 +88,8 @@ export async function* walkAccountKeys(
   const partition = addressBytes(address);
   const prefix = Buffer.concat([Buffer.of(ACCESS_PATH_TAG), partition]);
   const side = from === undefined ? -1 : Buffer.compare(head(from), prefix);
-  // Below the account's first key there is nothing to skip, above its last there is nothing to show.
+  // Below the account's first key there is nothing to skip, above its last there is nothing to
+  // show.
   if (side > 0) return;
   const rest = side < 0 ? undefined : from?.subarray(ACCESS_PATH_PREFIX_BYTES);
   yield* walk(store, partition, prefix, BRANCH, rest);
@@ -122,7 +131,8 @@ async function* rowsFrom(
   for (;;) {
     const page = await store.range(column, partition, { from: next, limit: WALK_PAGE_ROWS });
     for (const row of page) {
-      // Bounds belong to a range, so every page but the first begins with the last row of the one before.
+      // Bounds belong to a range, so every page but the first begins with the last row of the one
+      // before.
       if (last === undefined || Buffer.compare(row.order, last) !== 0) yield row;
     }
     if (page.length < WALK_PAGE_ROWS) return;

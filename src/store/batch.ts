@@ -17,8 +17,8 @@ export interface BatchOperation {
 }
 
 /**
- * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and values are kept as
- * they are, not copied: they must stay unchanged until the commit has settled.
+ * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and
+ * values are kept as they are, not copied: they must stay unchanged until the commit has settled.
  */
 export class Batch {
   readonly #rows: BatchOperation[] = [];
@@ -78,7 +78,8 @@ export class Batch {
     if (valueBytes > MAX_VALUE_BYTES) {
       throw new StoreError(
         'batch_too_large',
-        `a value of ${valueBytes} bytes for column ${column.name}, at most ${MAX_VALUE_BYTES} are stored`,
+        `a value of ${valueBytes} bytes for column ${column.name}: ` +
+          `at most ${MAX_VALUE_BYTES} are stored`,
       );
     }
     const byteLength = this.#byteLength + partition.length + order.length + valueBytes;

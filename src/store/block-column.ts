@@ -1,6 +1,6 @@
 /**
- * Blocks by height and by first version, and epochs by last version (spec/ledger.md §2.3). A block's row is the same
- * in both columns: who looks a version up needs no second read.
+ * Blocks by height and by first version, and epochs by last version (spec/ledger.md §2.3). A
+ * block's row is the same in both columns: who looks a version up needs no second read.
  */
 
 import { encodeBcs } from '../move/bcs-writer.ts';

@@ -1,4 +1,7 @@
-/** The rows of a chunk: all of them can be made without looking at the store, but for keys seen the first time. */
+/**
+ * The rows of a chunk: all of them can be made without looking at the store, but for keys seen the
+ * first time.
+ */
 import { BcsError } from '../move/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/state-key.ts';
 import { accountKeySegments, putAccountKey } from './account-key-column.ts';
@@ -113,7 +116,10 @@ function putEvents(batch: Batch, version: bigint, transaction: ChunkTransaction)
   return emitted;
 }
 
-/** @throws ChunkError when bytes are no physical state key: listings and `verify` could not read them back. */
+/**
+ * @throws ChunkError when bytes are no physical state key: listings and `verify` could not read
+ * them back.
+ */
 function checkStateKey(key: Buffer, version: bigint): void {
   if (key.length > MAX_STATE_KEY_BYTES) {
     const detail = `a state key of ${key.length} bytes, at most ${MAX_STATE_KEY_BYTES} are stored`;

@@ -1,6 +1,7 @@
 /**
- * What the store is given to write: some versions that follow one another, in the store's own neutral words. Who
- * makes a chunk has checked it against hashes; the store checks that it fits where it goes.
+ * What the store is given to write: some versions that follow one another, in the store's own
+ * neutral words. Who makes a chunk has checked it against hashes; the store checks that it fits
+ * where it goes.
  */
 import type { Address } from '../move/address.ts';
 import { HASH_BYTES } from '../move/hash.ts';

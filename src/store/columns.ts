@@ -1,13 +1,17 @@
 /**
- * Every column of the store: its number, its key and its value. Numbers are never used again; a number that is out
- * of use stays in UNUSED_COLUMN_NUMBERS. The same table for people is docs/data-layout.md; a test compares the two.
+ * Every column of the store: its number, its key and its value. Numbers are never used again; a
+ * number that is out of use stays in UNUSED_COLUMN_NUMBERS. The same table for people is
+ * docs/data-layout.md; a test compares the two.
  *
- * A key has a partition and an order within it (design §4). Every read names one partition. Parts are big-endian,
- * so that the order of bytes is the order of numbers. All partitions of a column are equally long, so that an engine
- * that only has plain keys (LMDB) can store partition ‖ order.
+ * A key has a partition and an order within it (design §4). Every read names one partition. Parts
+ * are big-endian, so that the order of bytes is the order of numbers. All partitions of a column
+ * are equally long, so that an engine that only has plain keys (LMDB) can store partition ‖ order.
  */
 
-/** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
+/**
+ * The layout this program reads and writes; goes up with every change that an older or newer
+ * program misreads.
+ */
 export const STORE_FORMAT_VERSION = 1;
 
 /** Who uses a column. */
@@ -33,8 +37,9 @@ export interface Column {
 }
 
 /**
- * Longest order part of a key, in bytes. An order part never grows beyond it: long state keys are cut into segments
- * of this size (account-key-column.ts). LMDB takes keys of 1,978 bytes, B-trees of SQL servers about 2,700.
+ * Longest order part of a key, in bytes. An order part never grows beyond it: long state keys are
+ * cut into segments of this size (account-key-column.ts). LMDB takes keys of 1,978 bytes, B-trees
+ * of SQL servers about 2,700.
  */
 export const MAX_ORDER_BYTES = 1_024;
 

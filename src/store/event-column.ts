@@ -1,7 +1,7 @@
 /**
- * Events: handle events by stream and sequence number, module events by version. A row is self-contained: a page
- * needs no second read. Type tag and data lie together as the BCS of an event ends (spec/ledger.md §1.3, http.md
- * §7.5), so that a BCS answer copies them as they are.
+ * Events: handle events by stream and sequence number, module events by version. A row is
+ * self-contained: a page needs no second read. Type tag and data lie together as the BCS of an
+ * event ends (spec/ledger.md §1.3, http.md §7.5), so that a BCS answer copies them as they are.
  */
 import { ADDRESS_BYTES, type Address, addressBytes, addressFromBytes } from '../move/address.ts';
 import type { BcsReader } from '../move/bcs-reader.ts';

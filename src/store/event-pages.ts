@@ -1,7 +1,7 @@
 /**
- * Pages of event streams at a head: rules of spec/http.md §7.1, with what was pruned said openly (design D4). Rows of
- * a stream are contiguous and their versions never fall, so that "at or below a version" is a search by halves where
- * the plain way (look at the ends) does not answer.
+ * Pages of event streams at a head: rules of spec/http.md §7.1, with what was pruned said openly
+ * (design D4). Rows of a stream are contiguous and their versions never fall, so that "at or below
+ * a version" is a search by halves where the plain way (look at the ends) does not answer.
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { EVENTS } from './columns.ts';
@@ -52,7 +52,10 @@ export class EventStreamView {
     this.#partition = encodeStreamId(stream);
   }
 
-  /** A page, by the rules of spec/http.md §7.1. One round trip unless a page meets the head or what was pruned. */
+  /**
+   * A page, by the rules of spec/http.md §7.1. One round trip unless a page meets the head or what
+   * was pruned.
+   */
   page(query: EventPageQuery): MaybePromise<EventPage> {
     return query.start === undefined
       ? this.#newestPage(query.limit)
@@ -70,7 +73,10 @@ export class EventStreamView {
     });
   }
 
-  /** The first sequence number that is kept; one above the last when none is, `undefined` without events. */
+  /**
+   * The first sequence number that is kept; one above the last when none is, `undefined` without
+   * events.
+   */
   firstKeptSequenceNumber(): MaybePromise<bigint | undefined> {
     return andThen(this.lastSequenceNumber(), (last) =>
       last === undefined ? undefined : this.#firstAbove(this.#head.oldestVersion - 1n, last),
@@ -78,7 +84,8 @@ export class EventStreamView {
   }
 
   #pageFrom(start: bigint, limit: number): MaybePromise<EventPage> {
-    // No upper bound: where an event is missing, the one after it comes into the page and gives the gap away.
+    // No upper bound: where an event is missing, the one after it comes into the page and gives the
+    // gap away.
     const rows = this.#store.range(EVENTS, this.#partition, { from: encodeU64Key(start), limit });
     return andThen(rows, (found) => this.#finish(start, limit, found));
   }
@@ -93,14 +100,18 @@ export class EventStreamView {
         const first = firstOfNewest(last.sequenceNumber, limit);
         return this.#finish(first, limit, [...found].reverse());
       }
-      // Events above the head: of a commit that came after this head was read, or of one that was cut off.
+      // Events above the head: of a commit that came after this head was read, or of one that was
+      // cut off.
       return andThen(this.#lastVisibleBelow(last.sequenceNumber), (visible) =>
         visible === undefined ? NO_EVENTS : this.#pageFrom(firstOfNewest(visible, limit), limit),
       );
     });
   }
 
-  /** Makes a page of the rows from `wanted` on: nothing above the head, nothing pruned, nothing missing. */
+  /**
+   * Makes a page of the rows from `wanted` on: nothing above the head, nothing pruned, nothing
+   * missing.
+   */
   #finish(wanted: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
     const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
     if (first === undefined) return NO_EVENTS;
@@ -125,13 +136,19 @@ export class EventStreamView {
     });
   }
 
-  /** Contiguous as they are, the event before the first hidden one was the last visible, even if it is pruned. */
+  /**
+   * Contiguous as they are, the event before the first hidden one was the last visible, even if it
+   * is pruned.
+   */
   async #lastVisibleBelow(sequenceNumber: bigint): Promise<bigint | undefined> {
     const firstHidden = await this.#firstAbove(this.#head.version, sequenceNumber);
     return firstHidden === 0n ? undefined : firstHidden - 1n;
   }
 
-  /** The first sequence number up to `last` whose version lies above `version`; `last + 1` when there is none. */
+  /**
+   * The first sequence number up to `last` whose version lies above `version`; `last + 1` when
+   * there is none.
+   */
   async #firstAbove(version: bigint, last: bigint): Promise<bigint> {
     let low = 0n;
     let high = last;

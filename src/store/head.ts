@@ -1,6 +1,7 @@
 /**
- * The head: the one row that says how far a ledger reaches and how far back it is kept. A reader takes it first and
- * then looks at nothing above it (design §4). Where its values come from: spec/ledger.md §2.1–2.3, spec/http.md §3.2.
+ * The head: the one row that says how far a ledger reaches and how far back it is kept. A reader
+ * takes it first and then looks at nothing above it (design §4). Where its values come from:
+ * spec/ledger.md §2.1–2.3, spec/http.md §3.2.
  */
 
 import { encodeBcs } from '../move/bcs-writer.ts';
@@ -32,8 +33,8 @@ export interface Head {
   /** The block that begins there. */
   readonly oldestBlockHeight: bigint;
   /**
-   * Roots of the full subtrees of the transaction accumulator after `version`, the largest first: as many as
-   * `version + 1` has bits set. What a follower needs to extend it.
+   * Roots of the full subtrees of the transaction accumulator after `version`, the largest first:
+   * as many as `version + 1` has bits set. What a follower needs to extend it.
    */
   readonly frozenRoots: readonly Buffer[];
 }

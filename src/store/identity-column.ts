@@ -1,6 +1,6 @@
 /**
- * What a store is: the format it is written in (row 0, there from its creation) and the ledger it holds (row 1,
- * there from genesis). Neither ever changes.
+ * What a store is: the format it is written in (row 0, there from its creation) and the ledger it
+ * holds (row 1, there from genesis). Neither ever changes.
  */
 import { encodeBcs } from '../move/bcs-writer.ts';
 import { readHash, writeHash } from '../move/fixed-bytes.ts';
@@ -22,7 +22,9 @@ export interface LedgerIdentity {
   readonly chainId: number;
   /** The hash of the genesis waypoint, `0:…` (spec/ledger.md §2.7). */
   readonly genesisWaypointHash: Buffer;
-  /** Whether whole transactions are kept, so that this ledger can feed another. Decided at genesis. */
+  /**
+   * Whether whole transactions are kept, so that this ledger can feed another. Decided at genesis.
+   */
   readonly keepsTransactions: boolean;
 }
 

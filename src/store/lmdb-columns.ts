@@ -1,7 +1,8 @@
 /**
- * The LMDB environment of a store: one file, one named database per column (so that the engine counts rows and pages
- * of each for nothing), and the codec between its keys and ours. Measured on 300,000 rows, against buffers joined by
- * us and the library's own copies: seek 1.3 times, pages of 25 rows 3 times as fast.
+ * The LMDB environment of a store: one file, one named database per column (so that the engine
+ * counts rows and pages of each for nothing), and the codec between its keys and ours. Measured on
+ * 300,000 rows, against buffers joined by us and the library's own copies: seek 1.3 times, pages of
+ * 25 rows 3 times as fast.
  */
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { COLUMNS, type Column } from './columns.ts';
@@ -16,7 +17,10 @@ export interface LmdbPages {
   readonly overflowPages: number;
 }
 
-/** Bounds of a range as the engine takes them. `start` must be given, `undefined` is the very beginning. */
+/**
+ * Bounds of a range as the engine takes them. `start` must be given, `undefined` is the very
+ * beginning.
+ */
 export interface LmdbRange {
   readonly start: RowKey | undefined;
   readonly end?: RowKey;
@@ -56,8 +60,8 @@ export function openEnvironment(options: LmdbEnvironmentOptions): RootDatabase<n
     maxDbs: MAX_DATABASES,
     maxReaders: MAX_READERS,
     noSubdir: false,
-    // A commit is on disk before anybody sees it. The library's default shows it first and flushes afterwards; it
-    // was not measurably faster.
+    // A commit is on disk before anybody sees it. The library's default shows it first and flushes
+    // afterwards; it was not measurably faster.
     ...(options.readOnly ? {} : { overlappingSync: false }),
     // With event-turn batching a failed commit leaves a rejected promise that nobody can catch.
     eventTurnBatching: false,
@@ -117,9 +121,13 @@ const valueCodec = {
   encode(value: Uint8Array): Uint8Array {
     return value;
   },
-  /** `volatile` is overwritten by the next read, or is a window on pages that a later commit may use again. */
+  /**
+   * `volatile` is overwritten by the next read, or is a window on pages that a later commit may use
+   * again.
+   */
   decode(volatile: Uint8Array): Buffer {
-    // The engine sets `length` of its one buffer by hand; the buffer itself is longer, so only a view is safe.
+    // The engine sets `length` of its one buffer by hand; the buffer itself is longer, so only a
+    // view is safe.
     const { length } = volatile;
     const value = Buffer.allocUnsafe(length);
     value.set(new Uint8Array(volatile.buffer, volatile.byteOffset, length));

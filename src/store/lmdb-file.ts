@@ -1,8 +1,9 @@
 /**
- * A look at LMDB's data file before the engine gets it: given a file that is not its own, the engine (3.5.6) does
- * not refuse but takes the whole process down. Offsets were read off files that it wrote.
+ * A look at LMDB's data file before the engine gets it: given a file that is not its own, or one
+ * that was cut short, the engine (3.5.6) does not refuse but takes the whole process down. Offsets
+ * were read off files that it wrote.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MAGIC_AT = 24;
@@ -10,12 +11,24 @@ const MAGIC = 0xbeef_c0de;
 const VERSION_AT = 28;
 const VERSION = 2;
 const VERSION_MASK = 0xffff;
-const HEADER_BYTES = 32;
+const PAGE_SIZE_AT = 48;
+const LAST_PAGE_AT = 144;
+const TRANSACTION_AT = 152;
+const META_BYTES = 160;
+/** Pages are at least this large, in bytes, and a power of two. */
+const MIN_PAGE_BYTES = 256;
+const MAX_PAGE_BYTES = 65_536;
 
-/** What stands in a folder: nothing yet, LMDB's data file, or something else of its name. */
-export type DataFileKind = 'absent' | 'lmdb' | 'foreign';
+/**
+ * What stands in a folder: nothing yet, LMDB's data file, a damaged one, or something else of its
+ * name.
+ */
+export type DataFileKind = 'absent' | 'lmdb' | 'damaged' | 'foreign';
 
-/** Looks at the data file of a folder. An empty one is what a writer leaves that was stopped in its first moment. */
+/**
+ * Looks at the data file of a folder. An empty one is what a writer leaves that was stopped in its
+ * first moment.
+ */
 export function inspectDataFile(directory: string): DataFileKind {
   let file: number;
   try {
@@ -24,15 +37,42 @@ export function inspectDataFile(directory: string): DataFileKind {
     return 'absent';
   }
   try {
-    const header = Buffer.alloc(HEADER_BYTES);
-    const byteLength = readSync(file, header, 0, HEADER_BYTES, 0);
-    if (byteLength === 0) return 'absent';
-    const isOurs =
-      byteLength === HEADER_BYTES &&
-      header.readUInt32LE(MAGIC_AT) === MAGIC &&
-      (header.readUInt32LE(VERSION_AT) & VERSION_MASK) === VERSION;
-    return isOurs ? 'lmdb' : 'foreign';
+    return kindOf(file);
   } finally {
     closeSync(file);
   }
+}
+
+function kindOf(file: number): DataFileKind {
+  const first = readMeta(file, 0);
+  if (first.length === 0) return 'absent';
+  if (!isMeta(first)) return 'foreign';
+  const pageBytes = first.readUInt32LE(PAGE_SIZE_AT);
+  const isPageSize =
+    pageBytes >= MIN_PAGE_BYTES &&
+    pageBytes <= MAX_PAGE_BYTES &&
+    (pageBytes & (pageBytes - 1)) === 0;
+  if (!isPageSize) return 'damaged';
+  const second = readMeta(file, pageBytes);
+  if (!isMeta(second)) return 'damaged';
+  const newest =
+    second.readBigUInt64LE(TRANSACTION_AT) > first.readBigUInt64LE(TRANSACTION_AT) ? second : first;
+  // A commit writes its pages before the meta page that names the last of them, and files never
+  // shrink.
+  const neededBytes = (newest.readBigUInt64LE(LAST_PAGE_AT) + 1n) * BigInt(pageBytes);
+  return BigInt(fstatSync(file).size) < neededBytes ? 'damaged' : 'lmdb';
+}
+
+/** One of the two meta pages, or as much of it as is there. */
+function readMeta(file: number, position: number): Buffer {
+  const meta = Buffer.alloc(META_BYTES);
+  return meta.subarray(0, readSync(file, meta, 0, META_BYTES, position));
+}
+
+function isMeta(meta: Buffer): boolean {
+  return (
+    meta.length === META_BYTES &&
+    meta.readUInt32LE(MAGIC_AT) === MAGIC &&
+    (meta.readUInt32LE(VERSION_AT) & VERSION_MASK) === VERSION
+  );
 }

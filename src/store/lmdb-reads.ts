@@ -147,7 +147,10 @@ export class LmdbReads implements StoreReader {
   }
 }
 
-/** An order part longer and higher than every one the column has: it stands after the end of any partition. */
+/**
+ * An order part longer and higher than every one the column has: it stands after the end of any
+ * partition.
+ */
 function afterAllOrders(column: Column): Buffer {
   return ALL_ONES.subarray(0, column.orderMaxBytes + 1);
 }

@@ -1,7 +1,8 @@
 /**
- * The store on one machine: LMDB. Reads are answered at once from mapped pages, in as many processes as wanted; one
- * process writes. Commits run on the engine's own thread and settle when they are on disk. Layout of the environment:
- * lmdb-columns.ts; the writer's lock: lmdb-writer-lock.ts.
+ * The store on one machine: LMDB. Reads are answered at once from mapped pages, in as many
+ * processes as wanted; one process writes. Commits run on the engine's own thread and settle when
+ * they are on disk. Layout of the environment: lmdb-columns.ts; the writer's lock:
+ * lmdb-writer-lock.ts.
  */
 import { statfsSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
@@ -15,7 +16,10 @@ import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 import type { Store, StoreReader } from './store.ts';
 import { StoreError, StoreFullError } from './store-error.ts';
 
-/** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
+/**
+ * Address space a store begins with: nothing is allocated, and growing it while others read is
+ * rare.
+ */
 export const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
 
 /** Where a store lies. */
@@ -32,8 +36,13 @@ const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
+/** LMDB's codes of pages that are missing or are not of the kind they should be. */
+const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795];
 
-/** Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and others. */
+/**
+ * Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and
+ * others.
+ */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
   const { directory } = options;
   if (inspectDataFile(directory) === 'absent') throw notFound(directory);
@@ -47,13 +56,14 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
     return new LmdbReads(root, columns, directory);
   } catch (error) {
     void root.close();
-    throw error;
+    throw openingFailure(error, directory);
   }
 }
 
 /**
  * Opens a store for writing, and makes it when there is none.
- * @throws StoreLockedError when another process writes it, StoreFormatError, StoreError `store_foreign`.
+ * @throws StoreLockedError when another process writes it, StoreFormatError, StoreError
+ *   `store_foreign`.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { directory } = options;
@@ -61,7 +71,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   let lock: LmdbWriterLock | undefined;
   try {
     const identity = openColumn(root, IDENTITY, false);
-    // Nothing is written before it is clear that the folder is ours or empty, and that nobody else writes.
+    // Nothing is written before it is clear that the folder is ours or empty, and that nobody else
+    // writes.
     const ours = identity !== undefined || rootIsEmpty(root);
     if (!ours) throw foreign(directory);
     if (identity !== undefined) checkFormat(identity.get(FORMAT_KEY), directory);
@@ -78,7 +89,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   } catch (error) {
     lock?.release();
     await root.close();
-    throw error;
+    throw openingFailure(error, directory);
   }
 }
 
@@ -123,7 +134,8 @@ class LmdbStore extends LmdbReads implements Store {
   async #commit(batch: Batch): Promise<void> {
     let stored: boolean;
     try {
-      // After a failure the engine may refuse every transaction; its thread would then never answer.
+      // After a failure the engine may refuse every transaction; its thread would then never
+      // answer.
       if (this.#hasFailed) this.#lock.probe();
       stored = await this.#lock.commit(() => {
         for (const operation of batch.rows) this.#apply(operation);
@@ -137,7 +149,8 @@ class LmdbStore extends LmdbReads implements Store {
     if (!stored) {
       throw new StoreError(
         'store_lock_lost',
-        `another process has taken over writing ${this.#directory}: nothing was stored, stop this process`,
+        `another process has taken over writing ${this.#directory}: ` +
+          'nothing was stored, stop this process',
       );
     }
   }
@@ -193,7 +206,9 @@ function freeBytesOf(directory: string): number {
 
 function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<never, string> {
   const { directory, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES } = options;
-  if (inspectDataFile(directory) === 'foreign') throw foreign(directory);
+  const kind = inspectDataFile(directory);
+  if (kind === 'foreign') throw foreign(directory);
+  if (kind === 'damaged') throw damaged(directory, 'it is cut short');
   try {
     const root = openEnvironment({ directory, readOnly, mapSizeBytes });
     // Readers that died without a word would keep pages from being used again.
@@ -212,6 +227,24 @@ function rootIsEmpty(root: RootDatabase<never, string>): boolean {
 
 function notFound(directory: string): StoreError {
   return new StoreError('store_not_found', `there is no ledger in ${directory}: make one first`);
+}
+
+/**
+ * The engine's own word on a page that is none of the kind it should be, as an error of the store.
+ */
+function openingFailure(error: unknown, directory: string): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError) return error;
+  const { code } = error as { code?: unknown };
+  if (typeof code !== 'number' || !DAMAGE_CODES.includes(code)) return error;
+  return damaged(directory, error.message, { cause: error });
+}
+
+function damaged(directory: string, detail: string, options?: ErrorOptions): StoreError {
+  return new StoreError(
+    'store_damaged',
+    `the store in ${directory} is damaged (${detail}): copy it again or make it anew`,
+    options,
+  );
 }
 
 function foreign(directory: string): StoreError {

@@ -1,8 +1,9 @@
 /**
- * One writer per store. The lock is a row of the environment itself, taken inside a write transaction, which LMDB
- * gives to one process at a time: two processes cannot both take it. A lock left by a process that died is taken
- * over. Should that judgement ever be wrong (two containers that do not see each other's processes), the one that
- * lost the lock can still not write: every commit is conditional on the lock being its own.
+ * One writer per store. The lock is a row of the environment itself, taken inside a write
+ * transaction, which LMDB gives to one process at a time: two processes cannot both take it. A lock
+ * left by a process that died is taken over. Should that judgement ever be wrong (two containers
+ * that do not see each other's processes), the one that lost the lock can still not write: every
+ * commit is conditional on the lock being its own.
  */
 import { randomInt } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
@@ -56,7 +57,10 @@ export class LmdbWriterLock {
     return this.#database.ifVersion(LOCK_KEY, this.#token, changes);
   }
 
-  /** Proves that the environment can still begin a transaction. Throws the engine's error when it cannot. */
+  /**
+   * Proves that the environment can still begin a transaction. Throws the engine's error when it
+   * cannot.
+   */
   probe(): void {
     this.#database.transactionSync(() => undefined);
   }

@@ -2,8 +2,8 @@
 import type { MaybePromise } from '../move/module/lookup.ts';
 
 /**
- * Applies `next` to a value, now when the value is there and later when it is promised. An `await` would put every
- * answer of the embedded store behind a turn of the microtask queue; this does not.
+ * Applies `next` to a value, now when the value is there and later when it is promised. An `await`
+ * would put every answer of the embedded store behind a turn of the microtask queue; this does not.
  */
 export function andThen<T, U>(
   value: MaybePromise<T>,

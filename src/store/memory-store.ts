@@ -1,6 +1,7 @@
 /**
- * The store in memory: the model that other engines are compared with, and a quick store for tests. Nothing is
- * kept when the process ends. Inserting is linear in the column: not made for large ledgers.
+ * The store in memory: the model that other engines are compared with, and a quick store for tests.
+ * Nothing is kept when the process ends. Inserting is linear in the column: not made for large
+ * ledgers.
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { Batch, type BatchOperation } from './batch.ts';

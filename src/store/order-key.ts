@@ -1,7 +1,7 @@
 /**
- * Numbers in keys: fixed width, big-endian, so that keys sort as the numbers do. A number outside its width is a
- * programmer's mistake and throws RangeError; a u64 holds every version, height and sequence number a ledger can
- * have (spec/ledger.md §7: u32 does not).
+ * Numbers in keys: fixed width, big-endian, so that keys sort as the numbers do. A number outside
+ * its width is a programmer's mistake and throws RangeError; a u64 holds every version, height and
+ * sequence number a ledger can have (spec/ledger.md §7: u32 does not).
  */
 import { BUCKET_PARTITION_BYTES } from './columns.ts';
 
@@ -52,7 +52,9 @@ export function bucketEnd(value: bigint): bigint {
   return value | 0xffffn;
 }
 
-/** The number of a bucketed key. `order` may be longer than the two bytes that belong to the number. */
+/**
+ * The number of a bucketed key. `order` may be longer than the two bytes that belong to the number.
+ */
 export function decodeBucketKey(partition: Uint8Array, order: Uint8Array): bigint {
   const bytes = Buffer.allocUnsafe(U64_BYTES);
   bytes.set(partition, 0);

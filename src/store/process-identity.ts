@@ -1,6 +1,7 @@
 /**
- * Who writes a store: a process, named so that a later process can tell whether it still lives. A process id alone
- * is used again by the system; with the start time it is unique until the next boot.
+ * Who writes a store: a process, named so that a later process can tell whether it still lives. A
+ * process id alone is used again by the system; with the start time it is unique until the next
+ * boot.
  */
 import { readFileSync } from 'node:fs';
 import { BcsReader } from '../move/bcs-reader.ts';
@@ -47,7 +48,8 @@ export function isRunning(identity: ProcessIdentity): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
   const { state, startTicks: started } = statusOf(identity.pid);
-  // A process that was killed stays in the table until its parent has asked for it; it will never write again.
+  // A process that was killed stays in the table until its parent has asked for it; it will never
+  // write again.
   if (DEAD_STATES.includes(state)) return false;
   return started === '' || identity.startTicks === '' || started === identity.startTicks;
 }
@@ -58,7 +60,9 @@ function bootId(): string {
 
 const DEAD_STATES: readonly string[] = ['Z', 'X', 'x'];
 
-/** Fields 3 and 22 of the process's stat file; the name before them may hold blanks and parentheses. */
+/**
+ * Fields 3 and 22 of the process's stat file; the name before them may hold blanks and parentheses.
+ */
 function statusOf(pid: number): { readonly state: string; readonly startTicks: string } {
   const stat = readSystemFile(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

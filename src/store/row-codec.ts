@@ -1,4 +1,7 @@
-/** Decoding of rows: what the columns' value codecs share. Values are canonical BCS unless a column says otherwise. */
+/**
+ * Decoding of rows: what the columns' value codecs share. Values are canonical BCS unless a column
+ * says otherwise.
+ */
 import { BcsError, BcsReader } from '../move/bcs-reader.ts';
 import type { Column } from './columns.ts';
 import { RowDamagedError } from './store-error.ts';

@@ -1,7 +1,7 @@
 /**
- * State: one row per write, filed under the hash of its state key and ordered by version, so that "the value at v"
- * is the last row at or below v (spec/ledger.md §5.3). Deletions are rows too: a key that was deleted must hide its
- * older values.
+ * State: one row per write, filed under the hash of its state key and ordered by version, so that
+ * "the value at v" is the last row at or below v (spec/ledger.md §5.3). Deletions are rows too: a
+ * key that was deleted must hide its older values.
  */
 import type { BcsReader } from '../move/bcs-reader.ts';
 import { BcsWriter } from '../move/bcs-writer.ts';
@@ -33,7 +33,10 @@ export interface StateEntry {
   readonly metadata: StateValueMetadata | undefined;
 }
 
-/** The row value of a write; `bytes` undefined is a deletion, whose metadata nobody can read later (§5.2). */
+/**
+ * The row value of a write; `bytes` undefined is a deletion, whose metadata nobody can read later
+ * (§5.2).
+ */
 export function encodeStateRow(
   bytes: Uint8Array | undefined,
   metadata: StateValueMetadata | undefined,

@@ -1,6 +1,7 @@
 /**
- * State keys that lie under no account (table items and rarer kinds) by their hash, so that every row of the state
- * column can be traced back to its key: `verify` needs it. Keys under accounts are in account-key-column.ts.
+ * State keys that lie under no account (table items and rarer kinds) by their hash, so that every
+ * row of the state column can be traced back to its key: `verify` needs it. Keys under accounts are
+ * in account-key-column.ts.
  */
 import { ADDRESS_BYTES } from '../move/address.ts';
 import { ACCESS_PATH_PREFIX_BYTES, ACCESS_PATH_TAG } from './account-key-column.ts';
@@ -22,7 +23,9 @@ export function isAccountKey(physical: Uint8Array): boolean {
   return physical[0] === ACCESS_PATH_TAG && physical.length > ACCESS_PATH_PREFIX_BYTES;
 }
 
-/** Whose key it is: the account, the handle of the table, or zeros. 32 bytes, a view where possible. */
+/**
+ * Whose key it is: the account, the handle of the table, or zeros. 32 bytes, a view where possible.
+ */
 export function ownerOfKey(physical: Buffer): Buffer {
   switch (physical[0]) {
     case ACCESS_PATH_TAG:

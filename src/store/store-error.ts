@@ -1,6 +1,7 @@
 /**
- * What can go wrong in the store. Errors are built from facts and carry a code; callers look at `code` and the
- * facts, never at `message`, which is one line for people: what happened and what to do.
+ * What can go wrong in the store. Errors are built from facts and carry a code; callers look at
+ * `code` and the facts, never at `message`, which is one line for people: what happened and what to
+ * do.
  */
 
 /** Codes of store failures that are not a damaged row or a refused chunk. */
@@ -8,6 +9,7 @@ export type StoreErrorCode =
   | 'store_closed'
   | 'store_not_found'
   | 'store_foreign'
+  | 'store_damaged'
   | 'store_format_mismatch'
   | 'store_locked'
   | 'store_lock_lost'
@@ -87,7 +89,7 @@ export class StoreFullError extends StoreError {
   constructor(where: string, batchBytes: number, freeBytes: number, options?: ErrorOptions) {
     super(
       'store_full',
-      `no room for a commit of ${batchBytes} bytes: ${freeBytes} bytes are free where ${where} lies;` +
+      `no room for a commit of ${batchBytes} bytes: ${freeBytes} are free where ${where} lies;` +
         ' nothing of it was stored, make room and try again',
       options,
     );
@@ -116,7 +118,10 @@ export class RowDamagedError extends StoreError {
   }
 }
 
-/** A stream's rows are not contiguous: the event `expected` is missing although later ones are there. */
+/**
+ * A stream's rows are not contiguous: the event `expected` is missing although later ones are
+ * there.
+ */
 export class EventGapError extends StoreError {
   readonly expected: bigint;
   readonly actual: bigint;

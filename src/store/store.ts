@@ -1,16 +1,18 @@
 /**
- * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read inside one partition
- * of one column. LMDB and the in-memory model answer at once; a distributed engine answers with a promise. The
- * contract is test/store/contract.test.ts.
+ * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read
+ * inside one partition of one column. LMDB and the in-memory model answer at once; a distributed
+ * engine answers with a promise. The contract is test/store/contract.test.ts.
  *
- * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit changes. It may
- * share its memory with other small answers (Node's buffer pool): who keeps a few bytes of it for long copies them
- * out, or keeps what was decoded. What is passed in as a key is read before the call returns and may be used again.
- * Buffers put into a batch belong to the store until the commit has settled.
+ * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit
+ * changes. It may share its memory with other small answers (Node's buffer pool): who keeps a few
+ * bytes of it for long copies them out, or keeps what was decoded. What is passed in as a key is
+ * read before the call returns and may be used again. Buffers put into a batch belong to the store
+ * until the commit has settled.
  *
- * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version (design §4)
- * makes that harmless, so no caller holds a transaction. The process that commits reads its commit as soon as it has
- * settled; in other processes a read may be as old as the current turn of the event loop (about a millisecond).
+ * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version
+ * (design §4) makes that harmless, so no caller holds a transaction. The process that commits reads
+ * its commit as soon as it has settled; in other processes a read may be as old as the current turn
+ * of the event loop (about a millisecond).
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { Batch } from './batch.ts';
@@ -58,7 +60,10 @@ export interface ScanQuery {
   readonly after?: RowKey | undefined;
   /** 1 to MAX_SCAN_ROWS. */
   readonly maxRows: number;
-  /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
+  /**
+   * The page ends with the row that reaches this many bytes of keys and values; it always has one
+   * row.
+   */
   readonly maxBytes: number;
 }
 
@@ -66,7 +71,10 @@ export interface ScanQuery {
 export interface ColumnStatistics {
   readonly column: Column;
   readonly rows: number;
-  /** Bytes the column takes, as the engine counts them: pages for LMDB, keys and values for the model. */
+  /**
+   * Bytes the column takes, as the engine counts them: pages for LMDB, keys and values for the
+   * model.
+   */
   readonly bytes: number;
 }
 
@@ -100,10 +108,11 @@ export interface StoreReader {
 /** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
-   * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic batches stores the
-   * batch's rows first and what is published last, each durably.
-   * @throws StoreFullError when there is no room, StoreError `store_lock_lost` when another process has taken over
-   *   the writing, `store_read_only` for a reader, `store_io` for other failures of the device.
+   * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic
+   * batches stores the batch's rows first and what is published last, each durably.
+   * @throws StoreFullError when there is no room, StoreError `store_lock_lost` when another process
+   *   has taken over the writing, `store_read_only` for a reader, `store_io` for other failures of
+   *   the device.
    */
   commit(batch: Batch): Promise<void>;
 }

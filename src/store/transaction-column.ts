@@ -1,6 +1,6 @@
 /**
- * Transactions and their infos by version, byte for byte as they came: the first is what the feed hands out
- * (spec/ledger.md §3.1), the second what hashes are checked with (§3.3).
+ * Transactions and their infos by version, byte for byte as they came: the first is what the feed
+ * hands out (spec/ledger.md §3.1), the second what hashes are checked with (§3.3).
  */
 import type { Batch } from './batch.ts';
 import { TRANSACTION_INFOS, TRANSACTIONS } from './columns.ts';

@@ -1,9 +1,9 @@
 /**
- * What each version wrote: the pruner's list. A value is superseded at the version of the next write to its key
- * (spec/ledger.md §5.6), so the keys written at v name exactly what may go once v is the oldest version. Writing
- * this list needs no look at older values, and its rows are appended in order; finding the older rows is left to the
- * pruner, who has to touch them anyway. The owner's address lies beside each hash, so that kept accounts are spared
- * without another read.
+ * What each version wrote: the pruner's list. A value is superseded at the version of the next
+ * write to its key (spec/ledger.md §5.6), so the keys written at v name exactly what may go once v
+ * is the oldest version. Writing this list needs no look at older values, and its rows are appended
+ * in order; finding the older rows is left to the pruner, who has to touch them anyway. The owner's
+ * address lies beside each hash, so that kept accounts are spared without another read.
  */
 import { ADDRESS_BYTES } from '../move/address.ts';
 import { BcsWriter } from '../move/bcs-writer.ts';

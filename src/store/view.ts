@@ -1,7 +1,8 @@
 /**
- * A ledger as one head shows it: everything written at or below the head's version and nothing above, however far
- * the writer has come meanwhile. A view never changes; what is pruned after it was taken may go missing from it.
- * What a version below the oldest means to a client is the caller's matter (410), the view only says what is there.
+ * A ledger as one head shows it: everything written at or below the head's version and nothing
+ * above, however far the writer has come meanwhile. A view never changes; what is pruned after it
+ * was taken may go missing from it. What a version below the oldest means to a client is the
+ * caller's matter (410), the view only says what is there.
  */
 import type { Address } from '../move/address.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
@@ -47,8 +48,8 @@ export function openView(store: StoreReader): MaybePromise<StoreView> {
 }
 
 /**
- * Reads at a head. A version above the head is a programmer's mistake (RangeError): callers resolve versions first.
- * Methods throw RowDamagedError for rows that do not decode.
+ * Reads at a head. A version above the head is a programmer's mistake (RangeError): callers resolve
+ * versions first. Methods throw RowDamagedError for rows that do not decode.
  */
 export class StoreView {
   readonly head: Head;
@@ -62,7 +63,9 @@ export class StoreView {
     this.#headOrder = encodeU64Key(head.version);
   }
 
-  /** What stands under a key (by its 32-byte hash) after a version; `undefined` when nothing does. */
+  /**
+   * What stands under a key (by its 32-byte hash) after a version; `undefined` when nothing does.
+   */
   state(keyHash: Uint8Array, version = this.head.version): MaybePromise<StateEntry | undefined> {
     const row = this.#store.seekLast(STATE, keyHash, this.#orderOf(version));
     return andThen(row, (found) => existingState(keyHash, found));
@@ -91,8 +94,8 @@ export class StoreView {
   }
 
   /**
-   * Keys under an account in the order of listings (spec/ledger.md §5.4), written at or below a version. Whether they
-   * still have a value there is for `stateMany` to say.
+   * Keys under an account in the order of listings (spec/ledger.md §5.4), written at or below a
+   * version. Whether they still have a value there is for `stateMany` to say.
    */
   async accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage> {
     const { from, limit, version } = query;
@@ -115,7 +118,10 @@ export class StoreView {
     return this.#lastBlockFrom(version, this.head.oldestVersion);
   }
 
-  /** The first kept block that begins at or after a version; `undefined` when there is none up to the head. */
+  /**
+   * The first kept block that begins at or after a version; `undefined` when there is none up to
+   * the head.
+   */
   blockFromVersion(version: bigint): MaybePromise<Block | undefined> {
     if (version > this.head.version) return undefined;
     if (version < this.head.oldestVersion) return this.blockFromVersion(this.head.oldestVersion);
@@ -137,7 +143,10 @@ export class StoreView {
     );
   }
 
-  /** The last version of a block: before the next block's first, or the head's (spec/ledger.md §2.3). */
+  /**
+   * The last version of a block: before the next block's first, or the head's (spec/ledger.md
+   * §2.3).
+   */
   lastVersionOfBlock(block: Block): MaybePromise<bigint> {
     return andThen(this.blockByHeight(block.height + 1n), (next) =>
       next === undefined ? this.head.version : next.firstVersion - 1n,
@@ -162,8 +171,8 @@ export class StoreView {
   }
 
   /**
-   * BCS of the TransactionOnChainData of up to `limit` versions from `first` on, without a gap; fewer at the head, and
-   * none where they are not kept.
+   * BCS of the TransactionOnChainData of up to `limit` versions from `first` on, without a gap;
+   * fewer at the head, and none where they are not kept.
    */
   async transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
     const found: Buffer[] = [];
@@ -186,7 +195,10 @@ export class StoreView {
     return this.#store.range(column, partition, { from: order, limit });
   }
 
-  /** The last block that begins at or below `version`; buckets below the oldest version hold nothing to find. */
+  /**
+   * The last block that begins at or below `version`; buckets below the oldest version hold nothing
+   * to find.
+   */
   #lastBlockFrom(version: bigint, oldest: bigint): MaybePromise<Block | undefined> {
     const { partition, order } = encodeBucketKey(version);
     return andThen(this.#store.seekLast(BLOCKS_BY_VERSION, partition, order), (row) => {

@@ -1,6 +1,7 @@
 /**
- * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time
- * per store; it works on its chunks one after the other, however they are handed in.
+ * The one way into the store: chunks in, one durable commit each, rows first and the head last. One
+ * writer at a time per store; it works on its chunks one after the other, however they are handed
+ * in.
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { Batch } from './batch.ts';
@@ -22,7 +23,10 @@ import { ChunkError, RowDamagedError, StoreError } from './store-error.ts';
 
 /** What became of a chunk. */
 export interface AppendResult {
-  /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
+  /**
+   * `already_there`: all of its versions were committed before, with the same infos; nothing was
+   * written.
+   */
   readonly outcome: 'committed' | 'already_there';
   readonly head: Head;
   /** Rows and bytes of the commit. */
@@ -66,10 +70,11 @@ export class LedgerWriter {
   }
 
   /**
-   * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk and visible. A chunk
-   * whose versions are all there already is compared by its infos and not written again. After a failure the head
-   * is unchanged and the same chunk may be handed in again. Handing in the next chunk before this one has resolved
-   * is worth while: its rows are made while this one is being written.
+   * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk
+   * and visible. A chunk whose versions are all there already is compared by its infos and not
+   * written again. After a failure the head is unchanged and the same chunk may be handed in again.
+   * Handing in the next chunk before this one has resolved is worth while: its rows are made while
+   * this one is being written.
    * @throws ChunkError when it does not fit; StoreFullError and the others of Store.commit.
    */
   async append(chunk: Chunk): Promise<AppendResult> {
@@ -79,7 +84,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Publishes that nothing below the beginning of `block` may be asked for any more. Deleting comes afterwards.
+   * Publishes that nothing below the beginning of `block` may be asked for any more. Deleting comes
+   * afterwards.
    * @throws RangeError when that lies below what is published already, or above the head.
    */
   advanceOldest(block: Pick<Block, 'firstVersion' | 'height'>): Promise<Head> {
@@ -88,7 +94,7 @@ export class LedgerWriter {
       if (head === undefined) throw new StoreError('ledger_empty', 'there is nothing to prune');
       if (block.firstVersion < head.oldestVersion || block.firstVersion > head.version) {
         throw new RangeError(
-          `oldest version ${block.firstVersion} is outside ${head.oldestVersion} to ${head.version}`,
+          `oldest version ${block.firstVersion}, not ${head.oldestVersion} to ${head.version}`,
         );
       }
       const next = {
@@ -104,7 +110,10 @@ export class LedgerWriter {
     });
   }
 
-  /** Runs other changes of this store between two chunks, never beside one: deleting what was pruned. */
+  /**
+   * Runs other changes of this store between two chunks, never beside one: deleting what was
+   * pruned.
+   */
   commitBetween(batch: Batch): Promise<void> {
     return this.#inTurn(() => this.#store.commit(batch));
   }
@@ -115,7 +124,10 @@ export class LedgerWriter {
     return done;
   }
 
-  /** Rows of a chunk that is not there yet, made before its turn; `undefined` while the ledger is unknown. */
+  /**
+   * Rows of a chunk that is not there yet, made before its turn; `undefined` while the ledger is
+   * unknown.
+   */
   #rowsAhead(chunk: Chunk): ChunkRows | undefined {
     const isThere = this.#head !== undefined && lastVersionOf(chunk) <= this.#head.version;
     if (this.#identity === undefined || isThere) return undefined;

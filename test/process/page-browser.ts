@@ -35,38 +35,53 @@ export interface Reader {
 /** A page and what it did wrong so far. */
 export interface WatchedPage {
   readonly page: Page;
-  readonly context: BrowserContext;
-  /** Console errors and warnings, uncaught errors, and requests to anywhere but `origin`. */
+  /** Console errors and warnings, uncaught errors, and requests to anywhere but the node. */
   readonly offences: string[];
 }
 
-/** Opens `origin + path`. Browsers write every refused request to the console; that is no offence of the page. */
-export async function openPage(
-  browser: Browser,
-  origin: string,
-  path: string,
-  reader: Reader = {},
-): Promise<WatchedPage> {
-  const { widthPx = 1280, colorScheme = 'light', reducedMotion = 'reduce' } = reader;
-  const context = await browser.newContext({
-    viewport: { width: widthPx, height: 900 },
-    colorScheme,
-    reducedMotion,
-  });
-  const page = await context.newPage();
-  const offences: string[] = [];
-  const isExpected = (text: string): boolean => reader.expectedOffence?.test(text) === true;
-  page.on('console', (message) => {
-    const text = message.text();
-    const isRefusal = /^Failed to load resource: (?:the server responded|net::ERR_)/.test(text);
-    if (['error', 'warning'].includes(message.type()) && !isRefusal && !isExpected(text))
-      offences.push(text);
-  });
-  page.on('pageerror', (error) => offences.push(String(error)));
-  page.on('request', (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) offences.push(`asked ${url}`);
-  });
-  await page.goto(origin + path);
-  return { page, context, offences };
+/** A browser at one node; readers who see the page alike share a cache. */
+export class WatchingBrowser {
+  readonly #browser: Browser;
+  readonly #origin: string;
+  readonly #contexts = new Map<string, Promise<BrowserContext>>();
+
+  constructor(browser: Browser, origin: string) {
+    this.#browser = browser;
+    this.#origin = origin;
+  }
+
+  /** Opens a path. Browsers write every refused request to the console; that is no offence of the page. */
+  async open(path: string, reader: Reader = {}): Promise<WatchedPage> {
+    const page = await (await this.#contextOf(reader)).newPage();
+    const offences: string[] = [];
+    const isExpected = (text: string): boolean => reader.expectedOffence?.test(text) === true;
+    page.on('console', (message) => {
+      const text = message.text();
+      const isRefusal = /^Failed to load resource: (?:the server responded|net::ERR_)/.test(text);
+      const isComplaint = message.type() === 'error' || message.type() === 'warning';
+      if (isComplaint && !isRefusal && !isExpected(text)) offences.push(text);
+    });
+    page.on('pageerror', (error) => offences.push(String(error)));
+    page.on('request', (request) => {
+      const url = request.url();
+      const isOurs = url.startsWith(`${this.#origin}/`) || url.startsWith('data:');
+      if (!isOurs) offences.push(`asked ${url}`);
+    });
+    await page.goto(this.#origin + path);
+    return { page, offences };
+  }
+
+  close(): Promise<void> {
+    return this.#browser.close();
+  }
+
+  #contextOf(reader: Reader): Promise<BrowserContext> {
+    const { widthPx = 1280, colorScheme = 'light', reducedMotion = 'reduce' } = reader;
+    const key = `${widthPx} ${colorScheme} ${reducedMotion}`;
+    const viewport = { width: widthPx, height: 900 };
+    const made =
+      this.#contexts.get(key) ?? this.#browser.newContext({ viewport, colorScheme, reducedMotion });
+    this.#contexts.set(key, made);
+    return made;
+  }
 }

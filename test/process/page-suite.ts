@@ -1,12 +1,12 @@
 /** What every test of the page in a browser does before and after. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import {
   hasBrowser,
   launchBrowser,
-  openPage,
   type Reader,
   type WatchedPage,
+  WatchingBrowser,
 } from './page-browser.ts';
 import { type PageNode, startPageNode } from './page-node.ts';
 
@@ -16,7 +16,7 @@ export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 /** For use inside tests only: the node and the browser run from beforeAll to afterAll. */
 export interface PageSuite {
   node(): PageNode;
-  /** Opens a page; the first one of a test is watched: it may not complain or ask anybody but the node. */
+  /** Opens a page; it may not complain in the console or ask anybody but the node. */
   open(path: string, reader?: Reader): Promise<Page>;
   /** Goes to a hash in the page as a link would. */
   go(page: Page, hash: string): Promise<void>;
@@ -26,10 +26,12 @@ export interface PageSuite {
 export function describePage(name: string, define: (suite: PageSuite) => void): void {
   describe.skipIf(!hasBrowser)(`${name} (skipped without Chromium)`, () => {
     let node: PageNode;
-    let browser: Browser;
+    let browser: WatchingBrowser;
     const watched: WatchedPage[] = [];
     beforeAll(async () => {
-      [node, browser] = await Promise.all([startPageNode(), launchBrowser()]);
+      const [started, launched] = await Promise.all([startPageNode(), launchBrowser()]);
+      node = started;
+      browser = new WatchingBrowser(launched, node.origin);
     });
     afterAll(async () => {
       await browser?.close();
@@ -37,13 +39,13 @@ export function describePage(name: string, define: (suite: PageSuite) => void): 
     });
     afterEach(async () => {
       const opened = watched.splice(0);
-      await Promise.all(opened.map(({ context }) => context.close()));
+      await Promise.all(opened.map(({ page }) => page.close()));
       expect(opened.flatMap(({ offences }) => offences)).toEqual([]);
     });
     define({
       node: () => node,
       open: async (path, reader) => {
-        const opened = await openPage(browser, node.origin, path, reader);
+        const opened = await browser.open(path, reader);
         watched.push(opened);
         return opened.page;
       },

@@ -1,4 +1,7 @@
-/** The table of columns: numbers, and the page for people (docs/data-layout.md) that must say the same. */
+/**
+ * The table of columns: numbers, and the page for people (docs/data-layout.md) that must say the
+ * same.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {

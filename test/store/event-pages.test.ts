@@ -22,7 +22,10 @@ function head(version: number, oldestVersion = 0): Head {
   };
 }
 
-/** Files events with the versions given; the position is the sequence number. Neighbouring streams are filled too. */
+/**
+ * Files events with the versions given; the position is the sequence number. Neighbouring streams
+ * are filled too.
+ */
 async function fill(
   store: Store,
   versions: readonly number[],

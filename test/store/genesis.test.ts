@@ -1,4 +1,7 @@
-/** Real genesis ledgers in an LMDB store: every key found again by its hash, listings in their order. */
+/**
+ * Real genesis ledgers in an LMDB store: every key found again by its hash, listings in their
+ * order.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis.ts';

@@ -1,4 +1,7 @@
-/** One LMDB store and several processes: readers follow, a second writer is refused, a killed one loses nothing. */
+/**
+ * One LMDB store and several processes: readers follow, a second writer is refused, a killed one
+ * loses nothing.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/state-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
@@ -70,7 +73,7 @@ describe('processes', () => {
     await taken.close();
   });
 
-  test('kill -9 while committing: everything acknowledged is there, and nothing by halves', async () => {
+  test('kill -9 while committing: what was acknowledged is there, nothing by halves', async () => {
     const directory = temporaryDirectory();
     const random = randomSource(testSeed());
     let acknowledged = -1;

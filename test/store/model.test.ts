@@ -1,6 +1,7 @@
 /**
- * Random histories, the same for LMDB and for the model: rows (puts, deletes, reads of every kind, reopening), and
- * whole ledgers (chunks through the writer, views at every version) against a plain replay.
+ * Random histories, the same for LMDB and for the model: rows (puts, deletes, reads of every kind,
+ * reopening), and whole ledgers (chunks through the writer, views at every version) against a plain
+ * replay.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/state-key.ts';

@@ -7,6 +7,9 @@ import { readU64 } from './number-text.ts';
 /** Events asked for at once. */
 export const EVENTS_PAGE_SIZE = 25;
 
+/** Events asked for at once while following; the reference's largest page (spec/http.md §7.1). */
+export const FOLLOW_PAGE_SIZE = 100;
+
 /** One event of the stream. */
 export interface EventRecord {
   readonly sequenceNumber: bigint;
@@ -80,7 +83,7 @@ export async function readOlderEvents(
   let start = low;
   while (low < high) {
     try {
-      best = await readEvents(stream, { start, limit: Number(first - start) }, signal);
+      best = await readRange(stream, start, first, signal);
       high = start;
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.status !== 410) throw error;
@@ -91,4 +94,22 @@ export async function readOlderEvents(
   }
   if (best === undefined) throw pruned!;
   return pruned === undefined ? best : { ...best, pruned };
+}
+
+/** The events from `start` to before `end`: one page, or more where the node's largest page is smaller. */
+async function readRange(
+  stream: StreamName,
+  start: bigint,
+  end: bigint,
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const first = await readEvents(stream, { start, limit: Number(end - start) }, signal);
+  const events = [...first.events];
+  for (;;) {
+    const next = (events.at(-1)?.sequenceNumber ?? end) + 1n;
+    if (next >= end) return { answer: first.answer, events };
+    const page = await readEvents(stream, { start: next, limit: Number(end - next) }, signal);
+    if (page.events.length === 0) return { answer: first.answer, events };
+    events.push(...page.events);
+  }
 }

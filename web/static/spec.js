@@ -15,6 +15,8 @@ window.addEventListener('DOMContentLoaded', () => {
     docExpansion: 'list',
     validatorUrl: null,
     tryItOutEnabled: true,
+    // Its colours are written into the markup, below 4.5:1.
+    syntaxHighlight: false,
     presets: [window.SwaggerUIBundle.presets.apis],
     layout: 'BaseLayout',
     onComplete: openLinkedOperation,

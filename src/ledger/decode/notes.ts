@@ -49,7 +49,8 @@ export interface Warning {
 export function warning(code: WarningCode, message: string): Warning {
   if (message.length <= MAX_WARNING_LENGTH) return { code, message };
   const kept = message.slice(0, MAX_WARNING_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
-  return { code, message: `${kept}…` };
+  // A copy: V8 cuts by pointing into the whole text, which may be a megabyte for each of hundreds of warnings.
+  return { code, message: Buffer.from(`${kept}…`, 'utf8').toString('utf8') };
 }
 
 /** Whose signature the message is made for: its domain and variant tell. */

@@ -18,6 +18,7 @@ import {
   mentionsTypeParameter,
   substituteTypeParameters,
 } from '../../move/move-type-parameter.ts';
+import type { ConvertedTypes } from '../../move/move-type-tag.ts';
 import { moveTypeOfToken } from '../../move/move-type-text.ts';
 import { type ResolvedParameter, resolveParameter } from './parameters.ts';
 
@@ -126,10 +127,11 @@ async function resolveOneByOne(
   lookup: ModuleLookup,
 ): Promise<readonly ResolvedParameter[]> {
   const resolved: ResolvedParameter[] = [];
+  const done: ConvertedTypes = new Map();
   for (const parameter of parameters) {
     const { kept } = parameter;
     const stands = kept !== undefined && (await stand(kept.madeFrom, lookup));
-    resolved.push(stands ? kept.parameter : await resolveAndKeep(parameter, lookup));
+    resolved.push(stands ? kept.parameter : await resolveAndKeep(parameter, lookup, done));
   }
   return resolved;
 }
@@ -137,8 +139,9 @@ async function resolveOneByOne(
 async function resolveAndKeep(
   parameter: PlannedParameter,
   lookup: ModuleLookup,
+  done: ConvertedTypes,
 ): Promise<ResolvedParameter> {
-  if (parameter.isGeneric) return resolveParameter(parameter.type, lookup);
+  if (parameter.isGeneric) return resolveParameter(parameter.type, lookup, done);
   const madeFrom = new Map<string, Dependency>();
   const resolved = await resolveParameter(parameter.type, async (id) => {
     const module = await lookup(id);

@@ -10,7 +10,7 @@ import { resolveArgumentLayout } from '../../move/layout-encode.ts';
 import type { ModuleLookup } from '../../move/module/lookup.ts';
 import type { MoveType } from '../../move/move-type.ts';
 import { parameterTypeName } from '../../move/move-type-parameter.ts';
-import { MoveTypeError, typeTagOf } from '../../move/move-type-tag.ts';
+import { type ConvertedTypes, MoveTypeError, typeTagOf } from '../../move/move-type-tag.ts';
 import { encodeTypeTag } from '../../move/type-tag.ts';
 import { encodeValue } from '../../move/value-encode.ts';
 import { ValueEncodeError } from '../../move/value-error.ts';
@@ -45,13 +45,17 @@ const FIXED_BYTES: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
   ['address', 32],
 ]);
 
-/** Finds the layout of a parameter. Failures of the lookup other than a missing module come through. */
+/**
+ * Finds the layout of a parameter. Failures of the lookup other than a missing module come through.
+ * @param done one for all parameters of a call, which may hold the same large type arguments
+ */
 export async function resolveParameter(
   type: MoveType,
   lookup: ModuleLookup,
+  done?: ConvertedTypes,
 ): Promise<ResolvedParameter> {
   try {
-    const layout = await resolveArgumentLayout(typeTagOf(type), lookup);
+    const layout = await resolveArgumentLayout(typeTagOf(type, done), lookup);
     return { kind: 'layout', layout, fixedBytes: FIXED_BYTES.get(layout.kind) ?? 0 };
   } catch (cause) {
     if (cause instanceof MoveTypeError) return { kind: 'noType', cause };

@@ -1,4 +1,6 @@
-/** Starts store-process.ts. Node 20 runs no TypeScript, so it is compiled first, once per test file. */
+/**
+ * Starts store-process.ts. Node 20 runs no TypeScript, so it is compiled first, once per test file.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

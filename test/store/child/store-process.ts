@@ -1,7 +1,8 @@
 /**
- * A process of its own for the tests of an LMDB store: `node store-process.js ROLE DIRECTORY`. It speaks in lines.
- * `write` appends chunks as fast as it can and says each version that was acknowledged; `hold` opens the store for
- * writing and waits; `read` opens it for reading and answers every line it gets with what it sees.
+ * A process of its own for the tests of an LMDB store: `node store-process.js ROLE DIRECTORY`. It
+ * speaks in lines. `write` appends chunks as fast as it can and says each version that was
+ * acknowledged; `hold` opens the store for writing and waits; `read` opens it for reading and
+ * answers every line it gets with what it sees.
  */
 import { createInterface } from 'node:readline';
 import { stateKeyHash } from '../../../src/move/state-key.ts';

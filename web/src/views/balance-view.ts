@@ -42,6 +42,11 @@ function readBalance(text: string): bigint | undefined {
   return readU64(text.trim());
 }
 
+function figureNote(version: bigint | undefined): string {
+  const where = version === undefined ? '' : `, at version ${groupDigits(version)}`;
+  return `in the asset’s smallest unit${where}`;
+}
+
 /** Makes the view. */
 export function balanceView(context: ViewContext): View {
   const view = new BalanceView(context);
@@ -126,46 +131,48 @@ class BalanceView {
     const digits = balance === undefined ? text : String(balance);
     const at = pinned === '' ? version : readU64(pinned);
     const figure = element('output', { class: 'big-figure' }, groupDigits(digits));
-    const where = at === undefined ? '' : `at version ${groupDigits(at)}`;
+    const note = figureNote(at);
     this.#result.replaceChildren(
       element(
         'div',
         { class: 'figure-line' },
         figure,
-        copyButton('Copy digits', figure, () => digits),
+        copyButton('Copy digits', figure, () => figure.textContent.replaceAll(',', '')),
       ),
-      element('p', { class: 'figure-note' }, `in the asset’s smallest unit, ${where}`),
+      element('p', { class: 'figure-note' }, note),
     );
-    announce(`Balance ${groupDigits(digits)} ${where}`);
+    announce(`Balance ${groupDigits(digits)}, ${note}`);
   }
 
-  /** Asks again whenever the ledger has moved on; says nothing aloud. */
+  /** Asks again whenever the ledger has moved on; says nothing aloud. A failure stands until the next success. */
   #follow(query: BalanceQuery, known: bigint, signal: AbortSignal): void {
     let shown = known;
     let asking = false;
     const refresh = async (): Promise<void> => {
-      const request = balanceRequest(query.account, query.asset);
-      const answer = await send(request, signal);
-      const digits = String(readBalance(answer.text) ?? answer.text);
-      const figure = this.#result.querySelector('output');
-      if (figure === null || signal.aborted) return;
-      figure.textContent = groupDigits(digits);
+      const answer = await send(balanceRequest(query.account, query.asset), signal);
       shown = readU64(answer.ledgerHeaders.get('ledger-version') ?? '') ?? shown;
-      const note = `in the asset’s smallest unit, at version ${groupDigits(shown)}`;
-      this.#result.querySelector('.figure-note')!.textContent = note;
+      this.#replaceFigure(String(readBalance(answer.text) ?? answer.text), shown);
       this.#panel.addSimilar('to follow the ledger');
+    };
+    const fail = (error: unknown): void => {
+      if (signal.aborted || this.#result.querySelector('.failure') !== null) return;
+      this.#result.append(failurePanel('The balance could not be asked again', error));
     };
     this.#live.subscribe(({ status, info }) => {
       if (asking || status !== 'live' || info === undefined || info.version <= shown) return;
       asking = true;
       refresh()
-        .catch((error: unknown) => {
-          if (!signal.aborted) this.#result.replaceChildren(failurePanel('No balance', error));
-        })
+        .catch(fail)
         .finally(() => {
           asking = false;
         });
     }, signal);
+  }
+
+  #replaceFigure(digits: string, version: bigint): void {
+    this.#result.querySelector('.failure')?.remove();
+    this.#result.querySelector('output')!.textContent = groupDigits(digits);
+    this.#result.querySelector('.figure-note')!.textContent = figureNote(version);
   }
 
   async #showHistory(query: BalanceQuery, latest: bigint, signal: AbortSignal): Promise<void> {

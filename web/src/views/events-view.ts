@@ -4,6 +4,7 @@ import { announce, button, element } from '../dom.ts';
 import {
   EVENTS_PAGE_SIZE,
   type EventRecord,
+  FOLLOW_PAGE_SIZE,
   readEvents,
   readOlderEvents,
   type StreamName,
@@ -20,6 +21,8 @@ import { LatestRun, type View, type ViewContext } from '../view.ts';
 
 /** Most rows in the table; following drops the oldest beyond it. */
 export const MAX_ROWS = 500;
+/** Pages taken in a row before the next pause. */
+const MAX_PAGES_PER_POLL = 5;
 /** Shortest time between two spoken notices of new events. */
 const ANNOUNCEMENT_INTERVAL_MS = 10_000;
 
@@ -237,19 +240,20 @@ class EventsTable {
     }
   }
 
+  /** Takes what is new, several pages when a fast stream has run ahead. */
   async #poll(): Promise<void> {
-    const start = this.#last === undefined ? 0n : this.#last + 1n;
-    const { events } = await readEvents(
-      this.#stream,
-      { start, limit: EVENTS_PAGE_SIZE },
-      this.#signal,
-    );
-    this.#panel.addSimilar('to follow the stream, with start');
-    if (events.length === 0) return;
-    const wasEmpty = this.#body.rows.length === 0;
-    this.#prepend(events, true);
-    if (wasEmpty) this.#showFoot();
-    this.#announceNew(events.length);
+    for (let page = 0; page < MAX_PAGES_PER_POLL; page += 1) {
+      const start = this.#last === undefined ? 0n : this.#last + 1n;
+      const asked = { start, limit: FOLLOW_PAGE_SIZE };
+      const { events } = await readEvents(this.#stream, asked, this.#signal);
+      this.#panel.addSimilar('to follow the stream, with start');
+      if (events.length === 0) return;
+      const wasEmpty = this.#body.rows.length === 0;
+      this.#prepend(events, true);
+      if (wasEmpty) this.#showFoot();
+      this.#announceNew(events.length);
+      if (events.length < FOLLOW_PAGE_SIZE) return;
+    }
   }
 
   #announceNew(count: number): void {

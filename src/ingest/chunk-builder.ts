@@ -1,0 +1,191 @@
+/**
+ * Chunks for the store from versions as they are on the wire: the one way in for genesis, a feed and the sample
+ * ledger. Blocks and epochs are read off the framework's events (spec/ledger.md §2.3).
+ */
+import { addressBytes } from '../move/address.ts';
+import { BcsError } from '../move/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs-writer.ts';
+import {
+  NEW_BLOCK_EVENT_KEY,
+  NEW_EPOCH_EVENT_KEY,
+  newBlockEventCodec,
+  newEpochEventCodec,
+} from '../move/framework-event.ts';
+import { NEW_EPOCH_TAG } from '../move/framework-tag.ts';
+import { HASH_BYTES } from '../move/hash.ts';
+import { encodeTypeTag } from '../move/type-tag.ts';
+import { type EventKey, writeEventKey } from '../move/event.ts';
+import type { Block, EpochEnd } from '../store/block-column.ts';
+import type { Chunk, ChunkModuleEvent, ChunkStreamEvent, ChunkTransaction } from '../store/chunk.ts';
+import type { LedgerIdentity } from '../store/identity-column.ts';
+import { ChunkDataError, type ChunkDataErrorCode } from './chunk-data-error.ts';
+import { chunkEventOf, stateWritesOf } from './wire-parts.ts';
+
+/** One version in its wire bytes; they must stay unchanged until the chunk is committed. */
+export interface EncodedVersion {
+  /** BCS of the TransactionInfo. */
+  readonly info: Buffer;
+  /** BCS of each event, in the order of emission. */
+  readonly events: readonly Buffer[];
+  /** BCS of the WriteSet. */
+  readonly writeSet: Buffer;
+  /** BCS of the TransactionOnChainData; absent when the ledger keeps no transactions. */
+  readonly transaction: Buffer | undefined;
+}
+
+/** A ledger that holds only genesis is in epoch 0, at time 0, whatever the chain's own resources say (§2.1). */
+const GENESIS_BLOCK: Block = {
+  height: 0n,
+  firstVersion: 0n,
+  epoch: 0n,
+  round: 0n,
+  timestampUsecs: 0n,
+  id: Buffer.alloc(HASH_BYTES),
+};
+const GENESIS_EPOCH_END: EpochEnd = { epoch: 0n, lastVersion: 0n };
+
+/** How an event of a stream begins: its variant and its key. */
+function streamPrefix(key: EventKey): Buffer {
+  return encodeBcs((writer) => writeEventKey(writer.uleb32(0), key));
+}
+
+const NEW_BLOCK_PREFIX = streamPrefix(NEW_BLOCK_EVENT_KEY);
+const NEW_EPOCH_PREFIX = streamPrefix(NEW_EPOCH_EVENT_KEY);
+const NEW_EPOCH_MODULE_PREFIX = Buffer.concat([
+  Buffer.of(1),
+  encodeTypeTag({ kind: 'struct', struct: NEW_EPOCH_TAG }),
+]);
+
+/** Whether a version begins a block: it emits an event of the stream of blocks (§2.3). */
+export function beginsBlock(version: bigint, events: readonly Buffer[]): boolean {
+  return version === 0n || events.some((event) => startsWith(event, NEW_BLOCK_PREFIX));
+}
+
+/** Whether a version ends an epoch, and with it its block. */
+export function endsEpoch(version: bigint, events: readonly Buffer[]): boolean {
+  return version === 0n || events.some(isEpochEvent);
+}
+
+function isEpochEvent(event: Buffer): boolean {
+  return startsWith(event, NEW_EPOCH_PREFIX) || startsWith(event, NEW_EPOCH_MODULE_PREFIX);
+}
+
+function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+}
+
+/** Collects versions that follow one another and makes a chunk of them. */
+export class ChunkBuilder {
+  readonly #firstVersion: bigint;
+  readonly #transactions: ChunkTransaction[] = [];
+  readonly #blocks: Block[] = [];
+  readonly #epochEnds: EpochEnd[] = [];
+
+  constructor(firstVersion: bigint) {
+    this.#firstVersion = firstVersion;
+  }
+
+  /** The version that comes next. */
+  get nextVersion(): bigint {
+    return this.#firstVersion + BigInt(this.#transactions.length);
+  }
+
+  /** Versions so far. */
+  get length(): number {
+    return this.#transactions.length;
+  }
+
+  /** Adds the next version. @throws ChunkDataError for parts that do not decode; nothing is added then. */
+  add({ info, events, writeSet, transaction }: EncodedVersion): void {
+    const version = this.nextVersion;
+    const added = {
+      writes: decodePart(version, 'bad_write_set', 'write set', () => stateWritesOf(writeSet)),
+      events: events.map((event) =>
+        decodePart(version, 'bad_event', 'event', () => chunkEventOf(event)),
+      ),
+      info,
+      transaction,
+    };
+    const block = blockBegunBy(version, events, added.events);
+    const epochEnd = epochEndedBy(version, events, added.events);
+    this.#transactions.push(added);
+    if (block !== undefined) this.#blocks.push(block);
+    if (epochEnd !== undefined) this.#epochEnds.push(epochEnd);
+  }
+
+  /**
+   * The chunk of all versions added.
+   * @param frozenRoots full subtrees of the transaction accumulator after the last of them
+   * @param identity with version 0, and only there
+   */
+  finish(frozenRoots: readonly Buffer[], identity?: LedgerIdentity): Chunk {
+    return {
+      firstVersion: this.#firstVersion,
+      transactions: this.#transactions,
+      blocks: this.#blocks,
+      epochEnds: this.#epochEnds,
+      frozenRoots,
+      identity,
+    };
+  }
+}
+
+type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
+
+function blockBegunBy(
+  version: bigint,
+  encoded: readonly Buffer[],
+  events: readonly ChunkEvent[],
+): Block | undefined {
+  if (version === 0n) return GENESIS_BLOCK;
+  const index = encoded.findIndex((event) => startsWith(event, NEW_BLOCK_PREFIX));
+  const event = events[index];
+  if (event?.kind !== 'stream') return undefined;
+  const { hash, epoch, round, timestampUsecs } = decodePart(
+    version,
+    'bad_block_event',
+    'NewBlockEvent',
+    () => newBlockEventCodec.decode(event.data),
+  );
+  // The place in the stream is the height (§2.3); the field of the same name only repeats it.
+  const height = event.sequenceNumber;
+  return {
+    height,
+    firstVersion: version,
+    epoch,
+    round,
+    timestampUsecs,
+    id: Buffer.from(addressBytes(hash)),
+  };
+}
+
+function epochEndedBy(
+  version: bigint,
+  encoded: readonly Buffer[],
+  events: readonly ChunkEvent[],
+): EpochEnd | undefined {
+  if (version === 0n) return GENESIS_EPOCH_END;
+  const event = events[encoded.findIndex(isEpochEvent)];
+  if (event === undefined) return undefined;
+  const begins = decodePart(version, 'bad_epoch_event', 'NewEpochEvent', () =>
+    newEpochEventCodec.decode(event.data),
+  );
+  if (begins === 0n) {
+    throw new ChunkDataError('bad_epoch_event', version, 'epoch 0 cannot follow another');
+  }
+  return { epoch: begins - 1n, lastVersion: version };
+}
+
+function decodePart<T>(
+  version: bigint,
+  code: ChunkDataErrorCode,
+  what: string,
+  decode: () => T,
+): T {
+  try {
+    return decode();
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    throw new ChunkDataError(code, version, `${what} does not decode: ${cause.message}`, { cause });
+  }
+}

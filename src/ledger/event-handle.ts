@@ -1,0 +1,82 @@
+/** Streams by the handle that a resource holds: which field, which key (spec/ledger.md §1.3). */
+import { type Address, formatAddress } from '../move/address.ts';
+import { BcsError } from '../move/bcs-reader.ts';
+import { eventHandleCodec } from '../move/framework-resource.ts';
+import { type FoundStruct, findStruct } from '../move/layout-lookup.ts';
+import type { FieldDefinition } from '../move/module/compiled.ts';
+import type { ModuleLookup } from '../move/module/lookup.ts';
+import { formatStructTag, type StructTag } from '../move/type-tag.ts';
+import { splitFields } from '../move/value-json.ts';
+import type { EventStreamId } from './api-contract.ts';
+import { conversionError } from './conversion-error.ts';
+import type { LayoutCache } from './layout-cache.ts';
+import { LedgerError } from './ledger-error.ts';
+import { resourceType } from './resource-reader.ts';
+
+/** A resource in which a handle is looked for. */
+export interface HandleHolder {
+  readonly address: Address;
+  readonly tag: StructTag;
+  readonly bytes: Uint8Array;
+  /** Read at this version; messages name it. */
+  readonly version: bigint;
+}
+
+/**
+ * The stream that a field of a resource is the handle of. Whatever takes 48 bytes counts as a handle, as in the
+ * reference.
+ * @throws LedgerError `struct_field_not_found`; `invalid_input` for a field that is no handle; `internal_error` for
+ *   a resource that cannot be read by its type
+ */
+export async function eventStreamIn(
+  holder: HandleHolder,
+  fieldName: string,
+  lookup: ModuleLookup,
+  layouts: LayoutCache,
+): Promise<EventStreamId> {
+  const field = await fieldOf(holder, fieldName, lookup, layouts);
+  if (field === undefined) {
+    const { address, tag, version } = holder;
+    throw new LedgerError(
+      'struct_field_not_found',
+      `Struct Field not found by Address(${formatAddress(address)}), ` +
+        `Struct tag(${formatStructTag(tag)}), Field name(${fieldName}) and Ledger version(${version})`,
+    );
+  }
+  try {
+    return eventHandleCodec.decode(field).key;
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    throw new LedgerError(
+      'invalid_input',
+      `Deserialization error, field(${fieldName}) type is not a EventHandle struct: ${cause.detail}`,
+      { cause },
+    );
+  }
+}
+
+async function fieldOf(
+  { tag, bytes }: HandleHolder,
+  fieldName: string,
+  lookup: ModuleLookup,
+  layouts: LayoutCache,
+): Promise<Buffer | undefined> {
+  try {
+    const type = await resourceType(tag, lookup, layouts);
+    const split = splitFields(type.layout, bytes);
+    const module = await lookup({ address: tag.address, name: tag.module });
+    const found = module && findStruct(module, tag.name);
+    if (split === undefined || found === undefined) return undefined;
+    const index = fieldNames(found, split.variant).indexOf(fieldName);
+    return split.fields[index];
+  } catch (cause) {
+    throw conversionError('Failed to convert move structs from storage', cause);
+  }
+}
+
+function fieldNames({ module, definition }: FoundStruct, variant: number): readonly string[] {
+  let fields: readonly FieldDefinition[] = [];
+  if (definition.kind === 'struct') ({ fields } = definition);
+  if (definition.kind === 'enum') fields = definition.variants[variant]?.fields ?? [];
+  return fields.map(({ name }) => module.identifiers[name]!);
+}
