@@ -44,6 +44,98 @@ export interface EventPageRequest {
   readonly limit: number;
 }
 
+/** An account at a version. */
+export interface AccountAnswer {
+  readonly sequenceNumber: bigint;
+  readonly authenticationKey: Uint8Array;
+  /** BCS of `0x1::account::Account`: as stored, or of the default account. */
+  readonly bytes: Uint8Array;
+}
+
+/** A resource at a version. */
+export interface ResourceAnswer {
+  /** The stored bytes, those of the member for one in a group. */
+  readonly bytes: Uint8Array;
+  /** `{"type":"…","data":{…}}` as JSON text, rendered by the types of the version read. */
+  json(): Promise<string>;
+}
+
+/** Which items of an account are wanted. */
+export interface ListingRequest {
+  readonly address: Address;
+  readonly version: bigint;
+  /** The physical state key of the first item; absent: from the beginning. */
+  readonly start?: Buffer | undefined;
+  /** Most state keys, 1 or more, already reduced to the maximum page size. */
+  readonly limit: number;
+}
+
+/** A page of an account's resources or modules. */
+export interface Listing {
+  /** JSON text of the array, in the order of the state keys. */
+  json(): Promise<string>;
+  /** BCS of a map: struct tag → bytes, or `{address}::{name}` as a string → bytes. */
+  bcs(): Buffer;
+  /** Hex of the physical state key that the next page begins with, without `0x`; `undefined` on the last page. */
+  readonly cursor: string | undefined;
+}
+
+/** What an event stream is asked by. */
+export interface EventStreamId {
+  readonly address: Address;
+  readonly creationNumber: bigint;
+}
+
+/** What can be asked of an account. */
+export interface AccountQuestions {
+  /** Throws `account_not_found`. */
+  account(address: Address, version: bigint): Promise<AccountAnswer>;
+  /** Throws `resource_not_found`. */
+  resource(address: Address, tag: StructTag, version: bigint): Promise<ResourceAnswer>;
+  /** A page of resources, groups opened; nothing for an account that has none. */
+  resources(request: ListingRequest): Promise<Listing>;
+  /** A page of modules; nothing for an account that has none. */
+  modules(request: ListingRequest): Promise<Listing>;
+  /**
+   * The stream whose handle stands in a field of a resource at the latest version. Throws `resource_not_found`,
+   * `struct_field_not_found`, `invalid_input`.
+   */
+  eventStream(address: Address, holder: StructTag, fieldName: string): Promise<EventStreamId>;
+}
+
+/** A block. */
+export interface BlockAnswer {
+  readonly height: bigint;
+  /** 32 bytes. */
+  readonly hash: Uint8Array;
+  /** Microseconds since 1970. */
+  readonly timestampUsecs: bigint;
+  readonly firstVersion: bigint;
+  /** Of the newest block it moves with the ledger. */
+  readonly lastVersion: bigint;
+}
+
+/** What can be asked of the ledger's history. */
+export interface HistoryQuestions {
+  /** Throws `block_pruned`, `block_not_found`. */
+  blockByHeight(height: bigint): Promise<BlockAnswer>;
+  /** Throws `version_pruned`, `version_not_found`, `block_not_found`. */
+  blockByVersion(version: bigint): Promise<BlockAnswer>;
+  /**
+   * BCS of the TransactionOnChainData of each version from `start` on, as stored; fewer than `limit` where the ledger
+   * ends. Without `start` the newest ones. Throws `invalid_input` above the latest version, `version_pruned`,
+   * `transactions_not_kept`.
+   * @param operation as messages name it
+   */
+  transactions(
+    start: bigint | undefined,
+    limit: number,
+    operation: string,
+  ): Promise<readonly Buffer[]>;
+  /** The same of one version. Throws `transaction_not_found`, `version_pruned`, `transactions_not_kept`. */
+  transaction(version: bigint, operation: string): Promise<Buffer>;
+}
+
 /** One ledger at one moment; immutable. Methods throw LedgerError. */
 export interface LedgerView {
   readonly state: LedgerState;
@@ -59,6 +151,8 @@ export interface LedgerView {
   eventsJson(request: EventPageRequest): MaybePromise<string>;
   /** BCS of the vector of versioned events, ascending. */
   eventsBcs(request: EventPageRequest): MaybePromise<Buffer>;
+  readonly accounts: AccountQuestions;
+  readonly history: HistoryQuestions;
   /** Modules of the latest state, loaded under the on-chain limits (spec/move.md §4.2). */
   readonly lookupModule: ModuleLookup;
 }

@@ -4,6 +4,7 @@ import { formatAddress } from '../move/address.ts';
 import type { CompiledModule, LoaderLimits, ModuleId } from '../move/module/compiled.ts';
 import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
 import type { StoredEvent } from '../store/event-column.ts';
+import type { LedgerIdentity } from '../store/identity-column.ts';
 import { EventGapError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 import type {
@@ -13,12 +14,15 @@ import type {
   LedgerView,
   ModuleAnswer,
 } from './api-contract.ts';
+import { StoredAccounts } from './accounts.ts';
 import { balanceAt } from './balance.ts';
 import { eventsBcs, eventsJson } from './event-page.ts';
+import { StoredHistory } from './history.ts';
 import type { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
 import { loaderLimitsAt } from './loader-limits.ts';
 import type { ModuleReader } from './module-reader.ts';
+import { resolveVersion } from './resolve-version.ts';
 import type { StoredModule } from './stored-module.ts';
 
 /** Most modules of the newest version that a view remembers by name; all are dropped together when there are more. */
@@ -33,16 +37,18 @@ export interface SharedCaches {
 export class StoredLedgerView implements LedgerView {
   readonly state: LedgerState;
   readonly lookupModule: ModuleLookup;
+  readonly accounts: StoredAccounts;
+  readonly history: StoredHistory;
   readonly #view: StoreView;
   readonly #caches: SharedCaches;
   /** Modules at the newest version; absence is remembered too. */
   readonly #latestModules = new Map<string, StoredModule | undefined>();
   #limits: MaybePromise<LoaderLimits> | undefined;
 
-  constructor(view: StoreView, chainId: number, caches: SharedCaches) {
+  constructor(view: StoreView, identity: LedgerIdentity, caches: SharedCaches) {
     const { head } = view;
     this.state = {
-      chainId,
+      chainId: identity.chainId,
       version: head.version,
       oldestVersion: head.oldestVersion,
       timestampUsecs: head.timestampUsecs,
@@ -53,21 +59,18 @@ export class StoredLedgerView implements LedgerView {
     this.#view = view;
     this.#caches = caches;
     this.lookupModule = (id) => this.#lookup(id);
+    this.accounts = new StoredAccounts({
+      store: view,
+      latestVersion: head.version,
+      layouts: caches.layouts,
+      moduleAt: (address, name, version) => this.#moduleAt(address, name, version),
+      lookupAt: (version) => this.#lookupAt(version),
+    });
+    this.history = new StoredHistory(view, this.state, identity.keepsTransactions);
   }
 
   resolveVersion(asked: bigint | undefined): bigint {
-    const { version, oldestVersion } = this.state;
-    if (asked === undefined) return version;
-    if (asked > version) {
-      throw new LedgerError(
-        'version_not_found',
-        `Ledger version not found by Ledger version(${asked})`,
-      );
-    }
-    if (asked < oldestVersion) {
-      throw new LedgerError('version_pruned', `Ledger version(${asked}) has been pruned`);
-    }
-    return asked;
+    return resolveVersion(this.state, asked);
   }
 
   async module(address: Address, name: string, version: bigint): Promise<ModuleAnswer> {
@@ -136,6 +139,16 @@ export class StoredLedgerView implements LedgerView {
       return Promise.all([module, limits]).then(([found, known]) => found?.load(known));
     }
     return module?.load(limits);
+  }
+
+  /** Modules as of a version, loaded under the limits of that version. */
+  #lookupAt(version: bigint): ModuleLookup {
+    if (version === this.state.version) return this.lookupModule;
+    const limits = loaderLimitsAt((hash, at) => this.#view.state(hash, at), version);
+    return async ({ address, name }) => {
+      const module = await this.#readModule(address, name, version);
+      return module?.load(await limits);
+    };
   }
 
   #loaderLimits(): MaybePromise<LoaderLimits> {

@@ -36,7 +36,7 @@ class StoredLedger implements LedgerReader {
       this.#head = head;
       this.#view = new StoredLedgerView(
         new StoreView(this.#store, head),
-        this.#identity.chainId,
+        this.#identity,
         this.#caches,
       );
       return this.#view;

@@ -2,7 +2,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { NodeError } from './node-error.ts';
 
-const CHUNK_BYTES = 256 * 1024;
+/** Room to begin with, in bytes: a size that a file declares is not believed, nor has every file one. */
+const FIRST_BYTES = 64 * 1024;
 
 /**
  * All bytes of a file; a pipe will do, and a device without an end does no harm.
@@ -24,26 +25,32 @@ export function readInputFile(path: string, what: string, maxBytes: number): Buf
 }
 
 function readAll(file: number, path: string, what: string, maxBytes: number): Buffer {
-  const chunks: Buffer[] = [];
-  let totalBytes = 0;
+  let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes + 1));
+  let filledBytes = 0;
   for (;;) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let byteLength: number;
+    let readBytes: number;
     try {
-      byteLength = readSync(file, chunk);
+      readBytes = readSync(file, buffer, filledBytes, buffer.length - filledBytes, null);
     } catch (cause) {
       throw notReadable(path, what, cause);
     }
-    if (byteLength === 0) return Buffer.concat(chunks, totalBytes);
-    totalBytes += byteLength;
-    if (totalBytes > maxBytes) {
+    if (readBytes === 0) return buffer.subarray(0, filledBytes);
+    filledBytes += readBytes;
+    if (filledBytes > maxBytes) {
       throw new NodeError(
         'file_not_readable',
         `${what} ${path} has more than ${maxBytes} bytes, which is no ${what}`,
       );
     }
-    chunks.push(chunk.subarray(0, byteLength));
+    if (filledBytes === buffer.length) buffer = enlarged(buffer, maxBytes + 1);
   }
+}
+
+/** A copy with twice the room, which at the end is one byte more than may be filled. */
+function enlarged(full: Buffer, mostBytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(full.length * 2, mostBytes));
+  full.copy(larger);
+  return larger;
 }
 
 function notReadable(path: string, what: string, cause: unknown): NodeError {

@@ -68,7 +68,10 @@ export const ENCODE_BODIES: readonly Body[] = [
   ['lists', () => filled('[', '[],', ']')],
   ['numbers', () => filled('[', '1,', ']')],
   ['texts', () => filled('[', '"",', ']')],
-  ['numbers as a payload', () => filled(`${JSON.stringify(FIELDS).slice(0, -1)},"payload":[`, '1,', ']}')],
+  [
+    'numbers as a payload',
+    () => filled(`${JSON.stringify(FIELDS).slice(0, -1)},"payload":[`, '1,', ']}'),
+  ],
   ['one text', () => Buffer.from(`"${'a'.repeat(ROOM)}"`)],
   ['one text of escapes', () => Buffer.from(`"${'\\u00e9'.repeat(ROOM / 6)}"`)],
   ['one number', () => Buffer.from('1'.repeat(BODY_LIMIT_BYTES))],
@@ -97,9 +100,7 @@ export const ENCODE_BODIES: readonly Body[] = [
     'unknown fields',
     () =>
       Buffer.from(
-        call('structs').join(
-          `[{"__proto__":1,"constructor":[]},[],{"Red":{${names(300_000)}}}]`,
-        ),
+        call('structs').join(`[{"__proto__":1,"constructor":[]},[],{"Red":{${names(300_000)}}}]`),
       ),
   ],
   ['a long type', () => Buffer.from(call('many', [`0x2::m::${'a'.repeat(ROOM)}`]).join('[]'))],
@@ -187,7 +188,8 @@ export const DECODE_BODIES: readonly Body[] = [
   ['small integers', () => decodedCall('lists', [NONE, NONE, vector(520_000, Buffer.alloc(2))])],
   [
     'bools',
-    () => decodedCall('lists', [NONE, Buffer.concat([Buffer.of(1), vector(1_000_000, NONE)]), NONE]),
+    () =>
+      decodedCall('lists', [NONE, Buffer.concat([Buffer.of(1), vector(1_000_000, NONE)]), NONE]),
   ],
   ['texts', () => decodedCall('texts', [NONE, vector(520_000, Buffer.of(1, 1))])],
   ['structs', () => decodedCall('structs', [Buffer.of(0, 0), vector(65_000, Buffer.of(1)), NONE])],

@@ -34,8 +34,14 @@ const FUNCTIONS: Functions = {
   '0x2::m::structs': {
     parameters: ['0x2::m::Pair<u8, 0x2::m::Colour>', 'vector<0x2::m::Empty>', '0x2::m::Colour'],
   },
-  '0x2::m::generic': { parameters: ['T0', 'vector<T0>', '0x2::m::Pair<T0, T0>'], typeParameters: 1 },
-  '0x2::m::many': { parameters: Array.from({ length: 200 }, () => 'vector<T0>'), typeParameters: 1 },
+  '0x2::m::generic': {
+    parameters: ['T0', 'vector<T0>', '0x2::m::Pair<T0, T0>'],
+    typeParameters: 1,
+  },
+  '0x2::m::many': {
+    parameters: Array.from({ length: 200 }, () => 'vector<T0>'),
+    typeParameters: 1,
+  },
 };
 
 /** Full names of the functions, with how many arguments they take. */

@@ -38,11 +38,22 @@ export async function openModuleLedger(
     firstVersion: 0n,
     transactions: [{ writes, events: [], info: Buffer.from('info') }],
     blocks: [
-      { height: 0n, firstVersion: 0n, epoch: 0n, round: 0n, timestampUsecs: 0n, id: Buffer.alloc(32) },
+      {
+        height: 0n,
+        firstVersion: 0n,
+        epoch: 0n,
+        round: 0n,
+        timestampUsecs: 0n,
+        id: Buffer.alloc(32),
+      },
     ],
     epochEnds: [],
     frozenRoots: [Buffer.alloc(32)],
-    identity: { chainId: CHAIN_ID, genesisWaypointHash: Buffer.alloc(32), keepsTransactions: false },
+    identity: {
+      chainId: CHAIN_ID,
+      genesisWaypointHash: Buffer.alloc(32),
+      keepsTransactions: false,
+    },
   });
   const log = new LogLines();
   const app = buildApi(openLedger(store), apiSettings(changes), log);

@@ -1,0 +1,202 @@
+/**
+ * What becomes of one module event: the handle event with the old stream's key, found in the state (spec/ledger.md
+ * §5.8, spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
+ */
+import { ADDRESS_BYTES, type Address, addressFromBytes } from '../../move/address.ts';
+import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
+import { type EventHandle, eventHandleCodec } from '../../move/framework-resource.ts';
+import { OBJECT_GROUP_TAG } from '../../move/framework-tag.ts';
+import type { MaybePromise } from '../../move/module/lookup.ts';
+import { iterateGroup } from '../../move/resource-group.ts';
+import { physicalStateKey, resourceGroupStateKey, resourceStateKey } from '../../move/state-key.ts';
+import { parseStructTag } from '../../move/type-parser.ts';
+import { TypeTextError } from '../../move/type-parser.ts';
+import { encodeTypeTag, type StructTag } from '../../move/type-tag.ts';
+import { EVENT_HANDLE_BYTES, FIELD_KINDS } from './field-kinds.ts';
+import type { HandleResource } from './handle-resources.ts';
+import { TRANSLATIONS, type Translation } from './translation-table.ts';
+
+/** The bytes under a physical state key; `undefined` when nothing stands there. */
+export type StateLookup = (physicalKey: Buffer) => MaybePromise<Buffer | undefined>;
+
+/** A module event in the form of its old stream. */
+export interface TranslatedBody {
+  readonly address: Address;
+  readonly creationNumber: bigint;
+  /** Events that the handle has counted: the first sequence number of a stream without events. */
+  readonly counter: bigint;
+  /** BCS. */
+  readonly typeTag: Buffer;
+  /** BCS. */
+  readonly data: Buffer;
+}
+
+/** Longest type text of a coin that is looked at, in bytes: longer ones name no struct the chain could have. */
+const MAX_COIN_TYPE_BYTES = 8_192;
+
+/** Translates module events of one type. */
+export class EventTranslation {
+  readonly #row: Translation;
+  readonly #typeTag: Buffer;
+  readonly #resources: readonly ResourcePlace[];
+
+  constructor(row: Translation) {
+    this.#row = row;
+    this.#typeTag = eventTag(row.handleEvent);
+    this.#resources = row.resources.map((resource) => new ResourcePlace(resource, row.handle));
+  }
+
+  /**
+   * The handle event; `undefined` when there is no handle and the reference names no default, or something on the way
+   * does not decode: such an event stays a module event.
+   */
+  async translate(data: Buffer, lookup: StateLookup): Promise<TranslatedBody | undefined> {
+    try {
+      const fields = readFields(this.#row, data);
+      const owner = addressFromBytes(fields.get(this.#row.owner)!);
+      const handle = await this.#findHandle(owner, fields, lookup);
+      if (handle === undefined) return undefined;
+      const kept = this.#row.kept.map((name) => fields.get(name)!);
+      return {
+        address: handle.key.address,
+        creationNumber: handle.key.creationNumber,
+        counter: handle.counter,
+        typeTag: this.#typeTag,
+        data: kept.length === 1 ? kept[0]! : Buffer.concat(kept),
+      };
+    } catch (error) {
+      if (error instanceof BcsError || error instanceof TypeTextError) return undefined;
+      throw error;
+    }
+  }
+
+  async #findHandle(
+    owner: Address,
+    fields: ReadonlyMap<string, Buffer>,
+    lookup: StateLookup,
+  ): Promise<EventHandle | undefined> {
+    const { defaultCreationNumber } = this.#row;
+    for (const place of this.#resources) {
+      const value = await lookup(place.stateKey(owner, fields));
+      // Without the group there is no object, and so no stream of its own (§7.6).
+      if (value === undefined && place.inObjectGroup) return undefined;
+      const handle = value === undefined ? undefined : place.handleIn(value);
+      if (handle !== undefined) return handle;
+    }
+    if (defaultCreationNumber === undefined) return undefined;
+    return { counter: 0n, key: { address: owner, creationNumber: defaultCreationNumber } };
+  }
+}
+
+/** Splits the data of a module event into its fields. @throws BcsError when it is of another shape */
+function readFields({ fields }: Translation, data: Buffer): ReadonlyMap<string, Buffer> {
+  const reader = new BcsReader(data);
+  const found = new Map<string, Buffer>();
+  for (const [name, kind] of Object.entries(fields)) {
+    const start = reader.offset;
+    FIELD_KINDS[kind](reader);
+    found.set(name, data.subarray(start, reader.offset));
+  }
+  reader.finish();
+  return found;
+}
+
+/** Where a handle is: the state key of its resource, and the place in the resource. */
+class ResourcePlace {
+  readonly inObjectGroup: boolean;
+  readonly #resource: HandleResource;
+  readonly #handleIndex: number;
+  readonly #tag: StructTag;
+  /** BCS of the tag: how members of a group are told apart. */
+  readonly #tagBytes: Buffer;
+  /** Ends of physical keys, by the text of the type argument; the same few coins come again and again. */
+  readonly #keyEnds = new Map<string, Buffer>();
+
+  constructor(resource: HandleResource, handle: string) {
+    this.#resource = resource;
+    this.inObjectGroup = resource.inObjectGroup;
+    this.#handleIndex = resource.handles.indexOf(handle);
+    if (this.#handleIndex < 0) throw new RangeError(`${resource.type} has no handle ${handle}`);
+    this.#tag = parseStructTag(resource.type);
+    this.#tagBytes = encodeTypeTag({ kind: 'struct', struct: this.#tag }).subarray(1);
+  }
+
+  /** The physical state key of the resource, or of the group it lies in, under an address. */
+  stateKey(owner: Address, fields: ReadonlyMap<string, Buffer>): Buffer {
+    const { typeArgument } = this.#resource;
+    const coinType =
+      typeArgument === undefined ? '' : textOf(fields.get(typeArgument)!);
+    let end = this.#keyEnds.get(coinType);
+    if (end === undefined) {
+      end = this.#keyEnd(coinType);
+      if (this.#keyEnds.size >= MAX_KEPT_KEY_ENDS) this.#keyEnds.clear();
+      this.#keyEnds.set(coinType, end);
+    }
+    return Buffer.concat([ACCESS_PATH, Buffer.from(owner, 'hex'), end]);
+  }
+
+  #keyEnd(coinType: string): Buffer {
+    const typeArguments =
+      coinType === '' ? [] : [{ kind: 'struct', struct: parseStructTag(coinType) } as const];
+    const key = this.inObjectGroup
+      ? resourceGroupStateKey(ADDRESS_OF_ANY, OBJECT_GROUP_TAG)
+      : resourceStateKey(ADDRESS_OF_ANY, { ...this.#tag, typeArguments });
+    return physicalStateKey(key).subarray(1 + ADDRESS_BYTES);
+  }
+
+  /** The handle in a value under the key; `undefined` for a group without the resource. @throws BcsError */
+  handleIn(value: Buffer): EventHandle | undefined {
+    const resource = this.inObjectGroup ? this.#memberOf(value) : value;
+    if (resource === undefined) return undefined;
+    const reader = new BcsReader(resource);
+    for (const kind of this.#resource.before) FIELD_KINDS[kind](reader);
+    reader.fixed(this.#handleIndex * EVENT_HANDLE_BYTES);
+    return eventHandleCodec.read(reader);
+  }
+
+  #memberOf(group: Buffer): Buffer | undefined {
+    for (const { tagBytes, data } of iterateGroup(group)) {
+      if (tagBytes.equals(this.#tagBytes)) return data;
+    }
+    return undefined;
+  }
+}
+
+const ACCESS_PATH = Buffer.of(0);
+/** The end of a key is the same under every address. */
+const ADDRESS_OF_ANY: Address = '00'.repeat(ADDRESS_BYTES);
+const MAX_KEPT_KEY_ENDS = 10_000;
+
+/** The text of a `String` field, its length before it. @throws BcsError */
+function textOf(field: Buffer): string {
+  const reader = new BcsReader(field);
+  if (field.length > MAX_COIN_TYPE_BYTES) throw reader.error('bad_value', 'a type text too long');
+  return reader.string();
+}
+
+function eventTag(type: string): Buffer {
+  return encodeTypeTag({ kind: 'struct', struct: parseStructTag(type) });
+}
+
+const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(
+  TRANSLATIONS.map((row) => [
+    eventTag(row.moduleEvent).toString('latin1'),
+    new EventTranslation(row),
+  ]),
+);
+
+/** The translation of module events of a type, by the BCS of its tag; `undefined` for all but the 28. */
+export function translationOf(typeTag: Uint8Array): EventTranslation | undefined {
+  const { buffer, byteOffset, byteLength } = typeTag;
+  return BY_MODULE_EVENT.get(Buffer.from(buffer, byteOffset, byteLength).latin1Slice());
+}
+
+const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
+  TRANSLATIONS.map(({ handleEvent }) => eventTag(handleEvent).toString('latin1')),
+);
+
+/** Whether events of this type (by the BCS of its tag) may have been translated by who sent them. */
+export function mayBeTranslated(typeTag: Uint8Array): boolean {
+  const { buffer, byteOffset, byteLength } = typeTag;
+  return HANDLE_EVENT_TAGS.has(Buffer.from(buffer, byteOffset, byteLength).latin1Slice());
+}

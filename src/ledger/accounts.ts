@@ -1,0 +1,133 @@
+/** The questions about accounts, over a stored ledger. */
+import { type Address, formatAddress } from '../move/address.ts';
+import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
+import { formatStructTag, type StructTag } from '../move/type-tag.ts';
+import type { StoreView } from '../store/view.ts';
+import { accountAt } from './account.ts';
+import {
+  jsonArray,
+  type ListedModule,
+  modulesBcs,
+  modulesOf,
+  resourcesBcs,
+  resourcesOf,
+} from './account-content.ts';
+import type {
+  AccountAnswer,
+  AccountQuestions,
+  EventStreamId,
+  Listing,
+  ListingRequest,
+  ModuleAnswer,
+  ResourceAnswer,
+} from './api-contract.ts';
+import { eventStreamIn } from './event-handle.ts';
+import type { LayoutCache } from './layout-cache.ts';
+import { LedgerError } from './ledger-error.ts';
+import { listAccount } from './listing.ts';
+import { readResource, resourceJson } from './resource-reader.ts';
+
+/** What the questions are answered from. */
+export interface AccountSources {
+  readonly store: StoreView;
+  readonly latestVersion: bigint;
+  readonly layouts: LayoutCache;
+  moduleAt(
+    address: Address,
+    name: string,
+    version: bigint,
+  ): MaybePromise<ModuleAnswer | undefined>;
+  /** Modules as of a version; the same lookup at every call for the latest one. */
+  lookupAt(version: bigint): ModuleLookup;
+}
+
+export class StoredAccounts implements AccountQuestions {
+  readonly #sources: AccountSources;
+
+  constructor(sources: AccountSources) {
+    this.#sources = sources;
+  }
+
+  account(address: Address, version: bigint): Promise<AccountAnswer> {
+    const { store } = this.#sources;
+    return accountAt((hash, at) => store.state(hash, at), address, version);
+  }
+
+  async resource(address: Address, tag: StructTag, version: bigint): Promise<ResourceAnswer> {
+    const lookup = this.#sources.lookupAt(version);
+    const bytes = await this.#resourceBytes(address, tag, version, lookup);
+    return {
+      bytes,
+      json: () =>
+        resourceJson(
+          tag,
+          bytes,
+          lookup,
+          this.#sources.layouts,
+          'Failed to deserialize resource data retrieved from DB',
+        ),
+    };
+  }
+
+  async resources(request: ListingRequest): Promise<Listing> {
+    const { layouts, lookupAt, store } = this.#sources;
+    const page = await listAccount(store, request, ['resource', 'resourceGroup']);
+    const resources = resourcesOf(page.items);
+    const lookup = lookupAt(request.version);
+    const failure = 'Failed to build move resource response from data in DB';
+    return {
+      cursor: page.cursor,
+      bcs: () => resourcesBcs(resources),
+      json: () =>
+        jsonArray(resources, ({ tag, bytes }) =>
+          resourceJson(tag, bytes, lookup, layouts, failure),
+        ),
+    };
+  }
+
+  async modules(request: ListingRequest): Promise<Listing> {
+    const page = await listAccount(this.#sources.store, request, ['code']);
+    const modules = modulesOf(page.items);
+    return {
+      cursor: page.cursor,
+      bcs: () => modulesBcs(modules),
+      json: () => jsonArray(modules, (module) => this.#moduleJson(request, module)),
+    };
+  }
+
+  async eventStream(
+    address: Address,
+    holder: StructTag,
+    fieldName: string,
+  ): Promise<EventStreamId> {
+    const { latestVersion, layouts, lookupAt } = this.#sources;
+    const lookup = lookupAt(latestVersion);
+    const bytes = await this.#resourceBytes(address, holder, latestVersion, lookup);
+    const found = { address, tag: holder, bytes, version: latestVersion };
+    return eventStreamIn(found, fieldName, lookup, layouts);
+  }
+
+  async #resourceBytes(
+    address: Address,
+    tag: StructTag,
+    version: bigint,
+    lookup: ModuleLookup,
+  ): Promise<Buffer> {
+    const { store } = this.#sources;
+    const state = (hash: Uint8Array, at: bigint) => store.state(hash, at);
+    const bytes = await readResource(state, lookup, address, tag, version);
+    if (bytes !== undefined) return bytes;
+    throw new LedgerError(
+      'resource_not_found',
+      `Resource not found by Address(${formatAddress(address)}), ` +
+        `Struct tag(${formatStructTag(tag)}) and Ledger version(${version})`,
+    );
+  }
+
+  /** From the cache of modules, where its text is kept. */
+  async #moduleJson({ address, version }: ListingRequest, { id }: ListedModule): Promise<string> {
+    const module = await this.#sources.moduleAt(address, id.name, version);
+    if (module === undefined) throw new Error(`module ${id.name} went missing while it was listed`);
+    return module.json();
+  }
+}

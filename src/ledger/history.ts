@@ -1,0 +1,137 @@
+/** The questions about blocks and transactions, over a stored ledger (spec/ledger.md §3.1, §3.2). */
+import { BcsWriter } from '../move/bcs-writer.ts';
+import { writeHash } from '../move/fixed-bytes.ts';
+import { formatHex } from '../move/hex.ts';
+import type { Block } from '../store/block-column.ts';
+import type { StoreView } from '../store/view.ts';
+import type { BlockAnswer, HistoryQuestions, LedgerState } from './api-contract.ts';
+import { LedgerError } from './ledger-error.ts';
+import { resolveVersion, versionPruned } from './resolve-version.ts';
+
+/** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
+const ON_CHAIN_VARIANT = 0;
+const MAX_ULEB32_BYTES = 5;
+/** Height, hash, timestamp, first and last version, whether there are transactions. */
+const BLOCK_BYTES = 8 + 32 + 8 + 8 + 8 + 1;
+
+export class StoredHistory implements HistoryQuestions {
+  readonly #view: StoreView;
+  readonly #state: LedgerState;
+  readonly #keepsTransactions: boolean;
+
+  constructor(view: StoreView, state: LedgerState, keepsTransactions: boolean) {
+    this.#view = view;
+    this.#state = state;
+    this.#keepsTransactions = keepsTransactions;
+  }
+
+  async blockByHeight(height: bigint): Promise<BlockAnswer> {
+    if (height < this.#state.oldestBlockHeight) {
+      throw new LedgerError('block_pruned', `Block(${height}) has been pruned`);
+    }
+    const block = await this.#view.blockByHeight(height);
+    if (block === undefined) {
+      throw new LedgerError('block_not_found', `Block not found by Block height(${height})`);
+    }
+    return this.#answer(block);
+  }
+
+  async blockByVersion(version: bigint): Promise<BlockAnswer> {
+    const block = await this.#view.blockOfVersion(resolveVersion(this.#state, version));
+    if (block === undefined) {
+      throw new LedgerError('block_not_found', `Block not found by Ledger version(${version})`);
+    }
+    return this.#answer(block);
+  }
+
+  async #answer(block: Block): Promise<BlockAnswer> {
+    const { height, id, timestampUsecs, firstVersion } = block;
+    const lastVersion = await this.#view.lastVersionOfBlock(block);
+    return { height, hash: id, timestampUsecs, firstVersion, lastVersion };
+  }
+
+  async transactions(
+    start: bigint | undefined,
+    limit: number,
+    operation: string,
+  ): Promise<readonly Buffer[]> {
+    const { version, oldestVersion } = this.#state;
+    if (start !== undefined && start > version) {
+      throw new LedgerError(
+        'invalid_input',
+        `Given start value (${start}) is higher than the current ledger version, it must be < ${version}`,
+      );
+    }
+    // Design D4: not the reference's 500.
+    if (start !== undefined && start < oldestVersion) throw versionPruned(start);
+    this.#requireTransactions(operation);
+    const newest = version - BigInt(limit) + 1n;
+    const first = start ?? (newest < oldestVersion ? oldestVersion : newest);
+    const found = await this.#view.transactions(first, limit);
+    if (found.length === 0) throw missing(first);
+    return found;
+  }
+
+  async transaction(version: bigint, operation: string): Promise<Buffer> {
+    if (version > this.#state.version) {
+      throw new LedgerError(
+        'transaction_not_found',
+        `Transaction not found by Ledger version(${version})`,
+      );
+    }
+    if (version < this.#state.oldestVersion) throw versionPruned(version);
+    this.#requireTransactions(operation);
+    const [found] = await this.#view.transactions(version, 1);
+    if (found === undefined) throw missing(version);
+    return found;
+  }
+
+  #requireTransactions(operation: string): void {
+    if (this.#keepsTransactions) return;
+    throw new LedgerError(
+      'transactions_not_kept',
+      `${operation} is disabled on this endpoint: its ledger keeps no transactions`,
+    );
+  }
+}
+
+/** A ledger that keeps transactions has one for every version, so its absence is damage. */
+function missing(version: bigint): LedgerError {
+  return new LedgerError(
+    'internal_error',
+    `Failed to read raw transactions from storage: there is none at version ${version}`,
+  );
+}
+
+/** BCS of `vector<TransactionOnChainData>`, from the bytes of its items. */
+export function transactionsBcs(items: readonly Buffer[]): Buffer {
+  const sizeBytes = items.reduce((sum, { length }) => sum + length, MAX_ULEB32_BYTES);
+  return new BcsWriter(sizeBytes).vector(items, (to, item) => to.fixed(item)).view();
+}
+
+/** BCS of the answer for one version: that it is committed, then its TransactionOnChainData. */
+export function transactionBcs(item: Buffer): Buffer {
+  return new BcsWriter(1 + item.length).uleb32(ON_CHAIN_VARIANT).fixed(item).view();
+}
+
+/** BCS of a block, with its transactions when they are given. */
+export function blockBcs(block: BlockAnswer, transactions?: readonly Buffer[]): Buffer {
+  const items = transactions && transactionsBcs(transactions);
+  const writer = new BcsWriter(BLOCK_BYTES + (items?.length ?? 0));
+  writer.u64(block.height);
+  writeHash(writer, block.hash);
+  writer.u64(block.timestampUsecs).u64(block.firstVersion).u64(block.lastVersion);
+  return writer.option(items, (to, bytes) => to.fixed(bytes)).view();
+}
+
+/** The JSON text of a block without its transactions. */
+export function blockJson(block: BlockAnswer): string {
+  return JSON.stringify({
+    block_height: String(block.height),
+    block_hash: formatHex(block.hash),
+    block_timestamp: String(block.timestampUsecs),
+    first_version: String(block.firstVersion),
+    last_version: String(block.lastVersion),
+    transactions: null,
+  });
+}

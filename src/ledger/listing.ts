@@ -1,0 +1,172 @@
+/**
+ * Pages of what lies under an account: the state keys of some kinds that have a value at a version, in the order of
+ * their physical encoding (spec/ledger.md §5.4). The cursor of a page is the physical key that the next one begins
+ * with.
+ *
+ * An answer is bounded in items, in bytes and in keys looked at: whatever bound is reached first ends the page, and
+ * its cursor says where to go on. So a page may hold less than was asked for, or nothing, and have a next one.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Address } from '../move/address.ts';
+import { BcsReader } from '../move/bcs-reader.ts';
+import {
+  type AccessPathKey,
+  type Path,
+  parsePhysicalStateKey,
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+  stateKeyHash,
+} from '../move/state-key.ts';
+import type { StructTag } from '../move/type-tag.ts';
+import type { StateEntry } from '../store/state-column.ts';
+import type { AccountKeyPage, AccountKeyQuery } from '../store/view.ts';
+import type { ListingRequest } from './api-contract.ts';
+
+/** What bounds a page besides its number of items. */
+export interface ListingBounds {
+  /** The page ends with the item whose value reaches this many bytes in all. */
+  readonly maxBytes: number;
+  /** The page ends after so many keys looked at, whether they count or not, rounded up to a step. */
+  readonly maxKeys: number;
+}
+
+/** 16 MiB of values make some 50 MB of JSON; nine times what `0x1` has. 20,000 keys take some 100 ms. */
+export const LISTING_BOUNDS: ListingBounds = { maxBytes: 16 * 1024 * 1024, maxKeys: 20_000 };
+
+/** Keys whose values are read at once; other requests get their turn between two steps. */
+export const KEYS_PER_STEP = 128;
+
+/** Bytes before the length of the path in a physical key: tag and address. */
+const PATH_LENGTH_AT = 33;
+
+/** Where listings read. */
+export interface ListingStore {
+  accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage>;
+  stateMany(
+    keyHashes: readonly Uint8Array[],
+    version: bigint,
+  ): PromiseLike<readonly (StateEntry | undefined)[]> | readonly (StateEntry | undefined)[];
+}
+
+/** Something under the account that has a value. */
+export interface ListedItem {
+  readonly path: Path;
+  readonly bytes: Buffer;
+}
+
+export interface ListedPage {
+  readonly items: readonly ListedItem[];
+  /** Hex of the physical key to begin the next page with, without `0x`; `undefined` on the last page. */
+  readonly cursor: string | undefined;
+}
+
+/** A key under the account, as far as its path means anything. */
+interface ParsedKey {
+  readonly physical: Buffer;
+  readonly path: Path | undefined;
+}
+
+/** The page of an account's keys of the given kinds. Keys whose path means nothing are no kind. */
+export async function listAccount(
+  store: ListingStore,
+  request: ListingRequest,
+  kinds: readonly Path['kind'][],
+  bounds: ListingBounds = LISTING_BOUNDS,
+): Promise<ListedPage> {
+  const { address, version, limit } = request;
+  const items: ListedItem[] = [];
+  let from = request.start && (await startOf(store, request, request.start));
+  if (from === NOTHING) return { items, cursor: undefined };
+  let sizeBytes = 0;
+  for (let looked = 0; ; looked += KEYS_PER_STEP) {
+    const page = await store.accountKeys(address, { from, limit: KEYS_PER_STEP, version });
+    const keys = page.keys.map(parseKey).filter(({ path }) => path && kinds.includes(path.kind));
+    const values = await store.stateMany(
+      keys.map(({ physical }) => stateKeyHash(physical)),
+      version,
+    );
+    for (const [index, { physical, path }] of keys.entries()) {
+      const bytes = values[index]?.bytes;
+      if (bytes === undefined) continue;
+      if (items.length === limit || sizeBytes >= bounds.maxBytes) {
+        return { items, cursor: cursorOf(address, { physical, path }) };
+      }
+      items.push({ path: path!, bytes });
+      sizeBytes += bytes.length;
+    }
+    if (page.next === undefined) return { items, cursor: undefined };
+    const next = parseKey(page.next);
+    // A cursor must be a key that clients can hand in again, so one without meaning is never where a page ends.
+    if (looked + KEYS_PER_STEP >= bounds.maxKeys && next.path !== undefined) {
+      return { items, cursor: cursorOf(address, next) };
+    }
+    from = nextFrom(next, kinds);
+    await nextTurn();
+  }
+}
+
+function parseKey(physical: Buffer): ParsedKey {
+  const key = parsePhysicalStateKey(physical) as AccessPathKey;
+  return { physical, path: key.parsed };
+}
+
+/**
+ * Where to look next. Within one length of paths modules come first, so behind another kind there is none before the
+ * next length: an account with a million resources and two modules is listed at once.
+ */
+function nextFrom({ physical, path }: ParsedKey, kinds: readonly Path['kind'][]): Buffer {
+  if (path?.kind === 'code' || kinds.some((kind) => kind !== 'code')) return physical;
+  const reader = new BcsReader(physical, PATH_LENGTH_AT);
+  reader.uleb32();
+  const from = Buffer.from(physical.subarray(0, reader.offset));
+  // The smallest bytes above every key of this length; the last byte of a length is below 0x80, so nothing carries.
+  from[from.length - 1]! += 1;
+  return from;
+}
+
+/**
+ * The cursor of a key. That of a group is written as if it were a resource, as the reference does; `startOf` turns it
+ * back.
+ */
+function cursorOf(address: Address, { physical, path }: ParsedKey): string {
+  const key =
+    path?.kind === 'resourceGroup'
+      ? physicalStateKey(resourceStateKey(address, path.tag))
+      : physical;
+  return key.toString('hex');
+}
+
+/** A cursor that lies under another account, or under none. */
+const NOTHING = Symbol('nothing to list');
+
+async function startOf(
+  store: ListingStore,
+  request: ListingRequest,
+  start: Buffer,
+): Promise<Buffer | typeof NOTHING> {
+  const key = parsePhysicalStateKey(start);
+  if (key.kind !== 'accessPath' || key.address !== request.address) return NOTHING;
+  const path = key.parsed;
+  if (path?.kind !== 'resource') return start;
+  const group = await groupInDisguise(store, request, path.tag);
+  return group ?? start;
+}
+
+/**
+ * The group that a cursor means which reads like a resource: beginning at the resource would list again what lies
+ * between the two. No type is both.
+ */
+async function groupInDisguise(
+  store: ListingStore,
+  { address, version }: ListingRequest,
+  tag: StructTag,
+): Promise<Buffer | undefined> {
+  const isThere = async (key: Buffer) => {
+    const { keys } = await store.accountKeys(address, { from: key, limit: 1, version });
+    return keys[0]?.equals(key) === true;
+  };
+  if (await isThere(physicalStateKey(resourceStateKey(address, tag)))) return undefined;
+  const group = physicalStateKey(resourceGroupStateKey(address, tag));
+  return (await isThere(group)) ? group : undefined;
+}

@@ -1,0 +1,130 @@
+/**
+ * A node that listens, over a real store, for requests that mean harm: none may give a 500, none may hold the node up
+ * for a second, none may make it take ten times the largest body in memory (issue 3).
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CODES } from '../../src/api/error-table.ts';
+import { parseJson } from '../../src/move/json-text.ts';
+import { BODY_LIMIT_BYTES, GOOD_REQUEST } from './hostile-bodies.ts';
+import { hostileModules } from './hostile-modules.ts';
+import { type ModuleLedger, openModuleLedger } from './module-ledger.ts';
+
+/** Path of encode submission. */
+export const ENCODE = '/v1/transactions/encode_submission';
+/** Path of decode submission. */
+export const DECODE = '/v1/transactions/decode_submission';
+
+/** Longest time on the processor for one request, in milliseconds: what it holds up others for. */
+const MAX_PROCESSOR_MS = 1_000;
+/** A machine that is busy with other things makes caches cold; the best of so many tries counts. */
+const TRIES = 3;
+const MAX_GROWTH_BYTES = 10 * BODY_LIMIT_BYTES;
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+const agent = new Agent({ keepAlive: true });
+let ledger: ModuleLedger;
+
+/** Opens the node, has it encode something, and closes it after the tests. */
+export function useHostileNode(): void {
+  beforeAll(async () => {
+    ledger = await openModuleLedger(hostileModules());
+    await ledger.app.listen({ port: 0, host: '127.0.0.1' });
+    expect((await post(ENCODE, Buffer.from(JSON.stringify(GOOD_REQUEST)))).status).toBe(200);
+  });
+  afterAll(async () => {
+    agent.destroy();
+    await ledger.close();
+  });
+}
+
+/** Sends a body over a connection. */
+export function post(path: string, body: Buffer): Promise<Reply> {
+  const { port } = ledger.app.server.address() as AddressInfo;
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { port, host: '127.0.0.1', method: 'POST', path, headers, agent },
+      (reply) => {
+        const chunks: Buffer[] = [];
+        reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+        reply.on('end', () =>
+          resolve({
+            status: reply.statusCode ?? 0,
+            headers: reply.headers,
+            body: Buffer.concat(chunks),
+          }),
+        );
+        reply.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** A 200 or a 400 with a whole body, and nothing in the log. */
+export function expectOrderly({ status, body }: Reply, what: string): void {
+  expect([200, 400], `${what}: ${status}`).toContain(status);
+  const answer = parseJson(body);
+  if (status === 400) {
+    expect(answer).toBeInstanceOf(Map);
+    expect(ERROR_CODES).toContain((answer as ReadonlyMap<string, unknown>).get('error_code'));
+  }
+  expect(ledger.log.errors, what).toEqual([]);
+}
+
+const PEAK_RESET = '/proc/self/clear_refs';
+const canMeasureMemory = existsSync(PEAK_RESET);
+
+function memory(which: 'VmRSS' | 'VmHWM'): number {
+  const text = readFileSync('/proc/self/status', 'utf8');
+  return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(text)?.[1]) * 1024;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+/** Milliseconds on the processor, and bytes by which the process grew at most. */
+async function cost(path: string, body: Buffer, what: string) {
+  collectGarbage();
+  if (canMeasureMemory) writeFileSync(PEAK_RESET, '5');
+  const before = canMeasureMemory ? memory('VmRSS') : 0;
+  const start = process.cpuUsage();
+  const reply = await post(path, body);
+  const { user, system } = process.cpuUsage(start);
+  const growthBytes = canMeasureMemory ? memory('VmHWM') - before : 0;
+  expectOrderly(reply, what);
+  return { processorMs: (user + system) / 1000, growthBytes };
+}
+
+/** Sends the largest bodies one by one, and measures each. */
+export function describeLargestBodies(
+  path: string,
+  bodies: readonly (readonly [name: string, make: () => Buffer])[],
+): void {
+  describe('the largest bodies', () => {
+    it.each(bodies)('%s', async (name, make) => {
+      const body = make();
+      expect(body.length).toBeLessThanOrEqual(BODY_LIMIT_BYTES);
+      let best = Number.POSITIVE_INFINITY;
+      for (let tries = 0; tries < TRIES && best > MAX_PROCESSOR_MS; tries += 1) {
+        const { processorMs, growthBytes } = await cost(path, body, name);
+        expect(growthBytes).toBeLessThanOrEqual(MAX_GROWTH_BYTES);
+        best = Math.min(best, processorMs);
+      }
+      expect(best).toBeLessThanOrEqual(MAX_PROCESSOR_MS);
+    });
+  });
+}
