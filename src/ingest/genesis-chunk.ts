@@ -1,28 +1,10 @@
 /** The first chunk of a ledger: genesis with everything that follows from it (spec/ledger.md §2.1). */
 import { encodeBcs } from '../move/bcs-writer.ts';
 import { writeHash } from '../move/fixed-bytes.ts';
-import { HASH_BYTES } from '../move/hash.ts';
-import { encodeTypeTag } from '../move/type-tag.ts';
-import { writtenValue } from '../move/write-set.ts';
-import type {
-  Chunk,
-  ChunkModuleEvent,
-  ChunkStreamEvent,
-  ChunkTransaction,
-  StateWrite,
-} from '../store/chunk.ts';
-import { GENESIS_VERSION, type Genesis, type GenesisEvent, type GenesisWrite } from './genesis.ts';
+import type { Chunk } from '../store/chunk.ts';
+import { ChunkBuilder } from './chunk-builder.ts';
+import { GENESIS_VERSION, type Genesis } from './genesis.ts';
 import type { GenesisProof } from './genesis-waypoint.ts';
-
-/** A ledger that holds only genesis is in epoch 0, at time 0, whatever the chain's own resources say (§2.1). */
-const GENESIS_BLOCK = {
-  height: 0n,
-  firstVersion: GENESIS_VERSION,
-  epoch: 0n,
-  round: 0n,
-  timestampUsecs: 0n,
-  id: Buffer.alloc(HASH_BYTES),
-} as const;
 
 /**
  * The chunk that begins a ledger. Its buffers are views on the genesis file.
@@ -34,35 +16,18 @@ export function chunkOfGenesis(
   proof: GenesisProof,
   keepsTransactions = true,
 ): Chunk {
-  const transaction: ChunkTransaction = {
-    writes: Array.from(genesis.writes(), stateWrite),
-    events: Array.from(genesis.events(), chunkEvent),
+  const builder = new ChunkBuilder(GENESIS_VERSION);
+  builder.add({
     info: proof.infoBytes,
+    events: [...genesis.eventBytes()],
+    writeSet: genesis.writeSetBytes,
     transaction: keepsTransactions ? onChainData(genesis, proof) : undefined,
-  };
-  return {
-    firstVersion: GENESIS_VERSION,
-    transactions: [transaction],
-    blocks: [GENESIS_BLOCK],
-    epochEnds: [{ epoch: 0n, lastVersion: GENESIS_VERSION }],
-    frozenRoots: [proof.infoHash],
-    identity: {
-      chainId: genesis.chainId,
-      genesisWaypointHash: proof.waypoint.hash,
-      keepsTransactions,
-    },
-  };
-}
-
-function stateWrite({ physicalKey, op }: GenesisWrite): StateWrite {
-  const written = writtenValue(op);
-  return { key: physicalKey, value: written?.bytes, metadata: written?.metadata };
-}
-
-function chunkEvent({ event }: GenesisEvent): ChunkStreamEvent | ChunkModuleEvent {
-  const body = { typeTag: encodeTypeTag(event.typeTag), data: event.data };
-  if (event.kind === 'v2') return { kind: 'module', ...body };
-  return { kind: 'stream', ...event.key, sequenceNumber: event.sequenceNumber, ...body };
+  });
+  return builder.finish([proof.infoHash], {
+    chainId: genesis.chainId,
+    genesisWaypointHash: proof.waypoint.hash,
+    keepsTransactions,
+  });
 }
 
 /** BCS of the TransactionOnChainData (spec/ledger.md §3.1), put together from the file's own bytes. */

@@ -8,6 +8,7 @@ import {
 import { chunkOfGenesis } from '../ingest/genesis-chunk.ts';
 import { GenesisError } from '../ingest/genesis-error.ts';
 import { checkWaypoint, type GenesisProof, proveGenesis } from '../ingest/genesis-waypoint.ts';
+import { ingestChunks } from '../ingest/ingest-chunks.ts';
 import {
   formatWaypoint,
   parseWaypoint,
@@ -110,7 +111,7 @@ async function storeGenesis(
           `${dataFolder} holds a ledger already: give an absent or empty folder`,
         );
       }
-      await writer.append(chunkOfGenesis(genesis, proof));
+      await ingestChunks(writer, [chunkOfGenesis(genesis, proof)]);
     } finally {
       await store.close();
     }

@@ -25,7 +25,7 @@ export function readInputFile(path: string, what: string, maxBytes: number): Buf
 }
 
 function readAll(file: number, path: string, what: string, maxBytes: number): Buffer {
-  let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes + 1));
+  let buffer: Buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes + 1));
   let filledBytes = 0;
   for (;;) {
     let readBytes: number;

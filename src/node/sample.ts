@@ -1,5 +1,5 @@
 /** `daybook sample`, and the small sample ledger that `serve` makes where there is none. */
-import { ingestChunks } from '../ingest/sample/ingest-sample.ts';
+import { ingestChunks } from '../ingest/ingest-chunks.ts';
 import { SampleError, sampleChunksInParallel } from '../ingest/sample/sample.ts';
 import { openLmdbStore } from '../store/lmdb-store.ts';
 import { StoreError } from '../store/store-error.ts';

@@ -64,6 +64,11 @@ export class LedgerWriter {
     return this.#head;
   }
 
+  /** The store it writes, to read from. */
+  get reader(): StoreReader {
+    return this.#store;
+  }
+
   /** What ledger this is; `undefined` before genesis. */
   get identity(): LedgerIdentity | undefined {
     return this.#identity;

@@ -1,10 +1,11 @@
 /** Sample ledgers come out again: from a seed, as the beginning of longer ones, and when they are continued. */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
 import { decodeDrafts, encodeDrafts } from '../../src/ingest/sample/draft-codec.ts';
 import { makeDrafts } from '../../src/ingest/sample/drafts.ts';
-import { ingestChunks } from '../../src/ingest/sample/ingest-sample.ts';
 import {
   continueSample,
   continueSampleInParallel,
@@ -196,5 +197,41 @@ describe('settings of a sample ledger', () => {
       expect(() => sampleChunks({ ...SMALL, seed }).next()).toThrow(SampleError);
     }
     expect(sampleChunks({ ...SMALL, seed: MAX_SAMPLE_SEED }).next().done).toBe(false);
+  });
+});
+
+const compiled = new URL('../../dist/ingest/sample/sample.js', import.meta.url);
+
+describe.skipIf(!existsSync(compiled))('a second thread (skipped without a build)', () => {
+  it('makes the same chunks, goes on, and ends when its reader leaves', async () => {
+    const built = (await import(
+      compiled.href
+    )) as typeof import('../../src/ingest/sample/sample.ts');
+    const inOneThread = [...built.sampleChunks(SMALL)];
+    const chunks: Chunk[] = [];
+    for await (const chunk of built.sampleChunksInParallel(SMALL)) chunks.push(chunk);
+    expect(digests(chunks)).toEqual(digests(inOneThread));
+
+    const half = chunks.slice(0, 20);
+    const last = half[half.length - 1]!;
+    const block = last.blocks[last.blocks.length - 1]!;
+    const head = {
+      version: last.firstVersion + BigInt(last.transactions.length) - 1n,
+      blockHeight: block.height,
+      timestampUsecs: block.timestampUsecs,
+      frozenRoots: last.frozenRoots,
+    };
+    const settings = { seed: 3n, accounts: 60 };
+    const options = { transactions: 1, chunkTransactions: 1 };
+    for await (const chunk of built.continueSampleInParallel(settings, head, options)) {
+      expect(digests([chunk])).toEqual(digests([chunks[20]!]));
+    }
+    const wrong = built.continueSampleInParallel({ ...settings, seed: 9n }, head, options);
+    await expect(wrong.next()).rejects.toMatchObject({ code: 'not_this_sample' });
+
+    const endless = { ...SMALL, transactions: MAX_SAMPLE_TRANSACTIONS };
+    for await (const chunk of built.sampleChunksInParallel(endless)) {
+      if (chunk.firstVersion > 100n) break;
+    }
   });
 });

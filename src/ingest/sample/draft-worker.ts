@@ -1,26 +1,14 @@
 /**
  * The generator in a thread of its own: makes the history that its workerData asks for, a few steps ahead of the
- * one who takes them (see parallel.ts).
+ * one who takes them (see parallel.ts). The entry file of that thread, imported by nobody.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { encodeDrafts } from './draft-codec.ts';
+import { type DraftMessage, MAX_STEPS_AHEAD } from './draft-messages.ts';
 import { type DraftRequest, makeDrafts } from './drafts.ts';
-import { SampleError, type SampleErrorCode } from './sample-error.ts';
+import { SampleError } from './sample-error.ts';
 
-/** What the thread says. Buffers change hands. */
-export type DraftMessage =
-  | { readonly kind: 'genesis' | 'blocks'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'failed'; readonly code: SampleErrorCode; readonly message: string }
-  | { readonly kind: 'done' };
-
-/** Steps made before the first is taken. */
-export const MAX_STEPS_AHEAD = 3;
-
-/** Tells the thread that a step was taken. */
-export const STEP_TAKEN = 'taken';
-
-async function run(request: DraftRequest): Promise<void> {
-  const port = parentPort!;
+async function run(port: MessagePort, request: DraftRequest): Promise<void> {
   let ahead = 0;
   let wake: (() => void) | undefined;
   port.on('message', () => {
@@ -53,4 +41,5 @@ async function run(request: DraftRequest): Promise<void> {
   }
 }
 
-if (parentPort !== null) await run(workerData as DraftRequest);
+if (parentPort === null) throw new Error('this file is the entry of a worker thread');
+await run(parentPort, workerData as DraftRequest);

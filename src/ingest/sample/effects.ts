@@ -27,28 +27,6 @@ export interface StreamPosition {
   readonly sequenceNumber: number;
 }
 
-/** One event in its wire form. */
-export interface EncodedEvent {
-  /** BCS of the ContractEvent. */
-  readonly bytes: Buffer;
-  /** How many of its bytes are the type tag: what follows is the data with its length. */
-  readonly typeTagBytes: number;
-}
-
-/** A write set in its wire form. */
-export interface EncodedWriteSet {
-  /** BCS of the WriteSet. */
-  readonly bytes: Buffer;
-  /** SPAN_FIELDS numbers for each write, in order. */
-  readonly spans: readonly number[];
-}
-
-/**
- * Where the parts of a write are in its write set: key from and to, value from and to. A deletion has no value, and
- * says so with a value from 0.
- */
-export const SPAN_FIELDS = 4;
-
 type Operation = 'creation' | 'modification' | 'deletion';
 
 interface Touch {
@@ -72,7 +50,8 @@ export class Effects {
   readonly #touches = new Map<number, Touch>();
   readonly #writer = new BcsWriter(4096);
   readonly #dataWriter = new BcsWriter(1024);
-  #events: EncodedEvent[] = [];
+  /** BCS of each ContractEvent. */
+  #events: Buffer[] = [];
 
   /** False while a history is replayed. */
   get isRecording(): boolean {
@@ -139,19 +118,18 @@ export class Effects {
   #finishEvent(type: EventType, write: (writer: BcsWriter) => void): void {
     this.#dataWriter.reset();
     write(this.#dataWriter);
-    const bytes = this.#writer.fixed(type.tagBytes).bytes(this.#dataWriter.view()).toBytes();
-    this.#events.push({ bytes, typeTagBytes: type.tagBytes.length });
+    this.#events.push(this.#writer.fixed(type.tagBytes).bytes(this.#dataWriter.view()).toBytes());
   }
 
-  /** The events since the last call. */
-  takeEvents(): EncodedEvent[] {
+  /** The events since the last call, BCS of each. */
+  takeEvents(): Buffer[] {
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
-  /** The write set of what was touched since the last call, written from the model as it is now. */
-  takeWriteSet(): EncodedWriteSet {
+  /** BCS of the write set of what was touched since the last call, written from the model as it is now. */
+  takeWriteSet(): Buffer {
     const touches = [...this.#touches.values()].map((touch) => ({
       touch,
       key: touch.family.key(touch.index),
@@ -162,20 +140,15 @@ export class Effects {
     const writer = this.#writer;
     writer.reset();
     writer.u8(0).length32(touches.length);
-    const spans: number[] = [];
     for (const { touch, key } of touches) {
       const isDeletion = touch.operation === 'deletion';
       const metadata = isDeletion ? touch.metadata : touch.family.metadata(touch.index);
-      const keyStart = writer.length;
       writer.fixed(key);
-      spans.push(keyStart, writer.length);
       writer.u8(OPERATION_VARIANTS[touch.operation] + (metadata === undefined ? 0 : WITH_METADATA));
       if (!isDeletion) this.#writeSized(touch);
-      const valueStart = isDeletion ? 0 : writer.length - this.#dataWriter.length;
-      spans.push(valueStart, writer.length);
       if (metadata !== undefined) writeStateValueMetadata(writer, metadata);
     }
-    return { bytes: writer.toBytes(), spans };
+    return writer.toBytes();
   }
 
   #writeSized(touch: Touch): void {

@@ -2,10 +2,9 @@
  * Takes drafts from a thread of their own: while this thread hashes and commits one step, the other makes and signs
  * the next ones. With two cores that is nearly twice as fast as one after the other, and the bytes are the same.
  */
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { decodeDrafts } from './draft-codec.ts';
-import { type DraftMessage, STEP_TAKEN } from './draft-worker.ts';
+import { type DraftMessage, STEP_TAKEN } from './draft-messages.ts';
 import { type DraftRequest, type DraftStep, makeDrafts } from './drafts.ts';
 import { SampleError } from './sample-error.ts';
 
@@ -27,23 +26,57 @@ export async function* makeDraftsInParallel(
     yield* makeDrafts(request);
     return;
   }
-  const worker = new Worker(WORKER_URL, { workerData: request });
-  const arrived: DraftMessage[] = [];
-  worker.on('message', (message: DraftMessage) => arrived.push(message));
+  const thread = new DraftThread(request);
   try {
     for (;;) {
-      // A failure of the thread rejects here; `exit` without `done` cannot come before its error.
-      if (arrived.length === 0) await once(worker, 'message');
-      const message = arrived.shift()!;
+      const message = await thread.next();
       if (message.kind === 'done') return;
       if (message.kind === 'failed') throw new SampleError(message.code, message.message);
-      worker.postMessage(STEP_TAKEN);
       const { kind, bytes } = message;
       yield kind === 'genesis'
         ? { kind, bytes: Buffer.from(bytes.buffer) }
         : { kind, drafts: decodeDrafts(bytes) };
     }
   } finally {
-    await worker.terminate();
+    await thread.end();
+  }
+}
+
+/** A thread that makes drafts, and its messages in their order. */
+class DraftThread {
+  readonly #worker: Worker;
+  readonly #messages: DraftMessage[] = [];
+  #failure: Error | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(request: DraftRequest) {
+    this.#worker = new Worker(WORKER_URL, { workerData: request });
+    this.#worker.on('message', (message: DraftMessage) => {
+      this.#messages.push(message);
+      this.#wake();
+    });
+    this.#worker.on('error', (error: Error) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('the generator’s thread has ended')));
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+
+  /** The next message; the thread may go one step further. @throws what ended the thread. */
+  async next(): Promise<DraftMessage> {
+    while (this.#messages.length === 0) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#worker.postMessage(STEP_TAKEN);
+    return this.#messages.shift()!;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
   }
 }

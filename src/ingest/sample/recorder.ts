@@ -11,10 +11,8 @@ import {
   accumulatorRoot,
   MerkleAccumulator,
 } from '../../move/accumulator.ts';
-import { BcsReader } from '../../move/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs-writer.ts';
 import { contractEventHash } from '../../move/event.ts';
-import { readStateValueMetadata } from '../../move/state-value.ts';
 import { transactionHash } from '../../move/transaction.ts';
 import {
   auxiliaryInfoHash,
@@ -23,30 +21,16 @@ import {
   writeTransactionInfo,
 } from '../../move/transaction-info.ts';
 import { writeSetHash } from '../../move/write-set.ts';
-import type {
-  ChunkModuleEvent,
-  ChunkStreamEvent,
-  ChunkTransaction,
-  StateWrite,
-} from '../../store/chunk.ts';
-import { type EncodedEvent, type EncodedWriteSet, SPAN_FIELDS } from './effects.ts';
-
-/** First byte of the BCS of a table item's key, and of its physical form. */
-const TABLE_ITEM = 1;
-const TABLE_ITEM_KEY_START = 1 + 32;
-/** First byte of the BCS of a module event. */
-const MODULE_EVENT = 1;
-/** Variant, creation number, address, sequence number. */
-const STREAM_EVENT_HEADER_BYTES = 1 + 8 + 32 + 8;
-/** Variant of WriteOp. */
-const FIRST_OPERATION_WITH_METADATA = 3;
+import type { EncodedVersion } from '../chunk-builder.ts';
 
 /** One transaction with everything that came of it. */
 export interface Outcome {
   /** BCS of the Transaction. */
   readonly transaction: Buffer;
-  readonly events: readonly EncodedEvent[];
-  readonly writeSet: EncodedWriteSet;
+  /** BCS of each ContractEvent. */
+  readonly events: readonly Buffer[];
+  /** BCS of the WriteSet. */
+  readonly writeSet: Buffer;
   /** Gas units. */
   readonly gasUsed: number;
   readonly status: ExecutionStatus;
@@ -86,14 +70,14 @@ export class LedgerRecorder {
   }
 
   /** Adds a version to the ledger. */
-  record(outcome: Outcome): ChunkTransaction {
+  record(outcome: Outcome): EncodedVersion {
     const version = this.nextVersion;
     const info = this.#info(outcome);
     this.#accumulator.append(transactionInfoHash(info));
     return {
-      writes: stateWrites(outcome.writeSet),
-      events: outcome.events.map(chunkEvent),
       info,
+      events: outcome.events,
+      writeSet: outcome.writeSet,
       transaction: this.#keepsTransactions ? this.#onChainData(version, outcome, info) : undefined,
     };
   }
@@ -107,7 +91,7 @@ export class LedgerRecorder {
       status: outcome.status,
       transactionHash: transactionHash(outcome.transaction),
       eventRootHash: eventRoot(outcome.events),
-      stateChangeHash: writeSetHash(outcome.writeSet.bytes),
+      stateChangeHash: writeSetHash(outcome.writeSet),
       stateCheckpointHash: undefined,
       auxiliaryInfoHash:
         outcome.indexInBlock === undefined ? undefined : this.#auxiliaryHash(outcome.indexInBlock),
@@ -128,63 +112,13 @@ export class LedgerRecorder {
     writer.reset();
     writer.u64(version).fixed(outcome.transaction).fixed(info);
     writer.length32(outcome.events.length);
-    for (const event of outcome.events) writer.fixed(event.bytes);
-    return writer.fixed(this.rootHash()).fixed(outcome.writeSet.bytes).toBytes();
+    for (const event of outcome.events) writer.fixed(event);
+    return writer.fixed(this.rootHash()).fixed(outcome.writeSet).toBytes();
   }
 }
 
 /** Root over the events of a transaction (spec/ledger.md §2.7 step 3). */
-function eventRoot(events: readonly EncodedEvent[]): Buffer {
+function eventRoot(events: readonly Buffer[]): Buffer {
   if (events.length === 0) return ACCUMULATOR_PLACEHOLDER;
-  return accumulatorRoot(
-    'EventAccumulator',
-    events.map((event) => contractEventHash(event.bytes)),
-  );
-}
-
-/** The store's form of an event, views on its bytes (layouts: spec/ledger.md §1.3). */
-function chunkEvent({ bytes, typeTagBytes }: EncodedEvent): ChunkStreamEvent | ChunkModuleEvent {
-  const isModuleEvent = bytes[0] === MODULE_EVENT;
-  const tagEnd = (isModuleEvent ? 1 : STREAM_EVENT_HEADER_BYTES) + typeTagBytes;
-  const typeTag = bytes.subarray(tagEnd - typeTagBytes, tagEnd);
-  const data = new BcsReader(bytes, tagEnd).bytes();
-  if (isModuleEvent) return { kind: 'module', typeTag, data };
-  const reader = new BcsReader(bytes, 1);
-  const creationNumber = reader.u64();
-  const address = reader.address();
-  return {
-    kind: 'stream',
-    address,
-    creationNumber,
-    sequenceNumber: reader.u64(),
-    typeTag,
-    data,
-  };
-}
-
-/** The store's form of a write set, views on its bytes. */
-function stateWrites({ bytes, spans }: EncodedWriteSet): StateWrite[] {
-  const writes: StateWrite[] = [];
-  for (let at = 0; at < spans.length; at += SPAN_FIELDS) {
-    const keyEnd = spans[at + 1]!;
-    const valueStart = spans[at + 2]!;
-    const valueEnd = spans[at + 3]!;
-    const hasMetadata = bytes[keyEnd]! >= FIRST_OPERATION_WITH_METADATA;
-    writes.push({
-      key: physicalKey(bytes.subarray(spans[at], keyEnd)),
-      value: valueStart === 0 ? undefined : bytes.subarray(valueStart, valueEnd),
-      metadata: hasMetadata ? readStateValueMetadata(new BcsReader(bytes, valueEnd)) : undefined,
-    });
-  }
-  return writes;
-}
-
-/**
- * The physical form of a state key from its BCS: the same bytes under an account, and a table item's key without its
- * length (spec/ledger.md §1.2).
- */
-function physicalKey(key: Buffer): Buffer {
-  if (key[0] !== TABLE_ITEM) return key;
-  const item = new BcsReader(key, TABLE_ITEM_KEY_START).bytes();
-  return Buffer.concat([key.subarray(0, TABLE_ITEM_KEY_START), item]);
+  return accumulatorRoot('EventAccumulator', events.map(contractEventHash));
 }

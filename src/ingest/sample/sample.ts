@@ -8,6 +8,7 @@
  */
 import { decodeBcs } from '../../move/bcs-reader.ts';
 import type { Chunk } from '../../store/chunk.ts';
+import { ChunkBuilder } from '../chunk-builder.ts';
 import { readGenesis } from '../genesis.ts';
 import { chunkOfGenesis } from '../genesis-chunk.ts';
 import { proveGenesis } from '../genesis-waypoint.ts';
@@ -129,17 +130,11 @@ class ChunkMaker {
     // Not before the first step: only then is the head known to be one of this history.
     this.#recorder ??= this.#recordAfter(this.#head!.version, this.#head!.frozenRoots);
     const recorder = this.#recorder;
-    const firstVersion = recorder.nextVersion;
-    const transactions = step.drafts.flatMap(({ outcomes }) =>
-      outcomes.map((outcome) => recorder.record(outcome)),
-    );
-    return {
-      firstVersion,
-      transactions,
-      blocks: step.drafts.map(({ block }) => block),
-      epochEnds: step.drafts.flatMap(({ epochEnd }) => (epochEnd === undefined ? [] : [epochEnd])),
-      frozenRoots: recorder.frozenRoots,
-    };
+    const builder = new ChunkBuilder(recorder.nextVersion);
+    for (const { outcomes } of step.drafts) {
+      for (const outcome of outcomes) builder.add(recorder.record(outcome));
+    }
+    return builder.finish(recorder.frozenRoots);
   }
 }
 

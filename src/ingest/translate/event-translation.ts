@@ -2,17 +2,21 @@
  * What becomes of one module event: the handle event with the old stream's key, found in the state (spec/ledger.md
  * §5.8, spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
  */
-import { ADDRESS_BYTES, type Address, addressFromBytes } from '../../move/address.ts';
+import {
+  ADDRESS_BYTES,
+  ADDRESS_ZERO,
+  type Address,
+  addressFromBytes,
+} from '../../move/address.ts';
 import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
 import { type EventHandle, eventHandleCodec } from '../../move/framework-resource.ts';
 import { OBJECT_GROUP_TAG } from '../../move/framework-tag.ts';
 import type { MaybePromise } from '../../move/module/lookup.ts';
 import { iterateGroup } from '../../move/resource-group.ts';
 import { physicalStateKey, resourceGroupStateKey, resourceStateKey } from '../../move/state-key.ts';
-import { parseStructTag } from '../../move/type-parser.ts';
-import { TypeTextError } from '../../move/type-parser.ts';
-import { encodeTypeTag, type StructTag } from '../../move/type-tag.ts';
-import { EVENT_HANDLE_BYTES, FIELD_KINDS } from './field-kinds.ts';
+import { parseStructTag, TypeTextError } from '../../move/type-parser.ts';
+import { encodeTypeTag, type StructTag, type TypeTag } from '../../move/type-tag.ts';
+import { EVENT_HANDLE_BYTES, FIELD_KINDS, type FieldKind } from './field-kinds.ts';
 import type { HandleResource } from './handle-resources.ts';
 import { TRANSLATIONS, type Translation } from './translation-table.ts';
 
@@ -37,11 +41,13 @@ const MAX_COIN_TYPE_BYTES = 8_192;
 /** Translates module events of one type. */
 export class EventTranslation {
   readonly #row: Translation;
+  readonly #fields: readonly (readonly [name: string, kind: FieldKind])[];
   readonly #typeTag: Buffer;
   readonly #resources: readonly ResourcePlace[];
 
   constructor(row: Translation) {
     this.#row = row;
+    this.#fields = Object.entries(row.fields);
     this.#typeTag = eventTag(row.handleEvent);
     this.#resources = row.resources.map((resource) => new ResourcePlace(resource, row.handle));
   }
@@ -52,9 +58,8 @@ export class EventTranslation {
    */
   async translate(data: Buffer, lookup: StateLookup): Promise<TranslatedBody | undefined> {
     try {
-      const fields = readFields(this.#row, data);
-      const owner = addressFromBytes(fields.get(this.#row.owner)!);
-      const handle = await this.#findHandle(owner, fields, lookup);
+      const fields = this.#readFields(data);
+      const handle = await this.#findHandle(fields, lookup);
       if (handle === undefined) return undefined;
       const kept = this.#row.kept.map((name) => fields.get(name)!);
       return {
@@ -70,12 +75,25 @@ export class EventTranslation {
     }
   }
 
+  /** Splits the data of a module event into its fields. @throws BcsError when it is of another shape */
+  #readFields(data: Buffer): ReadonlyMap<string, Buffer> {
+    const reader = new BcsReader(data);
+    const found = new Map<string, Buffer>();
+    for (const [name, kind] of this.#fields) {
+      const start = reader.offset;
+      FIELD_KINDS[kind](reader);
+      found.set(name, data.subarray(start, reader.offset));
+    }
+    reader.finish();
+    return found;
+  }
+
   async #findHandle(
-    owner: Address,
     fields: ReadonlyMap<string, Buffer>,
     lookup: StateLookup,
   ): Promise<EventHandle | undefined> {
     const { defaultCreationNumber } = this.#row;
+    const owner = fields.get(this.#row.owner)!;
     for (const place of this.#resources) {
       const value = await lookup(place.stateKey(owner, fields));
       // Without the group there is no object, and so no stream of its own (§7.6).
@@ -84,21 +102,9 @@ export class EventTranslation {
       if (handle !== undefined) return handle;
     }
     if (defaultCreationNumber === undefined) return undefined;
-    return { counter: 0n, key: { address: owner, creationNumber: defaultCreationNumber } };
+    const address = addressFromBytes(owner);
+    return { counter: 0n, key: { address, creationNumber: defaultCreationNumber } };
   }
-}
-
-/** Splits the data of a module event into its fields. @throws BcsError when it is of another shape */
-function readFields({ fields }: Translation, data: Buffer): ReadonlyMap<string, Buffer> {
-  const reader = new BcsReader(data);
-  const found = new Map<string, Buffer>();
-  for (const [name, kind] of Object.entries(fields)) {
-    const start = reader.offset;
-    FIELD_KINDS[kind](reader);
-    found.set(name, data.subarray(start, reader.offset));
-  }
-  reader.finish();
-  return found;
 }
 
 /** Where a handle is: the state key of its resource, and the place in the resource. */
@@ -122,25 +128,25 @@ class ResourcePlace {
   }
 
   /** The physical state key of the resource, or of the group it lies in, under an address. */
-  stateKey(owner: Address, fields: ReadonlyMap<string, Buffer>): Buffer {
+  stateKey(owner: Buffer, fields: ReadonlyMap<string, Buffer>): Buffer {
     const { typeArgument } = this.#resource;
-    const coinType =
-      typeArgument === undefined ? '' : textOf(fields.get(typeArgument)!);
-    let end = this.#keyEnds.get(coinType);
+    const argument = typeArgument === undefined ? undefined : textOf(fields.get(typeArgument)!);
+    let end = this.#keyEnds.get(argument ?? '');
     if (end === undefined) {
-      end = this.#keyEnd(coinType);
+      end = this.#keyEnd(argument);
       if (this.#keyEnds.size >= MAX_KEPT_KEY_ENDS) this.#keyEnds.clear();
-      this.#keyEnds.set(coinType, end);
+      this.#keyEnds.set(argument ?? '', end);
     }
-    return Buffer.concat([ACCESS_PATH, Buffer.from(owner, 'hex'), end]);
+    return Buffer.concat([ACCESS_PATH, owner, end]);
   }
 
-  #keyEnd(coinType: string): Buffer {
-    const typeArguments =
-      coinType === '' ? [] : [{ kind: 'struct', struct: parseStructTag(coinType) } as const];
+  /** The end of a physical key is the same under every address. @throws TypeTextError */
+  #keyEnd(argument: string | undefined): Buffer {
+    const typeArguments: TypeTag[] =
+      argument === undefined ? [] : [{ kind: 'struct', struct: parseStructTag(argument) }];
     const key = this.inObjectGroup
-      ? resourceGroupStateKey(ADDRESS_OF_ANY, OBJECT_GROUP_TAG)
-      : resourceStateKey(ADDRESS_OF_ANY, { ...this.#tag, typeArguments });
+      ? resourceGroupStateKey(ADDRESS_ZERO, OBJECT_GROUP_TAG)
+      : resourceStateKey(ADDRESS_ZERO, { ...this.#tag, typeArguments });
     return physicalStateKey(key).subarray(1 + ADDRESS_BYTES);
   }
 
@@ -163,8 +169,7 @@ class ResourcePlace {
 }
 
 const ACCESS_PATH = Buffer.of(0);
-/** The end of a key is the same under every address. */
-const ADDRESS_OF_ANY: Address = '00'.repeat(ADDRESS_BYTES);
+/** Ends of keys kept for each resource: some 100 bytes each. */
 const MAX_KEPT_KEY_ENDS = 10_000;
 
 /** The text of a `String` field, its length before it. @throws BcsError */
@@ -188,7 +193,7 @@ const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(
 /** The translation of module events of a type, by the BCS of its tag; `undefined` for all but the 28. */
 export function translationOf(typeTag: Uint8Array): EventTranslation | undefined {
   const { buffer, byteOffset, byteLength } = typeTag;
-  return BY_MODULE_EVENT.get(Buffer.from(buffer, byteOffset, byteLength).latin1Slice());
+  return BY_MODULE_EVENT.get(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'));
 }
 
 const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
@@ -198,5 +203,5 @@ const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
 /** Whether events of this type (by the BCS of its tag) may have been translated by who sent them. */
 export function mayBeTranslated(typeTag: Uint8Array): boolean {
   const { buffer, byteOffset, byteLength } = typeTag;
-  return HANDLE_EVENT_TAGS.has(Buffer.from(buffer, byteOffset, byteLength).latin1Slice());
+  return HANDLE_EVENT_TAGS.has(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'));
 }

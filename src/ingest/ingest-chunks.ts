@@ -1,7 +1,8 @@
-/** From the generator into the store: the next chunk is made while the last one is written to disk. */
-import type { Chunk } from '../../store/chunk.ts';
-import type { Head } from '../../store/head.ts';
-import type { LedgerWriter } from '../../store/writer.ts';
+/** From checked chunks into the store: the next chunk is made and translated while the last one is written to disk. */
+import type { Chunk } from '../store/chunk.ts';
+import type { Head } from '../store/head.ts';
+import type { LedgerWriter } from '../store/writer.ts';
+import { ChunkTranslator } from './translate/chunk-translator.ts';
 
 /** Chunks handed to the writer before the first of them is on disk. */
 const MAX_COMMITS_IN_FLIGHT = 2;
@@ -14,7 +15,8 @@ export interface IngestProgress {
 }
 
 /**
- * Commits chunks one after the other; resolves with the head when all are durable.
+ * Commits chunks one after the other, with the events that old streams go on with; resolves with the head when all
+ * are durable.
  * @throws what the chunks or the writer throw; everything reported before is durable.
  */
 export async function ingestChunks(
@@ -22,16 +24,18 @@ export async function ingestChunks(
   chunks: AsyncIterable<Chunk> | Iterable<Chunk>,
   onProgress: (progress: IngestProgress) => void = () => undefined,
 ): Promise<Head | undefined> {
+  const translator = new ChunkTranslator(writer.reader);
   const inFlight: Promise<void>[] = [];
   let transactions = 0;
   const commit = async (chunk: Chunk): Promise<void> => {
     const { head } = await writer.append(chunk);
+    translator.forget(head.version);
     transactions += chunk.transactions.length;
     onProgress({ transactions, head });
   };
   try {
     for await (const chunk of chunks) {
-      const committed = commit(chunk);
+      const committed = commit(await translator.translate(chunk));
       // Awaited below; until then a failure is not "unhandled".
       committed.catch(() => undefined);
       inFlight.push(committed);
