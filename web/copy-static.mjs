@@ -1,7 +1,7 @@
 /**
- * Second half of the page's build, after `tsc -p web/tsconfig.json`: copies web/static to dist/web and writes a
- * `modulepreload` link for every module into index.html, so that the browser asks for all of them at once instead
- * of finding them one import at a time.
+ * Second half of the page's build, after `tsc -p web/tsconfig.json`: copies web/static to dist/web
+ * and writes a `modulepreload` link for every module into index.html, so that the browser asks for
+ * all of them at once instead of finding them one import at a time.
  */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

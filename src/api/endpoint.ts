@@ -30,6 +30,8 @@ export interface Answer {
   readonly pinned?: boolean;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */
   readonly tagCore?: string;
+  /** Where the next page begins; absent on the last page and where there are no pages. */
+  readonly cursor?: string | undefined;
   /** Where to keep compressed forms, for a body that is itself kept. */
   readonly compressed?: CompressedForms;
 }
@@ -47,6 +49,8 @@ export interface Results {
   readonly json: TSchema;
   /** What the BCS form holds. */
   readonly bcs: string;
+  /** Whether answers are pages that a cursor goes on from. */
+  readonly hasCursor?: boolean;
 }
 
 /** Statuses of documented failures. */

@@ -55,8 +55,10 @@ export const LEDGER_HEADERS: readonly LedgerHeader[] = [
   },
 ];
 
-/** Headers that only neighbours of these operations set; browsers may read them too. */
-const NEIGHBOUR_SUFFIXES = ['GAS-USED', 'CURSOR'];
+/** The header of a page's cursor. */
+export const CURSOR_SUFFIX = 'CURSOR';
+/** Headers of other operations only; browsers may read them too. */
+const NEIGHBOUR_SUFFIXES = ['GAS-USED', CURSOR_SUFFIX];
 
 /**
  * Headers as they go out: names and values by turns. Node writes such a list about twice as fast as
@@ -69,6 +71,8 @@ export class LedgerHeaders {
   readonly #names: readonly string[];
   #state: LedgerState | undefined;
   #headers: HeaderList = [];
+  /** Name of the header of a page's cursor. */
+  readonly cursorName: string;
   /** Value of `access-control-expose-headers`. */
   readonly exposed: string;
 
@@ -76,6 +80,7 @@ export class LedgerHeaders {
   constructor(prefix: string) {
     const name = (suffix: string) => `${prefix}-${suffix}`.toLowerCase();
     this.#names = LEDGER_HEADERS.map((header) => name(header.suffix));
+    this.cursorName = name(CURSOR_SUFFIX);
     this.exposed = [...this.#names, ...NEIGHBOUR_SUFFIXES.map(name), 'etag'].join(', ');
   }
 

@@ -5,7 +5,7 @@
 
 import type { AnyEndpoint, FailureStatus } from './endpoint.ts';
 import type { TSchema } from './json-schema.ts';
-import { LEDGER_HEADERS } from './ledger-headers.ts';
+import { CURSOR_SUFFIX, LEDGER_HEADERS } from './ledger-headers.ts';
 import { BCS_MEDIA_TYPE } from './negotiation.ts';
 import type { Parameters } from './parameters.ts';
 import { BASE_PATH } from './request-target.ts';
@@ -34,6 +34,13 @@ const DESCRIPTION =
   'Reads a Move ledger and encodes transactions. Answers come as JSON or BCS by the Accept header; ' +
   'errors are JSON always. Every response carries the state of the ledger in its headers. An unknown ' +
   'path is answered with 404, a wrong method with 405, an oversized body with 413.';
+
+/** Only on pages, and not on the last one. */
+const CURSOR_HEADER: JsonObject = {
+  description: 'Where the next page begins: to be given as `start`. Absent on the last page.',
+  required: false,
+  schema: { type: 'string' },
+};
 
 /** Which variant of a union a member's value names. */
 interface DiscriminatorKeyword {
@@ -131,7 +138,10 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
   const { results, body } = endpoint;
   const success = {
     description: results.description,
-    headers: headerReferences(headerPrefix),
+    headers: {
+      ...headerReferences(headerPrefix),
+      ...(results.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
+    },
     content: {
       'application/json': { schema: components.use(results.json) },
       [BCS_MEDIA_TYPE]: {
@@ -191,7 +201,7 @@ function headerObjects(prefix: string): Json {
   );
 }
 
-function headerReferences(prefix: string): Json {
+function headerReferences(prefix: string): JsonObject {
   return Object.fromEntries(
     LEDGER_HEADERS.map(({ suffix }) => {
       const name = headerName(prefix, suffix);

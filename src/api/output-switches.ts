@@ -24,3 +24,21 @@ export function requireOutput(operation: string): (settings: ApiSettings, format
     throw new DisabledError(`${operation} with ${output} output is disabled on this endpoint`);
   };
 }
+
+/**
+ * Refuses JSON for an operation whose answers this node gives as BCS only, with what the reference says of its own
+ * such operations; then looks at the switches.
+ * @throws DisabledError
+ */
+export function requireBcs(operation: string): (settings: ApiSettings, format: Format) => void {
+  const requireBcsOutput = requireOutput(operation);
+  return (settings, format) => {
+    if (format === 'json') throw bcsOnly(operation);
+    requireBcsOutput(settings, format);
+  };
+}
+
+/** What a client is told that asks for JSON where there is only BCS. */
+export function bcsOnly(operation: string): DisabledError {
+  return new DisabledError(`${operation} is not allowed. Only BCS is supported as an AcceptType.`);
+}

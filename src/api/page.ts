@@ -1,7 +1,7 @@
 /**
- * The page at `/` and the API documentation at `/v1/spec`: files of the build and of swagger-ui-dist, served from
- * disk. The list of files is fixed when it is read at start and every file has its own route, so no path of a request
- * ever becomes a path on disk.
+ * The page at `/` and the API documentation at `/v1/spec`: files of the build and of
+ * swagger-ui-dist, served from disk. The list of files is fixed when it is read at start and every
+ * file has its own route, so no path of a request ever becomes a path on disk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -149,7 +149,9 @@ export function registerPage(
   }
 }
 
-/** Sends a file, or 304 when the browser has it; files are compressed once, when first asked for. */
+/**
+ * Sends a file, or 304 when the browser has it; files are compressed once, when first asked for.
+ */
 async function sendFile(
   file: PageFile,
   coding: ContentCoding | undefined,

@@ -5,14 +5,23 @@
 
 import type { Asset } from '../ledger/api-contract.ts';
 import { type Address, parseAddress } from '../move/address.ts';
+import { BcsError } from '../move/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
 import { isIdentifier } from '../move/identifier.ts';
+import { parsePhysicalStateKey } from '../move/state-key.ts';
 import { parseStructTag } from '../move/type-parser.ts';
-import { parseU64 } from '../move/u64-text.ts';
+import type { StructTag } from '../move/type-tag.ts';
+import { IntegerTextError, parseU64 } from '../move/u64-text.ts';
 import { FrameworkError } from './error-table.ts';
 import { type TSchema, Type } from './json-schema.ts';
 import { decodePathParameter, type Query } from './request-target.ts';
-import { AddressSchema, AssetTypeSchema, IdentifierSchema, U64Schema } from './schemas.ts';
+import {
+  AddressSchema,
+  AssetTypeSchema,
+  IdentifierSchema,
+  StructTagSchema,
+  U64Schema,
+} from './schemas.ts';
 
 /** How a type of parameter is read and documented. */
 export interface ParameterType<T> {
@@ -134,7 +143,67 @@ export const U64: ParameterType<bigint> = {
   parse: parseU64,
 };
 
-/** A name of a module. */
+/** A u64 in decimal that the reference takes as a plain integer: its refusals are shorter. */
+export const PLAIN_U64: ParameterType<bigint> = {
+  name: 'integer(uint64)',
+  schema: U64Schema,
+  parse(text) {
+    try {
+      return parseU64(text);
+    } catch (error) {
+      if (!(error instanceof IntegerTextError)) throw error;
+      throw new ParameterTextError(error.why);
+    }
+  },
+};
+
+/** `true` or `false`. */
+export const BOOLEAN: ParameterType<boolean> = {
+  name: 'boolean',
+  schema: Type.Boolean(),
+  parse(text) {
+    if (text === 'true') return true;
+    if (text === 'false') return false;
+    throw new ParameterTextError('provided string was not `true` or `false`');
+  },
+};
+
+/** The type of a resource. */
+export const STRUCT_TAG: ParameterType<StructTag> = {
+  name: 'string(MoveStructTag)',
+  schema: StructTagSchema,
+  parse: parseStructTag,
+};
+
+const HEX_BYTES = /^(?:[0-9a-fA-F]{2})*$/;
+
+/** The cursor of a page: the physical encoding of a state key in hex, without `0x` (spec/ledger.md §1.2). */
+export const CURSOR: ParameterType<Buffer> = {
+  name: 'string(StateKeyWrapper)',
+  schema: Type.String({ pattern: HEX_BYTES.source }),
+  parse(text) {
+    if (!HEX_BYTES.test(text)) {
+      throw new ParameterTextError('Failed to decode StateKey as hex string');
+    }
+    const physical = Buffer.from(text, 'hex');
+    if (!isStateKey(physical)) {
+      throw new ParameterTextError('Failed to decode StateKey from hex string');
+    }
+    return physical;
+  },
+};
+
+function isStateKey(physical: Buffer): boolean {
+  try {
+    const key = parsePhysicalStateKey(physical);
+    return key.kind !== 'accessPath' || key.parsed !== undefined;
+  } catch (error) {
+    if (error instanceof BcsError) return false;
+    throw error;
+  }
+}
+
+/** A name of a module, struct or field. */
 export const IDENTIFIER: ParameterType<string> = {
   name: 'string(IdentifierWrapper)',
   schema: IdentifierSchema,

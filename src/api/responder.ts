@@ -28,6 +28,8 @@ export interface Content {
   readonly tagged: boolean;
   /** See Answer.compressed. */
   readonly compressed?: CompressedForms | undefined;
+  /** See Answer.cursor. */
+  readonly cursor?: string | undefined;
   readonly extraHeaders?: HeaderList;
 }
 
@@ -52,8 +54,12 @@ export class Responder {
     const request = reply.request.raw;
     const coding = this.#codingFor(request);
     const headers = this.#headers(request, state, content.tagged ? this.#vary : undefined);
+    const { cursor } = content;
+    if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
     if (content.tagged) {
-      const tag = entityTag(content.tagCore ?? tagCoreOf(content.body), coding);
+      const core = content.tagCore ?? tagCoreOf(content.body);
+      // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
+      const tag = entityTag(cursor === undefined ? core : `${core}.${tagCoreOf(cursor)}`, coding);
       headers.push('etag', tag);
       if (content.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {

@@ -58,6 +58,15 @@ export const MoveTypeSchema = Type.String({
   examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
 });
 
+/** The type of a resource. */
+export const StructTagSchema = Type.String({
+  $id: 'MoveStructTag',
+  description:
+    'Struct `{address}::{module}::{name}`, with type arguments in `<…>`. Percent-encoded in a path.',
+  pattern: '^0[xX][0-9a-fA-F]+\\s*::\\s*[^:]+::\\s*[A-Za-z].*$',
+  examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
+});
+
 /** What a balance is asked of. */
 export const AssetTypeSchema = Type.String({
   $id: 'AssetType',
@@ -186,6 +195,70 @@ export const ModuleSchema = record(
   },
   'A published module.',
 );
+
+/** Answer of the modules endpoint. */
+export const ModulesSchema = Type.Array(ModuleSchema, {
+  description: 'Modules in the order of their state keys: by length of name, then by name.',
+});
+
+/** Answer of the account endpoint. */
+export const AccountSchema = record(
+  'AccountData',
+  { sequence_number: U64Schema, authentication_key: HexEncodedBytesSchema },
+  'An account.',
+);
+
+/** Answer of the resource endpoint. */
+export const ResourceSchema = record(
+  'MoveResource',
+  {
+    type: StructTagSchema,
+    data: Type.Object(
+      {},
+      {
+        description: 'The fields by name; of an enum also `__variant__`, the name of the variant.',
+      },
+    ),
+  },
+  'A resource of an account.',
+);
+
+/** Answer of the resources endpoint. */
+export const ResourcesSchema = Type.Array(ResourceSchema, {
+  description: 'Resources in the order of their state keys; those of a group stand together.',
+});
+
+/** A hash. */
+export const HashSchema = Type.String({
+  $id: 'HashValue',
+  description: '32 bytes in hex, `0x` and 64 digits.',
+  format: 'hex',
+  pattern: '^0x[0-9a-f]{64}$',
+  examples: ['0x88fbd33f54e1126269769780feb24480428179f552e2313fbe571b72e62a1ca1'],
+});
+
+/** Answer of the block endpoints. */
+export const BlockSchema = record(
+  'Block',
+  {
+    block_height: U64Schema,
+    block_hash: HashSchema,
+    block_timestamp: U64Schema,
+    first_version: U64Schema,
+    last_version: U64Schema,
+    transactions: Type.Unsafe<null>({
+      type: 'null',
+      description: 'Null: this node gives transactions as BCS only.',
+    }),
+  },
+  'A block.',
+);
+
+/** Of the transaction endpoints: there are none in JSON. */
+export const NoTransactionsSchema = Type.Unsafe<never>({
+  not: {},
+  description: 'Answered with 403: this node gives transactions as BCS only.',
+});
 
 const EventGuidSchema = record(
   'EventGuid',

@@ -8,10 +8,12 @@ import { conformsToScalar, type Static, Type } from './json-schema.ts';
 
 /** 8 MiB: the largest request body, decompressed (spec/http.md §10.3). */
 export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
-/** Events on a page when `limit` is absent (spec/http.md §7.1). */
-export const DEFAULT_EVENTS_PAGE_SIZE = 25;
+/** Events or transactions on a page when `limit` is absent (spec/http.md §7.1, §11.1). */
+export const DEFAULT_PAGE_SIZE = 25;
 /** `limit` is a u16. */
 export const MAX_PAGE_LIMIT = 65_535;
+/** As many rows as the store gives at once. */
+export const MAX_TRANSACTIONS_PAGE_SIZE = 10_000;
 
 /** Schema of ApiSettings; the node's configuration is made of this and its own. */
 export const ApiSettingsSchema = Type.Object({
@@ -45,6 +47,30 @@ export const ApiSettingsSchema = Type.Object({
   maxEventsPageSize: Type.Integer({
     description: 'most events on one page; larger limits are reduced to it',
     default: 100,
+    minimum: 1,
+    maximum: MAX_PAGE_LIMIT,
+  }),
+  maxTransactionsPageSize: Type.Integer({
+    description: 'most transactions on one page; larger limits are reduced to it',
+    default: 100,
+    minimum: 1,
+    maximum: MAX_TRANSACTIONS_PAGE_SIZE,
+  }),
+  maxBlockTransactionsPageSize: Type.Integer({
+    description: 'most transactions given with a block; the others can be had by their versions',
+    default: 10_000,
+    minimum: 1,
+    maximum: MAX_TRANSACTIONS_PAGE_SIZE,
+  }),
+  maxAccountResourcesPageSize: Type.Integer({
+    description: 'most state keys on one page of resources, a group counting once',
+    default: 9_999,
+    minimum: 1,
+    maximum: MAX_PAGE_LIMIT,
+  }),
+  maxAccountModulesPageSize: Type.Integer({
+    description: 'most modules on one page',
+    default: 9_999,
     minimum: 1,
     maximum: MAX_PAGE_LIMIT,
   }),

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { readInput } from '../node/read-input.ts';
 import { nodeSettings } from '../node/settings.ts';
-import { decodeMessage, encodeRequest, type SubmissionSettings } from '../node/submission.ts';
+import type { SubmissionSettings } from '../node/submission.ts';
 import type { CommandContext } from './main.ts';
 
 /** Adds `encode` to the program. */
@@ -13,6 +13,7 @@ export function addEncodeCommand(program: Command, _context: CommandContext): vo
   addSettings(command).action(async (flags: SubmissionFlags) => {
     const settings = await submissionSettings(flags);
     const request = await readInput(process.stdin);
+    const { encodeRequest } = await import('../node/submission.ts');
     process.stdout.write(`${await encodeRequest(settings, request)}\n`);
   });
 }
@@ -27,6 +28,7 @@ export function addDecodeCommand(program: Command, _context: CommandContext): vo
   addSettings(command).action(async (flags: SubmissionFlags) => {
     const settings = await submissionSettings(flags);
     const message = await readInput(process.stdin);
+    const { decodeMessage } = await import('../node/submission.ts');
     process.stdout.write(`${await decodeMessage(settings, message.toString('latin1'))}\n`);
   });
 }

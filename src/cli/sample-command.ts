@@ -1,5 +1,5 @@
 /** `daybook sample`: a deterministic sample ledger of any size. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Progress } from '../node/progress.ts';
 import type { CommandContext } from './main.ts';
 
@@ -22,7 +22,12 @@ export function addSampleCommand(program: Command, _context: CommandContext): vo
     .requiredOption('--data <dir>', 'folder for the ledger; must be absent or empty')
     .option('--transactions <n>', 'fewest transactions; the last block is completed', count, 5_000)
     .option('--accounts <n>', 'ordinary accounts that the ledger grows to', count, 500)
-    .option('--seed <n>', 'what everything follows from, a u64', seed, 1n)
+    .addOption(
+      new Option('--seed <n>', 'what everything follows from, a u64')
+        .argParser(seed)
+        // The help cannot print a bigint by itself.
+        .default(1n, '1'),
+    )
     .option('--no-feed', 'do not keep whole transactions: smaller, but no feed for others')
     .option('--json', 'print the report as one JSON object')
     .action(async (flags: SampleFlags) => {

@@ -5,6 +5,7 @@
 import { addressBytes } from '../move/address.ts';
 import { BcsError } from '../move/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs-writer.ts';
+import { type EventKey, writeEventKey } from '../move/event.ts';
 import {
   NEW_BLOCK_EVENT_KEY,
   NEW_EPOCH_EVENT_KEY,
@@ -14,9 +15,13 @@ import {
 import { NEW_EPOCH_TAG } from '../move/framework-tag.ts';
 import { HASH_BYTES } from '../move/hash.ts';
 import { encodeTypeTag } from '../move/type-tag.ts';
-import { type EventKey, writeEventKey } from '../move/event.ts';
 import type { Block, EpochEnd } from '../store/block-column.ts';
-import type { Chunk, ChunkModuleEvent, ChunkStreamEvent, ChunkTransaction } from '../store/chunk.ts';
+import type {
+  Chunk,
+  ChunkModuleEvent,
+  ChunkStreamEvent,
+  ChunkTransaction,
+} from '../store/chunk.ts';
 import type { LedgerIdentity } from '../store/identity-column.ts';
 import { ChunkDataError, type ChunkDataErrorCode } from './chunk-data-error.ts';
 import { chunkEventOf, stateWritesOf } from './wire-parts.ts';
@@ -71,7 +76,9 @@ function isEpochEvent(event: Buffer): boolean {
 }
 
 function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+  return (
+    bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0
+  );
 }
 
 /** Collects versions that follow one another and makes a chunk of them. */

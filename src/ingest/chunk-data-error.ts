@@ -2,7 +2,11 @@
 import { MoveError } from '../move/errors.ts';
 
 /** Why a version cannot become part of a chunk. */
-export type ChunkDataErrorCode = 'bad_block_event' | 'bad_epoch_event' | 'bad_event' | 'bad_write_set';
+export type ChunkDataErrorCode =
+  | 'bad_block_event'
+  | 'bad_epoch_event'
+  | 'bad_event'
+  | 'bad_write_set';
 
 /** Bytes of a version that do not say what blocks, epochs, events or writes must say. */
 export class ChunkDataError extends MoveError<ChunkDataErrorCode> {

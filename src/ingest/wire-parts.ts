@@ -2,11 +2,12 @@
  * Parts of events and write sets found in their wire bytes, without making values of them: what the store is given
  * are views on what came (spec/ledger.md §1.1–1.3).
  */
+
+import { ADDRESS_BYTES } from '../move/address.ts';
 import { BcsReader } from '../move/bcs-reader.ts';
 import { physicalStateKey, readStateKey } from '../move/state-key.ts';
 import { TYPE_TAG_MAX_NESTING } from '../move/type-tag.ts';
-import { MIN_WRITE_BYTES, readWriteOp, writtenValue } from '../move/write-set.ts';
-import { ADDRESS_BYTES } from '../move/address.ts';
+import { MIN_WRITE_BYTES, readWriteOp } from '../move/write-set.ts';
 import type { ChunkModuleEvent, ChunkStreamEvent, StateWrite } from '../store/chunk.ts';
 
 const MODULE_EVENT_VARIANT = 1;
@@ -81,8 +82,12 @@ export function stateWritesOf(writeSet: Buffer): StateWrite[] {
   const writes: StateWrite[] = [];
   for (let index = 0; index < count; index += 1) {
     const key = readPhysicalKey(reader);
-    const written = writtenValue(readWriteOp(reader));
-    writes.push({ key, value: written?.bytes, metadata: written?.metadata });
+    const op = readWriteOp(reader);
+    writes.push({
+      key,
+      value: op.kind === 'deletion' ? undefined : op.bytes,
+      metadata: op.metadata,
+    });
   }
   return writes;
 }

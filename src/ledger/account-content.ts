@@ -1,4 +1,4 @@
-/** What pages of an account show: its resources with groups opened, its modules (spec/http.md §1.2; spec/ledger.md §5.4). */
+/** What pages of an account show: resources with groups opened, modules (spec/ledger.md §5.4). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatAddress } from '../move/address.ts';
 import { BcsError } from '../move/bcs-reader.ts';

@@ -32,11 +32,7 @@ export interface AccountSources {
   readonly store: StoreView;
   readonly latestVersion: bigint;
   readonly layouts: LayoutCache;
-  moduleAt(
-    address: Address,
-    name: string,
-    version: bigint,
-  ): MaybePromise<ModuleAnswer | undefined>;
+  moduleAt(address: Address, name: string, version: bigint): MaybePromise<ModuleAnswer | undefined>;
   /** Modules as of a version; the same lookup at every call for the latest one. */
   lookupAt(version: bigint): ModuleLookup;
 }

@@ -7,6 +7,7 @@ import type { StoredEvent } from '../store/event-column.ts';
 import type { LedgerIdentity } from '../store/identity-column.ts';
 import { EventGapError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
+import { StoredAccounts } from './accounts.ts';
 import type {
   Asset,
   EventPageRequest,
@@ -14,7 +15,6 @@ import type {
   LedgerView,
   ModuleAnswer,
 } from './api-contract.ts';
-import { StoredAccounts } from './accounts.ts';
 import { balanceAt } from './balance.ts';
 import { eventsBcs, eventsJson } from './event-page.ts';
 import { StoredHistory } from './history.ts';
@@ -144,8 +144,9 @@ export class StoredLedgerView implements LedgerView {
   /** Modules as of a version, loaded under the limits of that version. */
   #lookupAt(version: bigint): ModuleLookup {
     if (version === this.state.version) return this.lookupModule;
-    const limits = loaderLimitsAt((hash, at) => this.#view.state(hash, at), version);
+    let limits: Promise<LoaderLimits> | undefined;
     return async ({ address, name }) => {
+      limits ??= loaderLimitsAt((hash, at) => this.#view.state(hash, at), version);
       const module = await this.#readModule(address, name, version);
       return module?.load(await limits);
     };

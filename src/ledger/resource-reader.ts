@@ -4,11 +4,7 @@ import { BcsError } from '../move/bcs-reader.ts';
 import { BinaryFormatError } from '../move/module/format-error.ts';
 import type { ModuleLookup } from '../move/module/lookup.ts';
 import { resourceGroupOf } from '../move/module/metadata.ts';
-import {
-  decodeResourceGroup,
-  encodeStructTag,
-  findGroupMember,
-} from '../move/resource-group.ts';
+import { decodeResourceGroup, encodeStructTag, findGroupMember } from '../move/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,

@@ -36,7 +36,16 @@ export async function openStoreWriter(dataFolder: string): Promise<Store> {
   }
 }
 
-function asNodeError(cause: unknown): unknown {
+/** What to say of a store in which no ledger was ever committed: its making was cut off. */
+export function emptyStoreError(dataFolder: string): NodeError {
+  return new NodeError(
+    'no_ledger',
+    `the store in ${dataFolder} holds no ledger yet: a command that was to make one was cut off, run it again`,
+  );
+}
+
+/** A failure of the store in words of the node; any other failure as it is. */
+export function asNodeError(cause: unknown): unknown {
   if (!(cause instanceof StoreError)) return cause;
   if (cause.code === 'store_not_found') return new NodeError('no_ledger', cause.message, { cause });
   return new NodeError('data_not_usable', cause.message, { cause });

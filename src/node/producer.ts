@@ -8,6 +8,7 @@ import {
   SAMPLE_RESOURCE,
   SampleError,
 } from '../ingest/sample/sample.ts';
+import { ChunkTranslator } from '../ingest/translate/chunk-translator.ts';
 import { padAddress } from '../move/address.ts';
 import { BcsError } from '../move/bcs-reader.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
@@ -40,6 +41,7 @@ export async function startProducing(
 ): Promise<Producer> {
   const settings = await sampleSettingsOf(store);
   const writer = await LedgerWriter.open(store);
+  const translator = new ChunkTranslator(store);
   const abort = new AbortController();
   const produce = async (): Promise<void> => {
     const startedMs = performance.now();
@@ -52,7 +54,8 @@ export async function startProducing(
     for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
       const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
       await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal: abort.signal });
-      await writer.append(chunk);
+      const { head } = await writer.append(await translator.translate(chunk));
+      translator.forget(head.version);
       produced += chunk.transactions.length;
       if (abort.signal.aborted) break;
     }

@@ -57,7 +57,8 @@ async function readConfigFile(path: string): Promise<Map<string, unknown>> {
   const text = readInputFile(path, 'config file', MAX_CONFIG_FILE_BYTES).toString('utf8');
   let content: unknown;
   try {
-    content = parseYaml(text) ?? {};
+    // Its warnings would be lines on stderr of their own.
+    content = parseYaml(text, { logLevel: 'error' }) ?? {};
   } catch (cause) {
     const [line] = reason(cause).split('\n');
     throw new NodeError('bad_config_file', `config file ${path}: ${line}`, { cause });

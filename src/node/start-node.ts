@@ -5,13 +5,21 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { readPageFiles, registerPage } from '../api/page.ts';
 import { buildApi } from '../api/server.ts';
 import { openLedger } from '../ledger/open.ts';
+import { readHead } from '../store/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { interfaceUrl, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createLogger } from './logger.ts';
 import { NodeError } from './node-error.ts';
-import { hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
+import {
+  asNodeError,
+  emptyStoreError,
+  hasStore,
+  openStoreReader,
+  openStoreWriter,
+} from './open-store.ts';
 import type { NodeSettings } from './settings.ts';
 import { StopList } from './stop-list.ts';
 
@@ -43,7 +51,7 @@ export async function startNode(settings: NodeSettings): Promise<RunningNode> {
     return await start(settings, stopList);
   } catch (error) {
     await stopList.stop();
-    throw error;
+    throw asNodeError(error);
   }
 }
 
@@ -52,9 +60,11 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   const logger = createLogger(settings.logLevel);
   if (!hasStore(settings.data)) await makeSmallSample(settings.data, logger);
   const store = await openStore(settings, stopList, logger);
+  if ((await readHead(store)) === undefined) throw emptyStoreError(settings.data);
   const ledger = openLedger(store);
   const { state } = await ledger.view();
   const api = buildApi(ledger, settings, logger);
+  registerPage(api, readPageFiles(), settings);
   stopList.add('the interface', () => closeApi(api, settings.shutdownTimeoutMs));
   const port = await listen(api, listenAddress);
   const ready: ReadyLine = {

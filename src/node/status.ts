@@ -1,8 +1,7 @@
 /** `daybook status`: what a ledger is and how much each column holds. */
 import { readHead } from '../store/head.ts';
 import { readLedgerIdentity } from '../store/identity-column.ts';
-import { NodeError } from './node-error.ts';
-import { openStoreReader } from './open-store.ts';
+import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
 /** The object that `status --json` prints (design §5); versions and heights are decimal strings as in the API. */
 export interface StatusReport {
@@ -25,7 +24,7 @@ export async function ledgerStatus(dataFolder: string): Promise<StatusReport> {
     const head = await readHead(store);
     const identity = await readLedgerIdentity(store);
     if (head === undefined || identity === undefined) {
-      throw new NodeError('no_ledger', `the store in ${dataFolder} holds no ledger yet`);
+      throw emptyStoreError(dataFolder);
     }
     const columns = await store.statistics();
     return {
@@ -40,6 +39,8 @@ export async function ledgerStatus(dataFolder: string): Promise<StatusReport> {
         columns.map(({ column, rows, bytes }) => [column.name, { rows, bytes }]),
       ),
     };
+  } catch (cause) {
+    throw asNodeError(cause);
   } finally {
     await store.close();
   }

@@ -94,7 +94,7 @@ function putWrites(
       known = { physical: key, hash: stateKeyHash(key), version };
       keysByName.set(name, known);
     }
-    putState(batch, known.hash, version, value, metadata);
+    putState(batch, known, version, value, metadata);
     return { hash: known.hash, owner: ownerOfKey(key) };
   });
 }

@@ -12,7 +12,7 @@
  * The layout this program reads and writes; goes up with every change that an older or newer
  * program misreads.
  */
-export const STORE_FORMAT_VERSION = 1;
+export const STORE_FORMAT_VERSION = 2;
 
 /** Who uses a column. */
 export type ColumnUser = 'store' | 'writer' | 'pruner' | 'view' | 'verify' | 'feed';
@@ -106,7 +106,9 @@ export const STATE = column(3, 'state', {
   orderBytes: 8,
   partition: 'state key hash',
   order: 'version',
-  value: 'tag u8: 0 deleted; 1 then bytes; 2 then StateValueMetadata, bytes',
+  value:
+    'tag u8: 0 deleted, then the physical state key; 1 then bytes; ' +
+    '2 then StateValueMetadata, bytes',
   writtenBy: ['writer', 'pruner'],
   readBy: ['view', 'pruner', 'verify'],
 });
@@ -217,6 +219,18 @@ export const VERSION_WRITES = column(14, 'version_writes', {
   readBy: ['pruner', 'verify'],
 });
 
+export const PRUNING = column(16, 'pruning', {
+  partitionBytes: 1,
+  orderBytes: [0, 32],
+  partition: 'row: 0 progress, 1 kept account',
+  order: 'nothing for the progress; address of the kept account',
+  value:
+    'progress: version that nothing is left below u64, frozen roots before it [hash]; ' +
+    'kept account: version from which its history is whole u64',
+  writtenBy: ['pruner'],
+  readBy: ['pruner', 'view', 'verify'],
+});
+
 /** All columns, by number. */
 export const COLUMNS: readonly Column[] = [
   IDENTITY,
@@ -233,6 +247,7 @@ export const COLUMNS: readonly Column[] = [
   BLOCKS_BY_VERSION,
   EPOCHS,
   VERSION_WRITES,
+  PRUNING,
 ];
 
 /** Numbers that no column has: retired for ever, or set aside. */

@@ -1,7 +1,7 @@
 /** Reading an LMDB store: everything of store.ts but the commit. */
 import type { RootDatabase } from 'lmdb';
 import { COLUMNS, type Column, MAX_ORDER_BYTES } from './columns.ts';
-import type { LmdbColumn, LmdbRange } from './lmdb-columns.ts';
+import type { LmdbColumn, LmdbPages, LmdbRange } from './lmdb-columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import {
   assertKeyCount,
@@ -89,7 +89,7 @@ export class LmdbReads implements StoreReader {
 
   statistics(): readonly ColumnStatistics[] {
     return COLUMNS.map((column) => {
-      const pages = this.#database(column).getStats();
+      const pages = this.#pagesOf(column);
       const pageCount = pages.treeBranchPageCount + pages.treeLeafPageCount + pages.overflowPages;
       return { column, rows: pages.entryCount, bytes: pageCount * pages.pageSize };
     });
@@ -128,6 +128,15 @@ export class LmdbReads implements StoreReader {
       throw this.#readFailure(column, error);
     }
     return rows;
+  }
+
+  #pagesOf(column: Column): LmdbPages {
+    const database = this.#database(column);
+    try {
+      return database.getStats();
+    } catch (error) {
+      throw this.#readFailure(column, error);
+    }
   }
 
   #database(column: Column): LmdbColumn {

@@ -36,8 +36,8 @@ const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
-/** LMDB's codes of pages that are missing or are not of the kind they should be. */
-const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795];
+/** LMDB's codes of pages that are missing or are not of the kind they should be, and of what follows from that. */
+const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
 /**
  * Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and

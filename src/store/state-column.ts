@@ -31,45 +31,54 @@ export interface StateEntry {
   /** The value's bytes, a view on the row; `undefined`: the key was deleted. */
   readonly bytes: Buffer | undefined;
   readonly metadata: StateValueMetadata | undefined;
+  /** Of a deletion the physical state key, a view on the row; else `undefined`. */
+  readonly deletedKey: Buffer | undefined;
 }
 
 /**
  * The row value of a write; `bytes` undefined is a deletion, whose metadata nobody can read later
- * (§5.2).
+ * (§5.2). A deletion says its key, so that the pruner can take a key that is gone for good off the
+ * list of its account: from the hash alone it could not find it there.
  */
 export function encodeStateRow(
+  physicalKey: Uint8Array,
   bytes: Uint8Array | undefined,
   metadata: StateValueMetadata | undefined,
 ): Buffer {
-  if (bytes === undefined) return Buffer.of(TAG_DELETED);
-  if (metadata === undefined) {
-    const row = Buffer.allocUnsafe(TAG_BYTES + bytes.length);
-    row[0] = TAG_PLAIN;
-    row.set(bytes, TAG_BYTES);
-    return row;
-  }
+  if (bytes === undefined) return tagged(TAG_DELETED, physicalKey);
+  if (metadata === undefined) return tagged(TAG_PLAIN, bytes);
   const writer = new BcsWriter(TAG_BYTES + MAX_METADATA_BYTES + bytes.length);
   writer.u8(TAG_WITH_METADATA);
   writeStateValueMetadata(writer, metadata);
   return writer.fixed(bytes).view();
 }
 
+function tagged(tag: number, bytes: Uint8Array): Buffer {
+  const row = Buffer.allocUnsafe(TAG_BYTES + bytes.length);
+  row[0] = tag;
+  row.set(bytes, TAG_BYTES);
+  return row;
+}
+
 /** Reads a row of the state column. @throws RowDamagedError */
 export function decodeStateRow(keyHash: Uint8Array, { order, value }: Row): StateEntry {
   const version = decodeU64Key(order);
+  const [metadata, deletedKey] = [undefined, undefined];
   switch (value[0]) {
     case TAG_PLAIN:
-      return { version, bytes: value.subarray(TAG_BYTES), metadata: undefined };
+      return { version, bytes: value.subarray(TAG_BYTES), metadata, deletedKey };
+    case TAG_DELETED:
+      if (value.length === TAG_BYTES) {
+        throw new RowDamagedError(STATE.name, keyHash, order, 'a deletion without its key');
+      }
+      return { version, bytes: undefined, metadata, deletedKey: value.subarray(TAG_BYTES) };
     case TAG_WITH_METADATA:
       return decodeRow(STATE, keyHash, order, value, (reader: BcsReader) => {
         reader.u8();
-        const metadata = readStateValueMetadata(reader);
-        return { version, bytes: reader.fixed(reader.remaining), metadata };
+        const read = readStateValueMetadata(reader);
+        return { version, bytes: reader.fixed(reader.remaining), metadata: read, deletedKey };
       });
     default:
-      if (value.length === TAG_BYTES && value[0] === TAG_DELETED) {
-        return { version, bytes: undefined, metadata: undefined };
-      }
       throw new RowDamagedError(STATE.name, keyHash, order, `unknown tag ${value[0] ?? 'none'}`);
   }
 }
@@ -77,10 +86,11 @@ export function decodeStateRow(keyHash: Uint8Array, { order, value }: Row): Stat
 /** Files a write. */
 export function putState(
   batch: Batch,
-  keyHash: Uint8Array,
+  key: { readonly hash: Uint8Array; readonly physical: Uint8Array },
   version: bigint,
   bytes: Uint8Array | undefined,
   metadata: StateValueMetadata | undefined,
 ): void {
-  batch.put(STATE, keyHash, encodeU64Key(version), encodeStateRow(bytes, metadata));
+  const row = encodeStateRow(key.physical, bytes, metadata);
+  batch.put(STATE, key.hash, encodeU64Key(version), row);
 }

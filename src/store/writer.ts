@@ -117,10 +117,14 @@ export class LedgerWriter {
 
   /**
    * Runs other changes of this store between two chunks, never beside one: deleting what was
-   * pruned.
+   * pruned. A function is called when it is their turn: what it reads then is as it will be when
+   * its changes are made.
    */
-  commitBetween(batch: Batch): Promise<void> {
-    return this.#inTurn(() => this.#store.commit(batch));
+  commitBetween(changes: Batch | (() => MaybePromise<Batch>)): Promise<void> {
+    return this.#inTurn(async () => {
+      const batch = typeof changes === 'function' ? await changes() : changes;
+      await this.#store.commit(batch);
+    });
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

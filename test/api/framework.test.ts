@@ -29,7 +29,6 @@ describe('routing', () => {
     ['PUT', '/nowhere'],
     ['OPTIONS', '/v1/nowhere'],
     ['PROPFIND', '/v1/nowhere'],
-    ['POST', '/v1/transactions'],
   ])('%s %s is not found', async (method, url) => {
     const response = await app.inject({ method: method as 'GET', url });
     expectError(response, 404, 'web_framework_error', 'not found');
@@ -48,6 +47,7 @@ describe('routing', () => {
     ['POST', '/v1/accounts//module/coin'],
     ['POST', '/v1/spec.json'],
     ['DELETE', ENCODE],
+    ['POST', '/v1/transactions'],
   ])('%s %s is not allowed', async (method, url) => {
     const response = await app.inject({
       method: method as 'GET',

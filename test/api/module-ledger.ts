@@ -10,6 +10,7 @@ import { moduleIdOf } from '../../src/move/module/names.ts';
 import { readModule } from '../../src/move/module/read.ts';
 import { moduleStateKey, physicalStateKey } from '../../src/move/state-key.ts';
 import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { LogLines } from './error-answers.ts';
 
@@ -22,12 +23,11 @@ export interface ModuleLedger {
   close(): Promise<void>;
 }
 
-/** Writes the ledger and opens an API over it. */
-export async function openModuleLedger(
+/** Writes the ledger to a folder; the store is the caller's to close. */
+export async function writeModuleLedger(
+  directory: string,
   modules: readonly Buffer[],
-  changes: Partial<ApiSettings> = {},
-): Promise<ModuleLedger> {
-  const directory = mkdtempSync(join(tmpdir(), 'daybook-modules-'));
+): Promise<Store> {
   const store = await openLmdbStore({ directory });
   const writer = await LedgerWriter.open(store);
   const writes = modules.map((bytes) => {
@@ -55,6 +55,16 @@ export async function openModuleLedger(
       keepsTransactions: false,
     },
   });
+  return store;
+}
+
+/** Writes the ledger to a temporary folder and opens an API over it. */
+export async function openModuleLedger(
+  modules: readonly Buffer[],
+  changes: Partial<ApiSettings> = {},
+): Promise<ModuleLedger> {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-modules-'));
+  const store = await writeModuleLedger(directory, modules);
   const log = new LogLines();
   const app = buildApi(openLedger(store), apiSettings(changes), log);
   return {

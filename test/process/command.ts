@@ -23,6 +23,8 @@ export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Of a test's own folder when absent. */
   readonly workingFolder?: string;
+  /** What it reads from its standard input; nothing when absent. */
+  readonly input?: string | Buffer;
 }
 
 /** The environment of a command: this one's without settings of a developer's own. */
@@ -36,11 +38,14 @@ function environmentOf(changes: Readonly<Record<string, string>>): NodeJS.Proces
 /** Starts the program. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): ChildProcess {
   if (!existsSync(BUILT)) throw new Error('the program is not built: run npm run build first');
-  return spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: options.workingFolder ?? tmpdir(),
     env: environmentOf(options.environment ?? {}),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  // A command may end without having read all of it.
+  child.stdin?.on('error', () => undefined).end(options.input);
+  return child;
 }
 
 /** Runs a command to its end. */

@@ -132,7 +132,11 @@ describe('files that are no genesis', () => {
     ['a folder', () => folder, /cannot read genesis file .*EISDIR/],
     ['empty', () => fileOf('empty.blob', ''), /the genesis file is empty/],
     ['cut', () => fileOf('cut.blob', file.subarray(0, 700)), /does not decode: .* at byte \d+/],
-    ['with a byte more', () => fileOf('more.blob', Buffer.concat([file, file])), /goes on after the genesis/],
+    [
+      'with a byte more',
+      () => fileOf('more.blob', Buffer.concat([file, file])),
+      /goes on after the genesis/,
+    ],
     ['text', () => fileOf('text.blob', 'version https://git-lfs'), /not a genesis: .* at byte 0/],
     ['without an end', () => '/dev/zero', /has more than 16777216 bytes/],
     ['nowhere', () => '/dev/null', /the genesis file is empty/],

@@ -1,4 +1,6 @@
-/** The balance view in a browser: exact figures, and a history that claims only what the node said. */
+/**
+ * The balance view in a browser: exact figures, and a history that claims only what the node said.
+ */
 import { execFileSync } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';

@@ -50,7 +50,10 @@ export class WatchingBrowser {
     this.#origin = origin;
   }
 
-  /** Opens a path. Browsers write every refused request to the console; that is no offence of the page. */
+  /**
+   * Opens a path. Browsers write every refused request to the console; that is no offence of the
+   * page.
+   */
   async open(path: string, reader: Reader = {}): Promise<WatchedPage> {
     const page = await (await this.#contextOf(reader)).newPage();
     const offences: string[] = [];

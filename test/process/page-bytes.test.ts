@@ -101,6 +101,17 @@ describe('dividing a signing message', () => {
     },
   );
 
+  it('reads the fee payer form, which adds an address', () => {
+    const vector = readVectors(OWN_VECTORS).find(({ name }) => name === 'multi_agent_empty_list')!;
+    const bytes = fromHex(vector.signing_message);
+    bytes[32] = 1;
+    const payer = fromHex('00'.repeat(30) + 'fee1');
+    const { parts, problem } = divideSigningMessage(Uint8Array.of(...bytes, ...payer));
+    expect(problem).toBeUndefined();
+    expect(parts.at(-1)).toMatchObject({ label: 'Fee payer', meaning: '0xfee1' });
+    expect(divideSigningMessage(bytes).problem).toContain('32 bytes wanted');
+  });
+
   it('reads other signing domains by the form that fits', () => {
     for (const vector of readVectors(OWN_VECTORS)) {
       const bytes = fromHex(vector.signing_message);

@@ -1,7 +1,9 @@
-/** The encode view in a browser: what is sent, the bytes that come back, part by part, and refusals. */
+/**
+ * The encode view in a browser: what is sent, the bytes that come back, part by part, and refusals.
+ */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { describePage } from './page-suite.ts';
+import { describePage, grouped } from './page-suite.ts';
 
 const MESSAGE =
   'b5e97db07fa0bd0e5598aa3643a9bc6f6693bddc1a9fec9e674a461eaa00b19300000000000000000000000000000000' +
@@ -82,9 +84,14 @@ describePage('page: encode', ({ node, open }) => {
     const text = await response.text();
     const shown = await section.textContent();
     if (response.ok) {
-      expect(JSON.parse((await section.locator('pre.json').textContent())!)).toEqual(
-        JSON.parse(text),
-      );
+      const { daybook_notes: notes, ...decoded } = JSON.parse(text) as {
+        daybook_notes: { max_fee_octas: string; warnings: { message: string }[] };
+      };
+      expect(JSON.parse((await section.locator('pre.json').textContent())!)).toEqual(decoded);
+      expect(shown).toContain(`${grouped(notes.max_fee_octas)} octas`);
+      expect(shown).toContain('Argument 1: address0xb0b');
+      expect(notes.warnings.length).toBeGreaterThan(0);
+      for (const { message } of notes.warnings) expect(shown).toContain(message);
     } else {
       expect(shown).toContain((JSON.parse(text) as { message: string }).message);
       expect(shown).toContain(String(response.status));

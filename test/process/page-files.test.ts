@@ -1,4 +1,7 @@
-/** The page's files over HTTP: exactly those of the build, with their types, tags and policies. Needs `npm run build`. */
+/**
+ * The page's files over HTTP: exactly those of the build, with their types, tags and policies.
+ * Needs `npm run build`.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

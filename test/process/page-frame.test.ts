@@ -9,6 +9,18 @@ import {
 } from './page-measures.ts';
 import { describePage } from './page-suite.ts';
 
+const REQUEST = {
+  sender: '0x1',
+  ...{ sequence_number: '0', max_gas_amount: '1', gas_unit_price: '1' },
+  expiration_timestamp_secs: '9',
+  payload: {
+    type: 'entry_function_payload',
+    function: '0x1::coin::transfer',
+    type_arguments: ['0x1::aptos_coin::AptosCoin'],
+    arguments: ['0x2', '3'],
+  },
+};
+
 /** Hash, and what is there when the view is complete. */
 const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ['#/overview', 'dl.figures'],
@@ -17,10 +29,7 @@ const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ['#/events?account=0xcafe&stream=2', 'table.events tbody tr'],
   ['#/module?account=0x1&name=coin&item=CoinStore', 'article'],
   ['#/encode?example=script', '.note:not([hidden])'],
-  [
-    `#/encode?request=${encodeURIComponent('{"sender":"0x1","sequence_number":"0","max_gas_amount":"1","gas_unit_price":"1","expiration_timestamp_secs":"9","payload":{"type":"entry_function_payload","function":"0x1::coin::transfer","type_arguments":["0x1::aptos_coin::AptosCoin"],"arguments":["0x2","3"]}}')}`,
-    'table.parts',
-  ],
+  [`#/encode?request=${encodeURIComponent(JSON.stringify(REQUEST))}`, 'table.parts'],
 ];
 
 async function check(page: Page): Promise<void> {

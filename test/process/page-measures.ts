@@ -1,8 +1,8 @@
 /** Measurements inside a page, as source text: they run in the browser. */
 
 /**
- * Every visible text whose contrast against what lies behind it is below 4.5:1 (WCAG 2.2, 1.4.3), as
- * `ratio text (color on color)`. Disabled controls are exempt there and here.
+ * Every visible text whose contrast against what lies behind it is below 4.5:1 (WCAG 2.2, 1.4.3),
+ * as `ratio text (color on color)`. Disabled controls are exempt there and here.
  */
 export const LOW_CONTRAST_TEXTS = `(() => {
   const MINIMUM = 4.5;
@@ -46,7 +46,9 @@ export const LOW_CONTRAST_TEXTS = `(() => {
     const ink = over(rgba(paint), ground);
     const [light, dark] = [luminance(ink), luminance(ground)].sort((a, b) => b - a);
     const ratio = (light + 0.05) / (dark + 0.05);
-    if (ratio < MINIMUM) found.push(ratio.toFixed(2) + ' ' + text.slice(0, 40) + ' (' + ink.map(Math.round) + ' on ' + ground.map(Math.round) + ')');
+    if (ratio >= MINIMUM) continue;
+    const colors = [ink, ground].map((color) => color.map(Math.round)).join(' on ');
+    found.push(ratio.toFixed(2) + ' ' + text.slice(0, 40) + ' (' + colors + ')');
   }
   return [...new Set(found)];
 })()`;
@@ -67,7 +69,8 @@ export const NAMELESS_ELEMENTS = `(() => {
     const by = element.getAttribute('aria-labelledby');
     if (by !== null) return document.getElementById(by)?.textContent.trim();
     if (element.getAttribute('aria-label')) return true;
-    if (element.labels?.length) return [...element.labels].some((label) => label.textContent.trim());
+    const labels = [...(element.labels ?? [])];
+    if (labels.length > 0) return labels.some((label) => label.textContent.trim());
     return element.textContent.trim();
   };
   const selector = 'a, button, input, select, textarea, summary, nav, form, [role=img], section';

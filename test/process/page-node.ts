@@ -1,4 +1,7 @@
-/** A node with a small sample ledger that the tests of the page let grow and prune. Needs `npm run build`. */
+/**
+ * A node with a small sample ledger that the tests of the page let grow and prune. Needs `npm run
+ * build`.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,7 +28,9 @@ export interface PageNode {
   readonly origin: string;
   /** Commits another chunk. */
   grow(): Promise<void>;
-  /** Prunes what lies below the first block at or above `version`; gives that block's first version. */
+  /**
+   * Prunes what lies below the first block at or above `version`; gives that block's first version.
+   */
   pruneBelow(version: bigint): Promise<bigint>;
   /** Status and body of a GET. */
   get(path: string): Promise<{ readonly status: number; readonly text: string }>;

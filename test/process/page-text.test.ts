@@ -1,4 +1,7 @@
-/** The page's parts that need no browser: exact JSON, shell commands, routes, numbers, declarations, forms. */
+/**
+ * The page's parts that need no browser: exact JSON, shell commands, routes, numbers, declarations,
+ * forms.
+ */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -102,12 +102,16 @@ describe('state', () => {
     }),
   );
 
+  const KEY = Buffer.of(1, 2, 3);
+
   test('both directions', () => {
     check(
       fc.property(fc.tuple(bytes, metadata, u64), ([value, meta, version]) => {
-        const row = { order: encodeU64Key(version), value: encodeStateRow(value, meta) };
+        const row = { order: encodeU64Key(version), value: encodeStateRow(KEY, value, meta) };
         const decoded = decodeStateRow(Buffer.alloc(32), row);
         expect(decoded).toEqual({ version, bytes: value, metadata: meta });
+        const deletion = { order: row.order, value: encodeStateRow(KEY, undefined, meta) };
+        expect(decodeStateRow(Buffer.alloc(32), deletion)).toEqual({ version, deletedKey: KEY });
       }),
     );
   });
@@ -116,8 +120,10 @@ describe('state', () => {
     const order = encodeU64Key(7n);
     const decode = (hex: string) =>
       decodeStateRow(Buffer.alloc(32), { order, value: Buffer.from(hex, 'hex') });
-    expect(encodeStateRow(undefined, undefined)).toEqual(Buffer.of(0));
-    expect(decode('00')).toEqual({ version: 7n, bytes: undefined, metadata: undefined });
+    expect(encodeStateRow(Buffer.of(0xab, 0xcd), undefined, undefined)).toEqual(
+      Buffer.of(0, 0xab, 0xcd),
+    );
+    expect(decode('00abcd')).toEqual({ version: 7n, deletedKey: Buffer.of(0xab, 0xcd) });
     expect(decode('01')).toEqual({ version: 7n, bytes: Buffer.alloc(0), metadata: undefined });
     expect(decode('01aabb').bytes).toEqual(Buffer.of(0xaa, 0xbb));
     expect(decode('02000500000000000000090000000000000011')).toEqual({
@@ -125,7 +131,7 @@ describe('state', () => {
       bytes: Buffer.of(0x11),
       metadata: { kind: 'v0', deposit: 5n, creationTimeUsecs: 9n },
     });
-    for (const hex of ['', '0000', '03', 'ff00', '02', '0200', '0202', '0201' + '00'.repeat(23)]) {
+    for (const hex of ['', '00', '03', 'ff00', '02', '0200', '0202', '0201' + '00'.repeat(23)]) {
       expect(() => decode(hex), hex).toThrow(damaged);
     }
   });

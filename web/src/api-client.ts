@@ -45,8 +45,8 @@ export class ApiFailure extends Error {
 }
 
 /**
- * Makes the request. Rejects with ApiFailure for every refusal and every silence, and with the signal's own
- * reason when `signal` aborts.
+ * Makes the request. Rejects with ApiFailure for every refusal and every silence, and with the
+ * signal's own reason when `signal` aborts.
  */
 export async function send(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
   if (
@@ -128,7 +128,8 @@ function readErrorBody(text: string): { code: string; message: string } | undefi
 
 function ledgerHeaders(headers: Headers): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  // `x-node-oldest-block-height` also ends in `-block-height`: a search finds the leftmost, which is the whole name.
+  // `x-node-oldest-block-height` also ends in `-block-height`: a search finds the leftmost, which
+  // is the whole name.
   for (const [name, value] of headers) {
     const short = LEDGER_HEADER.exec(name)?.[1];
     if (short !== undefined) found.set(short, value);

@@ -13,8 +13,8 @@ export interface ApiRequest {
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /**
- * One path segment. Colons and commas stay readable: they need no encoding in a path. Browsers fold `.` and `..`
- * away however they are encoded, so `send` refuses them.
+ * One path segment. Colons and commas stay readable: they need no encoding in a path. Browsers fold
+ * `.` and `..` away however they are encoded, so `send` refuses them.
  */
 export function pathSegment(text: string): string {
   return encodeURIComponent(text.replace(LONE_SURROGATE, '\ufffd'))

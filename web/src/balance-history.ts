@@ -1,6 +1,7 @@
 /**
- * The history of a balance, sampled by requests at chosen versions. First versions at even distances, then more
- * where two neighbours differ most: a bounded number of requests, and nothing is claimed between two samples.
+ * The history of a balance, sampled by requests at chosen versions. First versions at even
+ * distances, then more where two neighbours differ most: a bounded number of requests, and nothing
+ * is claimed between two samples.
  */
 
 /** What one request said. */
@@ -36,7 +37,9 @@ export const SAMPLES_AT_ONCE = 4;
 /** Asks for one version; rejects only when the history is no longer wanted. */
 export type ReadSample = (version: bigint) => Promise<SampleOutcome>;
 
-/** Up to `count` (2 or more) versions at even distances, ascending, both ends included, each once. */
+/**
+ * Up to `count` (2 or more) versions at even distances, ascending, both ends included, each once.
+ */
 export function evenVersions(range: VersionRange, count: number): bigint[] {
   const width = range.to - range.from;
   if (width < BigInt(count)) {
@@ -47,9 +50,9 @@ export function evenVersions(range: VersionRange, count: number): bigint[] {
 }
 
 /**
- * The next versions worth asking for: the middles of the gaps that hide most, at most `count`. A gap whose ends
- * differ in kind (an edge of pruned history) comes first, then the largest change of balance. Gaps with equal ends
- * and gaps without a version inside are left alone.
+ * The next versions worth asking for: the middles of the gaps that hide most, at most `count`. A
+ * gap whose ends differ in kind (an edge of pruned history) comes first, then the largest change of
+ * balance. Gaps with equal ends and gaps without a version inside are left alone.
  */
 export function refiningVersions(samples: readonly Sample[], count: number): bigint[] {
   const gaps: { readonly middle: bigint; readonly weight: bigint; readonly width: bigint }[] = [];
@@ -80,8 +83,8 @@ function compare(a: bigint, b: bigint): number {
 }
 
 /**
- * Samples a range with at most MAX_SAMPLES requests, SAMPLES_AT_ONCE at a time, and calls `onProgress` with all
- * samples so far, ascending, after each round. Rejects as `read` does.
+ * Samples a range with at most MAX_SAMPLES requests, SAMPLES_AT_ONCE at a time, and calls
+ * `onProgress` with all samples so far, ascending, after each round. Rejects as `read` does.
  */
 export async function sampleHistory(
   range: VersionRange,

@@ -33,7 +33,10 @@ export function fromHex(text: string): Uint8Array {
   );
 }
 
-/** Reads from the front; every method throws BytesError when the bytes do not suffice or are not canonical. */
+/**
+ * Reads from the front; every method throws BytesError when the bytes do not suffice or are not
+ * canonical.
+ */
 export class ByteCursor {
   readonly bytes: Uint8Array;
   offset = 0;

@@ -2,8 +2,9 @@
 import { ApiFailure, send } from './api-client.ts';
 import { toHex } from './byte-cursor.ts';
 import { copyButton } from './copy-button.ts';
+import { decodedView } from './decoded-view.ts';
 import { button, element } from './dom.ts';
-import { formatJson, parseJson } from './exact-json.ts';
+import { parseJson } from './exact-json.ts';
 import { failurePanel } from './failure-panel.ts';
 import { decodeRequest } from './ledger-requests.ts';
 import { counted } from './number-text.ts';
@@ -113,9 +114,7 @@ async function showMeaning(
   panel.show(request);
   const answer = await send(request, signal);
   panel.showAnswer(answer);
-  const text = formatJson(parseJson(answer.text), 2);
-  const attributes = { class: 'json', tabindex: 0, 'aria-label': 'Decoded request' };
-  content.replaceChildren(element('pre', attributes, text));
+  content.replaceChildren(decodedView(parseJson(answer.text)));
 }
 
 function notOffered(failure: ApiFailure): HTMLElement {

@@ -68,8 +68,9 @@ export interface OlderPage extends EventPage {
 }
 
 /**
- * The events just before `first` (1 or more). The node refuses a page that begins in pruned history (410, design
- * D4), so the beginning is then searched for in the page: at most log2 of the page size further requests.
+ * The events just before `first` (1 or more). The node refuses a page that begins in pruned history
+ * (410, design D4), so the beginning is then searched for in the page: at most log2 of the page
+ * size further requests.
  */
 export async function readOlderEvents(
   stream: StreamName,
@@ -96,7 +97,10 @@ export async function readOlderEvents(
   return pruned === undefined ? best : { ...best, pruned };
 }
 
-/** The events from `start` to before `end`: one page, or more where the node's largest page is smaller. */
+/**
+ * The events from `start` to before `end`: one page, or more where the node's largest page is
+ * smaller.
+ */
 async function readRange(
   stream: StreamName,
   start: bigint,

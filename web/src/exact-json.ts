@@ -1,6 +1,7 @@
 /**
- * JSON without loss: numbers keep their digits. A balance goes up to 2^64−1 and `JSON.parse` would round it, so
- * nothing on this page goes through `JSON.parse` as a number. Objects are Maps: no key is special.
+ * JSON without loss: numbers keep their digits. A balance goes up to 2^64−1 and `JSON.parse` would
+ * round it, so nothing on this page goes through `JSON.parse` as a number. Objects are Maps: no key
+ * is special.
  */
 
 /** A number as it was written. */
@@ -142,8 +143,8 @@ export function parseJson(text: string): Json {
 }
 
 /**
- * Writes a value; with `indent` spaces per level on several lines, without it on one. Reading it back gives the
- * same value.
+ * Writes a value; with `indent` spaces per level on several lines, without it on one. Reading it
+ * back gives the same value.
  */
 export function formatJson(value: Json, indent = 0): string {
   return format(value, indent, '\n');

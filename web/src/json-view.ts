@@ -1,4 +1,6 @@
-/** JSON values as nodes to read: names, exact numbers, and addresses and types that lead somewhere. */
+/**
+ * JSON values as nodes to read: names, exact numbers, and addresses and types that lead somewhere.
+ */
 import { element } from './dom.ts';
 import { formatJson, isList, type Json, JsonNumber, type JsonObject } from './exact-json.ts';
 import { typeNodes } from './type-nodes.ts';

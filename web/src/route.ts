@@ -38,8 +38,8 @@ function splitOnce(text: string, separator: string): [string, string] {
 }
 
 /**
- * Where a search text leads: `0x1` to a balance, `0x1::coin` to a module, `0x1::coin::transfer` to an item of it,
- * `0x1/2` to an event stream; undefined for anything else.
+ * Where a search text leads: `0x1` to a balance, `0x1::coin` to a module, `0x1::coin::transfer` to
+ * an item of it, `0x1/2` to an event stream; undefined for anything else.
  */
 export function searchRoute(text: string): string | undefined {
   const trimmed = text.trim();

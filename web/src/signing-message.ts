@@ -1,12 +1,15 @@
 /**
- * Takes a signing message apart into labelled runs of bytes (spec/encode.md A5). The bytes alone say how they are
- * divided; what an entry function's arguments mean needs the module, which the node's decoding adds.
+ * Takes a signing message apart into labelled runs of bytes (spec/encode.md A5). The bytes alone
+ * say how they are divided; what an entry function's arguments mean needs the module, which the
+ * node's decoding adds.
  */
 import { ByteCursor, BytesError, toHex } from './byte-cursor.ts';
 import { groupDigits, timeText } from './number-text.ts';
 import { readCount, readTypeTagText } from './type-tag-text.ts';
 
-/** A run of bytes: `start` inclusive, `end` exclusive. The parts of a message tile it without gaps. */
+/**
+ * A run of bytes: `start` inclusive, `end` exclusive. The parts of a message tile it without gaps.
+ */
 export interface MessagePart {
   readonly label: string;
   readonly start: number;
@@ -15,7 +18,10 @@ export interface MessagePart {
   readonly meaning: string;
 }
 
-/** A message in parts; when `problem` is given, the last part holds the bytes that could not be read. */
+/**
+ * A message in parts; when `problem` is given, the last part holds the bytes that could not be
+ * read.
+ */
 export interface DividedMessage {
   readonly parts: readonly MessagePart[];
   readonly problem?: string;
@@ -76,7 +82,8 @@ class MessageDivider {
   #message(multiAgent: boolean): void {
     const cursor = this.#cursor;
     this.#part('Prefix', () => cursor.take(PREFIX_BYTES), prefixMeaning);
-    if (multiAgent) this.#variant('Transaction with data', ['multi-agent']);
+    const forms = ['multi-agent', 'multi-agent with fee payer'];
+    const form = multiAgent ? this.#variant('Transaction with data', forms) : undefined;
     this.#part('Sender', () => cursor.address(), String);
     this.#part('Sequence number', () => cursor.unsigned(8), sequenceNumberMeaning);
     this.#payload();
@@ -94,6 +101,7 @@ class MessageDivider {
         this.#part(`Secondary signer ${at}`, () => cursor.address(), String);
       }
     }
+    if (form === 1) this.#part('Fee payer', () => cursor.address(), String);
   }
 
   #variant(label: string, names: readonly string[]): number {
@@ -201,7 +209,9 @@ function sequenceNumberMeaning(value: bigint): string {
     : groupDigits(value);
 }
 
-/** Arguments of entry functions are bytes; their size suggests a type, but only the module knows. */
+/**
+ * Arguments of entry functions are bytes; their size suggests a type, but only the module knows.
+ */
 function argumentMeaning(bytes: Uint8Array): string {
   const cursor = new ByteCursor(bytes);
   const size = bytes.length === 1 ? '1 byte' : `${groupDigits(bytes.length)} bytes`;

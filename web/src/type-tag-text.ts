@@ -24,7 +24,10 @@ const PRIMITIVES = new Map([
   [17, 'i256'],
 ]);
 
-/** Reads one type tag. @throws BytesError, also for function types, which no transaction of this node carries. */
+/**
+ * Reads one type tag. @throws BytesError, also for function types, which no transaction of this
+ * node carries.
+ */
 export function readTypeTagText(cursor: ByteCursor, level = 0): string {
   const at = cursor.offset;
   if (level > MAX_TYPE_TAG_LEVELS) throw new BytesError('type tags nest too deep', at);
@@ -42,7 +45,9 @@ export function readTypeTagText(cursor: ByteCursor, level = 0): string {
   return primitive;
 }
 
-/** A count of items, each of at least one byte: never more than the bytes left. @throws BytesError */
+/**
+ * A count of items, each of at least one byte: never more than the bytes left. @throws BytesError
+ */
 export function readCount(cursor: ByteCursor): number {
   const at = cursor.offset;
   const count = cursor.uleb128();

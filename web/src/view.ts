@@ -21,8 +21,8 @@ export interface View {
 export type ViewFactory = (context: ViewContext) => View;
 
 /**
- * Lets only the latest of several runs go on: each run gets a signal that aborts when a newer one begins or the view
- * is left.
+ * Lets only the latest of several runs go on: each run gets a signal that aborts when a newer one
+ * begins or the view is left.
  */
 export class LatestRun {
   readonly #viewSignal: AbortSignal;

@@ -1,6 +1,7 @@
 /**
- * Starts Swagger UI over this node's own document. It asks nobody else: no validator, no remote fonts. Its own deep
- * links complain in the console about every name with an underscore, so links to operations are made here.
+ * Starts Swagger UI over this node's own document. It asks nobody else: no validator, no remote
+ * fonts. Its own deep links complain in the console about every name with an underscore, so links
+ * to operations are made here.
  */
 window.addEventListener('DOMContentLoaded', () => {
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -27,7 +28,7 @@ window.addEventListener('DOMContentLoaded', () => {
   });
 });
 
-/** Opens the operation that the address bar names by its element, e.g. `#operations-Accounts-get_account_module`. */
+/** Opens the operation whose element the address bar names: `#operations-Tag-operation_id`. */
 function openLinkedOperation() {
   const operation = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   operation?.querySelector('.opblock-summary-control')?.click();

@@ -1,18 +1,10 @@
 /** `GET /v1/accounts/{address}/events/{creation_number}` (spec/http.md §5.3, §5.7, §7). */
 import { defineEndpoint } from '../endpoint.ts';
-import { ApiError } from '../error-table.ts';
 import { requireOutput } from '../output-switches.ts';
+import { pageSize } from '../page-size.ts';
 import { ADDRESS, pathParameter, queryParameter, U16, U64 } from '../parameters.ts';
 import { EventsSchema } from '../schemas.ts';
-import { DEFAULT_EVENTS_PAGE_SIZE } from '../settings.ts';
-
-/** The page size for an asked limit. @throws ApiError 400 `invalid_input` for 0 */
-function pageSize(limit: number | undefined, maximum: number): number {
-  if (limit === 0) {
-    throw new ApiError(400, 'invalid_input', 'Given limit value (0) must not be zero');
-  }
-  return Math.min(limit ?? DEFAULT_EVENTS_PAGE_SIZE, maximum);
-}
+import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 
 /** A page of an event stream. */
 export const eventsEndpoint = defineEndpoint({
@@ -47,7 +39,7 @@ export const eventsEndpoint = defineEndpoint({
       address: parameters.address,
       creationNumber: parameters.creation_number,
       start: parameters.start,
-      limit: pageSize(parameters.limit, settings.maxEventsPageSize),
+      limit: pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize),
     };
     const body = format === 'json' ? await view.eventsJson(page) : await view.eventsBcs(page);
     return { body };

@@ -169,6 +169,7 @@ export class Asset {
   readonly coinStoreCreatedAt: Float64Array;
   readonly fungibleStoreCreatedAt: Float64Array;
   readonly #flags: Uint8Array;
+  readonly #storeAddresses: (Buffer | undefined)[] = [];
   readonly #accounts: Accounts;
   readonly #coinSlots: SlotFamily | undefined;
   readonly #fungibleSlots: SlotFamily;
@@ -216,10 +217,15 @@ export class Asset {
     return this.coins[account]! + this.fungible[account]!;
   }
 
-  /** The 32 bytes of an account's primary store address (spec/ledger.md §6.2). */
+  /** The 32 bytes of an account's primary store address (spec/ledger.md §6.2); not to be changed. */
   storeAddress(account: number): Buffer {
+    const known = this.#storeAddresses[account];
+    if (known !== undefined) return known;
     const owner = this.#accounts.addressBytes(account);
-    return sha3(Buffer.concat([owner, this.metadataBytes, DERIVED_OBJECT_SCHEME]));
+    const address = sha3(Buffer.concat([owner, this.metadataBytes, DERIVED_OBJECT_SCHEME]));
+    // Kept for those who act again and again; a million others would take a hundred megabytes.
+    if (account < this.#accounts.signerLimit) this.#storeAddresses[account] = address;
+    return address;
   }
 
   /** Opens a coin store; before the event migration that is itself an event of the account. */

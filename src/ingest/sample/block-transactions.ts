@@ -8,7 +8,6 @@ import type { BlockEpilogue, BlockMetadata, RoundBytes } from '../../move/block-
 import { readStateKey } from '../../move/state-key.ts';
 import type { Transaction } from '../../move/transaction.ts';
 import type { BlockHeader } from './chain.ts';
-import type { EncodedWriteSet } from './effects.ts';
 import { derivedBytes } from './random.ts';
 
 /** First epochs of the newer forms. */
@@ -79,11 +78,11 @@ export interface BlockTotals {
   readonly hotKeys: readonly Buffer[];
 }
 
-/** The transaction that ends a block, and its write set: nothing, or hot keys that are no account state. */
+/** The transaction that ends a block, and the BCS of its write set: nothing, or hot keys that are no account state. */
 export function blockEnd(
   header: BlockHeader,
   totals: BlockTotals,
-): { readonly transaction: Transaction; readonly writeSet: EncodedWriteSet } {
+): { readonly transaction: Transaction; readonly writeSet: Buffer } {
   const { epoch, id: blockId } = header;
   if (epoch < EPILOGUE_EPOCH) {
     return { transaction: { kind: 'stateCheckpoint', blockId }, writeSet: EMPTY_WRITE_SET };
@@ -114,15 +113,15 @@ export function blockEnd(
   };
 }
 
-const EMPTY_WRITE_SET: EncodedWriteSet = { bytes: Buffer.of(0, 0), spans: [] };
+const EMPTY_WRITE_SET = Buffer.of(0, 0);
 
 /** A write set V1 without writes and extensions (spec/ledger.md §1.1). */
-function hotWriteSet(hotKeys: readonly Buffer[]): EncodedWriteSet {
+function hotWriteSet(hotKeys: readonly Buffer[]): Buffer {
   const writer = new BcsWriter();
   writer
     .uleb32(1)
     .length32(0)
     .vector(hotKeys, (to, key) => to.fixed(key))
     .length32(0);
-  return { bytes: writer.toBytes(), spans: [] };
+  return writer.toBytes();
 }

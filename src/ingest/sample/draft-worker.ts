@@ -22,7 +22,7 @@ async function run(port: MessagePort, request: DraftRequest): Promise<void> {
   try {
     for (const step of makeDrafts(request)) {
       const bytes =
-        step.kind === 'genesis' ? Uint8Array.from(step.bytes) : encodeDrafts(step.drafts);
+        step.kind === 'genesis' ? Uint8Array.from(step.bytes) : encodeDrafts(step.outcomes);
       post({ kind: step.kind, bytes });
       while (ahead >= MAX_STEPS_AHEAD) {
         await new Promise<void>((resolve) => {

@@ -2,20 +2,11 @@
  * The history of a sample ledger as drafts: blocks with signed transactions, events and write sets, not hashed yet.
  * Drafts are what the generator's thread hands to the one that hashes and commits (draft-codec.ts).
  */
-import type { Block, EpochEnd } from '../../store/block-column.ts';
 import type { Head } from '../../store/head.ts';
 import type { SampleSettings } from './genesis-resources.ts';
 import type { Outcome } from './recorder.ts';
 import { SampleError } from './sample-error.ts';
 import { SampleLedger } from './sample-ledger.ts';
-
-/** A whole block, not hashed yet. */
-export interface BlockDraft {
-  readonly outcomes: readonly Outcome[];
-  readonly block: Block;
-  /** When the block ends an epoch. */
-  readonly epochEnd: EpochEnd | undefined;
-}
 
 /** What a continuation needs to know of the ledger that is there. */
 export type SampleHead = Pick<Head, 'version' | 'blockHeight' | 'timestampUsecs' | 'frozenRoots'>;
@@ -31,10 +22,10 @@ export interface DraftRequest {
   readonly stepTransactions: number;
 }
 
-/** The genesis file, or blocks that follow one another. */
+/** The genesis file, or the transactions of whole blocks that follow one another. */
 export type DraftStep =
   | { readonly kind: 'genesis'; readonly bytes: Buffer }
-  | { readonly kind: 'blocks'; readonly drafts: readonly BlockDraft[] };
+  | { readonly kind: 'blocks'; readonly outcomes: readonly Outcome[] };
 
 /** Makes a stretch of a history, step by step. @throws SampleError `not_this_sample` */
 export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, undefined> {
@@ -44,9 +35,11 @@ export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, u
   else replay(ledger, settings, after);
   while (ledger.nextVersion < end) {
     const full = ledger.nextVersion + BigInt(stepTransactions);
-    const drafts: BlockDraft[] = [];
-    while (ledger.nextVersion < end && ledger.nextVersion < full) drafts.push(ledger.nextBlock());
-    yield { kind: 'blocks', drafts };
+    const outcomes: Outcome[] = [];
+    while (ledger.nextVersion < end && ledger.nextVersion < full) {
+      for (const outcome of ledger.nextBlock()) outcomes.push(outcome);
+    }
+    yield { kind: 'blocks', outcomes };
   }
 }
 

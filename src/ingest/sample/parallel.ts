@@ -35,7 +35,7 @@ export async function* makeDraftsInParallel(
       const { kind, bytes } = message;
       yield kind === 'genesis'
         ? { kind, bytes: Buffer.from(bytes.buffer) }
-        : { kind, drafts: decodeDrafts(bytes) };
+        : { kind, outcomes: decodeDrafts(bytes) };
     }
   } finally {
     await thread.end();

@@ -17,8 +17,7 @@ import {
   hasAuxiliaryInfo,
 } from './block-transactions.ts';
 import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from './chain.ts';
-import type { BlockDraft } from './drafts.ts';
-import { Effects, type EncodedWriteSet, eventType } from './effects.ts';
+import { Effects, eventType } from './effects.ts';
 import type { SampleSettings } from './genesis-resources.ts';
 import { TransactionMix } from './mix.ts';
 import { derivedBytes } from './random.ts';
@@ -82,8 +81,8 @@ export class SampleLedger {
     const events = this.#effects.takeEvents();
     return encodeBcs((writer) => {
       // Transaction::Genesis, WriteSetPayload::Direct.
-      writer.uleb32(1).uleb32(0).fixed(writeSet.bytes);
-      writer.vector(events, (to, event) => to.fixed(event.bytes));
+      writer.uleb32(1).uleb32(0).fixed(writeSet);
+      writer.vector(events, (to, event) => to.fixed(event));
     });
   }
 
@@ -102,9 +101,8 @@ export class SampleLedger {
     return this.#nextVersion === nextVersion;
   }
 
-  /** Makes the next block. */
-  nextBlock(): BlockDraft {
-    const firstVersion = this.#nextVersion;
+  /** Makes the next block: all that its transactions come to, in their order. */
+  nextBlock(): readonly Outcome[] {
     const header = this.#drawHeader();
     const endsEpoch = this.world.chain.epochIsOver(header.timestamp);
     this.#outcomes = [];
@@ -116,20 +114,7 @@ export class SampleLedger {
       for (let made = 0; made < users; made += 1) this.#userTransaction(header);
       this.#endBlock(header);
     }
-    return {
-      outcomes: this.#outcomes,
-      block: {
-        height: BigInt(header.height),
-        firstVersion,
-        epoch: BigInt(header.epoch),
-        round: BigInt(header.round),
-        timestampUsecs: BigInt(header.timestamp),
-        id: header.id,
-      },
-      epochEnd: endsEpoch
-        ? { epoch: BigInt(header.epoch), lastVersion: this.#nextVersion - 1n }
-        : undefined,
-    };
+    return this.#outcomes;
   }
 
   #drawHeader(): BlockHeader {
@@ -231,7 +216,7 @@ export class SampleLedger {
     transaction: () => Buffer,
     gasUsed = 0,
     status = SUCCESS,
-    writeSet?: EncodedWriteSet,
+    writeSet?: Buffer,
   ): void {
     this.#nextVersion += 1n;
     if (!this.#effects.isRecording) return;

@@ -131,9 +131,7 @@ class ChunkMaker {
     this.#recorder ??= this.#recordAfter(this.#head!.version, this.#head!.frozenRoots);
     const recorder = this.#recorder;
     const builder = new ChunkBuilder(recorder.nextVersion);
-    for (const { outcomes } of step.drafts) {
-      for (const outcome of outcomes) builder.add(recorder.record(outcome));
-    }
+    for (const outcome of step.outcomes) builder.add(recorder.record(outcome));
     return builder.finish(recorder.frozenRoots);
   }
 }

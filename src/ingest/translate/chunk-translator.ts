@@ -3,6 +3,8 @@
  * does it, but for two things that a store whose rows never change asks for (docs/differences.md): a handle's state is that after
  * the event's own transaction, and a place in a stream is given out once.
  */
+
+import { stateKeyHash } from '../../move/state-key.ts';
 import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk.ts';
 import { lastVersionOf } from '../../store/chunk.ts';
 import { STATE } from '../../store/columns.ts';
@@ -11,7 +13,6 @@ import { readHead } from '../../store/head.ts';
 import { encodeU64Key } from '../../store/order-key.ts';
 import { decodeStateRow } from '../../store/state-column.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { stateKeyHash } from '../../move/state-key.ts';
 import { ChunkOverlay, streamName } from './chunk-overlay.ts';
 import { type TranslatedBody, translationOf } from './event-translation.ts';
 

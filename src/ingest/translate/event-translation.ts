@@ -2,12 +2,7 @@
  * What becomes of one module event: the handle event with the old stream's key, found in the state (spec/ledger.md
  * §5.8, spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
  */
-import {
-  ADDRESS_BYTES,
-  ADDRESS_ZERO,
-  type Address,
-  addressFromBytes,
-} from '../../move/address.ts';
+import { ADDRESS_BYTES, ADDRESS_ZERO, type Address, addressFromBytes } from '../../move/address.ts';
 import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
 import { type EventHandle, eventHandleCodec } from '../../move/framework-resource.ts';
 import { OBJECT_GROUP_TAG } from '../../move/framework-tag.ts';

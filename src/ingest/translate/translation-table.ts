@@ -182,11 +182,13 @@ const FIRST_TOKENS: readonly Translation[] = [
   tokenStore(['TokenDeposit', 'DepositEvent'], 'deposit_events', TOKEN_AMOUNT),
   tokenStore(['TokenWithdraw', 'WithdrawEvent'], 'withdraw_events', TOKEN_AMOUNT),
   tokenStore(['Burn', 'BurnTokenEvent'], 'burn_events', TOKEN_AMOUNT),
-  tokenStore(
-    ['MutatePropertyMap', 'MutateTokenPropertyMapEvent'],
-    'mutate_token_property_events',
-    { old_id: 'tokenId', new_id: 'tokenId', keys: 'texts', values: 'texts', types: 'texts' },
-  ),
+  tokenStore(['MutatePropertyMap', 'MutateTokenPropertyMapEvent'], 'mutate_token_property_events', {
+    old_id: 'tokenId',
+    new_id: 'tokenId',
+    keys: 'texts',
+    values: 'texts',
+    types: 'texts',
+  }),
   withoutOwner(
     '0x3::token',
     ['Mint', 'MintTokenEvent'],
@@ -198,7 +200,13 @@ const FIRST_TOKENS: readonly Translation[] = [
     '0x3::token',
     ['CreateCollection', 'CreateCollectionEvent'],
     'creator',
-    { creator: 'address', collection_name: 'text', uri: 'text', description: 'text', maximum: 'u64' },
+    {
+      creator: 'address',
+      collection_name: 'text',
+      uri: 'text',
+      description: 'text',
+      maximum: 'u64',
+    },
     { resources: [COLLECTIONS], handle: 'create_collection_events' },
   ),
   withoutOwner(

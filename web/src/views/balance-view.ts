@@ -7,7 +7,7 @@ import { announce, element } from '../dom.ts';
 import { failurePanel } from '../failure-panel.ts';
 import { form, textInput } from '../form-fields.ts';
 import { balanceRequest } from '../ledger-requests.ts';
-import type { LiveLedger } from '../live-ledger.ts';
+import type { LedgerInfo, LiveLedger } from '../live-ledger.ts';
 import { counted, groupDigits, readU64 } from '../number-text.ts';
 import { RequestPanel } from '../request-panel.ts';
 import { routeHash } from '../route.ts';
@@ -113,7 +113,7 @@ class BalanceView {
       const version = readU64(answer.ledgerHeaders.get('ledger-version') ?? '');
       this.#panel.showAnswer(answer);
       this.#showFigure(balance, answer.text, query.version, version);
-      if (version !== undefined) void this.#showHistory(query, version, signal);
+      void this.#showHistory(query, version, signal);
       if (query.version === '' && version !== undefined) this.#follow(query, version, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -144,7 +144,10 @@ class BalanceView {
     announce(`Balance ${groupDigits(digits)}, ${note}`);
   }
 
-  /** Asks again whenever the ledger has moved on; says nothing aloud. A failure stands until the next success. */
+  /**
+   * Asks again whenever the ledger has moved on; says nothing aloud. A failure stands until the
+   * next success.
+   */
   #follow(query: BalanceQuery, known: bigint, signal: AbortSignal): void {
     let shown = known;
     let asking = false;
@@ -175,7 +178,11 @@ class BalanceView {
     this.#result.querySelector('.figure-note')!.textContent = figureNote(version);
   }
 
-  async #showHistory(query: BalanceQuery, latest: bigint, signal: AbortSignal): Promise<void> {
+  async #showHistory(
+    query: BalanceQuery,
+    latest: bigint | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const range = await this.#range(query, latest, signal);
     if (range === undefined) return;
     const chart = new BalanceChart(range, signal);
@@ -209,12 +216,12 @@ class BalanceView {
   /** The chart's ends; a range that is none is said instead of drawn. */
   async #range(
     query: BalanceQuery,
-    latest: bigint,
+    latest: bigint | undefined,
     signal: AbortSignal,
   ): Promise<VersionRange | undefined> {
-    const oldest = await this.#oldestVersion(signal);
-    const from = query.from === '' ? oldest : readU64(query.from);
-    const to = query.to === '' ? latest : readU64(query.to);
+    const info = await this.#ledgerInfo(signal);
+    const from = query.from === '' ? info.oldestVersion : readU64(query.from);
+    const to = query.to === '' ? (latest ?? info.version) : readU64(query.to);
     if (signal.aborted || from === undefined || to === undefined || from > to) {
       const problem = new RangeError(
         'The chart’s ends must be versions, the first not above the last.',
@@ -226,10 +233,10 @@ class BalanceView {
   }
 
   /** Waits for the first answer of the index if need be. */
-  #oldestVersion(signal: AbortSignal): Promise<bigint> {
+  #ledgerInfo(signal: AbortSignal): Promise<LedgerInfo> {
     return new Promise((resolve) => {
       this.#live.subscribe(({ info }) => {
-        if (info !== undefined) resolve(info.oldestVersion);
+        if (info !== undefined) resolve(info);
       }, signal);
     });
   }

@@ -114,6 +114,6 @@ function facts(info: LedgerInfo, versionsPerSecond: number | undefined): HTMLEle
 
 function growthText(versionsPerSecond: number | undefined): string {
   if (versionsPerSecond === undefined) return 'measuring…';
-  if (versionsPerSecond === 0) return 'none in the last half minute';
+  if (versionsPerSecond === 0) return 'no new version seen lately';
   return `${versionsPerSecond.toFixed(1)} versions per second`;
 }

@@ -1,0 +1,106 @@
+/** `GET /v1/accounts/{address}/resources` and `…/modules`, with a cursor (spec/ledger.md §5.4). */
+import type { Listing, ListingRequest } from '../../ledger/api-contract.ts';
+import type { Address } from '../../move/address.ts';
+import { type Answer, type Call, defineEndpoint } from '../endpoint.ts';
+import { requireOutput } from '../output-switches.ts';
+import { pageSize } from '../page-size.ts';
+import {
+  ADDRESS,
+  CURSOR,
+  type Parameter,
+  pathParameter,
+  queryParameter,
+  U16,
+  U64,
+} from '../parameters.ts';
+import { ModulesSchema, ResourcesSchema } from '../schemas.ts';
+
+interface ListingParameters {
+  readonly [name: string]: Parameter<unknown>;
+  readonly address: Parameter<Address>;
+  readonly ledger_version: Parameter<bigint | undefined>;
+  readonly start: Parameter<Buffer | undefined>;
+  readonly limit: Parameter<number | undefined>;
+}
+
+function listingParameters(items: string): ListingParameters {
+  return {
+    address: pathParameter(ADDRESS, `Account that holds the ${items}.`),
+    ledger_version: queryParameter(
+      U64,
+      'Version to read at; the latest when absent. Pages of one walk should name the same.',
+    ),
+    start: queryParameter(CURSOR, 'Cursor of the page before; absent: the first page.'),
+    limit: queryParameter(
+      U16,
+      `Most state keys of ${items} to return: 9999 when absent or above, unless the node’s maximum ` +
+        'is another. A page may hold fewer and yet have a next one: the cursor says so.',
+    ),
+  };
+}
+
+async function answerPage(
+  { parameters, view, format }: Call<ListingParameters, undefined>,
+  maximum: number,
+  list: (request: ListingRequest) => Promise<Listing>,
+): Promise<Answer> {
+  const version = view.resolveVersion(parameters.ledger_version);
+  const limit = pageSize(parameters.limit, maximum, maximum);
+  const { address, start } = parameters;
+  const page = await list({ address, version, start, limit });
+  return {
+    body: format === 'json' ? await page.json() : page.bcs(),
+    cursor: page.cursor,
+    pinned: parameters.ledger_version !== undefined,
+  };
+}
+
+/** The resources of an account. */
+export const resourcesEndpoint = defineEndpoint({
+  operationId: 'get_account_resources',
+  tag: 'Accounts',
+  summary: 'Get account resources',
+  description:
+    'Retrieves the resources of an account at a ledger version, page by page. Resources in groups are ' +
+    'shown like others; a group counts once. An account without resources has an empty page.',
+  method: 'GET',
+  path: '/accounts/{address}/resources',
+  parameters: listingParameters('resources'),
+  checkSwitches: requireOutput('Get account resources'),
+  results: {
+    description: 'A page of resources.',
+    json: ResourcesSchema,
+    bcs: 'A map from struct tag to the bytes of the resource.',
+    hasCursor: true,
+  },
+  failures: [400, 403, 404, 410, 500, 503],
+  answer: (call) =>
+    answerPage(call, call.settings.maxAccountResourcesPageSize, (request) =>
+      call.view.accounts.resources(request),
+    ),
+});
+
+/** The modules of an account. */
+export const modulesEndpoint = defineEndpoint({
+  operationId: 'get_account_modules',
+  tag: 'Accounts',
+  summary: 'Get account modules',
+  description:
+    'Retrieves the modules of an account at a ledger version, page by page: bytecode and interface. An ' +
+    'account without modules has an empty page.',
+  method: 'GET',
+  path: '/accounts/{address}/modules',
+  parameters: listingParameters('modules'),
+  checkSwitches: requireOutput('Get account modules'),
+  results: {
+    description: 'A page of modules.',
+    json: ModulesSchema,
+    bcs: 'A map from `{address}::{name}`, a string, to the bytes of the module.',
+    hasCursor: true,
+  },
+  failures: [400, 403, 404, 410, 500, 503],
+  answer: (call) =>
+    answerPage(call, call.settings.maxAccountModulesPageSize, (request) =>
+      call.view.accounts.modules(request),
+    ),
+});

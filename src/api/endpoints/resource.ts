@@ -1,0 +1,36 @@
+/** `GET /v1/accounts/{address}/resource/{resource_type}` (spec/http.md §1.6). */
+import { defineEndpoint } from '../endpoint.ts';
+import { requireOutput } from '../output-switches.ts';
+import { ADDRESS, pathParameter, queryParameter, STRUCT_TAG, U64 } from '../parameters.ts';
+import { ResourceSchema } from '../schemas.ts';
+
+/** One resource of an account. */
+export const resourceEndpoint = defineEndpoint({
+  operationId: 'get_account_resource',
+  tag: 'Accounts',
+  summary: 'Get account resource',
+  description:
+    'Retrieves one resource of an account at a ledger version, whether it is stored by itself or in a ' +
+    'resource group. A version below the oldest kept one is answered with 410.',
+  method: 'GET',
+  path: '/accounts/{address}/resource/{resource_type}',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account that holds the resource.'),
+    resource_type: pathParameter(STRUCT_TAG, 'Type of the resource.'),
+    ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
+  },
+  checkSwitches: requireOutput('Get account resource'),
+  results: {
+    description: 'The resource.',
+    json: ResourceSchema,
+    bcs: 'The stored bytes of the resource as they are, without a length.',
+  },
+  failures: [400, 403, 404, 410, 500, 503],
+  async answer({ parameters, view, format }) {
+    const version = view.resolveVersion(parameters.ledger_version);
+    const { address, resource_type: tag } = parameters;
+    const resource = await view.accounts.resource(address, tag, version);
+    const body = format === 'json' ? await resource.json() : resource.bytes;
+    return { body, pinned: parameters.ledger_version !== undefined };
+  },
+});

@@ -1,0 +1,76 @@
+/**
+ * `GET /v1/transactions` and `…/by_version/{txn_version}`: the feed that other nodes follow, as the stored bytes of
+ * `TransactionOnChainData` (spec/ledger.md §3.1). There is no JSON form: docs/differences.md.
+ */
+import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { requireBcs } from '../output-switches.ts';
+import { pageSize } from '../page-size.ts';
+import { pathParameter, queryParameter, U16, U64 } from '../parameters.ts';
+import { NoTransactionsSchema } from '../schemas.ts';
+import { DEFAULT_PAGE_SIZE } from '../settings.ts';
+
+const LIST = 'Get transactions';
+
+/** A page of transactions by version. */
+export const transactionsEndpoint = defineEndpoint({
+  operationId: 'get_transactions',
+  tag: 'Transactions',
+  summary: 'Get transactions',
+  description:
+    'Retrieves transactions with their infos, events and writes, in ascending order of their versions, ' +
+    'as BCS. A first version that was pruned is answered with 410; a ledger that was made without its ' +
+    'transactions answers 403.',
+  method: 'GET',
+  path: '/transactions',
+  parameters: {
+    start: queryParameter(U64, 'First version; absent: the most recent page.'),
+    limit: queryParameter(
+      U16,
+      'Most transactions to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
+        'reduced to that.',
+    ),
+  },
+  checkSwitches: requireBcs(LIST),
+  results: {
+    description: 'The transactions.',
+    json: NoTransactionsSchema,
+    bcs: 'A vector of TransactionOnChainData.',
+  },
+  failures: [400, 403, 410, 500, 503],
+  async answer({ parameters, view, settings }) {
+    const { maxTransactionsPageSize } = settings;
+    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, maxTransactionsPageSize);
+    const items = await view.history.transactions(parameters.start, limit, LIST);
+    return { body: transactionsBcs(items) };
+  },
+});
+
+const BY_VERSION = 'Get transactions by version';
+
+/** The transaction of one version. */
+export const transactionByVersionEndpoint = defineEndpoint({
+  operationId: 'get_transaction_by_version',
+  tag: 'Transactions',
+  summary: 'Get transaction by version',
+  description:
+    'Retrieves the transaction of one version with its info, events and writes, as BCS. A pruned one is ' +
+    'answered with 410; a ledger that was made without its transactions answers 403.',
+  method: 'GET',
+  path: '/transactions/by_version/{txn_version}',
+  parameters: {
+    txn_version: pathParameter(U64, 'Version of the transaction.'),
+  },
+  checkSwitches: requireBcs(BY_VERSION),
+  results: {
+    description: 'The transaction.',
+    json: NoTransactionsSchema,
+    bcs: 'Variant 0 (committed), then TransactionOnChainData.',
+  },
+  failures: [400, 403, 404, 410, 500, 503],
+  async answer({ parameters, view }) {
+    return {
+      body: transactionBcs(await view.history.transaction(parameters.txn_version, BY_VERSION)),
+    };
+  },
+});

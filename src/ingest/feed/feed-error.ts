@@ -1,0 +1,110 @@
+/**
+ * What can go wrong with a feed. Errors are built from facts and say what may be done next: wait and ask again, ask
+ * for the page again, or stop. Nobody matches on messages.
+ */
+
+/** Why a feed cannot be followed now, or at all. */
+export type FeedErrorCode =
+  | 'bad_upstream_url'
+  | 'upstream_unreachable'
+  | 'upstream_timeout'
+  | 'upstream_cut'
+  | 'upstream_busy'
+  | 'upstream_failed'
+  | 'upstream_refused'
+  | 'upstream_not_a_feed'
+  | 'upstream_pruned'
+  | 'page_too_large'
+  | 'page_malformed'
+  | 'page_unproved'
+  | 'other_chain'
+  | 'history_contradicts'
+  | 'trust_contradicts'
+  | 'waypoint_mismatch';
+
+/**
+ * What to do next: `retry` for a fault of the moment, `refetch` for a page that is not what it should be (the way may
+ * have damaged it; a page that stays so is the upstream's fault), `stop` when asking again cannot help.
+ */
+export type Remedy = 'retry' | 'refetch' | 'stop';
+
+const REMEDIES: Readonly<Record<FeedErrorCode, Remedy>> = {
+  bad_upstream_url: 'stop',
+  upstream_unreachable: 'retry',
+  upstream_timeout: 'retry',
+  upstream_cut: 'retry',
+  upstream_busy: 'retry',
+  upstream_failed: 'retry',
+  upstream_refused: 'stop',
+  upstream_not_a_feed: 'retry',
+  upstream_pruned: 'stop',
+  page_too_large: 'refetch',
+  page_malformed: 'refetch',
+  page_unproved: 'refetch',
+  other_chain: 'stop',
+  history_contradicts: 'refetch',
+  trust_contradicts: 'stop',
+  waypoint_mismatch: 'stop',
+};
+
+/** The base of every error of a feed. */
+export class FeedError extends Error {
+  /** Stable, machine-readable reason, in snake_case. */
+  readonly code: FeedErrorCode;
+  readonly remedy: Remedy;
+
+  constructor(code: FeedErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = this.constructor.name;
+    this.code = code;
+    this.remedy = REMEDIES[code];
+  }
+}
+
+/** An answer that is no page. */
+export class UpstreamStatusError extends FeedError {
+  readonly status: number;
+  /** What the upstream asked to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: Extract<FeedErrorCode, `upstream_${string}`>,
+    facts: { readonly url: string; readonly status: number; readonly says: string },
+    retryAfterMs?: number,
+  ) {
+    const { url, status, says } = facts;
+    super(code, `${url} answers ${status}${says === '' ? '' : `: ${says}`}`);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The parts of a feed item that a page can be wrong in. */
+export type PageField =
+  | 'page'
+  | 'version'
+  | 'transaction'
+  | 'info'
+  | 'events'
+  | 'accumulator_root_hash'
+  | 'changes';
+
+/** A page that is not what its hashes say: nothing of it is stored. */
+export class PageError extends FeedError {
+  readonly version: bigint;
+  readonly field: PageField;
+  /** What is wrong, without the place. */
+  readonly detail: string;
+
+  constructor(
+    code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch',
+    version: bigint,
+    field: PageField,
+    detail: string,
+  ) {
+    super(code, `version ${version}, ${field}: ${detail}`);
+    this.version = version;
+    this.field = field;
+    this.detail = detail;
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Pages of an upstream in order, some of them asked for before they are wanted. What is under way is bounded in
+ * number and in bytes: the page that comes next may be large, those asked for ahead may not, and are asked for again
+ * when it is their turn.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
+import {
+  type FeedClient,
+  MAX_PAGE_BYTES,
+  type RawPage,
+  type UpstreamState,
+} from './feed-client.ts';
+import { FeedError, PageError } from './feed-error.ts';
+
+/** Transactions asked for at once; a node gives fewer when its own limit is lower (the reference's is 100). */
+export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
+/** Most pages asked for and not taken yet. */
+export const MAX_PAGES_IN_FLIGHT = 8;
+/** Largest page that is taken ahead of its turn, in bytes. */
+export const MAX_AHEAD_PAGE_BYTES = 8 * 1024 * 1024;
+/** Pages are asked for so that they have about this many bytes at most. */
+const TARGET_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** What a source is asked for. */
+export interface PageSourceOptions {
+  readonly start: bigint;
+  /** The last version wanted; absent: on and on. */
+  readonly until: bigint | undefined;
+  readonly pageTransactions: number;
+  /** How often an upstream that has nothing new is asked, in milliseconds. */
+  readonly pollIntervalMs: number;
+  /** Told of every statement of the upstream about itself; throws to end the source. */
+  readonly onState: (state: UpstreamState) => void;
+}
+
+/** A page, or the word that the upstream has no more for now. */
+export type SourceEvent =
+  | {
+      readonly kind: 'page';
+      readonly bytes: Uint8Array<ArrayBuffer>;
+      readonly count: number;
+      /** Whether the upstream's ledger ended with this page when it was sent. */
+      readonly isNewest: boolean;
+      /** From the question to the last byte, in milliseconds. */
+      readonly requestMs: number;
+    }
+  | { readonly kind: 'idle' };
+
+interface PageRequest {
+  readonly start: bigint;
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly answer: Promise<{ readonly page: RawPage; readonly requestMs: number }>;
+}
+
+/** Asks for pages of one upstream, from one version on. */
+export class PageSource {
+  readonly #client: FeedClient;
+  readonly #options: PageSourceOptions;
+  /** Transactions that the upstream gives at once, as far as is known. */
+  #mostAtOnce: number;
+  /** Transactions asked for at once: fewer where they are large. */
+  #limit: number;
+  /** Newest version of the upstream, as last heard. */
+  #available: bigint;
+  /** The version to ask for next. */
+  #next: bigint;
+  #underWay: PageRequest[] = [];
+  #abort = new AbortController();
+  /** Set until a page has told how many transactions the upstream gives, and after one that was too large. */
+  #oneAtATime = true;
+
+  constructor(client: FeedClient, state: UpstreamState, options: PageSourceOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#mostAtOnce = options.pageTransactions;
+    this.#limit = options.pageTransactions;
+    this.#next = options.start;
+    this.#available = state.ledgerVersion ?? -1n;
+  }
+
+  /**
+   * Pages from the start on, to `until` or until the signal. @throws FeedError of the page whose turn it is
+   */
+  async *events(signal: AbortSignal): AsyncGenerator<SourceEvent, void, undefined> {
+    const { until } = this.#options;
+    // One listener for all: a signal that lives as long as the follower would remember every request.
+    const onAbort = (): void => this.#abort.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        this.#ask();
+        const request = this.#underWay.shift();
+        if (request !== undefined) {
+          const event = await this.#take(request);
+          if (event !== undefined) yield event;
+        } else if (until !== undefined && this.#next > until) {
+          return;
+        } else {
+          yield { kind: 'idle' };
+          await this.#poll(signal);
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#drop();
+    }
+  }
+
+  /** Asks for as many pages as may be under way. */
+  #ask(): void {
+    const { until } = this.#options;
+    const last = until !== undefined && until < this.#available ? until : this.#available;
+    const most = this.#oneAtATime ? 1 : MAX_PAGES_IN_FLIGHT;
+    while (this.#underWay.length < most && this.#next <= last) {
+      const start = this.#next;
+      const left = last - start + 1n;
+      const limit = left < BigInt(this.#limit) ? Number(left) : this.#limit;
+      const maxBytes = this.#underWay.length === 0 ? MAX_PAGE_BYTES : MAX_AHEAD_PAGE_BYTES;
+      const answer = this.#request(start, limit, maxBytes);
+      // Awaited when it is its turn; until then a failure is not "unhandled".
+      answer.catch(() => undefined);
+      this.#underWay.push({ start, limit, maxBytes, answer });
+      this.#next = start + BigInt(limit);
+    }
+  }
+
+  async #request(start: bigint, limit: number, maxBytes: number) {
+    const startedMs = performance.now();
+    const page = await this.#client.page(start, limit, maxBytes, this.#abort.signal);
+    return { page, requestMs: performance.now() - startedMs };
+  }
+
+  async #take(request: PageRequest): Promise<SourceEvent | undefined> {
+    let answer: Awaited<PageRequest['answer']>;
+    try {
+      answer = await request.answer;
+    } catch (error) {
+      if (!(error instanceof FeedError) || error.code !== 'page_too_large') throw error;
+      this.#shrink(request, error);
+      return undefined;
+    }
+    const { page, requestMs } = answer;
+    this.#options.onState(page);
+    if (page.ledgerVersion !== undefined) this.#available = page.ledgerVersion;
+    const count = itemCount(page, request);
+    const end = request.start + BigInt(count);
+    this.#adapt(request, page, count, end);
+    return {
+      kind: 'page',
+      bytes: page.bytes,
+      count,
+      isNewest: end > this.#available,
+      requestMs,
+    };
+  }
+
+  /** A page that has more bytes than it may: half as many transactions, and alone. */
+  #shrink(request: PageRequest, error: FeedError): void {
+    const isHopeless = request.limit === 1 && request.maxBytes === MAX_PAGE_BYTES;
+    if (isHopeless) throw error;
+    this.#restart(request.start);
+    this.#limit = Math.max(1, Math.floor(request.limit / 2));
+    this.#oneAtATime = true;
+  }
+
+  /** Learns from a page how much may be asked for. */
+  #adapt(request: PageRequest, page: RawPage, count: number, end: bigint): void {
+    this.#oneAtATime = false;
+    if (count < request.limit) {
+      // The pages asked for behind this one begin in the wrong place.
+      this.#restart(end);
+      if (end <= this.#available) this.#mostAtOnce = count;
+    }
+    const fits = Math.floor((count * TARGET_PAGE_BYTES) / page.bytes.length);
+    const wanted = Math.min(fits, 2 * this.#limit, this.#mostAtOnce);
+    this.#limit = Math.max(1, wanted);
+  }
+
+  #restart(next: bigint): void {
+    this.#drop();
+    this.#next = next;
+  }
+
+  #drop(): void {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    this.#underWay = [];
+  }
+
+  async #poll(signal: AbortSignal): Promise<void> {
+    await sleep(this.#options.pollIntervalMs, undefined, { signal });
+    const state = await this.#client.state(signal);
+    this.#options.onState(state);
+    this.#available = state.ledgerVersion ?? this.#available;
+  }
+}
+
+/** The number of items a page says it has: not more than were asked for, not none. @throws PageError */
+function itemCount(page: RawPage, { start, limit }: PageRequest): number {
+  let count = 0;
+  try {
+    count = new BcsReader(page.bytes).uleb32();
+  } catch (error) {
+    if (!(error instanceof BcsError)) throw error;
+  }
+  if (count >= 1 && count <= limit) return count;
+  const detail = `a page of ${count} items where 1 to ${limit} were asked for`;
+  throw new PageError('page_malformed', start, 'page', detail);
+}

@@ -1,0 +1,392 @@
+/** The feed and blocks: a sample ledger as it is handed on, and the edges of a small one (spec/ledger.md §3.1, §3.2). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApi } from '../../src/api/server.ts';
+import { apiSettings } from '../../src/api/settings.ts';
+import { sampleChunks } from '../../src/ingest/sample/sample.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { BcsReader } from '../../src/move/bcs-reader.ts';
+import {
+  decodeOnChainDataPage,
+  MIN_ON_CHAIN_DATA_BYTES,
+  readOnChainData,
+  readTransactionData,
+} from '../../src/move/on-chain-data.ts';
+import type { Chunk } from '../../src/store/chunk.ts';
+import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import {
+  blockHash,
+  type ContentLedger,
+  openContentLedger,
+  transactionBytes,
+} from './content-ledger.ts';
+import { DocumentSchemas, type Json } from './document-schemas.ts';
+import { expectError, LogLines, withoutLedger } from './error-answers.ts';
+import { FileCursor } from './genesis-file.ts';
+
+const BCS = { accept: 'application/x-bcs' };
+
+async function bcs(app: FastifyInstance, url: string): Promise<Buffer> {
+  const response = await app.inject({ url, headers: BCS });
+  expect([url, response.statusCode, response.headers['content-type']]).toEqual([
+    url,
+    200,
+    BCS.accept,
+  ]);
+  return response.rawPayload;
+}
+
+describe('the feed of a sample ledger', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-feed-'));
+  const chunks: Chunk[] = [];
+  let store: Store;
+  let app: FastifyInstance;
+  let newest: number;
+
+  beforeAll(async () => {
+    store = await openLmdbStore({ directory: folder });
+    const writer = await LedgerWriter.open(store);
+    for (const chunk of sampleChunks({ seed: 11, transactions: 700, accounts: 60 })) {
+      chunks.push(chunk);
+      await writer.append(chunk);
+    }
+    newest = Number(writer.head!.version);
+    app = buildApi(openLedger(store), apiSettings(), new LogLines());
+  });
+  afterAll(async () => {
+    await app.close();
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  function stored(): Buffer[] {
+    return chunks.flatMap(({ transactions }) =>
+      transactions.map(({ transaction }) => Buffer.from(transaction!)),
+    );
+  }
+
+  it.each([1, 7, 99, 100, 101, 65_535])('is all of it in pages of %i', async (limit) => {
+    const all = stored();
+    const found: Buffer[] = [];
+    while (found.length < all.length) {
+      const page = await bcs(app, `/v1/transactions?start=${found.length}&limit=${limit}`);
+      const items = decodeOnChainDataPage(page);
+      const expected = Math.min(limit, 100, all.length - found.length);
+      expect(items.length).toBe(expected);
+      for (const { bytes, data } of items) {
+        expect(data.version).toBe(BigInt(found.length));
+        found.push(bytes.whole);
+      }
+      if (limit === 1 && found.length === 60) break;
+    }
+    expect(Buffer.concat(found).equals(Buffer.concat(all.slice(0, found.length)))).toBe(true);
+  });
+
+  it('has one version at a time, as committed', async () => {
+    const all = stored();
+    for (const version of [0, 1, 255, 256, newest]) {
+      const body = await bcs(app, `/v1/transactions/by_version/${version}`);
+      const reader = new BcsReader(body);
+      const answer = readTransactionData(reader);
+      reader.finish();
+      if (answer.kind !== 'onChain') throw new Error('a pending transaction');
+      expect(answer.item.bytes.whole.equals(all[version]!)).toBe(true);
+    }
+  });
+
+  it('has every block with its transactions, by height and by each of its versions', async () => {
+    const blocks = chunks.flatMap((chunk) => chunk.blocks);
+    expect(blocks.length).toBeGreaterThan(15);
+    for (const [index, block] of blocks.entries()) {
+      const first = Number(block.firstVersion);
+      const last = Number(blocks[index + 1]?.firstVersion ?? BigInt(newest + 1)) - 1;
+      const url = `/v1/blocks/by_height/${block.height}`;
+      const expected = {
+        block_height: String(block.height),
+        block_hash: `0x${block.id.toString('hex')}`,
+        block_timestamp: String(block.timestampUsecs),
+        first_version: String(first),
+        last_version: String(last),
+        transactions: null,
+      };
+      expect((await app.inject(url)).body).toBe(JSON.stringify(expected));
+      for (const version of [first, last]) {
+        const response = await app.inject(`/v1/blocks/by_version/${version}`);
+        expect(response.body).toBe(JSON.stringify(expected));
+      }
+      const reader = new BcsReader(await bcs(app, `${url}?with_transactions=true`));
+      expect([reader.u64(), reader.fixed(32).equals(block.id), reader.u64()]).toEqual([
+        block.height,
+        true,
+        block.timestampUsecs,
+      ]);
+      expect([reader.u64(), reader.u64()]).toEqual([BigInt(first), BigInt(last)]);
+      const items = reader.option((inner) =>
+        inner.vector(MIN_ON_CHAIN_DATA_BYTES, readOnChainData),
+      );
+      reader.finish();
+      const versions = items!.map(({ data }) => Number(data.version));
+      expect(versions).toEqual(Array.from({ length: last - first + 1 }, (_, at) => first + at));
+      const whole = Buffer.concat(items!.map(({ bytes }) => bytes.whole));
+      expect(whole.equals(Buffer.concat(stored().slice(first, last + 1)))).toBe(true);
+    }
+  });
+});
+
+describe('the edges of the feed', () => {
+  let ledger: ContentLedger;
+  let pruned: ContentLedger;
+  beforeAll(async () => {
+    ledger = await openContentLedger({ maxTransactionsPageSize: 3 });
+    pruned = await openContentLedger();
+    await pruned.prune();
+  });
+  afterAll(async () => {
+    expect([...ledger.log.errors, ...pruned.log.errors]).toEqual([]);
+    await ledger.close();
+    await pruned.close();
+  });
+
+  function expectVersions(page: Buffer, versions: readonly number[]): void {
+    const expected = Buffer.concat([
+      Buffer.of(versions.length),
+      ...versions.map((version) => transactionBytes(version)),
+    ]);
+    expect(page.toString('latin1')).toBe(expected.toString('latin1'));
+  }
+
+  it.each([
+    ['', [2, 3, 4]],
+    ['?limit=1', [4]],
+    ['?limit=2', [3, 4]],
+    ['?limit=65535', [2, 3, 4]],
+    ['?start=0', [0, 1, 2]],
+    ['?start=0&limit=2', [0, 1]],
+    ['?start=2', [2, 3, 4]],
+    ['?start=3', [3, 4]],
+    ['?start=4&limit=3', [4]],
+  ])('%s', async (query, versions) => {
+    expectVersions(await bcs(ledger.app, `/v1/transactions${query}`), versions);
+  });
+
+  it('has 25 to a page by default, fewer where the ledger is shorter', async () => {
+    const wide = await openContentLedger();
+    expectVersions(await bcs(wide.app, '/v1/transactions'), [0, 1, 2, 3, 4]);
+    expect(apiSettings().maxTransactionsPageSize).toBe(100);
+    await wide.close();
+  });
+
+  it.each(['5', '18446744073709551615'])('start=%s lies above the ledger', async (start) => {
+    expectError(
+      await ledger.app.inject({ url: `/v1/transactions?start=${start}`, headers: BCS }),
+      400,
+      'invalid_input',
+      `Given start value (${start}) is higher than the current ledger version, it must be < 4`,
+    );
+  });
+
+  it('of a pruned ledger begins at its oldest version', async () => {
+    const ask = (url: string) => pruned.app.inject({ url, headers: BCS });
+    const text = 'Ledger version(0) has been pruned';
+    expectError(await ask('/v1/transactions?start=0'), 410, 'version_pruned', text);
+    expectError(await ask('/v1/transactions/by_version/0'), 410, 'version_pruned', text);
+    expectVersions((await ask('/v1/transactions?start=1')).rawPayload, [1, 2, 3, 4]);
+    expectVersions((await ask('/v1/transactions')).rawPayload, [1, 2, 3, 4]);
+    expectVersions((await ask('/v1/transactions?limit=4')).rawPayload, [1, 2, 3, 4]);
+    expect((await ask('/v1/transactions/by_version/1')).statusCode).toBe(200);
+  });
+
+  it('of one version ends at the latest', async () => {
+    const ask = (version: string) =>
+      ledger.app.inject({ url: `/v1/transactions/by_version/${version}`, headers: BCS });
+    const last = await ask('4');
+    expect(last.rawPayload.equals(Buffer.concat([Buffer.of(0), transactionBytes(4)]))).toBe(true);
+    expectError(
+      await ask('5'),
+      404,
+      'transaction_not_found',
+      'Transaction not found by Ledger version(5)',
+    );
+    expectError(
+      await ask('x'),
+      400,
+      'web_framework_error',
+      'failed to parse path `txn_version`: failed to parse "string(U64)": Parsing u64 string "x" ' +
+        'failed, caused by error: invalid digit found in string',
+    );
+  });
+
+  it('takes a limit of 1 or more, looked at before the start', async () => {
+    const zero = await ledger.app.inject({
+      url: '/v1/transactions?start=99&limit=0',
+      headers: BCS,
+    });
+    expectError(zero, 400, 'invalid_input', 'Given limit value (0) must not be zero');
+    expectError(
+      await ledger.app.inject('/v1/transactions?limit=65536'),
+      400,
+      'web_framework_error',
+      'failed to parse parameter `limit`: failed to parse "integer(uint16)": number too large to ' +
+        'fit in target type (occurred while parsing "optional<integer(uint16)>")',
+    );
+  });
+
+  it('has no JSON form, and says so before it looks at the ledger', async () => {
+    const bare = withoutLedger();
+    for (const app of [ledger.app, bare]) {
+      for (const [url, operation] of [
+        ['/v1/transactions', 'Get transactions'],
+        ['/v1/transactions/by_version/0', 'Get transactions by version'],
+      ] as const) {
+        expectError(
+          await app.inject(url),
+          403,
+          'api_disabled',
+          `${operation} is not allowed. Only BCS is supported as an AcceptType.`,
+        );
+      }
+    }
+    expect((await bare.inject({ url: '/v1/transactions', headers: BCS })).statusCode).toBe(503);
+    await bare.close();
+    const closed = withoutLedger({ bcsOutputEnabled: false });
+    expectError(
+      await closed.inject({ url: '/v1/transactions', headers: BCS }),
+      403,
+      'api_disabled',
+      'Get transactions with BCS output is disabled on this endpoint',
+    );
+    await closed.close();
+  });
+
+  it('is closed where the ledger keeps no transactions', async () => {
+    const without = await openContentLedger({}, false);
+    for (const [url, operation] of [
+      ['/v1/transactions', 'Get transactions'],
+      ['/v1/transactions/by_version/0', 'Get transactions by version'],
+      ['/v1/blocks/by_height/1?with_transactions=true', 'Get block by height with transactions'],
+      ['/v1/blocks/by_version/1?with_transactions=true', 'Get block by version with transactions'],
+    ] as const) {
+      expectError(
+        await without.app.inject({ url, headers: BCS }),
+        403,
+        'api_disabled',
+        `${operation} is disabled on this endpoint: its ledger keeps no transactions`,
+      );
+    }
+    expect((await without.app.inject('/v1/blocks/by_height/1')).statusCode).toBe(200);
+    await without.close();
+  });
+});
+
+describe('blocks', () => {
+  let ledger: ContentLedger;
+  let document: DocumentSchemas;
+  beforeAll(async () => {
+    ledger = await openContentLedger({ maxBlockTransactionsPageSize: 1 });
+    document = new DocumentSchemas((await ledger.app.inject('/v1/spec.json')).json<Json>());
+  });
+  afterAll(() => ledger.close());
+
+  it.each([
+    [0, 0, 0],
+    [1, 1, 2],
+    [2, 3, 4],
+  ])('%i holds versions %i to %i', async (height, first, last) => {
+    const expected = {
+      block_height: String(height),
+      block_hash: `0x${blockHash(height).toString('hex')}`,
+      block_timestamp: String(height * 1_000_000),
+      first_version: String(first),
+      last_version: String(last),
+      transactions: null,
+    };
+    for (const path of [`by_height/${height}`, `by_version/${first}`, `by_version/${last}`]) {
+      for (const query of ['', '?with_transactions=false']) {
+        const response = await ledger.app.inject(`/v1/blocks/${path}${query}`);
+        expect(response.body).toBe(JSON.stringify(expected));
+        const reference = { $ref: '#/components/schemas/Block' };
+        expect(document.problems(reference, response.json<Json>())).toEqual([]);
+        const cursor = new FileCursor(await bcs(ledger.app, `/v1/blocks/${path}${query}`));
+        expect(cursor.u64()).toBe(BigInt(height));
+        expect(cursor.take(32).equals(blockHash(height))).toBe(true);
+        expect([cursor.u64(), cursor.u64(), cursor.u64(), cursor.uleb()]).toEqual([
+          BigInt(height * 1_000_000),
+          BigInt(first),
+          BigInt(last),
+          0,
+        ]);
+        expect(cursor.isAtEnd).toBe(true);
+      }
+    }
+  });
+
+  it('with more transactions than the node gives are cut', async () => {
+    const body = await bcs(ledger.app, '/v1/blocks/by_height/1?with_transactions=true');
+    const expected = Buffer.concat([Buffer.of(1, 1), transactionBytes(1)]);
+    expect(body.subarray(64).equals(expected)).toBe(true);
+  });
+
+  it('have no transactions in JSON', async () => {
+    for (const [path, operation] of [
+      ['by_height/1', 'Get block by height'],
+      ['by_version/1', 'Get block by version'],
+    ] as const) {
+      expectError(
+        await ledger.app.inject(`/v1/blocks/${path}?with_transactions=true`),
+        403,
+        'api_disabled',
+        `${operation} with transactions is not allowed. Only BCS is supported as an AcceptType.`,
+      );
+    }
+  });
+
+  it('that are not there, and bad parameters', async () => {
+    const ask = (path: string) => ledger.app.inject(`/v1/blocks/${path}`);
+    const notFound = 'Block not found by Block height(3)';
+    expectError(await ask('by_height/3'), 404, 'block_not_found', notFound);
+    expectError(
+      await ask('by_version/5'),
+      404,
+      'version_not_found',
+      'Ledger version not found by Ledger version(5)',
+    );
+    expectError(
+      await ask('by_height/-1'),
+      400,
+      'web_framework_error',
+      'failed to parse path `block_height`: failed to parse "integer(uint64)": invalid digit found ' +
+        'in string',
+    );
+    expectError(
+      await ask('by_version/18446744073709551616'),
+      400,
+      'web_framework_error',
+      'failed to parse path `version`: failed to parse "integer(uint64)": number too large to fit in ' +
+        'target type',
+    );
+    expectError(
+      await ask('by_height/1?with_transactions=1'),
+      400,
+      'web_framework_error',
+      'failed to parse parameter `with_transactions`: failed to parse "boolean": provided string was ' +
+        'not `true` or `false` (occurred while parsing "optional<boolean>")',
+    );
+  });
+
+  it('that were pruned', async () => {
+    const pruned = await openContentLedger();
+    await pruned.prune();
+    const ask = (path: string) => pruned.app.inject(`/v1/blocks/${path}`);
+    expectError(await ask('by_height/0'), 410, 'block_pruned', 'Block(0) has been pruned');
+    const text = 'Ledger version(0) has been pruned';
+    expectError(await ask('by_version/0'), 410, 'version_pruned', text);
+    expect((await ask('by_height/1')).statusCode).toBe(200);
+    expect((await ask('by_version/1')).statusCode).toBe(200);
+    await pruned.close();
+  });
+});

@@ -1,0 +1,90 @@
+/** The example of docs/encode.md, run as it stands there, by the package's own name, against a node that serves. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ADDRESS_ONE } from '../../src/move/address.ts';
+import type { CompiledModule } from '../../src/move/module/compiled.ts';
+import { writeModule } from '../../src/move/module/write.ts';
+import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
+import { hostileModules } from '../api/hostile-modules.ts';
+import { CHAIN_ID, writeModuleLedger } from '../api/module-ledger.ts';
+import { ledgerOf } from '../ledger/encode-modules.ts';
+import { ROOT } from '../repo/source-tree.ts';
+import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
+
+const run = promisify(execFile);
+const folder = temporaryFolder();
+afterAll(killLeftNodes);
+
+/** A ledger whose only module has the function that the example calls. */
+async function exampleLedger(): Promise<string> {
+  const lookup = ledgerOf(
+    { '0x1::aptos_account::transfer': { parameters: ['&signer', 'address', 'u64'] } },
+    {},
+  );
+  const module = lookup({ address: ADDRESS_ONE, name: 'aptos_account' }) as CompiledModule;
+  const data = join(folder, 'example');
+  await (await writeModuleLedger(data, [writeModule(module)])).close();
+  return data;
+}
+
+/** Runs a module's text in the package's folder, where its own name can be imported. */
+async function runModule(text: string): Promise<string> {
+  const args = ['--input-type=module', '--eval', text];
+  const { stdout, stderr } = await run(process.execPath, args, { cwd: ROOT });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+describe('the library', () => {
+  const docs = readFileSync(join(ROOT, 'docs/encode.md'), 'utf8');
+  const [, example] = /^```js\n([\s\S]*?)^```$/m.exec(docs)!;
+
+  it('runs the example of docs/encode.md', async () => {
+    const node = await ServedNode.start(await exampleLedger());
+    const printed = await runModule(
+      example!.replaceAll('http://127.0.0.1:8080/v1', node.ready.url),
+    );
+    const [message, shown] = printed.split('\n');
+    const tail = '80d8db7000000000cc';
+    expect(message).toMatch(new RegExp(`^b5e97db07fa0bd0e[0-9a-f]+${tail}$`));
+    expect(shown).toBe("[ '0xcafe', '1000000' ] [ 'address', 'u64' ] true");
+    expect(docs).toContain(`It prints the message and \`${shown}\``);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('gives errors with codes', async () => {
+    const modules = hostileModules().map((bytes) => bytes.toString('base64'));
+    const request = { ...GOOD_REQUEST, sender: 'x' };
+    const printed = await runModule(`
+      import { BinaryFormatError, DecodeError, EncodeError, PlainJsonError } from 'daybook';
+      import { decodeSubmission, encodeSubmission, modulesFrom, readModule } from 'daybook';
+      const bytes = ${JSON.stringify(modules)}.map((text) => Buffer.from(text, 'base64'));
+      const context = { chainId: ${CHAIN_ID}, lookupModule: modulesFrom(bytes) };
+      const failures = await Promise.all([
+        encodeSubmission(${JSON.stringify(request)}, context),
+        encodeSubmission('{', context),
+        encodeSubmission({ sender: new Date() }, context),
+        decodeSubmission('zz', context),
+        decodeSubmission(Buffer.alloc(40), context),
+        (async () => readModule(Buffer.of(1)))(),
+      ].map((promise) => promise.catch((error) => error)));
+      const kinds = [EncodeError, EncodeError, PlainJsonError, DecodeError, DecodeError, BinaryFormatError];
+      failures.forEach((error, at) => console.log(error instanceof kinds[at], error.code));
+      const good = ${JSON.stringify(GOOD_REQUEST)};
+      const [fromObject, fromText] = [good, JSON.stringify(good)].map((one) => encodeSubmission(one, context));
+      console.log(Buffer.compare(await fromObject, await fromText));
+    `);
+    const codes = [
+      'bad_field',
+      'json_syntax',
+      'not_json',
+      'bad_hex',
+      'unknown_domain',
+      'bad_magic',
+    ];
+    expect(printed).toBe(`${codes.map((code) => `true ${code}\n`).join('')}0\n`);
+  });
+});

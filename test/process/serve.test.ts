@@ -1,0 +1,209 @@
+/** `daybook serve` as a process: when it answers, what it refuses, how it stops (design §5). */
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SMALL_CHAIN_ID, smallGenesisFile } from '../api/genesis-small.ts';
+import {
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  temporaryFolder,
+} from './command.ts';
+
+const folder = temporaryFolder();
+const data = join(folder, 'ledger');
+
+beforeAll(async () => {
+  const genesis = join(folder, 'small.blob');
+  writeFileSync(genesis, smallGenesisFile());
+  expect((await runCommand(['init', '--data', data, '--genesis', genesis])).code).toBe(0);
+});
+afterEach(killLeftNodes);
+
+/** A connection that has sent the beginning of a POST and owes the rest of its body. */
+async function halfPost(node: ServedNode): Promise<Socket> {
+  const socket = connect(node.port, '127.0.0.1');
+  const head =
+    'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\n' +
+    'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n';
+  socket.on('error', () => undefined).write(head);
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  expect(first.toString('latin1')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  return socket;
+}
+
+/** Everything that comes until the other side closes. */
+async function rest(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  await once(socket, 'close');
+  return text;
+}
+
+describe('a node that answers', () => {
+  it('says so in one line of JSON with these members in this order', async () => {
+    const node = await ServedNode.start(data);
+    expect(node.stdout).toBe(
+      `{"event":"ready","url":"http://127.0.0.1:${node.port}/v1","pid":${node.process.pid},` +
+        `"chain_id":${SMALL_CHAIN_ID},"ledger_version":"0"}\n`,
+    );
+    expect(node.port).toBeGreaterThan(0);
+    const response = await node.get('');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ chain_id: SMALL_CHAIN_ID, ledger_version: '0' });
+    const { code, stdout } = await node.stop();
+    expect([code, stdout]).toEqual([0, node.stdout]);
+  });
+
+  it('logs lines of JSON on stderr, and none when told so', async () => {
+    const node = await ServedNode.start(data);
+    const quiet = await ServedNode.start(data, ['--log-level', 'silent']);
+    expect(node.log).toEqual([
+      expect.objectContaining({ msg: 'answering', url: node.ready.url, pid: node.ready.pid }),
+    ]);
+    await node.get('/nowhere');
+    expect((await quiet.stop()).stderr).toBe('');
+    await node.stop();
+    expect(node.log.at(-1)).toMatchObject({ msg: 'stopping', signal: 'SIGTERM' });
+    expect(node.complaints).toEqual([]);
+  });
+
+  it.each(['[::1]:0', 'localhost:0', '0.0.0.0:0'])('listens on %s', async (listen) => {
+    const node = await ServedNode.start(data, ['--listen', listen]);
+    expect((await node.get('/-/healthy')).status).toBe(200);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('shares its ledger with others', async () => {
+    const nodes = await Promise.all([ServedNode.start(data), ServedNode.start(data)]);
+    const urls = nodes.map(({ ready }) => ready.url);
+    expect(new Set(urls).size).toBe(2);
+    const genesis = join(folder, 'small.blob');
+    const again = await runCommand(['init', '--data', data, '--genesis', genesis]);
+    expect(expectFailure(again, 1)).toContain('holds a ledger already');
+    expect((await runCommand(['status', '--data', data])).code).toBe(0);
+    await nodes[0]!.stop('SIGKILL');
+    expect(
+      await (await nodes[1]!.get('/accounts/0xb0b/balance/0x1::aptos_coin::AptosCoin')).text(),
+    ).toBe('18446744073709551615');
+    expect((await nodes[1]!.stop()).code).toBe(0);
+  });
+
+  it('makes a small sample ledger where there is none', async () => {
+    const empty = join(folder, 'empty');
+    const node = await ServedNode.start(empty);
+    expect(Number(node.ready.ledger_version)).toBeGreaterThan(100);
+    expect(node.log[0]).toMatchObject({ msg: 'no ledger: making a sample', data: empty });
+    expect((await node.get('/accounts/0x1/module/coin')).status).toBe(200);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('reads while another process writes, and never goes back', async () => {
+    const written = join(folder, 'written');
+    const writer = await ServedNode.start(written, ['--produce', '500']);
+    const reader = await ServedNode.start(written);
+    const versions: bigint[] = [];
+    while (versions.length < 150 || versions.at(-1) === versions[0]) {
+      const response = await reader.get('');
+      const body = (await response.json()) as { ledger_version: string };
+      expect(response.headers.get('x-node-ledger-version')).toBe(body.ledger_version);
+      versions.push(BigInt(body.ledger_version));
+    }
+    expect(versions).toEqual(versions.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+    const second = await runCommand(['serve', '--data', written, '--produce', '1']);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain(`is being written by process ${writer.ready.pid}`);
+    await writer.stop('SIGKILL');
+    expect((await reader.get('')).status).toBe(200);
+    const status = await runCommand(['status', '--data', written, '--json']);
+    const { ledger_version } = JSON.parse(status.stdout) as { ledger_version: string };
+    expect(BigInt(ledger_version)).toBeGreaterThanOrEqual(versions.at(-1)!);
+    expect((await reader.stop()).code).toBe(0);
+    expect([...reader.complaints, ...writer.complaints]).toEqual([]);
+  });
+});
+
+describe('a node that cannot start says why in one line', () => {
+  it('a busy port', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const result = await runCommand(['serve', '--data', data, '--listen', `127.0.0.1:${port}`]);
+    expect(expectFailure(result, 1)).toMatch(
+      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
+    );
+    other.close();
+  });
+
+  it.each([
+    ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
+    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is no HOST:PORT/],
+    ['a port too high', ['--listen', '127.0.0.1:65536'], 2, /is no HOST:PORT/],
+    ['an unknown flag', ['--port', '80'], 2, /unknown option '--port'/],
+    ['a flag without its value', ['--listen'], 2, /argument missing/],
+    ['an argument too many', ['ledger'], 2, /too many arguments/],
+    ['a limit too low', ['--max-events-page-size', '0'], 2, /at least 1, at most 65535/],
+    ['a limit too high', ['--max-events-page-size', '65536'], 2, /at least 1, at most 65535/],
+    ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is no valid headersTimeoutMs/],
+    ['no boolean', ['--compression-enabled', 'maybe'], 2, /boolean/],
+    ['none of the choices', ['--node-role', 'observer'], 2, /one of validator, full_node/],
+    ['a bad prefix', ['--header-prefix', 'X Y'], 2, /headerPrefix/],
+  ] as const)('%s', async (_, flags, code, text) => {
+    const result = await runCommand(['serve', '--data', data, ...flags]);
+    expect(expectFailure(result, code)).toMatch(text);
+  });
+
+  it('a folder that is none of ours, which stays as it is', async () => {
+    const foreign = join(folder, 'foreign');
+    mkdirSync(foreign);
+    writeFileSync(join(foreign, 'notes.txt'), 'mine');
+    const result = await runCommand(['serve', '--data', foreign, '--log-level', 'silent']);
+    expect(expectFailure(result, 1)).toContain('is not empty (it holds notes.txt)');
+    expect(readdirSync(foreign)).toEqual(['notes.txt']);
+  });
+});
+
+describe('a node that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s: finishes what is under way', async (signal) => {
+    const node = await ServedNode.start(data);
+    const idle = connect(node.port, '127.0.0.1');
+    idle.write('GET /v1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(idle, 'data');
+    const socket = await halfPost(node);
+    node.process.kill(signal);
+    await expect.poll(() => node.log.at(-1)).toMatchObject({ msg: 'stopping', signal });
+    const refused = connect(node.port, '127.0.0.1');
+    const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+    const answer = rest(socket);
+    socket.write('{}');
+    expect(await answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*"parse request payload error/s);
+    expect(await node.end()).toMatchObject({ code: 0, signal: null });
+  });
+
+  it('waits no longer than it was told to', async () => {
+    const node = await ServedNode.start(data, ['--shutdown-timeout-ms', '300']);
+    const socket = await halfPost(node);
+    const startedMs = performance.now();
+    expect(await node.stop()).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - startedMs).toBeGreaterThan(250);
+    socket.destroy();
+  });
+
+  it('goes at once when told twice', async () => {
+    const node = await ServedNode.start(data);
+    const socket = await halfPost(node);
+    node.process.kill('SIGTERM');
+    await expect.poll(() => node.log.at(-1)).toMatchObject({ msg: 'stopping' });
+    const startedMs = performance.now();
+    expect(await node.stop('SIGINT')).toMatchObject({ code: null, signal: 'SIGINT' });
+    // The default would have been to wait for eight seconds.
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    socket.destroy();
+  });
+});

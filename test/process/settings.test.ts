@@ -1,0 +1,220 @@
+/** Settings of the program: their four sources, what is refused in each, and how they are shown (design §5). */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_CONFIG_FILE_BYTES } from '../../src/node/setting-sources.ts';
+import { NodeSettingsSchema } from '../../src/node/settings.ts';
+import { smallGenesisFile } from '../api/genesis-small.ts';
+import {
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  temporaryFolder,
+} from './command.ts';
+
+const folder = temporaryFolder();
+const data = join(folder, 'ledger');
+
+beforeAll(async () => {
+  const genesis = join(folder, 'small.blob');
+  writeFileSync(genesis, smallGenesisFile());
+  expect((await runCommand(['init', '--data', data, '--genesis', genesis])).code).toBe(0);
+});
+afterEach(killLeftNodes);
+
+let files = 0;
+function configFile(content: string): string {
+  files += 1;
+  const path = join(folder, `config-${files}.yaml`);
+  writeFileSync(path, content);
+  return path;
+}
+
+describe('sources', () => {
+  it('a flag goes before the environment, that before a file, that before the default', async () => {
+    const config = configFile('header_prefix: X-File\nnode_role: full_node\ngit_hash: "0123"\n');
+    const node = await ServedNode.start(data, ['--header-prefix', 'X-Flag', '--config', config], {
+      environment: { DAYBOOK_HEADER_PREFIX: 'X-Environment', DAYBOOK_NODE_ROLE: 'validator' },
+    });
+    const response = await node.get('');
+    expect(response.headers.get('x-flag-chain-id')).toBe('7');
+    expect(response.headers.has('x-file-chain-id')).toBe(false);
+    const missing = await fetch(`${new URL(node.ready.url).origin}/none`);
+    expect(missing.headers.get('x-flag-chain-id')).toBe('7');
+    expect(await response.json()).toMatchObject({
+      node_role: 'validator',
+      git_hash: '0123',
+      encryption_key: null,
+    });
+    // The default, which nothing changed.
+    expect(
+      (await node.get('/accounts/1/module/coin', { accept: 'application/x-bcs' })).status,
+    ).toBe(200);
+    await node.stop();
+  });
+
+  it('all of them from the environment, the config file and the folder too', async () => {
+    const config = configFile(JSON.stringify({ git_hash: 'of json', json_output_enabled: true }));
+    const node = await ServedNode.start('unused', ['--data', data], {
+      environment: {
+        DAYBOOK_CONFIG: config,
+        DAYBOOK_DATA: join(folder, 'nowhere'),
+        DAYBOOK_BCS_OUTPUT_ENABLED: 'off',
+        DAYBOOK_ENCODE_SUBMISSION_ENABLED: '0',
+        DAYBOOK_MAX_EVENTS_PAGE_SIZE: '1',
+        DAYBOOK_UNKNOWN_THING: 'ignored: other programs may have such names',
+      },
+    });
+    expect(await (await node.get('')).json()).toMatchObject({ git_hash: 'of json' });
+    const bcs = await node.get('/accounts/1/module/coin', { accept: 'application/x-bcs' });
+    expect([bcs.status, await bcs.json()]).toEqual([
+      403,
+      {
+        message: 'Get account module with BCS output is disabled on this endpoint',
+        error_code: 'api_disabled',
+        vm_error_code: null,
+      },
+    ]);
+    await node.stop();
+  });
+
+  it('a relative folder lies where the command runs', async () => {
+    const node = await ServedNode.start('ledger', [], { workingFolder: folder });
+    expect(node.ready.chain_id).toBe(7);
+    await node.stop();
+  });
+});
+
+describe('what is refused', () => {
+  const bomb = Array.from({ length: 12 }, (_, level) => {
+    const item = level === 0 ? 'lol' : `*a${level - 1}`;
+    return `a${level}: &a${level} [${Array.from({ length: 10 }, () => item).join(',')}]`;
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['an unknown name', 'header_prefx: X', /there is no setting "header_prefx"/],
+    ['a flag’s spelling', 'header-prefix: X', /there is no setting "header-prefix"/],
+    ['a name of every object', '__proto__: {data: x}', /there is no setting "__proto__"/],
+    ['another one', 'constructor: 1', /there is no setting "constructor"/],
+    ['a wrong type', 'json_output_enabled: "yes"', /config file, json_output_enabled: "yes"/],
+    ['a number for a text', 'git_hash: 123', /config file, git_hash: 123 is no valid gitHash/],
+    ['nothing for a value', 'git_hash:', /config file, git_hash: null/],
+    ['no whole number', 'headers_timeout_ms: 1.5', /headersTimeoutMs: integer/],
+    ['a list', '- a\n- b', /must hold a mapping of settings/],
+    ['a text', 'hello', /must hold a mapping of settings/],
+    ['broken YAML', 'a: [1', /config file .*config-\d+\.yaml: /],
+    ['a name twice', 'git_hash: a\ngit_hash: b', /config-\d+\.yaml: .*unique/],
+    ['names for ever', bomb.join('\n'), /config-\d+\.yaml: /],
+    ['an unknown tag', 'git_hash: !daybook x\nnonsense: 1', /there is no setting "nonsense"/],
+    ['control characters', 'git_hash: "\x1b[2J"\nlisten: 1', /listen: 1 is no valid listen/],
+  ])('in a file: %s', async (_, content, text) => {
+    const result = await runCommand(['serve', '--config', configFile(content)]);
+    expect(expectFailure(result, 1)).toMatch(text);
+  });
+
+  it('a file that is absent, a folder, or too long', async () => {
+    const long = configFile('#'.repeat(MAX_CONFIG_FILE_BYTES + 1));
+    for (const [path, text] of [
+      [join(folder, 'none.yaml'), 'ENOENT'],
+      [folder, 'EISDIR'],
+      [long, `more than ${MAX_CONFIG_FILE_BYTES} bytes`],
+    ] as const) {
+      expect(expectFailure(await runCommand(['serve', '--config', path]), 1)).toContain(text);
+    }
+    const fits = configFile(`bad: 1\n${'#'.repeat(MAX_CONFIG_FILE_BYTES - 7)}`);
+    expect(expectFailure(await runCommand(['serve', '--config', fits]), 1)).toContain('"bad"');
+  });
+
+  it('in the environment', async () => {
+    const environment = { DAYBOOK_LISTEN: 'everywhere', DAYBOOK_LOG_LEVEL: 'loud' };
+    const result = await runCommand(['serve', '--data', data], { environment });
+    expect(expectFailure(result, 1)).toMatch(/^environment variable DAYBOOK_LOG_LEVEL: "loud"/);
+  });
+});
+
+describe('help', () => {
+  it('shows every setting with its flag, variable and default, durations and sizes with units', async () => {
+    const { code, stdout, stderr } = await runCommand(['serve', '--help']);
+    expect([code, stderr]).toEqual([0, '']);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    for (const [name, property] of Object.entries(NodeSettingsSchema.properties)) {
+      const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      expect(text).toContain(`--${snake.replaceAll('_', '-')} <value>`);
+      expect(text).toContain(`env DAYBOOK_${snake.toUpperCase()}`);
+      const { default: value } = property as { default?: unknown };
+      expect(text).toContain(`default ${JSON.stringify(value)};`);
+      const { description } = property as { description?: string };
+      if (name.endsWith('Ms')) expect(description).toContain('in milliseconds');
+      if (name.endsWith('Bytes')) expect(description).toContain('in bytes');
+    }
+  });
+
+  it('lists the commands, and each command its options', async () => {
+    const { code, stdout } = await runCommand(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['serve', 'init', 'status', 'sample', 'encode']) {
+      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+      const own = await runCommand([command, '--help']);
+      expect([own.code, own.stderr]).toEqual([0, '']);
+      expect(own.stdout).toContain(`Usage: daybook ${command}`);
+    }
+  });
+
+  it('the version is the package’s', async () => {
+    const { code, stdout } = await runCommand(['--version']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  });
+});
+
+describe('wrong usage', () => {
+  it.each([
+    [['nonsense'], /unknown command 'nonsense'/],
+    [['--nonsense'], /unknown option '--nonsense'/],
+    [['init', '--data', 'x'], /required option '--genesis <file>' not specified/],
+    [['init', '--genesis', 'x'], /required option '--data <dir>' not specified/],
+    [['init', '--data', 'x', '--genesis'], /argument missing/],
+    [['init', '--data', 'x', '--genesis', 'y', 'z'], /too many arguments/],
+    [['status', '--jso'], /unknown option '--jso'/],
+  ])('%j: exit code 2 and one line', async (args, text) => {
+    expect(expectFailure(await runCommand(args), 2)).toMatch(text);
+  });
+
+  it('no command at all: the help, on stderr', async () => {
+    const { code, stdout, stderr } = await runCommand([]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Usage: daybook');
+  });
+});
+
+describe('status', () => {
+  it('prints one object with these members in this order', async () => {
+    const { code, stdout, stderr } = await runCommand(['status', '--data', data, '--json']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      /^\{"chain_id":7,"ledger_version":"0","oldest_ledger_version":"0","ledger_timestamp":"0","epoch":"0","block_height":"0","oldest_block_height":"0","columns":\{.*\}\}\n$/,
+    );
+    const { columns } = JSON.parse(stdout) as { columns: Record<string, object> };
+    // Twelve writes and four events in streams, one in none.
+    expect(columns).toMatchObject({
+      state: { rows: 12, bytes: 4096 },
+      events: { rows: 4, bytes: 4096 },
+      module_events: { rows: 1 },
+      head: { rows: 1 },
+    });
+  });
+
+  it('prints lines for people', async () => {
+    const { code, stdout } = await runCommand(['status', '--data', data]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^chain id +7$/m);
+    expect(stdout).toMatch(/^state +12 +4096$/m);
+  });
+
+  it('of a folder without a ledger fails and makes none', async () => {
+    for (const empty of [join(folder, 'none'), folder]) {
+      const line = expectFailure(await runCommand(['status', '--data', empty]), 1);
+      expect(line).toContain(`there is no ledger in ${empty}`);
+    }
+  });
+});
