@@ -2,7 +2,7 @@
 import type { Address } from '../move/address.ts';
 import { formatAddress } from '../move/address.ts';
 import type { CompiledModule, LoaderLimits, ModuleId } from '../move/module/compiled.ts';
-import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
+import { type MaybePromise, type ModuleLookup, rememberingIds } from '../move/module/lookup.ts';
 import type { StoredEvent } from '../store/event-column.ts';
 import type { LedgerIdentity } from '../store/identity-column.ts';
 import { EventGapError } from '../store/store-error.ts';
@@ -58,7 +58,7 @@ export class StoredLedgerView implements LedgerView {
     };
     this.#view = view;
     this.#caches = caches;
-    this.lookupModule = (id) => this.#lookup(id);
+    this.lookupModule = rememberingIds((id) => this.#lookup(id));
     this.accounts = new StoredAccounts({
       store: view,
       latestVersion: head.version,

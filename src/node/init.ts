@@ -15,11 +15,8 @@ import {
   type Waypoint,
   WaypointTextError,
 } from '../move/waypoint.ts';
-import { openLmdbStore } from '../store/lmdb-store.ts';
-import { StoreError } from '../store/store-error.ts';
-import { LedgerWriter } from '../store/writer.ts';
-import { refuseUsedFolder } from './data-folder.ts';
 import { readInputFile } from './input-file.ts';
+import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
 
 /** Most bytes read of a waypoint file. */
@@ -48,8 +45,9 @@ export async function initLedger(
   const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
   const genesis = decodeGenesis(genesisFile);
   const proof = prove(genesis, expected);
-  refuseUsedFolder(dataFolder);
-  await storeGenesis(dataFolder, genesis, proof);
+  await withNewLedger(dataFolder, (writer) =>
+    ingestChunks(writer, [chunkOfGenesis(genesis, proof)]),
+  );
   return {
     chainId: genesis.chainId,
     waypoint: formatWaypoint(proof.waypoint),
@@ -93,30 +91,5 @@ function prove(genesis: Genesis, expected: Waypoint | undefined): GenesisProof {
     if (!(cause instanceof GenesisError)) throw cause;
     const message = `${cause.message}; nothing was stored`;
     throw new NodeError('waypoint_mismatch', message, { cause });
-  }
-}
-
-async function storeGenesis(
-  dataFolder: string,
-  genesis: Genesis,
-  proof: GenesisProof,
-): Promise<void> {
-  try {
-    const store = await openLmdbStore({ directory: dataFolder });
-    try {
-      const writer = await LedgerWriter.open(store);
-      if (writer.head !== undefined) {
-        throw new NodeError(
-          'ledger_exists',
-          `${dataFolder} holds a ledger already: give an absent or empty folder`,
-        );
-      }
-      await ingestChunks(writer, [chunkOfGenesis(genesis, proof)]);
-    } finally {
-      await store.close();
-    }
-  } catch (cause) {
-    if (!(cause instanceof StoreError)) throw cause;
-    throw new NodeError('data_not_usable', cause.message, { cause });
   }
 }

@@ -1,10 +1,7 @@
 /** `daybook sample`, and the small sample ledger that `serve` makes where there is none. */
 import { ingestChunks } from '../ingest/ingest-chunks.ts';
 import { SampleError, sampleChunksInParallel } from '../ingest/sample/sample.ts';
-import { openLmdbStore } from '../store/lmdb-store.ts';
-import { StoreError } from '../store/store-error.ts';
-import { LedgerWriter } from '../store/writer.ts';
-import { refuseUsedFolder } from './data-folder.ts';
+import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
 
 /** What a sample ledger is made from. */
@@ -46,17 +43,12 @@ export async function makeSample(
   request: SampleRequest,
   onProgress: (transactions: number) => void = () => undefined,
 ): Promise<SampleReport> {
-  refuseUsedFolder(dataFolder);
   const startedMs = performance.now();
   try {
-    const store = await openLmdbStore({ directory: dataFolder });
-    try {
-      const writer = await LedgerWriter.open(store);
-      if (writer.head !== undefined) {
-        throw new NodeError('ledger_exists', `${dataFolder} holds a ledger already`);
-      }
-      const head = await ingestChunks(writer, sampleChunksInParallel(request), (progress) =>
-        onProgress(progress.transactions),
+    return await withNewLedger(dataFolder, async (writer) => {
+      const chunks = sampleChunksInParallel(request);
+      const head = await ingestChunks(writer, chunks, ({ transactions }) =>
+        onProgress(transactions),
       );
       return {
         chainId: writer.identity!.chainId,
@@ -65,14 +57,9 @@ export async function makeSample(
         epoch: head!.epoch,
         seconds: (performance.now() - startedMs) / 1000,
       };
-    } finally {
-      await store.close();
-    }
+    });
   } catch (cause) {
-    if (cause instanceof SampleError)
-      throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
-    if (cause instanceof StoreError)
-      throw new NodeError('data_not_usable', cause.message, { cause });
-    throw cause;
+    if (!(cause instanceof SampleError)) throw cause;
+    throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
   }
 }

@@ -9,8 +9,9 @@
  * whose history is kept. So the rows of a key are always the end of its history: a row that is
  * found is right at any version, only absence can mean "pruned".
  */
-import { addressFromBytes } from '../move/address.ts';
+
 import { MerkleAccumulator } from '../move/accumulator.ts';
+import { addressFromBytes } from '../move/address.ts';
 import { transactionInfoHash } from '../move/transaction-info.ts';
 import { accountKeySegments } from './account-key-column.ts';
 import { Batch } from './batch.ts';
@@ -32,16 +33,21 @@ import { encodeStreamId } from './event-column.ts';
 import {
   BUCKET_INDEX_BYTES,
   type BucketKey,
+  decodeU64Key,
   encodeBucketKey,
   encodeU64Key,
   NO_ORDER,
 } from './order-key.ts';
 import { type KeptAccounts, type PruneProgress, putPruneProgress } from './pruning-column.ts';
-import { isAccountKey } from './state-key-column.ts';
 import { decodeStateRow, type StateEntry } from './state-column.ts';
+import { isAccountKey } from './state-key-column.ts';
 import type { Row, StoreReader } from './store.ts';
 import { RowDamagedError } from './store-error.ts';
-import { decodeVersionWrites, type EmittedEvent, type WrittenKey } from './version-writes-column.ts';
+import {
+  decodeVersionWrites,
+  type EmittedEvent,
+  type WrittenKey,
+} from './version-writes-column.ts';
 
 /** How much one step does. */
 export interface PruneBounds {
@@ -56,10 +62,7 @@ export interface PruneBounds {
  * know what belongs to whom. Gives the version from which it is kept, `undefined` when it is not.
  * @param entries writes of the key, the newest first
  */
-export type KeptObject = (
-  key: WrittenKey,
-  entries: readonly StateEntry[],
-) => bigint | undefined;
+export type KeptObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
 
 /** What is kept beside the newest versions. */
 export interface Kept {
@@ -108,7 +111,9 @@ class PruneStep {
   readonly #accumulator: MerkleAccumulator;
   /** By key hash, the newest version in this step that wrote the key: older rows are done with. */
   readonly #cleared = new Map<string, bigint>();
-  /** Rows of account_keys and account_key_tails that this step deletes, by column, partition and order. */
+  /** By stream, the first event that this step has left. */
+  readonly #clearedEvents = new Map<string, bigint>();
+  /** Rows of account_keys and account_key_tails that this step deletes. */
   readonly #deletedSegments = new Set<string>();
 
   constructor(store: StoreReader, progress: PruneProgress, kept: Kept) {
@@ -199,7 +204,7 @@ class PruneStep {
       });
       rows.push(...page);
       if (page.length < PAGE_ROWS) return rows;
-      next = encodeU64Key(decodeStateRow(hash, page[page.length - 1]!).version + 1n);
+      next = encodeU64Key(decodeU64Key(page[page.length - 1]!.order) + 1n);
     }
   }
 
@@ -241,34 +246,27 @@ class PruneStep {
     const since = this.#kept.accounts.get(address);
     if (sequenceNumber === 0n || (since !== undefined && version > since)) return;
     const partition = encodeStreamId(event);
+    const name = partition.toString('latin1');
     const to = encodeU64Key(sequenceNumber - 1n);
+    let from = encodeU64Key(this.#clearedEvents.get(name) ?? 0n);
+    this.#clearedEvents.set(name, sequenceNumber);
     for (;;) {
-      // Downwards from the event, each time below what was found: what this step deletes is still there to be read.
-      const page = await this.#store.range(EVENTS, partition, {
-        to,
-        limit: PAGE_ROWS,
-        reverse: true,
-      });
-      const fresh = page.filter(({ order }) => this.#deleteEvent(partition, order));
-      if (fresh.length < PAGE_ROWS) return;
-      to.set(encodeU64Key(page[page.length - 1]!.order.readBigUInt64BE() - 1n));
+      const page = await this.#store.range(EVENTS, partition, { from, to, limit: PAGE_ROWS });
+      for (const { order } of page) this.#batch.delete(EVENTS, partition, order);
+      if (page.length < PAGE_ROWS) return;
+      from = encodeU64Key(decodeU64Key(page[page.length - 1]!.order) + 1n);
     }
-  }
-
-  /** Gives false for an event that this step deletes already. */
-  #deleteEvent(partition: Buffer, order: Buffer): boolean {
-    const name = segmentName(EVENTS, partition, order);
-    if (this.#deletedSegments.has(name)) return false;
-    this.#deletedSegments.add(name);
-    this.#batch.delete(EVENTS, partition, order);
-    return true;
   }
 
   async #clearModuleEvents({ partition, order }: BucketKey): Promise<void> {
     const from = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES)]);
     const to = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES, 0xff)]);
     for (;;) {
-      const page = await this.#store.range(MODULE_EVENTS, partition, { from, to, limit: PAGE_ROWS });
+      const page = await this.#store.range(MODULE_EVENTS, partition, {
+        from,
+        to,
+        limit: PAGE_ROWS,
+      });
       for (const row of page) this.#batch.delete(MODULE_EVENTS, partition, row.order);
       const last = page[page.length - 1];
       if (last === undefined || page.length < PAGE_ROWS) return;
@@ -291,7 +289,7 @@ class PruneStep {
     this.#batch.delete(column, partition, order);
   }
 
-  /** What is superseded at or below the version that a history is whole from is not of that history. */
+  /** What was superseded before a history is whole is no part of it. */
   #isKeptAt(owner: Buffer, version: bigint): boolean {
     if (this.#kept.accounts.size === 0) return false;
     const since = this.#kept.accounts.get(addressFromBytes(owner));

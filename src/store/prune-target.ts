@@ -4,9 +4,9 @@
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { Block } from './block-column.ts';
-import { RowDamagedError } from './store-error.ts';
 import { BLOCKS_BY_HEIGHT } from './columns.ts';
 import { encodeBucketKey } from './order-key.ts';
+import { RowDamagedError } from './store-error.ts';
 import type { StoreView } from './view.ts';
 
 /** How much history is kept. What one of the two keeps is kept, whatever the other says. */

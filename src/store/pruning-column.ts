@@ -83,9 +83,23 @@ export function readKeptAccounts(store: StoreReader): MaybePromise<KeptAccounts>
       if (order.length !== ADDRESS_BYTES) {
         throw new RowDamagedError(PRUNING.name, KEPT_ROWS, order, 'the key is no address');
       }
-      const since = decodeRow(PRUNING, KEPT_ROWS, order, value, (reader) => reader.u64());
-      kept.set(addressFromBytes(order), since);
+      kept.set(addressFromBytes(order), decodeSince(order, value));
     }
     return kept;
   });
+}
+
+/** The version from which an account's history is whole; `undefined` when it is not kept. */
+export function readKeptAccount(
+  store: StoreReader,
+  account: Address,
+): MaybePromise<bigint | undefined> {
+  const order = addressBytes(account);
+  return andThen(store.get(PRUNING, KEPT_ROWS, order), (value) =>
+    value === undefined ? undefined : decodeSince(order, value),
+  );
+}
+
+function decodeSince(order: Uint8Array, value: Uint8Array): bigint {
+  return decodeRow(PRUNING, KEPT_ROWS, order, value, (reader) => reader.u64());
 }

@@ -18,6 +18,7 @@ export type StoreErrorCode =
   | 'store_io'
   | 'batch_too_large'
   | 'ledger_empty'
+  | 'too_many_kept_accounts'
   | 'row_damaged'
   | 'event_gap'
   | ChunkErrorCode;

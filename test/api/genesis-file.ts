@@ -49,12 +49,16 @@ export interface FileModule {
   /** 64 hex digits. */
   readonly address: string;
   readonly name: string;
+  /** The BCS of the path, as it stands in the state key. */
+  readonly path: Buffer;
   readonly bytes: Buffer;
 }
 
 export interface FileResource {
   /** 64 hex digits. */
   readonly address: string;
+  /** The BCS of the path, as it stands in the state key. */
+  readonly path: Buffer;
   readonly type: NamedType;
   readonly bytes: Buffer;
 }
@@ -91,7 +95,8 @@ export class GenesisFile {
   #readWrite(cursor: FileCursor): void {
     const keyKind = cursor.uleb();
     const address = cursor.address();
-    const path = new FileCursor(cursor.bytes());
+    const pathBytes = cursor.bytes();
+    const path = new FileCursor(pathBytes);
     const opKind = cursor.uleb();
     if (keyKind > 1 || opKind > 1) throw new Error(`unexpected write ${keyKind} ${opKind}`);
     const bytes = cursor.bytes();
@@ -102,10 +107,10 @@ export class GenesisFile {
     const pathKind = path.uleb();
     if (pathKind === 0) {
       path.address();
-      this.modules.push({ address, name: path.text(), bytes });
+      this.modules.push({ address, name: path.text(), path: pathBytes, bytes });
     } else {
       const list = pathKind === 1 ? this.resources : this.groups;
-      list.push({ address, type: path.namedType(), bytes });
+      list.push({ address, type: path.namedType(), path: pathBytes, bytes });
     }
   }
 

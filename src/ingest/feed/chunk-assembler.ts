@@ -22,6 +22,7 @@ export class ChunkAssembler {
   /** Versions after the last place where a block is known to end. */
   #waiting: EncodedVersion[] = [];
   #waitingBytes = 0;
+  #lastEnd: PageCut | undefined;
 
   constructor(nextVersion: bigint, keepsTransactions: boolean) {
     this.#keepsTransactions = keepsTransactions;
@@ -53,6 +54,7 @@ export class ChunkAssembler {
       };
     }
     const versions = versionsOf(page, this.#keepsTransactions);
+    this.#lastEnd = page.end;
     const cut = this.#cutOf(page, isEnd);
     if (cut === undefined) {
       this.#wait(versions, page.bytes.length);
@@ -65,6 +67,16 @@ export class ChunkAssembler {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#wait(versions.slice(cut.count), 0);
+  }
+
+  /** Gives up waiting for the end of a block: what there is of it will be in the next chunk. */
+  completeAll(): void {
+    if (this.#lastEnd === undefined) return;
+    for (const version of this.#waiting) this.#builder.add(version);
+    this.#frozenRoots = frozenRootsOf(this.#lastEnd);
+    this.#completeBytes += this.#waitingBytes;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 
   /** The chunk of all whole blocks so far; `undefined` when there is none. */

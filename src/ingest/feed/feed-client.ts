@@ -129,7 +129,7 @@ function statusError(
   url: URL,
   answer: Answer,
   start: bigint | undefined,
-  { oldestVersion }: UpstreamState,
+  { ledgerVersion, oldestVersion }: UpstreamState,
 ): FeedError {
   const { status, headers, body } = answer;
   const facts = { url: url.href, status, says: shownText(body) };
@@ -147,6 +147,9 @@ function statusError(
   if (status >= 500 || status === 408 || status === 425) {
     return new UpstreamStatusError('upstream_failed', facts, retryAfterMs);
   }
+  // It stood higher a moment ago: it was restarted, or others answer behind the same name.
+  const isBehind = start !== undefined && ledgerVersion !== undefined && ledgerVersion < start;
+  if (status === 400 && isBehind) return new UpstreamStatusError('upstream_behind', facts);
   if (status === 404) return new UpstreamStatusError('upstream_not_a_feed', facts);
   return new UpstreamStatusError('upstream_refused', facts);
 }

@@ -14,6 +14,7 @@ export type FeedErrorCode =
   | 'upstream_refused'
   | 'upstream_not_a_feed'
   | 'upstream_pruned'
+  | 'upstream_behind'
   | 'page_too_large'
   | 'page_malformed'
   | 'page_unproved'
@@ -38,6 +39,7 @@ const REMEDIES: Readonly<Record<FeedErrorCode, Remedy>> = {
   upstream_refused: 'stop',
   upstream_not_a_feed: 'retry',
   upstream_pruned: 'stop',
+  upstream_behind: 'retry',
   page_too_large: 'refetch',
   page_malformed: 'refetch',
   page_unproved: 'refetch',

@@ -97,7 +97,7 @@ export class Follower {
         try {
           await this.#session(signal);
         } catch (error) {
-          if (signal.aborted && !(error instanceof FeedError)) break;
+          if (signal.aborted && isAbort(error, signal)) break;
           await this.#waitAfter(error, signal);
         }
       }
@@ -183,6 +183,10 @@ export class Follower {
   }
 }
 
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
+}
+
 /** One run through the stages, each a little ahead of the next: pages, proofs, chunks, commits. */
 class Session {
   readonly #prover: Prover;
@@ -192,6 +196,7 @@ class Session {
   readonly #until: bigint | undefined;
   readonly #proving: { readonly isNewest: boolean; readonly page: Promise<ProvenPage> }[] = [];
   #lastPushMs = performance.now();
+  #hasPushed = false;
 
   constructor(
     prover: Prover,
@@ -208,16 +213,18 @@ class Session {
   }
 
   async run(source: PageSource, signal: AbortSignal): Promise<void> {
+    let isWhole = false;
     try {
       for await (const event of source.events(signal)) await this.#take(event);
+      isWhole = true;
     } finally {
-      await this.#finish();
+      await this.#finish(isWhole || signal.aborted);
     }
   }
 
   async #take(event: SourceEvent): Promise<void> {
     if (event.kind === 'idle') {
-      await this.#finish();
+      await this.#finish(true);
       return;
     }
     const counters = this.#counters;
@@ -231,13 +238,18 @@ class Session {
     if (this.#proving.length > MAX_PAGES_PROVING) await this.#assembleNext();
   }
 
-  /** Proves and commits everything at hand; a fault on the way ends it with what came before the fault. */
-  async #finish(): Promise<void> {
+  /**
+   * Proves and commits everything at hand; a fault on the way ends it with what came before the fault.
+   * @param isWhole whether this is an end of its own accord. Otherwise, if nothing else was got, a part of a block is
+   *   committed too: an upstream that breaks off again and again would never let a long block through.
+   */
+  async #finish(isWhole: boolean): Promise<void> {
     try {
       while (this.#proving.length > 0) await this.#assembleNext();
     } finally {
       // The prover answers in order: what was asked after a fault must be answered before it starts again.
       await Promise.allSettled(this.#proving.splice(0).map(({ page }) => page));
+      if (!isWhole && !this.#hasPushed) this.#assembler.completeAll();
       await this.#push();
       await this.#commits.drain();
     }
@@ -263,6 +275,8 @@ class Session {
   async #push(): Promise<void> {
     this.#lastPushMs = performance.now();
     const chunk = this.#assembler.takeChunk();
-    if (chunk !== undefined) await this.#commits.push(chunk);
+    if (chunk === undefined) return;
+    this.#hasPushed = true;
+    await this.#commits.push(chunk);
   }
 }

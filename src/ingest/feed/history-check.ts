@@ -38,7 +38,8 @@ export async function checkHistory(
         'follow a node that keeps more',
     );
   }
-  const version = ledgerVersion < head.version ? ledgerVersion : head.version;
+  const isBehind = ledgerVersion < head.version;
+  const version = isBehind ? ledgerVersion : head.version;
   if (version < oldestVersion) return;
   const stored = await new StoreView(store, head).transactionInfo(version);
   // Pruned here: the accumulator still tells, with the first page.
@@ -48,7 +49,7 @@ export async function checkHistory(
   const item = items[0]!;
   checkItem(item, version);
   const sameInfo = item.bytes.info.equals(stored);
-  const sameRoot = version < head.version || item.data.accumulatorRootHash.equals(headRoot(head));
+  const sameRoot = isBehind || item.data.accumulatorRootHash.equals(headRoot(head));
   if (sameInfo && sameRoot) return;
   throw new FeedError(
     'history_contradicts',

@@ -9,3 +9,18 @@ export type MaybePromise<T> = T | Promise<T>;
  * @throws BinaryFormatError (src/move/module/format-error.ts) when its bytes do not load.
  */
 export type ModuleLookup = (id: ModuleId) => MaybePromise<CompiledModule | undefined>;
+
+/**
+ * The same lookup, quicker for id objects that come again: those of requests in use do. For lookups whose answers never
+ * change; absence and failures are asked for every time.
+ */
+export function rememberingIds(lookup: ModuleLookup): ModuleLookup {
+  const known = new WeakMap<ModuleId, CompiledModule>();
+  return (id) => {
+    const remembered = known.get(id);
+    if (remembered !== undefined) return remembered;
+    const found = lookup(id);
+    if (found !== undefined && !(found instanceof Promise)) known.set(id, found);
+    return found;
+  };
+}

@@ -1,6 +1,6 @@
 /** A lookup over modules that somebody has the bytes of, for use without a ledger. */
 import { type CompiledModule, DEFAULT_LOADER_LIMITS, type LoaderLimits } from './compiled.ts';
-import type { ModuleLookup } from './lookup.ts';
+import { type ModuleLookup, rememberingIds } from './lookup.ts';
 import { moduleIdOf } from './names.ts';
 import { readModule } from './read.ts';
 
@@ -30,5 +30,5 @@ export function modulesFrom(
     if (modules.has(key)) throw new DuplicateModuleError(`0x${key}`);
     modules.set(key, module);
   }
-  return ({ address, name }) => modules.get(`${address}::${name}`);
+  return rememberingIds(({ address, name }) => modules.get(`${address}::${name}`));
 }

@@ -1,0 +1,58 @@
+/**
+ * Which objects belong to accounts whose history is kept: their primary fungible stores, so that their balances can
+ * be asked at every kept version. The store of an account and an asset lies at an address of its own
+ * (spec/ledger.md §6.2); the asset is read from its value, and the address must follow from both.
+ */
+import { type Address, addressFromBytes } from '../move/address.ts';
+import { BcsError } from '../move/bcs-reader.ts';
+import { primaryStoreAddress } from '../move/derived-address.ts';
+import { fungibleStoreCodec } from '../move/framework-resource.ts';
+import { FUNGIBLE_STORE_TAG, OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
+import { decodeResourceGroup, findGroupMember } from '../move/resource-group.ts';
+import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/state-key.ts';
+import type { KeptObject } from '../store/prune-step.ts';
+import type { KeptAccounts } from '../store/pruning-column.ts';
+
+/** Most addresses of primary stores remembered; all are dropped together when there are more. Some 100 MB. */
+const MAX_REMEMBERED_STORES = 500_000;
+
+/** Tells primary stores of kept accounts; for the pruner. */
+export function keptPrimaryStores(accounts: KeptAccounts): KeptObject {
+  const sinceByAsset = new Map<Address, ReadonlyMap<Address, bigint>>();
+  return ({ hash, owner }, entries) => {
+    const address = addressFromBytes(owner);
+    const groupKey = physicalStateKey(resourceGroupStateKey(address, OBJECT_GROUP_TAG));
+    if (!stateKeyHash(groupKey).equals(hash)) return undefined;
+    for (const { bytes } of entries) {
+      const metadata = bytes && assetOf(bytes);
+      if (metadata === undefined) continue;
+      let stores = sinceByAsset.get(metadata);
+      if (stores === undefined) {
+        if ((sinceByAsset.size + 1) * accounts.size > MAX_REMEMBERED_STORES) sinceByAsset.clear();
+        stores = storesOf(accounts, metadata);
+        sinceByAsset.set(metadata, stores);
+      }
+      return stores.get(address);
+    }
+    return undefined;
+  };
+}
+
+function storesOf(accounts: KeptAccounts, metadata: Address): ReadonlyMap<Address, bigint> {
+  const stores = new Map<Address, bigint>();
+  for (const [account, since] of accounts) {
+    stores.set(primaryStoreAddress(account, metadata), since);
+  }
+  return stores;
+}
+
+/** The asset that a fungible store holds; `undefined` for a group that is none. */
+function assetOf(group: Buffer): Address | undefined {
+  try {
+    const store = findGroupMember(decodeResourceGroup(group), FUNGIBLE_STORE_TAG);
+    return store && fungibleStoreCodec.decode(store).metadata;
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}

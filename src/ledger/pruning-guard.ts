@@ -1,0 +1,105 @@
+/**
+ * Says what of a ledger was pruned, key by key: below the oldest version only the history of kept accounts can be
+ * asked, from the version on that it is whole from.
+ *
+ * It also sees to it that nothing is answered from half-pruned state. A view may be older than the newest pruning. A row
+ * that is found is right all the same (src/store/prune-step.ts); absence is trusted only while nothing that the view
+ * shows can have been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the new
+ * oldest version was published; so a view whose head was still the newest half of that ago needs no second look, and a
+ * request that is answered at once never pays for one.
+ */
+import type { Address } from '../move/address.ts';
+import type { MaybePromise } from '../move/module/lookup.ts';
+import { type Head, openHead } from '../store/head.ts';
+import { READER_GRACE_MS } from '../store/prune.ts';
+import { type KeptAccounts, readKeptAccount } from '../store/pruning-column.ts';
+import type { StateEntry } from '../store/state-column.ts';
+import type { StoreReader } from '../store/store.ts';
+import { resolveVersion, versionPruned } from './resolve-version.ts';
+import type { StateReader } from './state-reader.ts';
+
+/** How long a view is trusted after its head was seen to be the newest, in milliseconds. */
+export const TRUSTED_MS = READER_GRACE_MS / 2;
+
+/** What of one view was pruned. */
+export class PruningGuard {
+  readonly #store: StoreReader;
+  readonly #head: Head;
+  readonly #kept: KeptAccounts;
+  #confirmedMs: number;
+
+  /** @param kept the kept accounts, read no earlier than the head's oldest version was published */
+  constructor(store: StoreReader, head: Head, kept: KeptAccounts) {
+    this.#store = store;
+    this.#head = head;
+    this.#kept = kept;
+    this.#confirmedMs = performance.now();
+  }
+
+  /** Says that the view's head is the newest, now. */
+  confirm(): void {
+    this.#confirmedMs = performance.now();
+  }
+
+  /**
+   * The version to read at, of things that belong to an account when one is given.
+   * @throws LedgerError `version_not_found`, `version_pruned`
+   */
+  resolveVersion(asked: bigint | undefined, account?: Address): bigint {
+    if (asked !== undefined && asked < this.#head.oldestVersion && account !== undefined) {
+      const since = this.#kept.get(account);
+      if (since !== undefined && since <= asked) return asked;
+    }
+    return resolveVersion(this.#head, asked);
+  }
+
+  /** The head as an account's event streams see it: as far back as they are kept. */
+  headOf(account: Address, head = this.#head): Head {
+    const since = this.#kept.get(account);
+    if (since === undefined || since >= head.oldestVersion) return head;
+    return { ...head, oldestVersion: since };
+  }
+
+  /**
+   * Makes a state reader see what was pruned: it throws LedgerError `version_pruned` where nothing is found because
+   * it is gone.
+   * @param account whose keys it reads; absent: keys of nobody whose history is kept
+   */
+  reader(read: StateReader, account?: Address): StateReader {
+    return (keyHash, version) => {
+      const entry = read(keyHash, version);
+      if (entry instanceof Promise) {
+        return entry.then((found) => found ?? this.#absent(version, account));
+      }
+      return entry ?? this.#absent(version, account);
+    };
+  }
+
+  /**
+   * Passes when what belongs to a version is all there, now.
+   * @throws LedgerError `version_pruned`
+   */
+  assertKept(version: bigint, account?: Address): MaybePromise<void> {
+    return this.#absent(version, account) as MaybePromise<void>;
+  }
+
+  /** The newest head, when the view's is not trusted any more. */
+  newestHead(): MaybePromise<Head> {
+    return openHead(this.#store);
+  }
+
+  #absent(version: bigint, account: Address | undefined): MaybePromise<StateEntry | undefined> {
+    const isTrusted =
+      version >= this.#head.oldestVersion &&
+      performance.now() - this.#confirmedMs < TRUSTED_MS;
+    return isTrusted ? undefined : this.#lookAgain(version, account);
+  }
+
+  async #lookAgain(version: bigint, account: Address | undefined): Promise<undefined> {
+    const { oldestVersion } = await this.newestHead();
+    if (version >= oldestVersion) return undefined;
+    const since = account && (await readKeptAccount(this.#store, account));
+    if (since === undefined || since > version) throw versionPruned(version);
+    return undefined;
+  }
+}

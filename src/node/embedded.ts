@@ -1,0 +1,79 @@
+/**
+ * A node inside another program, for tests of SDKs and applications: free port, real store, deterministic sample ledger
+ * (or any ledger folder), stopped cleanly. The package's entry exports it as `startNode`.
+ */
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GENERATOR_VERSION } from '../ingest/sample/genesis-resources.ts';
+import { STORE_FORMAT_VERSION } from '../store/columns.ts';
+import { makeSample, type SampleRequest, SMALL_SAMPLE } from './sample.ts';
+import { type NodeSettings, nodeSettingsWith } from './settings.ts';
+import { startNode } from './start-node.ts';
+
+/** How a node inside another program is started; everything may be left out. */
+export interface EmbeddedNodeOptions {
+  /** Folder of an existing ledger. Absent: a sample ledger. */
+  readonly data?: string | undefined;
+  /** What the sample ledger is made from, over the small one's values. */
+  readonly sample?: Partial<SampleRequest> | undefined;
+  /** Where sample ledgers are kept from one start to the next; absent: in the system's temporary folder. */
+  readonly cacheFolder?: string | undefined;
+  /** Port to listen on; absent or 0: a free one. */
+  readonly port?: number | undefined;
+  /** Any settings of `daybook serve`, e.g. `{ headerPrefix: 'X-Aptos' }`. */
+  readonly settings?: Partial<NodeSettings> | undefined;
+}
+
+/** A node that answers. */
+export interface EmbeddedNode {
+  /** Of the interface, e.g. `http://127.0.0.1:40123/v1`. */
+  readonly url: string;
+  readonly chainId: number;
+  /** The newest version at the start. */
+  readonly ledgerVersion: bigint;
+  /** Finishes requests under way and gives port and files back. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a node in this process; resolves when it answers. Nothing is logged unless `settings.logLevel` says so.
+ * @throws NodeError as `daybook serve` does
+ */
+export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
+  const data = options.data ?? (await cachedSample(options));
+  const settings = await nodeSettingsWith({
+    logLevel: 'silent',
+    ...options.settings,
+    data,
+    listen: `127.0.0.1:${options.port ?? 0}`,
+  });
+  const { ready, stop } = await startNode(settings);
+  return {
+    url: ready.url,
+    chainId: ready.chain_id,
+    ledgerVersion: BigInt(ready.ledger_version),
+    stop,
+  };
+}
+
+/** The folder of a sample ledger that is made once and then only read, by any number of processes. */
+async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOptions) {
+  const request = { ...SMALL_SAMPLE, ...sample };
+  const { seed, transactions, accounts, keepsTransactions } = request;
+  const name = ['daybook-sample', STORE_FORMAT_VERSION, GENERATOR_VERSION, seed, transactions]
+    .concat([accounts, keepsTransactions ? 'feed' : 'lean'])
+    .join('-');
+  const folder = join(cacheFolder, name);
+  if (existsSync(folder)) return folder;
+  // Made beside and moved when it is whole: two processes may do so at once, and one may be killed.
+  const making = mkdtempSync(join(cacheFolder, 'daybook-making-'));
+  try {
+    await makeSample(making, request);
+    renameSync(making, folder);
+  } catch (error) {
+    rmSync(making, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}

@@ -1,0 +1,98 @@
+/** Following in this process: stores, samples and followers for the tests of the feed. */
+import { onTestFinished } from 'vitest';
+import { FeedError } from '../../src/ingest/feed/feed-error.ts';
+import {
+  Follower,
+  type FollowObserver,
+  type FollowOptions,
+} from '../../src/ingest/feed/follower.ts';
+import { LocalProver } from '../../src/ingest/feed/prover.ts';
+import { interfaceBase } from '../../src/ingest/feed/upstream-url.ts';
+import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
+import { type SampleOptions, sampleChunks } from '../../src/ingest/sample/sample.ts';
+import { COLUMNS } from '../../src/store/columns.ts';
+import { columnDigest } from '../../src/store/digest.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import type { Store, StoreReader } from '../../src/store/store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { TestUpstream } from './feed-upstream.ts';
+
+/** A sample ledger in memory. */
+export async function sampleStore(
+  transactions: number,
+  more: Partial<SampleOptions> = {},
+): Promise<Store> {
+  const store = new MemoryStore();
+  const writer = await LedgerWriter.open(store);
+  await ingestChunks(writer, sampleChunks({ seed: 5, accounts: 80, ...more, transactions }));
+  return store;
+}
+
+/** An upstream over a store, stopped when the test has finished. */
+export async function upstreamOver(store: StoreReader): Promise<TestUpstream> {
+  const upstream = await TestUpstream.start(store);
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+/** Rows and digest of every column, by name. */
+export async function digests(store: StoreReader): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const column of COLUMNS) {
+    const { rows, digest } = await columnDigest(store, column);
+    found[column.name] = `${rows} rows ${digest.toString('hex')}`;
+  }
+  return found;
+}
+
+/** What a follower told its observer. */
+export interface Told {
+  readonly troubles: Error[];
+  readonly incomparable: bigint[];
+}
+
+/** A follower of an upstream into a store, with short waits. */
+export async function followerOf(
+  upstream: string,
+  store: Store,
+  options: Partial<FollowOptions> = {},
+  observer: Partial<FollowObserver> = {},
+): Promise<{ readonly follower: Follower; readonly writer: LedgerWriter; readonly told: Told }> {
+  const writer = await LedgerWriter.open(store);
+  const told: Told = { troubles: [], incomparable: [] };
+  const follower = new Follower(
+    writer,
+    new LocalProver(),
+    {
+      upstream: interfaceBase(upstream),
+      until: undefined,
+      trustedRoots: [],
+      waypoint: undefined,
+      keepsTransactions: true,
+      pageTransactions: 1_000,
+      pollIntervalMs: 20,
+      timeouts: { silenceTimeoutMs: 2_000, totalTimeoutMs: 10_000 },
+      ...options,
+    },
+    {
+      progress: () => undefined,
+      trouble: (error) => told.troubles.push(error),
+      incomparable: ({ version }) => told.incomparable.push(version),
+      ...observer,
+    },
+  );
+  return { follower, writer, told };
+}
+
+/** The error that following ends with. */
+export async function followError(following: Promise<unknown>): Promise<FeedError> {
+  const outcome = await following.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof FeedError) return outcome;
+  throw outcome ?? new Error('following ended without an error');
+}
+
+/** A signal that nobody aborts. */
+export const NEVER = new AbortController().signal;

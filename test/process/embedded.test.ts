@@ -1,0 +1,58 @@
+/** `import { startNode } from 'daybook'`: the package's own entry, as an SDK's tests use it. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../repo/source-tree.ts';
+
+const run = promisify(execFile);
+
+/** Runs a module inside the repository, where the package finds itself by name, with its own temporary folder. */
+async function runModule(text: string, temporaryFolder: string): Promise<string> {
+  const file = join(mkdtempSync(join(ROOT, 'test/process/.module-')), 'example.mjs');
+  try {
+    writeFileSync(file, text);
+    const env = { ...process.env, TMPDIR: temporaryFolder };
+    const { stdout } = await run(process.execPath, [file], { cwd: ROOT, env });
+    return stdout.trim();
+  } finally {
+    rmSync(join(file, '..'), { recursive: true });
+  }
+}
+
+describe('a node inside another program', () => {
+  const cache = mkdtempSync(join(tmpdir(), 'daybook-embedded-'));
+  afterAll(() => rmSync(cache, { recursive: true }));
+
+  it('runs the first example of docs/testing.md', async () => {
+    const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8');
+    const example = /```ts\n([\s\S]*?)```/.exec(text)![1]!;
+    expect(await runModule(example, cache)).toBe('999995898300');
+  });
+
+  it('keeps the sample ledger, and nothing else, for the next start', async () => {
+    const names = readdirSync(cache);
+    expect(names).toHaveLength(1);
+    const example = `
+      import { startNode } from 'daybook';
+      const node = await startNode({ settings: { headerPrefix: 'X-Aptos' } });
+      const response = await fetch(node.url);
+      console.log(JSON.stringify([node.chainId, String(node.ledgerVersion), response.headers.get('x-aptos-chain-id')]));
+      await node.stop();
+      await fetch(node.url).then(() => console.log('still there'), () => undefined);`;
+    expect(JSON.parse(await runModule(example, cache))).toEqual([204, '5044', '204']);
+    expect(readdirSync(cache)).toEqual(names);
+  });
+
+  it('runs several at once in one process, and says what is wrong with a setting', async () => {
+    const example = `
+      import { startNode } from 'daybook';
+      const nodes = await Promise.all([startNode(), startNode(), startNode()]);
+      console.log(new Set(nodes.map(({ url }) => url)).size);
+      await Promise.all(nodes.map((node) => node.stop()));
+      await startNode({ settings: { produce: -1 } }).catch((error) => console.log(error.code));`;
+    expect((await runModule(example, cache)).split('\n')).toEqual(['3', 'bad_setting']);
+  });
+});
