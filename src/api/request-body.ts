@@ -6,6 +6,44 @@ import type { IncomingMessage } from 'node:http';
 import { bodyTooLarge, decompressBody } from './compression.ts';
 import { FrameworkError } from './error-table.ts';
 
+/**
+ * Most bytes of request bodies being received at once, over all connections; more wait on their connections. A
+ * thousand clients that send 8 MiB each and stop before the end would otherwise take 8 GiB.
+ */
+export const MAX_RECEIVING_BYTES = 64 * 1024 * 1024;
+/** Bodies up to this size, in bytes, never wait: what slow clients hold back must not stop ordinary requests. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+
+/** Room for bodies being received, given out in the order of asking. */
+export class ReceivingRoom {
+  #freeBytes = MAX_RECEIVING_BYTES;
+  readonly #waiting: { readonly neededBytes: number; readonly enter: () => void }[] = [];
+
+  /** Resolves when there is room; the caller gives the same number of bytes back with `leave`. */
+  enter(neededBytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ neededBytes, enter: resolve });
+      this.#admit();
+    });
+  }
+
+  /** Gives room back. */
+  leave(bytes: number): void {
+    this.#freeBytes += bytes;
+    this.#admit();
+  }
+
+  #admit(): void {
+    for (;;) {
+      const [first] = this.#waiting;
+      if (first === undefined || first.neededBytes > this.#freeBytes) return;
+      this.#waiting.shift();
+      this.#freeBytes -= first.neededBytes;
+      first.enter();
+    }
+  }
+}
+
 /** Whether the `Content-Length` of a request already exceeds the limit. */
 export function declaresTooMuch(request: IncomingMessage, limitBytes: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > limitBytes;
@@ -13,17 +51,36 @@ export function declaresTooMuch(request: IncomingMessage, limitBytes: number): b
 
 /**
  * The whole body of a request, decompressed unless that is switched off.
+ * @param room shared by all requests of a server
  * @throws FrameworkError 413 `payload too large`, 400 `io: …`
  */
 export async function readBody(
   request: IncomingMessage,
   limits: { readonly contentLengthLimitBytes: number; readonly compressionEnabled: boolean },
+  room: ReceivingRoom,
 ): Promise<Buffer> {
   const limitBytes = limits.contentLengthLimitBytes;
   if (declaresTooMuch(request, limitBytes)) throw bodyTooLarge();
-  const sent = await readSentBytes(request, limitBytes);
+  const neededBytes = roomFor(request, limitBytes);
+  // Until somebody listens, the rest stays with the client.
+  if (neededBytes > 0) await room.enter(neededBytes);
+  let sent: Buffer;
+  try {
+    sent = await readSentBytes(request, limitBytes);
+  } finally {
+    room.leave(neededBytes);
+  }
   const coding = limits.compressionEnabled ? request.headers['content-encoding'] : undefined;
   return coding === undefined ? sent : decompressBody(sent, coding, limitBytes);
+}
+
+/** What a body may come to take; nothing for a small one. A chunked one may become as large as any. */
+function roomFor({ headers }: IncomingMessage, limitBytes: number): number {
+  const declaredBytes =
+    headers['transfer-encoding'] === undefined
+      ? Number(headers['content-length'] ?? 0)
+      : limitBytes;
+  return declaredBytes <= SMALL_BODY_BYTES ? 0 : Math.min(declaredBytes, MAX_RECEIVING_BYTES);
 }
 
 /** Collects what is sent. Over the limit it stops keeping, and lets the rest flow away unread. */
@@ -53,6 +110,10 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Bu
       reject(new FrameworkError(400, `io: ${cause.message}`, { cause }));
     };
     const onClose = () => onError(new Error('connection closed before the body was complete'));
+    if (request.destroyed) {
+      onClose();
+      return;
+    }
     request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
   });
 }

@@ -17,7 +17,7 @@ import {
   sendFailure,
   takeReading,
 } from './registration.ts';
-import { declaresTooMuch, readBody } from './request-body.ts';
+import { declaresTooMuch, ReceivingRoom, readBody } from './request-body.ts';
 import {
   BASE_PATH,
   checkPathEncoding,
@@ -49,6 +49,7 @@ export function buildApi(
 ): FastifyInstance {
   const context: ApiContext = { ledger, settings, logger, responder: new Responder(settings) };
   const app = createServer(context);
+  const room = new ReceivingRoom();
   useOwnBodyReading(app);
   app.addHook('onRequest', (request, reply, done) => {
     // Most requests are of this kind; the others may wait.
@@ -56,7 +57,7 @@ export function buildApi(
       done();
       return;
     }
-    prepare(request, reply, context).then((goesOn) => goesOn && done(), done);
+    prepare(request, reply, context, room).then((goesOn) => goesOn && done(), done);
   });
   app.setErrorHandler(async (error, _request, reply) => {
     sendFailure(reply, error, await takeReading(ledger), context);
@@ -80,9 +81,10 @@ async function prepare(
   request: FastifyRequest,
   reply: FastifyReply,
   { ledger, settings, responder }: ApiContext,
+  room: ReceivingRoom,
 ): Promise<boolean> {
   const { method, headers } = request.raw;
-  if (method === 'POST') request.bodyBytes = await readBody(request.raw, settings);
+  if (method === 'POST') request.bodyBytes = await readBody(request.raw, settings, room);
   if (method === 'OPTIONS' && headers.origin !== undefined) {
     const reading = await takeReading(ledger);
     responder.sendPreflight(reply, headers.origin, reading.view?.state);

@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/package-version.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
+import { addFollowCommand } from './follow-command.ts';
 import { addInitCommand } from './init-command.ts';
 import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
@@ -31,6 +32,7 @@ function buildProgram(context: CommandContext): Command {
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   addServeCommand(program, context);
   addInitCommand(program, context);
+  addFollowCommand(program, context);
   addSampleCommand(program, context);
   addStatusCommand(program, context);
   addEncodeCommand(program, context);

@@ -19,19 +19,25 @@ export const DEFAULT_ACCOUNT_FLAG = 91;
 /** Of an account that was never created: its first two numbers are those of its two streams. */
 const DEFAULT_GUID_CREATION_NUMBER = 2n;
 
+/** Readers of the account's own keys and of the chain's. */
+export interface AccountReaders {
+  readonly own: StateReader;
+  readonly chain: StateReader;
+}
+
 /**
  * The account at a version: its resource, or the default of one that has none where the chain allows that.
  * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode
  */
 export async function accountAt(
-  state: StateReader,
+  { own, chain }: AccountReaders,
   address: Address,
   version: bigint,
 ): Promise<AccountAnswer> {
   const key = resourceStateKey(address, ACCOUNT_TAG);
-  const entry = await state(stateKeyHash(physicalStateKey(key)), version);
+  const entry = await own(stateKeyHash(physicalStateKey(key)), version);
   if (entry?.bytes !== undefined) return answerOf(decodeAccount(entry.bytes), entry.bytes);
-  if (!(await allowsDefaults(state, version))) {
+  if (!(await allowsDefaults(chain, version))) {
     throw new LedgerError(
       'account_not_found',
       `Account not found by Address(${formatAddress(address)}) and Ledger version(${version})`,

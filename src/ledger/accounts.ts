@@ -1,6 +1,7 @@
 /** The questions about accounts, over a stored ledger. */
-import { type Address, formatAddress } from '../move/address.ts';
+import { ADDRESS_ONE, type Address, formatAddress } from '../move/address.ts';
 import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
+import type { Path } from '../move/state-key.ts';
 import { formatStructTag, type StructTag } from '../move/type-tag.ts';
 import type { StoreView } from '../store/view.ts';
 import { accountAt } from './account.ts';
@@ -24,12 +25,15 @@ import type {
 import { eventStreamIn } from './event-handle.ts';
 import type { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
-import { listAccount } from './listing.ts';
+import { type ListedPage, listAccount } from './listing.ts';
+import type { PruningGuard } from './pruning-guard.ts';
 import { readResource, resourceJson } from './resource-reader.ts';
+import type { StateReader } from './state-reader.ts';
 
 /** What the questions are answered from. */
 export interface AccountSources {
   readonly store: StoreView;
+  readonly guard: PruningGuard;
   readonly latestVersion: bigint;
   readonly layouts: LayoutCache;
   moduleAt(address: Address, name: string, version: bigint): MaybePromise<ModuleAnswer | undefined>;
@@ -45,8 +49,8 @@ export class StoredAccounts implements AccountQuestions {
   }
 
   account(address: Address, version: bigint): Promise<AccountAnswer> {
-    const { store } = this.#sources;
-    return accountAt((hash, at) => store.state(hash, at), address, version);
+    const readers = { own: this.#stateOf(address), chain: this.#stateOf(ADDRESS_ONE) };
+    return accountAt(readers, address, version);
   }
 
   async resource(address: Address, tag: StructTag, version: bigint): Promise<ResourceAnswer> {
@@ -66,8 +70,8 @@ export class StoredAccounts implements AccountQuestions {
   }
 
   async resources(request: ListingRequest): Promise<Listing> {
-    const { layouts, lookupAt, store } = this.#sources;
-    const page = await listAccount(store, request, ['resource', 'resourceGroup']);
+    const { layouts, lookupAt } = this.#sources;
+    const page = await this.#list(request, ['resource', 'resourceGroup']);
     const resources = resourcesOf(page.items);
     const lookup = lookupAt(request.version);
     const failure = 'Failed to build move resource response from data in DB';
@@ -82,7 +86,7 @@ export class StoredAccounts implements AccountQuestions {
   }
 
   async modules(request: ListingRequest): Promise<Listing> {
-    const page = await listAccount(this.#sources.store, request, ['code']);
+    const page = await this.#list(request, ['code']);
     const modules = modulesOf(page.items);
     return {
       cursor: page.cursor,
@@ -103,15 +107,26 @@ export class StoredAccounts implements AccountQuestions {
     return eventStreamIn(found, fieldName, lookup, layouts);
   }
 
+  #stateOf(account: Address): StateReader {
+    const { guard, store } = this.#sources;
+    return guard.reader((hash, at) => store.state(hash, at), account);
+  }
+
+  /** A listing takes several looks: what was pruned between them would be left out without a word. */
+  async #list(request: ListingRequest, kinds: readonly Path['kind'][]): Promise<ListedPage> {
+    const { guard, store } = this.#sources;
+    const page = await listAccount(store, request, kinds);
+    await guard.assertKept(request.version, request.address);
+    return page;
+  }
+
   async #resourceBytes(
     address: Address,
     tag: StructTag,
     version: bigint,
     lookup: ModuleLookup,
   ): Promise<Buffer> {
-    const { store } = this.#sources;
-    const state = (hash: Uint8Array, at: bigint) => store.state(hash, at);
-    const bytes = await readResource(state, lookup, address, tag, version);
+    const bytes = await readResource(this.#stateOf(address), lookup, address, tag, version);
     if (bytes !== undefined) return bytes;
     throw new LedgerError(
       'resource_not_found',

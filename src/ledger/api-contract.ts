@@ -141,9 +141,9 @@ export interface LedgerView {
   readonly state: LedgerState;
   /**
    * The version to read at: `asked`, or the latest. Throws `version_not_found` above the latest and
-   * `version_pruned` below the oldest.
+   * `version_pruned` below the oldest; of an account whose history is kept, below what of it is whole.
    */
-  resolveVersion(asked: bigint | undefined): bigint;
+  resolveVersion(asked: bigint | undefined, account?: Address): bigint;
   /** Throws `module_not_found`. */
   module(address: Address, name: string, version: bigint): MaybePromise<ModuleAnswer>;
   balance(account: Address, asset: Asset, version: bigint): MaybePromise<bigint>;

@@ -6,6 +6,7 @@ import type { Block } from '../store/block-column.ts';
 import type { StoreView } from '../store/view.ts';
 import type { BlockAnswer, HistoryQuestions, LedgerState } from './api-contract.ts';
 import { LedgerError } from './ledger-error.ts';
+import type { PruningGuard } from './pruning-guard.ts';
 import { resolveVersion, versionPruned } from './resolve-version.ts';
 
 /** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
@@ -18,19 +19,27 @@ export class StoredHistory implements HistoryQuestions {
   readonly #view: StoreView;
   readonly #state: LedgerState;
   readonly #keepsTransactions: boolean;
+  readonly #guard: PruningGuard;
 
-  constructor(view: StoreView, state: LedgerState, keepsTransactions: boolean) {
+  constructor(
+    view: StoreView,
+    state: LedgerState,
+    keepsTransactions: boolean,
+    guard: PruningGuard,
+  ) {
     this.#view = view;
     this.#state = state;
     this.#keepsTransactions = keepsTransactions;
+    this.#guard = guard;
   }
 
   async blockByHeight(height: bigint): Promise<BlockAnswer> {
     if (height < this.#state.oldestBlockHeight) {
-      throw new LedgerError('block_pruned', `Block(${height}) has been pruned`);
+      throw blockPruned(height);
     }
     const block = await this.#view.blockByHeight(height);
     if (block === undefined) {
+      if (await this.#guard.isBlockPruned(height)) throw blockPruned(height);
       throw new LedgerError('block_not_found', `Block not found by Block height(${height})`);
     }
     return this.#answer(block);
@@ -39,6 +48,7 @@ export class StoredHistory implements HistoryQuestions {
   async blockByVersion(version: bigint): Promise<BlockAnswer> {
     const block = await this.#view.blockOfVersion(resolveVersion(this.#state, version));
     if (block === undefined) {
+      await this.#guard.assertKept(version);
       throw new LedgerError('block_not_found', `Block not found by Ledger version(${version})`);
     }
     return this.#answer(block);
@@ -68,7 +78,10 @@ export class StoredHistory implements HistoryQuestions {
     const newest = version - BigInt(limit) + 1n;
     const first = start ?? (newest < oldestVersion ? oldestVersion : newest);
     const found = await this.#view.transactions(first, limit);
-    if (found.length === 0) throw missing(first);
+    if (found.length === 0) {
+      await this.#guard.assertKept(first);
+      throw missing(first);
+    }
     return found;
   }
 
@@ -82,7 +95,10 @@ export class StoredHistory implements HistoryQuestions {
     if (version < this.#state.oldestVersion) throw versionPruned(version);
     this.#requireTransactions(operation);
     const [found] = await this.#view.transactions(version, 1);
-    if (found === undefined) throw missing(version);
+    if (found === undefined) {
+      await this.#guard.assertKept(version);
+      throw missing(version);
+    }
     return found;
   }
 
@@ -93,6 +109,10 @@ export class StoredHistory implements HistoryQuestions {
       `${operation} is disabled on this endpoint: its ledger keeps no transactions`,
     );
   }
+}
+
+function blockPruned(height: bigint): LedgerError {
+  return new LedgerError('block_pruned', `Block(${height}) has been pruned`);
 }
 
 /** A ledger that keeps transactions has one for every version, so its absence is damage. */

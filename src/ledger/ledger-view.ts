@@ -1,6 +1,6 @@
 /** A ledger as one head shows it: the answers to the four operations. */
 import type { Address } from '../move/address.ts';
-import { formatAddress } from '../move/address.ts';
+import { ADDRESS_ONE, formatAddress } from '../move/address.ts';
 import type { CompiledModule, LoaderLimits, ModuleId } from '../move/module/compiled.ts';
 import { type MaybePromise, type ModuleLookup, rememberingIds } from '../move/module/lookup.ts';
 import type { StoredEvent } from '../store/event-column.ts';
@@ -22,7 +22,8 @@ import type { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
 import { loaderLimitsAt } from './loader-limits.ts';
 import type { ModuleReader } from './module-reader.ts';
-import { resolveVersion } from './resolve-version.ts';
+import type { PruningGuard } from './pruning-guard.ts';
+import type { StateReader } from './state-reader.ts';
 import type { StoredModule } from './stored-module.ts';
 
 /** Most modules of the newest version that a view remembers by name; all are dropped together when there are more. */
@@ -41,11 +42,17 @@ export class StoredLedgerView implements LedgerView {
   readonly history: StoredHistory;
   readonly #view: StoreView;
   readonly #caches: SharedCaches;
+  readonly #guard: PruningGuard;
   /** Modules at the newest version; absence is remembered too. */
   readonly #latestModules = new Map<string, StoredModule | undefined>();
   #limits: MaybePromise<LoaderLimits> | undefined;
 
-  constructor(view: StoreView, identity: LedgerIdentity, caches: SharedCaches) {
+  constructor(
+    view: StoreView,
+    identity: LedgerIdentity,
+    caches: SharedCaches,
+    guard: PruningGuard,
+  ) {
     const { head } = view;
     this.state = {
       chainId: identity.chainId,
@@ -58,19 +65,21 @@ export class StoredLedgerView implements LedgerView {
     };
     this.#view = view;
     this.#caches = caches;
+    this.#guard = guard;
     this.lookupModule = rememberingIds((id) => this.#lookup(id));
     this.accounts = new StoredAccounts({
       store: view,
+      guard,
       latestVersion: head.version,
       layouts: caches.layouts,
       moduleAt: (address, name, version) => this.#moduleAt(address, name, version),
       lookupAt: (version) => this.#lookupAt(version),
     });
-    this.history = new StoredHistory(view, this.state, identity.keepsTransactions);
+    this.history = new StoredHistory(view, this.state, identity.keepsTransactions, guard);
   }
 
-  resolveVersion(asked: bigint | undefined): bigint {
-    return resolveVersion(this.state, asked);
+  resolveVersion(asked: bigint | undefined, account?: Address): bigint {
+    return this.#guard.resolveVersion(asked, account);
   }
 
   async module(address: Address, name: string, version: bigint): Promise<ModuleAnswer> {
@@ -84,7 +93,7 @@ export class StoredLedgerView implements LedgerView {
   }
 
   balance(account: Address, asset: Asset, version: bigint): Promise<bigint> {
-    return balanceAt((hash, at) => this.#view.state(hash, at), account, asset, version);
+    return balanceAt(this.#stateOf(account), account, asset, version);
   }
 
   async eventsJson(request: EventPageRequest): Promise<string> {
@@ -96,6 +105,10 @@ export class StoredLedgerView implements LedgerView {
   async eventsBcs(request: EventPageRequest): Promise<Buffer> {
     const events = await this.#events(request);
     return eventsBcs(request.address, request.creationNumber, events);
+  }
+
+  #stateOf(account: Address): StateReader {
+    return this.#guard.reader((hash, at) => this.#view.state(hash, at), account);
   }
 
   #moduleAt(
@@ -118,12 +131,7 @@ export class StoredLedgerView implements LedgerView {
     name: string,
     version: bigint,
   ): MaybePromise<StoredModule | undefined> {
-    return this.#caches.modules.at(
-      (hash, at) => this.#view.state(hash, at),
-      address,
-      name,
-      version,
-    );
+    return this.#caches.modules.at(this.#stateOf(address), address, name, version);
   }
 
   #remember(key: string, module: StoredModule | undefined): StoredModule | undefined {
@@ -146,15 +154,16 @@ export class StoredLedgerView implements LedgerView {
     if (version === this.state.version) return this.lookupModule;
     let limits: Promise<LoaderLimits> | undefined;
     return async ({ address, name }) => {
-      limits ??= loaderLimitsAt((hash, at) => this.#view.state(hash, at), version);
       const module = await this.#readModule(address, name, version);
-      return module?.load(await limits);
+      if (module === undefined) return undefined;
+      limits ??= loaderLimitsAt(this.#stateOf(ADDRESS_ONE), version);
+      return module.load(await limits);
     };
   }
 
   #loaderLimits(): MaybePromise<LoaderLimits> {
     if (this.#limits === undefined) {
-      const promised = loaderLimitsAt((hash, at) => this.#view.state(hash, at), this.state.version);
+      const promised = loaderLimitsAt(this.#stateOf(ADDRESS_ONE), this.state.version);
       this.#limits = promised;
       promised.then(
         (limits) => {
@@ -171,7 +180,7 @@ export class StoredLedgerView implements LedgerView {
   async #events(request: EventPageRequest): Promise<readonly StoredEvent[]> {
     const { address, creationNumber, start, limit } = request;
     try {
-      const page = await this.#view.eventPage({ address, creationNumber }, { start, limit });
+      const page = await this.#guard.eventPage({ address, creationNumber }, { start, limit });
       if (start !== undefined && page.pruned !== undefined) {
         // Design D4: never a page that begins later than asked without saying so.
         throw new LedgerError(

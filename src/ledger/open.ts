@@ -2,6 +2,7 @@
 import type { Head } from '../store/head.ts';
 import { openHead } from '../store/head.ts';
 import { type LedgerIdentity, readLedgerIdentity } from '../store/identity-column.ts';
+import { type KeptAccounts, readKeptAccounts } from '../store/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
@@ -10,6 +11,7 @@ import { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type SharedCaches, StoredLedgerView } from './ledger-view.ts';
 import { ModuleReader } from './module-reader.ts';
+import { PruningGuard } from './pruning-guard.ts';
 
 /** A ledger over a store; the store stays the caller's to close. */
 export function openLedger(store: StoreReader): LedgerReader {
@@ -22,6 +24,8 @@ class StoredLedger implements LedgerReader {
   #identity: LedgerIdentity | undefined;
   #view: StoredLedgerView | undefined;
   #head: Head | undefined;
+  #guard: PruningGuard | undefined;
+  #kept: KeptAccounts = new Map();
 
   constructor(store: StoreReader) {
     this.#store = store;
@@ -30,14 +34,23 @@ class StoredLedger implements LedgerReader {
   async view(): Promise<LedgerView> {
     try {
       const head = await openHead(this.#store);
-      if (this.#view !== undefined && isSameHead(head, this.#head!)) return this.#view;
+      if (this.#view !== undefined && isSameHead(head, this.#head!)) {
+        this.#guard!.confirm();
+        return this.#view;
+      }
       this.#identity ??= await readLedgerIdentity(this.#store);
       if (this.#identity === undefined) throw new Error('a ledger without identity');
+      // Who is kept matters below the oldest version only, and is on record before that moves.
+      if (head.oldestVersion !== this.#head?.oldestVersion) {
+        this.#kept = await readKeptAccounts(this.#store);
+      }
       this.#head = head;
+      this.#guard = new PruningGuard(this.#store, head, this.#kept);
       this.#view = new StoredLedgerView(
         new StoreView(this.#store, head),
         this.#identity,
         this.#caches,
+        this.#guard,
       );
       return this.#view;
     } catch (cause) {

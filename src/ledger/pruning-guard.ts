@@ -10,11 +10,13 @@
  */
 import type { Address } from '../move/address.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
+import type { StreamId } from '../store/event-column.ts';
+import { type EventPage, type EventPageQuery, EventStreamView } from '../store/event-pages.ts';
 import { type Head, openHead } from '../store/head.ts';
-import { READER_GRACE_MS } from '../store/prune.ts';
-import { type KeptAccounts, readKeptAccount } from '../store/pruning-column.ts';
+import { type KeptAccounts, READER_GRACE_MS, readKeptAccount } from '../store/pruning-column.ts';
 import type { StateEntry } from '../store/state-column.ts';
 import type { StoreReader } from '../store/store.ts';
+import { EventGapError } from '../store/store-error.ts';
 import { resolveVersion, versionPruned } from './resolve-version.ts';
 import type { StateReader } from './state-reader.ts';
 
@@ -53,11 +55,32 @@ export class PruningGuard {
     return resolveVersion(this.#head, asked);
   }
 
-  /** The head as an account's event streams see it: as far back as they are kept. */
-  headOf(account: Address, head = this.#head): Head {
-    const since = this.#kept.get(account);
-    if (since === undefined || since >= head.oldestVersion) return head;
-    return { ...head, oldestVersion: since };
+  /**
+   * A page of a stream, which is kept as far back as its account. A gap that pruning has made since the view was
+   * taken comes out as what it is: pruned.
+   * @throws EventGapError, RowDamagedError
+   */
+  async eventPage(stream: StreamId, query: EventPageQuery): Promise<EventPage> {
+    let { oldestVersion } = this.#head;
+    for (;;) {
+      try {
+        const head = this.#headOf(stream.address, oldestVersion);
+        return await new EventStreamView(this.#store, head, stream).page(query);
+      } catch (error) {
+        if (!(error instanceof EventGapError)) throw error;
+        const newest = await openHead(this.#store);
+        if (newest.oldestVersion === oldestVersion) throw error;
+        ({ oldestVersion } = newest);
+      }
+    }
+  }
+
+  #headOf(account: Address, oldestVersion: bigint): Head {
+    const since = this.#kept.get(account) ?? oldestVersion;
+    if (since >= this.#head.oldestVersion && oldestVersion === this.#head.oldestVersion) {
+      return this.#head;
+    }
+    return { ...this.#head, oldestVersion: since < oldestVersion ? since : oldestVersion };
   }
 
   /**
@@ -83,22 +106,22 @@ export class PruningGuard {
     return this.#absent(version, account) as MaybePromise<void>;
   }
 
-  /** The newest head, when the view's is not trusted any more. */
-  newestHead(): MaybePromise<Head> {
-    return openHead(this.#store);
+  /** Whether a block is gone, now. */
+  async isBlockPruned(height: bigint): Promise<boolean> {
+    const { oldestBlockHeight } = await openHead(this.#store);
+    return height < oldestBlockHeight;
   }
 
   #absent(version: bigint, account: Address | undefined): MaybePromise<StateEntry | undefined> {
     const isTrusted =
-      version >= this.#head.oldestVersion &&
-      performance.now() - this.#confirmedMs < TRUSTED_MS;
+      version >= this.#head.oldestVersion && performance.now() - this.#confirmedMs < TRUSTED_MS;
     return isTrusted ? undefined : this.#lookAgain(version, account);
   }
 
   async #lookAgain(version: bigint, account: Address | undefined): Promise<undefined> {
-    const { oldestVersion } = await this.newestHead();
+    const { oldestVersion } = await openHead(this.#store);
     if (version >= oldestVersion) return undefined;
-    const since = account && (await readKeptAccount(this.#store, account));
+    const since = account === undefined ? undefined : await readKeptAccount(this.#store, account);
     if (since === undefined || since > version) throw versionPruned(version);
     return undefined;
   }

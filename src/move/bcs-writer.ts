@@ -90,6 +90,20 @@ export class BcsWriter {
     return this;
   }
 
+  /** A u64 whose value a double holds exactly: no bigint is made for it. */
+  exactU64(value: number): this {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no exact u64`);
+    const at = this.#reserve(8);
+    const buffer = this.#buffer;
+    const low = value >>> 0;
+    const high = (value - low) / 2 ** 32;
+    for (let index = 0; index < 4; index += 1) {
+      buffer[at + index] = low >>> (8 * index);
+      buffer[at + 4 + index] = high >>> (8 * index);
+    }
+    return this;
+  }
+
   u128(value: bigint): this {
     return this.unsigned(value, 128);
   }
@@ -166,16 +180,35 @@ export class BcsWriter {
   }
 
   address(address: Address): this {
-    const at = this.#reserve(32);
-    let all = address.length === 64 ? 0 : NO_DIGIT;
-    for (let index = 0; index < 32; index += 1) {
-      const high = hexDigit(address.charCodeAt(2 * index));
-      const low = hexDigit(address.charCodeAt(2 * index + 1));
-      all |= high | low;
-      this.#buffer[at + index] = (high << 4) | low;
+    if (address.length !== 64 || !this.#addressDigits(address, 0)) {
+      throw new RangeError(`not an address: ${address}`);
     }
-    if (all >= NO_DIGIT) throw new RangeError(`not an address: ${address}`);
     return this;
+  }
+
+  /**
+   * Appends an address given as text, `0x` and 64 hex digits of either case. Gives false and appends nothing when it
+   * is none, or a shorter one.
+   */
+  addressText(text: string): boolean {
+    if (text.length !== 66 || text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) {
+      return false;
+    }
+    return this.#addressDigits(text, 2);
+  }
+
+  #addressDigits(text: string, start: number): boolean {
+    const at = this.#reserve(32);
+    const buffer = this.#buffer;
+    let all = 0;
+    for (let index = 0; index < 32; index += 1) {
+      const high = hexDigit(text.charCodeAt(start + 2 * index));
+      const low = hexDigit(text.charCodeAt(start + 2 * index + 1));
+      all |= high | low;
+      buffer[at + index] = (high << 4) | low;
+    }
+    if (all >= NO_DIGIT) this.#length = at;
+    return all < NO_DIGIT;
   }
 
   option<T>(value: T | undefined, write: (writer: this, value: T) => unknown): this {

@@ -56,7 +56,11 @@ export async function initLedger(
   };
 }
 
-function readWaypoint(textOrFile: string): Waypoint {
+/**
+ * The waypoint that a text is, or that a file of that name holds.
+ * @throws NodeError `bad_input` (exit code 2 for a text that is none), `file_not_readable`
+ */
+export function readWaypoint(textOrFile: string): Waypoint {
   const isText = /^\s*\d+:/.test(textOrFile);
   const text = isText
     ? textOrFile

@@ -244,7 +244,8 @@ class PruneStep {
   async #clearEventsBefore(event: EmittedEvent, version: bigint): Promise<void> {
     const { address, sequenceNumber } = event;
     const since = this.#kept.accounts.get(address);
-    if (sequenceNumber === 0n || (since !== undefined && version > since)) return;
+    // Not even those of the version that a history is whole from.
+    if (sequenceNumber === 0n || (since !== undefined && version >= since)) return;
     const partition = encodeStreamId(event);
     const name = partition.toString('latin1');
     const to = encodeU64Key(sequenceNumber - 1n);

@@ -27,6 +27,7 @@ import {
   MAX_KEPT_ACCOUNTS,
   type PruneProgress,
   putKeptAccount,
+  READER_GRACE_MS,
   readKeptAccounts,
   readPruneProgress,
 } from './pruning-column.ts';
@@ -34,8 +35,6 @@ import { StoreError } from './store-error.ts';
 import { StoreView } from './view.ts';
 import type { LedgerWriter } from './writer.ts';
 
-/** Time for those who took a head before a new oldest version was published, in milliseconds. */
-export const READER_GRACE_MS = 10_000;
 /** What a step does, if nothing else is said: a few tens of milliseconds with its commit. */
 export const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 4_000, maxMs: 25 };
 

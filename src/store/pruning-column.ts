@@ -22,6 +22,12 @@ const KEPT_ROWS = Buffer.of(1);
 /** Most accounts whose history one store keeps: readers hold the list in memory. */
 export const MAX_KEPT_ACCOUNTS = 10_000;
 
+/**
+ * Time for those who took a head before a new oldest version was published, in milliseconds:
+ * deleting begins no sooner after it.
+ */
+export const READER_GRACE_MS = 10_000;
+
 /** How far deleting has come. */
 export interface PruneProgress {
   /** Of the versions below, everything that nothing kept needs is deleted. */

@@ -230,6 +230,8 @@ const GENESIS: readonly StateWrite[] = [
   write(resourceStateKey(BROKEN, ACCOUNT_TAG), Buffer.from('no account')),
   write(resourceStateKey(padAddress('bad1'), typeOf('Handles')), Buffer.of(1)),
   write(resourceStateKey(padAddress('bad1'), typeOf('Missing')), Buffer.of(1)),
+  // Its module is gone from version 1 on.
+  write(resourceStateKey(padAddress('bad2'), { ...typeOf('Plain'), module: 'ab' }), u64(6n)),
 ];
 
 /** What each version writes. */

@@ -152,6 +152,14 @@ describeServed('the content of accounts', ['mainnet', 'testnet', 'devnet'], (ser
     }
   });
 
+  it('does not find an account where no flag says that every one exists', async () => {
+    for (const accept of ['application/json', 'application/x-bcs']) {
+      const response = await served.ask('/v1/accounts/0xdead0000beef', accept);
+      // Devnet's genesis sets the flag; those of 2022 do not, and the small one has no flags at all.
+      expect(response.statusCode).toBe(served.name === 'devnet' ? 200 : 404);
+    }
+  });
+
   it('gives the genesis transaction and its block', async () => {
     const page = await served.bcs('/v1/transactions?start=0');
     const one = await served.bcs('/v1/transactions/by_version/0');

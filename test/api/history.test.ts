@@ -1,4 +1,4 @@
-/** The feed and blocks: a sample ledger as it is handed on, and the edges of a small one (spec/ledger.md §3.1, §3.2). */
+/** The feed and blocks: a sample ledger handed on, and the edges of a small one (spec/ledger.md §3). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -228,6 +228,26 @@ describe('resources', () => {
   });
 });
 
+describe('types', () => {
+  it('are those of the version read, so that a pinned answer never changes', async () => {
+    const url = '/v1/accounts/0xbad2/resources';
+    const text = '{"type":"0x7::ab::Plain","data":{"value":"6"}}';
+    const atZero = await ledger.app.inject(`${url}?ledger_version=0`);
+    expect(atZero.body).toBe(`[${text}]`);
+    const single = '/v1/accounts/0xbad2/resource/0x7::ab::Plain?ledger_version=0';
+    expect((await ledger.app.inject(single)).body).toBe(text);
+    for (const query of ['', '?ledger_version=1']) {
+      expectError(
+        await ledger.app.inject(`${url}${query}`),
+        500,
+        'internal_error',
+        'Failed to build move resource response from data in DB: Module ModuleId { address: ' +
+          `${PUBLISHER}, name: Identifier("ab") } can't be found`,
+      );
+    }
+  });
+});
+
 describe('modules', () => {
   const url = '/v1/accounts/0x7/modules';
   const expected = [

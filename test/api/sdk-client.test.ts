@@ -97,11 +97,14 @@ describe('the SDK', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The accounts with most under them, of all kinds. */
+  /** The accounts with most under them, and some that have groups. */
   function largest(): [string, { path: Path; value: Uint8Array }[]][] {
     const accounts = [...contentOf(chunks)];
     accounts.sort(([, left], [, right]) => right.length - left.length);
-    return accounts.slice(0, 8);
+    const hasGroup = (content: readonly { path: Path }[]) =>
+      content.some(({ path }) => path.kind === 'resourceGroup');
+    const withGroups = accounts.filter(([, content]) => hasGroup(content));
+    return [...accounts.slice(0, 6), ...withGroups.slice(0, 4)];
   }
 
   it('gets all resources, groups opened, at once and by its own cursor', async () => {

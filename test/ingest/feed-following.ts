@@ -95,4 +95,4 @@ export async function followError(following: Promise<unknown>): Promise<FeedErro
 }
 
 /** A signal that nobody aborts. */
-export const NEVER = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;

@@ -1,8 +1,9 @@
 /** Lookups over modules given by their bytes. */
 import { describe, expect, it } from 'vitest';
 import { ADDRESS_ONE } from '../../src/move/address.ts';
-import type { ModuleId } from '../../src/move/module/compiled.ts';
+import type { CompiledModule, ModuleId } from '../../src/move/module/compiled.ts';
 import { BinaryFormatError } from '../../src/move/module/format-error.ts';
+import { rememberingIds } from '../../src/move/module/lookup.ts';
 import { DuplicateModuleError, modulesFrom } from '../../src/move/module/module-set.ts';
 import { moduleIdOf } from '../../src/move/module/names.ts';
 import { readModule } from '../../src/move/module/read.ts';
@@ -32,5 +33,26 @@ describe('modulesFrom', () => {
     expect(() => modulesFrom([SMALL_MODULE], { maxVersion: 4, maxIdentifierBytes: 255 })).toThrow(
       BinaryFormatError,
     );
+  });
+});
+
+describe('rememberingIds', () => {
+  it('asks once for what is there, and every time for what is not or fails', async () => {
+    const module = readModule(SMALL_MODULE);
+    let asked = 0;
+    let answer: CompiledModule | undefined;
+    const lookup = rememberingIds(() => {
+      asked += 1;
+      if (asked === 2) throw new BinaryFormatError('bad_magic', 'does not load');
+      return answer;
+    });
+    expect(lookup(id)).toBeUndefined();
+    expect(() => lookup(id)).toThrow(BinaryFormatError);
+    answer = module;
+    expect([lookup(id), lookup(id), asked]).toEqual([module, module, 3]);
+    expect([lookup({ ...id }), asked]).toEqual([module, 4]);
+    const later = rememberingIds(async () => module);
+    expect(later(id)).toBeInstanceOf(Promise);
+    expect(await later(id)).toBe(module);
   });
 });

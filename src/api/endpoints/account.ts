@@ -28,7 +28,7 @@ export const accountEndpoint = defineEndpoint({
   },
   failures: [400, 403, 404, 410, 500, 503],
   async answer({ parameters, view, format }) {
-    const version = view.resolveVersion(parameters.ledger_version);
+    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const account = await view.accounts.account(parameters.address, version);
     const pinned = parameters.ledger_version !== undefined;
     if (format === 'bcs') return { body: account.bytes, pinned };

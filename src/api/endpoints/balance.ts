@@ -35,7 +35,7 @@ export const balanceEndpoint = defineEndpoint({
   },
   failures: [400, 403, 404, 410, 500, 503],
   async answer({ parameters, view, format }) {
-    const version = view.resolveVersion(parameters.ledger_version);
+    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const balance = await view.balance(parameters.address, parameters.asset_type, version);
     const text = balance.toString();
     const pinned = parameters.ledger_version !== undefined;

@@ -44,9 +44,9 @@ async function answerPage(
   maximum: number,
   list: (request: ListingRequest) => Promise<Listing>,
 ): Promise<Answer> {
-  const version = view.resolveVersion(parameters.ledger_version);
-  const limit = pageSize(parameters.limit, maximum, maximum);
   const { address, start } = parameters;
+  const version = view.resolveVersion(parameters.ledger_version, address);
+  const limit = pageSize(parameters.limit, maximum, maximum);
   const page = await list({ address, version, start, limit });
   return {
     body: format === 'json' ? await page.json() : page.bcs(),

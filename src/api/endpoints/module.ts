@@ -51,7 +51,7 @@ export const moduleEndpoint = defineEndpoint({
   },
   failures: [400, 403, 404, 410, 500, 503],
   async answer({ parameters, view, format }) {
-    const version = view.resolveVersion(parameters.ledger_version);
+    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const module = await view.module(parameters.address, parameters.module_name, version);
     const answer = renderedAs(module, format);
     return parameters.ledger_version === undefined ? answer : { ...answer, pinned: true };

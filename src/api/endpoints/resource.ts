@@ -27,7 +27,7 @@ export const resourceEndpoint = defineEndpoint({
   },
   failures: [400, 403, 404, 410, 500, 503],
   async answer({ parameters, view, format }) {
-    const version = view.resolveVersion(parameters.ledger_version);
+    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const { address, resource_type: tag } = parameters;
     const resource = await view.accounts.resource(address, tag, version);
     const body = format === 'json' ? await resource.json() : resource.bytes;

@@ -59,7 +59,7 @@ export interface FollowObserver {
 
 /** Follows one upstream into one ledger. */
 export class Follower {
-  readonly counters: FollowCounters = newFollowCounters();
+  readonly counters: FollowCounters;
   readonly #writer: LedgerWriter;
   readonly #prover: Prover;
   readonly #options: FollowOptions;
@@ -78,11 +78,13 @@ export class Follower {
     prover: Prover,
     options: FollowOptions,
     observer: FollowObserver,
+    counters = newFollowCounters(),
   ) {
     this.#writer = writer;
     this.#prover = prover;
     this.#options = options;
     this.#observer = observer;
+    this.counters = counters;
     this.#client = new FeedClient(options.upstream, options.timeouts, MAX_PAGES_IN_FLIGHT);
   }
 

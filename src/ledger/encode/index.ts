@@ -5,7 +5,8 @@
  */
 import type { JsonValue } from '../../move/json-value.ts';
 import { convertWhenFound, type EncodeContext } from './convert.ts';
-import { parseEncodeRequest } from './request.ts';
+import { encodeQuickly } from './quick.ts';
+import { parseEncodeRequest, parseRequestText } from './request.ts';
 import { verifyEncodeRequest } from './verify.ts';
 
 export { convertEncodeRequest, type EncodeContext } from './convert.ts';
@@ -23,7 +24,10 @@ export async function encodeSubmission(
   request: JsonValue | Uint8Array,
   context: EncodeContext,
 ): Promise<Buffer> {
-  const parsed = parseEncodeRequest(request);
+  const value = request instanceof Uint8Array ? parseRequestText(request) : request;
+  const quick = encodeQuickly(value, context);
+  if (quick !== undefined) return quick;
+  const parsed = parseEncodeRequest(value);
   verifyEncodeRequest(parsed);
   const message = convertWhenFound(parsed, context);
   return message instanceof Promise ? await message : message;

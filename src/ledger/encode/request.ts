@@ -36,7 +36,7 @@ const INNER = within('UserTransactionRequestInner', OUTER);
  * @throws EncodeError of stage `parse`
  */
 export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest {
-  const value = body instanceof Uint8Array ? parseBody(body) : body;
+  const value = body instanceof Uint8Array ? parseRequestText(body) : body;
   const request = asObject(value);
   if (request === undefined) throw unexpectedType('EncodeSubmissionRequest', value, '');
   const field = (name: string) => request.get(name);
@@ -62,7 +62,8 @@ export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest 
   };
 }
 
-function parseBody(body: Uint8Array): JsonValue {
+/** The JSON value of a request; no bytes at all read as null. @throws EncodeError `json_syntax` */
+export function parseRequestText(body: Uint8Array): JsonValue {
   if (body.length === 0) return null;
   try {
     return parseJson(body);

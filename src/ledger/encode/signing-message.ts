@@ -24,7 +24,13 @@ export interface PlainPayload {
 export type PreparedPayload = PlainPayload | EncryptedRequest;
 
 /** Variant indices of TransactionPayload. */
-const PAYLOAD_INDEX = { script: 0, entryFunction: 2, multisig: 3, withConfig: 4, encrypted: 5 };
+export const PAYLOAD_INDEX = {
+  script: 0,
+  entryFunction: 2,
+  multisig: 3,
+  withConfig: 4,
+  encrypted: 5,
+};
 /** Variant indices of the executable inside `withConfig`: not those of the payload. */
 const EXECUTABLE_INDEX = { script: 0, entryFunction: 1, empty: 2 };
 /** Variant indices of what a multisig payload holds: a third numbering. */
@@ -33,10 +39,11 @@ const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 /** The sequence number of transactions that are protected by a nonce instead. */
 const ORDERLESS_SEQUENCE_NUMBER = 0xffff_ffff_ffff_ffffn;
 const MULTI_AGENT_INDEX = 0;
-const MAX_CHAIN_ID = 255;
+/** A chain id is a u8. */
+export const MAX_CHAIN_ID = 255;
 
 /** What a signing message begins with, by the domain prefix. */
-interface DomainHashes {
+export interface DomainHashes {
   readonly singleAgent: Buffer;
   readonly multiAgent: Buffer;
 }
@@ -44,7 +51,8 @@ interface DomainHashes {
 /** Kept: a process uses one or two prefixes. */
 const domainHashes = new Map<string, DomainHashes>();
 
-function hashesOf(prefix: string): DomainHashes {
+/** The hashes that messages begin with under a domain prefix. */
+export function hashesOf(prefix: string): DomainHashes {
   let hashes = domainHashes.get(prefix);
   if (hashes === undefined) {
     hashes = {

@@ -30,8 +30,13 @@ function verifyPayload(payload: RequestPayload): void {
       if (payload.payload !== undefined) verifyPayload(payload.payload);
       return;
     default:
-      for (const type of payload.typeArguments) verifyType(type, 0);
+      verifyTypeArguments(payload.typeArguments);
   }
+}
+
+/** @throws EncodeError of stage `verify` */
+export function verifyTypeArguments(types: readonly MoveType[]): void {
+  for (const type of types) verifyType(type, 0);
 }
 
 function verifyType(type: MoveType, level: number): void {

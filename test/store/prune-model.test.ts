@@ -1,0 +1,177 @@
+/**
+ * Random histories with pruning: LMDB, the model and a plain list of what must be left, the same after every step of
+ * them: chunks, prunes of any depth, accounts that are kept from some point on, runs cut off between two steps,
+ * restarts. RUNS sets how many histories (default 40), SEED the first.
+ */
+import { expect, onTestFinished, test } from 'vitest';
+import { stateKeyHash } from '../../src/move/state-key.ts';
+import { COLUMNS, type Column } from '../../src/store/columns.ts';
+import { EventStreamView } from '../../src/store/event-pages.ts';
+import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { Pruner } from '../../src/store/prune.ts';
+import { readKeptAccounts, readPruneProgress } from '../../src/store/pruning-column.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openView, type StoreView } from '../../src/store/view.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { address } from './chunks.ts';
+import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import {
+  type Below,
+  expectedAccountKeys,
+  expectedKeys,
+  History,
+  KEYS,
+  ownerOf,
+  STREAMS,
+} from './prune-history.ts';
+
+const RUNS = Number(process.env['RUNS'] ?? 40);
+
+test(`${RUNS} histories`, { timeout: 60_000 + RUNS * 2_000 }, async () => {
+  const first = testSeed();
+  const directory = temporaryDirectory();
+  for (let run = 0; run < RUNS; run += 1) {
+    const seed = first + run;
+    try {
+      await runHistory(seed, `${directory}/${seed}`);
+    } catch (cause) {
+      throw new Error(`with SEED=${seed} RUNS=1`, { cause });
+    }
+  }
+});
+
+async function runHistory(seed: number, directory: string): Promise<void> {
+  const random = randomSource(seed);
+  const below: Below = (most) => Math.floor(random() * most);
+  const history = new History();
+  let lmdb = await openLmdbStore({ directory });
+  onTestFinished(() => lmdb.close());
+  const model = new MemoryStore({ answers: below(2) === 0 ? 'now' : 'later' });
+  let writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+  const rounds = 6 + below(14);
+  for (let round = 0; round < rounds; round += 1) {
+    const next = history.nextChunk(below);
+    for (const writer of writers) await writer.append(next);
+    if (below(6) === 0) {
+      const accounts = [1, 2, 3, 9].filter(() => below(3) === 0).map(address);
+      for (const writer of writers) await new Pruner(writer).keepAccounts(accounts);
+    }
+    if (below(3) === 0) await prune(writers, below);
+    if (below(8) === 0) {
+      await lmdb.close();
+      lmdb = await openLmdbStore({ directory });
+      writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+    }
+    await compareStores(lmdb, model);
+    await compareViews(lmdb, history, below);
+    await compareViews(model, history, below);
+    await compareRows(lmdb, history);
+  }
+  await lmdb.close();
+}
+
+/** Prunes both stores alike; now and then a run is cut off after some steps. */
+async function prune(writers: readonly LedgerWriter[], below: Below): Promise<void> {
+  const head = writers[0]!.head!;
+  const policy =
+    below(4) === 0
+      ? { seconds: 1 + below(20) }
+      : { versions: 1 + below(Number(head.version) + 5), seconds: undefined };
+  const bounds = { maxRows: 1 + below(60), maxMs: 1e9 };
+  const stopAfter = below(3) === 0 ? 1 + below(3) : Number.POSITIVE_INFINITY;
+  for (const writer of writers) {
+    const abort = new AbortController();
+    let steps = 0;
+    const pruner = new Pruner(writer, {
+      ...{ bounds, graceMs: 0, restFactor: 0 },
+      onProgress: () => {
+        steps += 1;
+        if (steps >= stopAfter) abort.abort();
+      },
+    });
+    await pruner.run(policy, { signal: abort.signal });
+  }
+}
+
+async function keysOf(store: Store, column: Column): Promise<string[]> {
+  const rows = await store.scan(column, { maxRows: 10_000, maxBytes: 1e12 });
+  return rows.map(({ partition, order }) => Buffer.concat([partition, order]).toString('hex'));
+}
+
+async function compareStores(lmdb: Store, model: Store): Promise<void> {
+  for (const column of COLUMNS) {
+    const query = { maxRows: 10_000, maxBytes: 1e12 };
+    const texts = await Promise.all(
+      [lmdb, model].map(async (store) =>
+        (await store.scan(column, query)).map(
+          ({ partition, order, value }) =>
+            `${partition.toString('hex')} ${order.toString('hex')} ${value.toString('hex')}`,
+        ),
+      ),
+    );
+    expect(texts[0], column.name).toEqual(texts[1]);
+  }
+}
+
+/** When everything is cleared, exactly what is due is left. */
+async function compareRows(store: Store, history: History): Promise<void> {
+  const { head } = await openView(store);
+  const { clearedBelow } = await readPruneProgress(store);
+  if (clearedBelow < head.oldestVersion) return;
+  const kept = await readKeptAccounts(store);
+  const expected = expectedKeys(history, Number(head.oldestVersion), kept);
+  for (const column of COLUMNS) {
+    const keys = expected.get(column.name);
+    if (keys !== undefined) expect(await keysOf(store, column), column.name).toEqual(keys);
+  }
+}
+
+/** Everything at and above the oldest version, and all of kept accounts, is as it ever was. */
+async function compareViews(store: Store, history: History, below: Below): Promise<void> {
+  const view = await openView(store);
+  const kept = await readKeptAccounts(store);
+  const oldest = Number(view.head.oldestVersion);
+  expect(history.blocks.map(({ firstVersion }) => Number(firstVersion))).toContain(oldest);
+  for (const [index, key] of KEYS.entries()) {
+    const least = Number(kept.get(ownerOf(key)) ?? BigInt(oldest));
+    const version = least + below(history.version + 1 - least);
+    const entry = await view.state(stateKeyHash(key), BigInt(version));
+    expect(entry?.bytes?.toString()).toBe(history.valueAt(index, version));
+    // Below, what is found is right; only absence may mean "pruned".
+    const lower = below(history.version + 1);
+    const found = await view.state(stateKeyHash(key), BigInt(lower));
+    if (found !== undefined) expect(found.bytes?.toString()).toBe(history.valueAt(index, lower));
+  }
+  for (const [stream, [account, creationNumber]] of STREAMS.entries()) {
+    const least = Number(kept.get(address(account)) ?? BigInt(oldest));
+    const id = { address: address(account), creationNumber: BigInt(creationNumber) };
+    const head = { ...view.head, oldestVersion: BigInt(least) };
+    const streamView = new EventStreamView(store, head, id);
+    const all = history.events[stream]!;
+    const start = below(all.length + 2);
+    const limit = 1 + below(5);
+    const page = await streamView.page({ start: BigInt(start), limit });
+    const wanted = all.slice(start, start + limit);
+    expect(page.events.map(({ version }) => Number(version))).toEqual(
+      wanted.filter((at) => at >= least),
+    );
+    expect(page.pruned !== undefined).toBe(wanted[0] !== undefined && wanted[0] < least);
+  }
+  for (const account of [1, 2, 3]) await compareListing(view, history, kept, account);
+}
+
+async function compareListing(
+  view: StoreView,
+  history: History,
+  kept: ReadonlyMap<string, bigint>,
+  account: number,
+): Promise<void> {
+  const bound = Number(kept.get(address(account)) ?? view.head.oldestVersion);
+  const query = { limit: 100, version: view.head.version };
+  const { keys } = await view.accountKeys(address(account), query);
+  // A key that is gone for good may still be listed until it is cleared; it has no value then.
+  const due = expectedAccountKeys(history, account, bound);
+  expect(due.every((key) => keys.some((listed) => listed.equals(key)))).toBe(true);
+  for (const key of keys) expect(KEYS.some((known) => known.equals(key))).toBe(true);
+}
