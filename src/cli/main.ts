@@ -8,6 +8,7 @@ import { packageVersion } from '../node/package-version.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addFollowCommand } from './follow-command.ts';
 import { addInitCommand } from './init-command.ts';
+import { addPruneCommand } from './prune-command.ts';
 import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addStatusCommand } from './status-command.ts';
@@ -34,6 +35,7 @@ function buildProgram(context: CommandContext): Command {
   addInitCommand(program, context);
   addFollowCommand(program, context);
   addSampleCommand(program, context);
+  addPruneCommand(program, context);
   addStatusCommand(program, context);
   addEncodeCommand(program, context);
   addDecodeCommand(program, context);

@@ -4,6 +4,22 @@ import { nodeSettings, settingFlags } from '../node/settings.ts';
 import { stopSignal } from '../node/stop-signal.ts';
 import type { CommandContext } from './main.ts';
 
+interface ServeFlags extends Record<string, unknown> {
+  readonly config?: string;
+  readonly keep?: string;
+  readonly keepAccount?: readonly string[];
+}
+
+/** Flags by setting: the short forms under the names of what they stand for. */
+function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string, unknown> {
+  const lists = [flags['keepAccounts'], ...(keepAccount ?? [])].filter((one) => one !== undefined);
+  return {
+    ...flags,
+    keepVersions: flags['keepVersions'] ?? keep,
+    keepAccounts: lists.length === 0 ? undefined : lists.join(','),
+  };
+}
+
 /** Adds the command to the program, with a flag for every setting. */
 export function addServeCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -11,7 +27,15 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .description('Answer over HTTP from the ledger in a folder.')
     .option('--config <file>', 'YAML or JSON file of settings (env: DAYBOOK_CONFIG)');
   for (const { flag, help } of settingFlags()) command.option(`${flag} <value>`, help);
-  command.action(async ({ config, ...flags }: Record<string, unknown> & { config?: string }) => {
+  command
+    .option('--keep <versions>', 'short for --keep-versions')
+    .option(
+      '--keep-account <address>',
+      'keep the whole history of this account from now on; may be given again',
+      (address: string, before: readonly string[] = []) => [...before, address],
+    );
+  command.action(async ({ config, ...given }: ServeFlags) => {
+    const flags = settingsOf(given);
     const settings = await nodeSettings({
       flags,
       environment: process.env,

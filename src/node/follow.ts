@@ -10,7 +10,6 @@ import { parseTrustedRoot } from '../ingest/feed/trusted-root.ts';
 import { interfaceBase } from '../ingest/feed/upstream-url.ts';
 import { formatWaypoint, WaypointTextError } from '../move/waypoint.ts';
 import type { Head } from '../store/head.ts';
-import type { Store } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { refuseUsedFolder } from './data-folder.ts';
 import { FollowProgress, splitOf } from './follow-progress.ts';
@@ -77,7 +76,8 @@ export async function followIntoFolder(
   if (!hasStore(dataFolder)) refuseUsedFolder(dataFolder);
   const store = await openStoreWriter(dataFolder);
   try {
-    return await follow(store, options, { logger, terminal, signal });
+    const writer = await LedgerWriter.open(store);
+    return await follow(writer, options, { logger, terminal, signal });
   } catch (error) {
     throw asFollowError(error);
   } finally {
@@ -86,10 +86,14 @@ export async function followIntoFolder(
 }
 
 /**
- * Follows into a store that this process writes, beside whatever reads it. A failure is logged and ends the following.
+ * Follows into the store of a writer, beside whatever reads it and whatever else uses that writer. A failure is logged and ends the following.
  * @throws NodeError `bad_input`
  */
-export function startFollowing(store: Store, request: FollowRequest, logger: Logger): Following {
+export function startFollowing(
+  writer: LedgerWriter,
+  request: FollowRequest,
+  logger: Logger,
+): Following {
   const options = followOptions(request);
   const abort = new AbortController();
   const counters = newFollowCounters();
@@ -104,7 +108,7 @@ export function startFollowing(store: Store, request: FollowRequest, logger: Log
     counters,
     onLedger: () => sayStarted(),
   };
-  const ended = follow(store, options, context).then(
+  const ended = follow(writer, options, context).then(
     ({ head }) => logger.info({ version: String(head?.version) }, 'following ended'),
     (error: unknown) =>
       logger.error({ err: asFollowError(error) }, 'following stopped: the ledger stays as it is'),
@@ -125,13 +129,12 @@ interface FollowContext {
 }
 
 async function follow(
-  store: Store,
+  writer: LedgerWriter,
   options: FollowOptions,
   context: FollowContext,
 ): Promise<FollowReport> {
   const { logger, terminal, signal, counters = newFollowCounters() } = context;
   const startedMs = performance.now();
-  const writer = await LedgerWriter.open(store);
   const prover = openProver();
   const progress = new FollowProgress(counters, options.until, logger, terminal);
   const observer = observerOf(writer, options, progress, context);

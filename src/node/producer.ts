@@ -13,9 +13,9 @@ import { padAddress } from '../move/address.ts';
 import { BcsError } from '../move/bcs-reader.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
 import { parseStructTag } from '../move/type-parser.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreReader } from '../store/store.ts';
 import { openView } from '../store/view.ts';
-import { LedgerWriter } from '../store/writer.ts';
+import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
@@ -35,13 +35,12 @@ export interface Producer {
  * @throws NodeError `bad_setting` when the store holds another ledger than a sample of this generator
  */
 export async function startProducing(
-  store: Store,
+  writer: LedgerWriter,
   transactionsPerSecond: number,
   logger: Logger,
 ): Promise<Producer> {
-  const settings = await sampleSettingsOf(store);
-  const writer = await LedgerWriter.open(store);
-  const translator = new ChunkTranslator(store);
+  const settings = await sampleSettingsOf(writer.reader);
+  const translator = new ChunkTranslator(writer.reader);
   const abort = new AbortController();
   const produce = async (): Promise<void> => {
     const startedMs = performance.now();
@@ -71,7 +70,7 @@ export async function startProducing(
   };
 }
 
-async function sampleSettingsOf(store: Store) {
+async function sampleSettingsOf(store: StoreReader) {
   const view = await openView(store);
   const key = physicalStateKey(resourceStateKey(SAMPLE_ADDRESS, parseStructTag(SAMPLE_RESOURCE)));
   const entry = await view.state(stateKeyHash(key));

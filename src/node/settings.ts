@@ -28,6 +28,27 @@ const OwnSettingsSchema = Type.Object({
     minimum: 0,
     maximum: 10_000,
   }),
+  keepVersions: Type.Integer({
+    description:
+      'keep the newest so many versions and prune what is older, when this node writes; 0 keeps all',
+    default: 0,
+    minimum: 0,
+  }),
+  keepSeconds: Type.Integer({
+    description:
+      'keep so many seconds before the newest block, by the time of the ledger; 0 for no such bound',
+    default: 0,
+    minimum: 0,
+  }),
+  keepAccounts: Type.String({
+    description:
+      'addresses of accounts whose whole history is kept from now on, separated by commas',
+    default: '',
+  }),
+  keepAccountsFile: Type.String({
+    description: 'file of such addresses, one on a line; # begins a remark',
+    default: '',
+  }),
   logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     description: 'least severe log lines written to stderr',
     default: 'info',

@@ -10,6 +10,7 @@ import { buildApi } from '../api/server.ts';
 import { openLedger } from '../ledger/open.ts';
 import { readHead } from '../store/head.ts';
 import type { StoreReader } from '../store/store.ts';
+import { LedgerWriter } from '../store/writer.ts';
 import { interfaceUrl, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createLogger } from './logger.ts';
 import { NodeError } from './node-error.ts';
@@ -95,16 +96,30 @@ async function openStore(
   logger: Logger,
 ): Promise<StoreReader> {
   if (settings.produce === 0) {
+    warnOfIdlePruning(settings, logger);
     const reader = openStoreReader(settings.data);
     stopList.add('the store', () => reader.close());
     return reader;
   }
   const store = await openStoreWriter(settings.data);
   stopList.add('the store', () => store.close());
+  const writer = await LedgerWriter.open(store);
+  const { startPruning } = await import('./prune.ts');
+  const pruning = await startPruning(writer, settings, logger);
+  stopList.add('the pruner', () => pruning.stop());
   const { startProducing } = await import('./producer.ts');
-  const producer = await startProducing(store, settings.produce, logger);
+  const producer = await startProducing(writer, settings.produce, logger);
   stopList.add('the producer', () => producer.stop());
   return store;
+}
+
+/** Settings of pruning have no effect in a node that does not write. */
+function warnOfIdlePruning(settings: NodeSettings, logger: Logger): void {
+  const { keepVersions, keepSeconds, keepAccounts, keepAccountsFile } = settings;
+  if (keepVersions === 0 && keepSeconds === 0 && keepAccounts === '' && keepAccountsFile === '') {
+    return;
+  }
+  logger.warn('nothing is pruned: this node does not write; daybook prune does');
 }
 
 async function listen(api: FastifyInstance, { host, port }: ListenAddress): Promise<number> {

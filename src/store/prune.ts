@@ -12,7 +12,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../move/address.ts';
 import { Batch } from './batch.ts';
-import type { Block } from './block-column.ts';
 import type { Head } from './head.ts';
 import {
   type Kept,
@@ -102,25 +101,15 @@ export class Pruner {
     return readKeptAccounts(writer.reader);
   }
 
-  /** The block that the kept history would begin with by a policy. */
-  target(policy: PrunePolicy): Promise<Block> {
-    return pruneTarget(new StoreView(this.#writer.reader, this.#head()), policy);
-  }
-
   /**
    * Publishes the new oldest version if the policy allows one, waits, and deletes all that is due,
    * also what an earlier run has left. Ends early, between two steps, when `signal` is aborted.
-   * @param leastVersions publishes only when at least so many versions go: 1 or more
    * @throws StoreError `ledger_empty` and those of Store.commit; RowDamagedError
    */
-  async run(
-    policy: PrunePolicy,
-    options: { readonly signal?: AbortSignal; readonly leastVersions?: number } = {},
-  ): Promise<PruneReport> {
-    const { signal, leastVersions = 1 } = options;
-    const target = await this.target(policy);
-    const { oldestVersion } = this.#head();
-    if (target.firstVersion >= oldestVersion + BigInt(leastVersions)) {
+  async run(policy: PrunePolicy, signal?: AbortSignal): Promise<PruneReport> {
+    const view = new StoreView(this.#writer.reader, this.#head());
+    const target = await pruneTarget(view, policy);
+    if (target.firstVersion > this.#head().oldestVersion) {
       await this.#writer.advanceOldest(target);
     }
     return this.#clear(signal);

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_GENESIS_BYTES, MAX_GENESIS_ITEMS } from '../../src/ingest/genesis.ts';
 import { ADDRESS_ONE } from '../../src/move/address.ts';
 import { BcsWriter } from '../../src/move/bcs-writer.ts';
@@ -27,7 +27,7 @@ const ALLOWANCE_BYTES = 64 * MB;
 const canMeasure = existsSync('/proc/self/status');
 
 const folder = temporaryFolder();
-afterEach(killLeftNodes);
+afterAll(killLeftNodes);
 
 function peakOf(status: string): number {
   return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]);
@@ -85,6 +85,8 @@ describe.skipIf(!canMeasure)('genesis files (needs /proc to measure)', () => {
   const random = seededRandom('hostile genesis');
   const noise = Buffer.from(Array.from({ length: 4096 }, () => random.below(256)));
   const head = Buffer.from([1, 0, 0]);
+  /** What is no genesis takes little; one that is needs room for its commit, too. */
+  const COMMIT_BYTES = 192 * MB;
   const files: readonly (readonly [string, () => Buffer, code: number])[] = [
     ['zeros', () => Buffer.alloc(MAX_GENESIS_BYTES), 1],
     ['noise', () => Buffer.concat([head, Buffer.alloc(4 * MB, noise)]), 1],
@@ -107,7 +109,8 @@ describe.skipIf(!canMeasure)('genesis files (needs /proc to measure)', () => {
     const file = make();
     const { code, peakBytes } = await initPeak(file);
     expect(code).toBe(expectedCode);
-    expect(peakBytes - baseBytes).toBeLessThan(file.length + ALLOWANCE_BYTES);
+    const commitBytes = code === 0 ? COMMIT_BYTES : 0;
+    expect(peakBytes - baseBytes).toBeLessThan(file.length + ALLOWANCE_BYTES + commitBytes);
   });
 });
 
@@ -250,19 +253,30 @@ describe('request bodies', () => {
     });
   }
 
-  it.each(bodies)('%s: refused, with little memory, three times over', async (_, make) => {
-    const node = await startOnSmallHeap(data);
-    const { peakBytes: before } = node.memory();
-    const body = make();
-    for (let run = 0; run < 3; run += 1) {
-      const response = await post(node, body);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({ vm_error_code: null });
-    }
-    // What is sent is there twice for a moment, as bytes and as text; the heap cannot take more than it was given.
-    expect(node.memory().peakBytes - before).toBeLessThan(2 * LIMIT_BYTES + 2 * ALLOWANCE_BYTES);
-    expect((await node.get('')).status).toBe(200);
-    expect(await node.stop()).toMatchObject({ code: 0 });
+  describe('of many values', () => {
+    let node: ServedNode;
+    let before: number;
+    beforeAll(async () => {
+      node = await startOnSmallHeap(data);
+      before = node.memory().peakBytes;
+    });
+    afterAll(async () => {
+      expect(await node.stop()).toMatchObject({ code: 0 });
+      expect(node.complaints).toEqual([]);
+    });
+
+    it.each(bodies)('%s: refused, with little memory, twice over', async (_, make) => {
+      const body = make();
+      for (let run = 0; run < 2; run += 1) {
+        const response = await post(node, body);
+        expect(response.status).toBe(400);
+        expect(await response.json()).toMatchObject({ vm_error_code: null });
+      }
+      // What is sent is there twice for a moment, as bytes and as text, and the last one until it is collected.
+      const allowed = 2 * (2 * LIMIT_BYTES + ALLOWANCE_BYTES);
+      expect(node.memory().peakBytes - before).toBeLessThan(allowed);
+      expect((await node.get('')).status).toBe(200);
+    });
   });
 
   it('that blow up when they are unpacked are cut off', async () => {

@@ -1,7 +1,7 @@
 /**
  * Random histories with pruning: LMDB, the model and a plain list of what must be left, the same after every step of
  * them: chunks, prunes of any depth, accounts that are kept from some point on, runs cut off between two steps,
- * restarts. RUNS sets how many histories (default 40), SEED the first.
+ * restarts. RUNS sets how many histories (default 12), SEED the first.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/state-key.ts';
@@ -26,7 +26,7 @@ import {
   STREAMS,
 } from './prune-history.ts';
 
-const RUNS = Number(process.env['RUNS'] ?? 40);
+const RUNS = Number(process.env['RUNS'] ?? 12);
 
 test(`${RUNS} histories`, { timeout: 60_000 + RUNS * 2_000 }, async () => {
   const first = testSeed();
@@ -90,7 +90,7 @@ async function prune(writers: readonly LedgerWriter[], below: Below): Promise<vo
         if (steps >= stopAfter) abort.abort();
       },
     });
-    await pruner.run(policy, { signal: abort.signal });
+    await pruner.run(policy, abort.signal);
   }
 }
 
