@@ -1,5 +1,6 @@
 // Starts a server of ours as a child and waits for its line of JSON.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** @returns {Promise<{ready: any, pid: number, readyMs: number, stop: () => Promise<void>}>} */
@@ -25,4 +26,17 @@ export async function startChild(args, environment = {}) {
       await ended;
     },
   };
+}
+
+/** Clock ticks a second in /proc; the same on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+/** Processor time a process has used, in seconds; NaN where there is no /proc. */
+export function cpuSeconds(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    return Number.NaN;
+  }
 }

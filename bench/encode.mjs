@@ -1,5 +1,5 @@
-// Encoding in process beside @aptos-labs/ts-sdk, in turns: the same transactions, the ABI known to both. The modules are
-// those of a sample ledger, asked through the ledger's own lookup.
+// Encoding in process beside @aptos-labs/ts-sdk, in turns: the same transactions, the ABI known to both. The modules
+// are those of a ledger on disk, asked through the ledger's own lookup.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild } from './child.mjs';
+import { cpuSeconds, startChild } from './child.mjs';
 import { coinHolders, eventStreams, shuffled } from './ledger-contents.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
@@ -89,21 +89,34 @@ async function startBare(folder, answer) {
 }
 
 /** Measures one operation: `rounds` times ours and bare, each after a warm-up. */
-async function measure(origin, folder, { operation, form, requests }, { rounds, seconds }) {
+async function measure(
+  { origin, serverPid, folder },
+  { operation, form, requests },
+  { rounds, seconds },
+) {
   const answer = await typicalAnswer(origin, requests);
   const bare = await startBare(folder, answer);
   const ours = [];
   const reference = [];
+  const cpuMicros = { ours: [], bare: [] };
+  /** Load for a while; notes what the server's process used of its core for each request. */
+  const measured = async (url, pid, note) => {
+    const before = cpuSeconds(pid);
+    const result = await load(url, requests, seconds);
+    note.push(((cpuSeconds(pid) - before) * 1e6) / (result.requestsPerSecond * seconds));
+    return result;
+  };
   const latencies = [];
   try {
     await load(origin, requests, 2);
     await load(bare.ready.url, requests, 1);
     for (let round = 0; round < rounds; round += 1) {
-      const result = await load(origin, requests, seconds);
+      const result = await measured(origin, serverPid, cpuMicros.ours);
       if (result.errors > 0) throw new Error(`${operation}: ${result.errors} failed requests`);
       ours.push(result.requestsPerSecond);
       latencies.push(result.p99Ms);
-      reference.push((await load(bare.ready.url, requests, seconds)).requestsPerSecond);
+      const bareResult = await measured(bare.ready.url, bare.pid, cpuMicros.bare);
+      reference.push(bareResult.requestsPerSecond);
     }
   } finally {
     await bare.stop();
@@ -117,6 +130,10 @@ async function measure(origin, folder, { operation, form, requests }, { rounds, 
     bareRequestsPerSecond: summary(reference),
     p99Ms: summary(latencies),
     ratio: ratioSummary(ours, reference),
+    cpuMicrosPerRequest: summary(cpuMicros.ours),
+    bareCpuMicrosPerRequest: summary(cpuMicros.bare),
+    /** As the ratio of rates would be if nothing else ran on the machine. */
+    cpuRatio: ratioSummary(cpuMicros.bare, cpuMicros.ours),
   };
 }
 
@@ -134,11 +151,11 @@ export async function run(options) {
       const origin = new URL(server.ready.url).origin;
       for (const operation of await operations(dataFolder)) {
         if (operation.requests.length === 0) continue;
-        const result = await measure(origin, folder, operation, options);
+        const result = await measure({ origin, serverPid: server.pid, folder }, operation, options);
         results.push(result);
         options.log(
           `${`${result.operation} ${result.form}`.padEnd(14)} ${shownSummary(result.requestsPerSecond)} req/s, ` +
-            `bare ${shownSummary(result.bareRequestsPerSecond)}, ratio ${shownSummary(result.ratio)}`,
+            `bare ${shownSummary(result.bareRequestsPerSecond)}, ratio ${shownSummary(result.ratio)}, by CPU ${shownSummary(result.cpuRatio)}`,
         );
       }
     } finally {

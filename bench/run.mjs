@@ -3,9 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import * as encode from './encode.mjs';
 import * as http from './http.mjs';
 
-const BENCHMARKS = [http];
+const BENCHMARKS = [encode, http];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -5,6 +5,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { areFree } from './lmdb-free-pages.ts';
 
 const MAGIC_AT = 24;
 const MAGIC = 0xbeef_c0de;
@@ -12,12 +13,15 @@ const VERSION_AT = 28;
 const VERSION = 2;
 const VERSION_MASK = 0xffff;
 const PAGE_SIZE_AT = 48;
+const FREE_ROOT_AT = 88;
 const LAST_PAGE_AT = 144;
 const TRANSACTION_AT = 152;
 const META_BYTES = 160;
 /** Pages are at least this large, in bytes, and a power of two. */
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
+/** Most pages at the end of a file that may not have been written: those of 512 MiB, the largest commit. */
+const MAX_UNWRITTEN_PAGES = 131_072n;
 
 /**
  * What stands in a folder: nothing yet, LMDB's data file, a damaged one, or something else of its
@@ -58,9 +62,15 @@ function kindOf(file: number): DataFileKind {
   const newest =
     second.readBigUInt64LE(TRANSACTION_AT) > first.readBigUInt64LE(TRANSACTION_AT) ? second : first;
   // A commit writes its pages before the meta page that names the last of them, and files never
-  // shrink.
-  const neededBytes = (newest.readBigUInt64LE(LAST_PAGE_AT) + 1n) * BigInt(pageBytes);
-  return BigInt(fstatSync(file).size) < neededBytes ? 'damaged' : 'lmdb';
+  // shrink. Only pages that are free need not have been written.
+  const sizeBytes = fstatSync(file).size;
+  const lastPage = newest.readBigUInt64LE(LAST_PAGE_AT);
+  if (BigInt(sizeBytes) >= (lastPage + 1n) * BigInt(pageBytes)) return 'lmdb';
+  const firstMissing = Math.floor(sizeBytes / pageBytes);
+  if (lastPage - BigInt(firstMissing) >= MAX_UNWRITTEN_PAGES) return 'damaged';
+  const freeRoot = newest.readBigUInt64LE(FREE_ROOT_AT);
+  const lmdb = { file, pageBytes, sizeBytes };
+  return areFree(lmdb, freeRoot, firstMissing, Number(lastPage)) ? 'lmdb' : 'damaged';
 }
 
 /** One of the two meta pages, or as much of it as is there. */

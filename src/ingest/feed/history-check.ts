@@ -5,7 +5,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { StoreView } from '../../store/view.ts';
 import { type FeedClient, MAX_PAGE_BYTES, type UpstreamState } from './feed-client.ts';
 import { FeedError } from './feed-error.ts';
-import { checkItem, decodePage } from './page-prover.ts';
+import { checkItem, itemsOf } from './page-prover.ts';
 import { headRoot } from './trusted-root.ts';
 
 /** @throws FeedError `other_chain` when the upstream says it is of another chain than this ledger */
@@ -45,8 +45,8 @@ export async function checkHistory(
   // Pruned here: the accumulator still tells, with the first page.
   if (stored === undefined) return;
   const page = await client.page(version, 1, MAX_PAGE_BYTES, signal);
-  const items = decodePage(page.bytes, version);
-  const item = items[0]!;
+  const [item] = itemsOf(page.bytes, version);
+  if (item === undefined) throw new RangeError('a page has one item or more');
   checkItem(item, version);
   const sameInfo = item.bytes.info.equals(stored);
   const sameRoot = isBehind || item.data.accumulatorRootHash.equals(headRoot(head));

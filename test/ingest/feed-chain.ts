@@ -1,0 +1,59 @@
+/** Chains of random transactions of every wire form, with hashes that fit: what a feed may send. */
+import fc from 'fast-check';
+import { accumulatorRoot, MerkleAccumulator } from '../../src/move/accumulator.ts';
+import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { contractEventHash, writeContractEvent } from '../../src/move/event.ts';
+import { type TransactionOnChainData, writeOnChainData } from '../../src/move/on-chain-data.ts';
+import { encodeTransaction, transactionHash } from '../../src/move/transaction.ts';
+import { encodeTransactionInfo, transactionInfoHash } from '../../src/move/transaction-info.ts';
+import { writeSetHash, writeWriteSet } from '../../src/move/write-set.ts';
+import { onChainData } from '../move/wire-arbitraries.ts';
+
+/** Pages whose every byte fits its hashes. */
+export interface MadePage {
+  readonly firstVersion: bigint;
+  /** Of the accumulator before the page. */
+  readonly frozenRoots: readonly Buffer[];
+  readonly items: readonly Buffer[];
+}
+
+/** Random items as a chain that goes on from `firstVersion` leaves of whatever. */
+export function randomChain(seed: number, count: number, firstVersion: bigint): MadePage {
+  const accumulator = new MerkleAccumulator('TransactionAccumulator');
+  while (accumulator.leafCount < firstVersion) {
+    accumulator.append(transactionInfoHash(Buffer.from(String(accumulator.leafCount))));
+  }
+  const frozenRoots = accumulator.frozenSubtreeRoots;
+  const items = fc
+    .sample(onChainData, { seed, numRuns: count })
+    .map((data, index) => fitting(data, firstVersion + BigInt(index), accumulator));
+  return { firstVersion, frozenRoots, items };
+}
+
+/** The item with all its hashes put right. */
+function fitting(
+  data: TransactionOnChainData,
+  version: bigint,
+  accumulator: MerkleAccumulator,
+): Buffer {
+  const changes = encodeBcs((writer) => writeWriteSet(writer, data.changes));
+  const leaves = data.events.map((event) =>
+    contractEventHash(encodeBcs((writer) => writeContractEvent(writer, event))),
+  );
+  const info = {
+    ...data.info,
+    transactionHash: transactionHash(encodeTransaction(data.transaction)),
+    eventRootHash: accumulatorRoot('EventAccumulator', leaves),
+    stateChangeHash: writeSetHash(changes),
+  };
+  accumulator.append(transactionInfoHash(encodeTransactionInfo(info)));
+  const accumulatorRootHash = accumulator.rootHash();
+  return encodeBcs((writer) =>
+    writeOnChainData(writer, { ...data, version, info, accumulatorRootHash }),
+  );
+}
+
+/** A page of items, as it is sent. */
+export function pageOf(items: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(encodeBcs((writer) => writer.vector(items, (to, item) => to.fixed(item))));
+}

@@ -1,0 +1,149 @@
+/** One flipped bit anywhere in a page is refused, and named by the version it is in. */
+import { describe, expect, it } from 'vitest';
+import { PageError } from '../../src/ingest/feed/feed-error.ts';
+import { PageProver } from '../../src/ingest/feed/page-prover.ts';
+import { MerkleAccumulator } from '../../src/move/accumulator.ts';
+import { BcsReader } from '../../src/move/bcs-reader.ts';
+import { readOnChainData } from '../../src/move/on-chain-data.ts';
+import { transactionInfoHash } from '../../src/move/transaction-info.ts';
+import { openView } from '../../src/store/view.ts';
+import { type MadePage, pageOf, randomChain } from './feed-chain.ts';
+import { sampleStore } from './feed-following.ts';
+import { type SeededRandom, seededRandom } from './seed.ts';
+
+function proverAt({ firstVersion, frozenRoots }: MadePage): PageProver {
+  const start = { nextVersion: firstVersion, frozenRoots };
+  return new PageProver({ ...start, trustedRoots: [], waypoint: undefined });
+}
+
+/** The fields of an item in their order, with the byte each ends before. */
+function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number])[] {
+  const { bytes } = readOnChainData(new BcsReader(item));
+  const endOf = (part: Buffer) => part.byteOffset - item.byteOffset + part.length;
+  const changesStart = endOf(bytes.changes) - bytes.changes.length;
+  return [
+    ['version', 8],
+    ['transaction', endOf(bytes.transaction)],
+    ['info', endOf(bytes.info)],
+    ['events', changesStart - 32],
+    ['accumulator_root_hash', changesStart],
+    ['changes', item.length],
+  ];
+}
+
+/** Flips one bit of an item and gives what the prover says. */
+function refusal(made: MadePage, random: SeededRandom): { readonly error: unknown; at: string } {
+  const index = random.below(made.items.length);
+  const item = made.items[index]!;
+  const byte = random.below(item.length);
+  const damaged = Buffer.from(item);
+  damaged[byte]! ^= 1 << random.below(8);
+  const items = made.items.with(index, damaged);
+  const field = fieldEnds(item).find(([, end]) => byte < end)![0];
+  const at = `version ${made.firstVersion + BigInt(index)}, ${field}, byte ${byte}`;
+  try {
+    proverAt(made).prove(pageOf(items));
+    return { error: undefined, at };
+  } catch (error) {
+    return { error, at };
+  }
+}
+
+const FIELD_ORDER = [
+  'version',
+  'transaction',
+  'info',
+  'events',
+  'accumulator_root_hash',
+  'changes',
+];
+
+/** Holds a refusal against where the bit was. Gives whether the very field was named. */
+function expectNamed({ error, at }: { readonly error: unknown; at: string }): boolean {
+  if (!(error instanceof PageError)) throw new Error(`${at}: ${error ?? 'was taken'}`);
+  const [version, field] = at.split(', ');
+  expect(`version ${error.version}`, `${at}: ${error.message}`).toBe(version);
+  // Damage to a length may let a field end well and the next begin badly; damage to the info shows in what it is of.
+  if (field !== 'info') {
+    const named = FIELD_ORDER.indexOf(error.field);
+    expect(named, `${at}: ${error.message}`).toBeGreaterThanOrEqual(FIELD_ORDER.indexOf(field!));
+  }
+  return error.field === field;
+}
+
+/** The pages of a sample ledger, a few versions each, from version 1 on. */
+async function samplePages(pageItems: number, transactions: number): Promise<MadePage[]> {
+  const view = await openView(await sampleStore(transactions));
+  const accumulator = new MerkleAccumulator('TransactionAccumulator');
+  const pages: MadePage[] = [];
+  const all: Buffer[] = [];
+  while (BigInt(all.length) <= view.head.version) {
+    all.push(...(await view.transactions(BigInt(all.length), 1_000)));
+  }
+  let items: Buffer[] = [];
+  let before: Pick<MadePage, 'firstVersion' | 'frozenRoots'> | undefined;
+  for (const [version, item] of all.entries()) {
+    if (version > 0) items.push(item);
+    before ??= { firstVersion: 1n, frozenRoots: [] };
+    const { bytes } = readOnChainData(new BcsReader(item));
+    accumulator.append(transactionInfoHash(bytes.info));
+    if (items.length === pageItems || version === 0) {
+      if (items.length > 0) pages.push({ ...before, items });
+      items = [];
+      before = {
+        firstVersion: accumulator.leafCount,
+        frozenRoots: accumulator.frozenSubtreeRoots,
+      };
+    }
+  }
+  return pages;
+}
+
+describe('a flipped bit', () => {
+  it('is refused wherever it is in a sample ledger', { timeout: 60_000 }, async () => {
+    const random = seededRandom('bit flips in feed chunks');
+    const pages = await samplePages(4, 6_000);
+    for (const page of pages.slice(0, 20))
+      expect(() => proverAt(page).prove(pageOf(page.items))).not.toThrow();
+    let exact = 0;
+    const flips = 10_000;
+    for (let flip = 0; flip < flips; flip += 1) {
+      const page = pages[random.below(pages.length)]!;
+      if (expectNamed(refusal(page, random))) exact += 1;
+    }
+    console.info(`${flips} flips refused, in ${exact} the very field was named`);
+    expect(exact).toBeGreaterThan(flips / 2);
+  });
+
+  it('is refused in transactions, infos and write sets of every form', () => {
+    const random = seededRandom('bit flips in random chains');
+    for (let run = 0; run < 40; run += 1) {
+      const page = randomChain(random.below(2 ** 31), 3, BigInt(1 + random.below(200)));
+      expect(proverAt(page).prove(pageOf(page.items)).count).toBe(3);
+      for (let flip = 0; flip < 50; flip += 1) expectNamed(refusal(page, random));
+    }
+  });
+
+  it('is refused in genesis', async () => {
+    const random = seededRandom('bit flips in genesis');
+    const view = await openView(await sampleStore(2));
+    const items = await view.transactions(0n, 1);
+    const page: MadePage = { firstVersion: 0n, frozenRoots: [], items };
+    expect(proverAt(page).prove(pageOf(items)).identity?.chainId).toBe(204);
+    for (let flip = 0; flip < 30; flip += 1) expectNamed(refusal(page, random));
+  });
+
+  it('is refused in the number of items, as are bytes after the last one', async () => {
+    const [page] = await samplePages(4, 50);
+    const bytes = pageOf(page!.items);
+    for (let bit = 0; bit < 8; bit += 1) {
+      const damaged = Uint8Array.from(bytes);
+      damaged[0]! ^= 1 << bit;
+      expect(() => proverAt(page!).prove(damaged)).toThrow(PageError);
+    }
+    const longer = Uint8Array.from([...bytes, 0]);
+    expect(() => proverAt(page!).prove(longer)).toThrow(
+      expect.objectContaining({ code: 'page_malformed', field: 'page', version: 5n }),
+    );
+  });
+});
