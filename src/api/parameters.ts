@@ -225,11 +225,29 @@ const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
 export const ASSET_TYPE: ParameterType<Asset> = {
   name: 'string(AssetType)',
   schema: AssetTypeSchema,
-  parse: (text) =>
-    ADDRESS_TEXT.test(text)
-      ? { kind: 'fungibleAsset', metadata: parseAddress(text) }
-      : { kind: 'coin', type: parseStructTag(text) },
+  parse: (text) => {
+    let asset = knownAssets.get(text);
+    if (asset === undefined) {
+      asset = parseAsset(text);
+      if (knownAssets.size >= MAX_KNOWN_ASSETS) knownAssets.clear();
+      if (text.length <= MAX_KNOWN_ASSET_CHARACTERS) knownAssets.set(text, asset);
+    }
+    return asset;
+  },
 };
+
+/** Few assets are asked for again and again; one object for a text lets the ledger keep what it makes of it. */
+const knownAssets = new Map<string, Asset>();
+/** Most texts remembered; all are forgotten together. */
+const MAX_KNOWN_ASSETS = 1_024;
+/** Longest text remembered, in characters. */
+const MAX_KNOWN_ASSET_CHARACTERS = 512;
+
+function parseAsset(text: string): Asset {
+  return ADDRESS_TEXT.test(text)
+    ? { kind: 'fungibleAsset', metadata: parseAddress(text) }
+    : { kind: 'coin', type: parseStructTag(text) };
+}
 
 /** An unsigned integer that a JSON number holds. */
 function smallInteger(bits: 16 | 32): ParameterType<number> {

@@ -1,4 +1,6 @@
 /** Opens a stored ledger for questions. */
+
+import type { MaybePromise } from '../move/module/lookup.ts';
 import type { Head } from '../store/head.ts';
 import { openHead } from '../store/head.ts';
 import { type LedgerIdentity, readLedgerIdentity } from '../store/identity-column.ts';
@@ -25,18 +27,34 @@ class StoredLedger implements LedgerReader {
   #view: StoredLedgerView | undefined;
   #head: Head | undefined;
   #guard: PruningGuard | undefined;
+  /** The view that requests of this turn of the event loop get. */
+  #current: StoredLedgerView | undefined;
+  readonly #endTurn = (): void => {
+    this.#current = undefined;
+  };
   #kept: KeptAccounts = new Map();
 
   constructor(store: StoreReader) {
     this.#store = store;
   }
 
-  async view(): Promise<LedgerView> {
+  view(): MaybePromise<LedgerView> {
+    return this.#current ?? this.#read();
+  }
+
+  /** Keeps a view for all requests of this turn of the event loop: LMDB would show them the same snapshot anyway. */
+  #keepForThisTurn(view: StoredLedgerView): StoredLedgerView {
+    this.#current = view;
+    setImmediate(this.#endTurn);
+    return view;
+  }
+
+  async #read(): Promise<LedgerView> {
     try {
       const head = await openHead(this.#store);
       if (this.#view !== undefined && isSameHead(head, this.#head!)) {
         this.#guard!.confirm();
-        return this.#view;
+        return this.#keepForThisTurn(this.#view);
       }
       this.#identity ??= await readLedgerIdentity(this.#store);
       if (this.#identity === undefined) throw new Error('a ledger without identity');
@@ -52,7 +70,7 @@ class StoredLedger implements LedgerReader {
         this.#caches,
         this.#guard,
       );
-      return this.#view;
+      return this.#keepForThisTurn(this.#view);
     } catch (cause) {
       if (!(cause instanceof StoreError)) throw cause;
       const message = `Failed to retrieve latest ledger info: ${cause.message}`;

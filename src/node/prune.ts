@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { keptPrimaryStores } from '../ledger/kept-stores.ts';
 import { type Address, HexTextError, parseAddress } from '../move/address.ts';
-import { type PruneReport, Pruner } from '../store/prune.ts';
+import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/prune.ts';
 import type { PrunePolicy } from '../store/prune-target.ts';
 import { MAX_KEPT_ACCOUNTS, type PruneProgress } from '../store/pruning-column.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -110,7 +110,7 @@ export async function pruneFolder(
     const writer = await LedgerWriter.open(store);
     if (writer.head === undefined) throw emptyStoreError(dataFolder);
     const pruner = new Pruner(writer, {
-      ...{ objectsOf: keptPrimaryStores, graceMs, restFactor: 0 },
+      ...{ objectsOf: keptPrimaryStores, graceMs, restFactor: 0, bounds: OFFLINE_PRUNE_BOUNDS },
       onProgress,
     });
     const { size: keptAccounts } = await pruner.keepAccounts(accounts);

@@ -157,7 +157,7 @@ class PruneStep {
     await this.#clearModuleEvents(key);
     await this.#clearBlock(key);
     await this.#deleteIfThere(EPOCHS, EPOCHS_PARTITION, encodeU64Key(version));
-    await this.#deleteIfThere(TRANSACTIONS, partition, order);
+    this.#batch.delete(TRANSACTIONS, partition, order);
     this.#batch.delete(TRANSACTION_INFOS, partition, order);
     this.#accumulator.append(transactionInfoHash(info));
   }

@@ -34,8 +34,10 @@ import { StoreError } from './store-error.ts';
 import { StoreView } from './view.ts';
 import type { LedgerWriter } from './writer.ts';
 
-/** What a step does, if nothing else is said: a few tens of milliseconds with its commit. */
-export const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 4_000, maxMs: 25 };
+/** What a step does beside the commits of a node: those wait for it some 100 milliseconds. */
+export const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 8_000, maxMs: 50 };
+/** What a step does where nobody waits: rows of neighbouring keys share pages, so fewer are written. */
+export const OFFLINE_PRUNE_BOUNDS: PruneBounds = { maxRows: 50_000, maxMs: 1_000 };
 
 /** How a pruner works. */
 export interface PrunerOptions {

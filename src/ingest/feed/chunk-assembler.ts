@@ -12,9 +12,21 @@ export const MAX_WAITING_TRANSACTIONS = 20_000;
 /** Bytes of a block that are waited for. */
 export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
+/** How much of a block is waited for. */
+export interface WaitingLimits {
+  readonly maxTransactions: number;
+  readonly maxBytes: number;
+}
+
+const DEFAULT_LIMITS: WaitingLimits = {
+  maxTransactions: MAX_WAITING_TRANSACTIONS,
+  maxBytes: MAX_WAITING_BYTES,
+};
+
 /** Collects proven pages that follow one another. */
 export class ChunkAssembler {
   readonly #keepsTransactions: boolean;
+  readonly #limits: WaitingLimits;
   #builder: ChunkBuilder;
   #frozenRoots: readonly Buffer[] = [];
   #identity: LedgerIdentity | undefined;
@@ -24,7 +36,8 @@ export class ChunkAssembler {
   #waitingBytes = 0;
   #lastEnd: PageCut | undefined;
 
-  constructor(nextVersion: bigint, keepsTransactions: boolean) {
+  constructor(nextVersion: bigint, keepsTransactions: boolean, limits = DEFAULT_LIMITS) {
+    this.#limits = limits;
     this.#keepsTransactions = keepsTransactions;
     this.#builder = new ChunkBuilder(nextVersion);
   }
@@ -92,8 +105,8 @@ export class ChunkAssembler {
 
   #cutOf(page: ProvenPage, isEnd: boolean): PageCut | undefined {
     const isLong =
-      this.#waiting.length + page.count > MAX_WAITING_TRANSACTIONS ||
-      this.#waitingBytes + page.bytes.length > MAX_WAITING_BYTES;
+      this.#waiting.length + page.count > this.#limits.maxTransactions ||
+      this.#waitingBytes + page.bytes.length > this.#limits.maxBytes;
     if (isEnd || page.endsBlock) return page.end;
     return page.lastBlockStart ?? (isLong ? page.end : undefined);
   }

@@ -215,18 +215,21 @@ class Session {
   }
 
   async run(source: PageSource, signal: AbortSignal): Promise<void> {
-    let isWhole = false;
+    let mayCutBlock = false;
     try {
       for await (const event of source.events(signal)) await this.#take(event);
-      isWhole = true;
+    } catch (error) {
+      // An upstream that breaks off again and again would otherwise never let a long block through.
+      mayCutBlock = error instanceof FeedError && error.remedy === 'retry';
+      throw error;
     } finally {
-      await this.#finish(isWhole || signal.aborted);
+      await this.#finish(mayCutBlock);
     }
   }
 
   async #take(event: SourceEvent): Promise<void> {
     if (event.kind === 'idle') {
-      await this.#finish(true);
+      await this.#finish(false);
       return;
     }
     const counters = this.#counters;
@@ -242,16 +245,15 @@ class Session {
 
   /**
    * Proves and commits everything at hand; a fault on the way ends it with what came before the fault.
-   * @param isWhole whether this is an end of its own accord. Otherwise, if nothing else was got, a part of a block is
-   *   committed too: an upstream that breaks off again and again would never let a long block through.
+   * @param mayCutBlock whether a part of a block is committed when nothing else was got
    */
-  async #finish(isWhole: boolean): Promise<void> {
+  async #finish(mayCutBlock: boolean): Promise<void> {
     try {
       while (this.#proving.length > 0) await this.#assembleNext();
+      if (mayCutBlock && !this.#hasPushed) this.#assembler.completeAll();
     } finally {
       // The prover answers in order: what was asked after a fault must be answered before it starts again.
       await Promise.allSettled(this.#proving.splice(0).map(({ page }) => page));
-      if (!isWhole && !this.#hasPushed) this.#assembler.completeAll();
       await this.#push();
       await this.#commits.drain();
     }

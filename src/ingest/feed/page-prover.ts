@@ -176,10 +176,11 @@ export function* itemsOf(
   firstVersion: bigint,
 ): Generator<EncodedOnChainData, void, undefined> {
   const reader = new BcsReader(bytes);
+  let count = 0;
   let index = 0;
   let itemStart = 0;
   try {
-    const count = reader.length(MIN_ON_CHAIN_DATA_BYTES);
+    count = reader.length(MIN_ON_CHAIN_DATA_BYTES);
     if (count === 0 || count > MAX_PAGE_ITEMS) {
       const detail = `a page of ${count} items, 1 to ${MAX_PAGE_ITEMS} are taken`;
       throw new PageError('page_malformed', firstVersion, 'page', detail);
@@ -188,12 +189,11 @@ export function* itemsOf(
       itemStart = reader.offset;
       yield readOnChainData(reader);
     }
-    itemStart = reader.offset;
     reader.finish();
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
     const version = firstVersion + BigInt(index);
-    const field = fieldThatFails(bytes, itemStart);
+    const field = index < count ? fieldThatFails(bytes, itemStart) : 'page';
     throw new PageError('page_malformed', version, field, `does not decode: ${error.message}`);
   }
 }
@@ -208,9 +208,9 @@ const FIELD_READERS: readonly (readonly [PageField, (reader: BcsReader) => unkno
   ['changes', readWriteSet],
 ];
 
-/** The field of an item that does not decode; the page itself when it begins or ends in the wrong place. */
+/** The field of an item that does not decode; the page itself when it ends where the item should begin. */
 function fieldThatFails(page: Uint8Array, itemStart: number): PageField {
-  if (itemStart === 0 || itemStart === page.length) return 'page';
+  if (itemStart === page.length) return 'page';
   const reader = new BcsReader(page, itemStart);
   let field: PageField = 'page';
   try {

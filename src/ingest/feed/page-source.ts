@@ -30,6 +30,10 @@ export interface PageSourceOptions {
   readonly pageTransactions: number;
   /** How often an upstream that has nothing new is asked, in milliseconds. */
   readonly pollIntervalMs: number;
+  /** Most bytes of a page whose turn it is. */
+  readonly maxPageBytes?: number | undefined;
+  /** Most bytes of a page that is asked for ahead of its turn. */
+  readonly maxAheadPageBytes?: number | undefined;
   /** Told of every statement of the upstream about itself; throws to end the source. */
   readonly onState: (state: UpstreamState) => void;
 }
@@ -62,6 +66,8 @@ export class PageSource {
   #mostAtOnce: number;
   /** Transactions asked for at once: fewer where they are large. */
   #limit: number;
+  readonly #maxPageBytes: number;
+  readonly #maxAheadPageBytes: number;
   /** Newest version of the upstream, as last heard. */
   #available: bigint;
   /** The version to ask for next. */
@@ -76,6 +82,8 @@ export class PageSource {
     this.#options = options;
     this.#mostAtOnce = options.pageTransactions;
     this.#limit = options.pageTransactions;
+    this.#maxPageBytes = options.maxPageBytes ?? MAX_PAGE_BYTES;
+    this.#maxAheadPageBytes = options.maxAheadPageBytes ?? MAX_AHEAD_PAGE_BYTES;
     this.#next = options.start;
     this.#available = state.ledgerVersion ?? -1n;
   }
@@ -118,7 +126,8 @@ export class PageSource {
       const start = this.#next;
       const left = last - start + 1n;
       const limit = left < BigInt(this.#limit) ? Number(left) : this.#limit;
-      const maxBytes = this.#underWay.length === 0 ? MAX_PAGE_BYTES : MAX_AHEAD_PAGE_BYTES;
+      const isNext = this.#underWay.length === 0;
+      const maxBytes = isNext ? this.#maxPageBytes : this.#maxAheadPageBytes;
       const answer = this.#request(start, limit, maxBytes);
       // Awaited when it is its turn; until then a failure is not "unhandled".
       answer.catch(() => undefined);
@@ -159,7 +168,7 @@ export class PageSource {
 
   /** A page that has more bytes than it may: half as many transactions, and alone. */
   #shrink(request: PageRequest, error: FeedError): void {
-    const isHopeless = request.limit === 1 && request.maxBytes === MAX_PAGE_BYTES;
+    const isHopeless = request.limit === 1 && request.maxBytes === this.#maxPageBytes;
     if (isHopeless) throw error;
     this.#restart(request.start);
     this.#limit = Math.max(1, Math.floor(request.limit / 2));

@@ -1,0 +1,140 @@
+/**
+ * What a process does with more work than it can do: it refuses some at once, so that the rest is answered in time.
+ *
+ * Requests queue where nobody sees them: on connections that are ready to be read. One turn of the event loop answers
+ * all that were ready when it began, so what a request waits for is the work of its turn. The bound is therefore a
+ * time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A kind has
+ * its own time, so that a flood of listings does not take balances away. Nothing is refused before two turns in a row
+ * went over: one heavy request is no overload, and whoever came with it can wait for it.
+ *
+ * Costs one look at the clock a request, and one immediate a turn: not measurable beside a request (docs/metrics.md).
+ */
+import type { ApiSettings } from './settings.ts';
+
+/** Kinds of work with a queue of their own. */
+export const WORK_KINDS = ['read', 'listing', 'body'] as const;
+
+/**
+ * What answering a request is: `read`, one thing looked up; `listing`, many rows read and rendered; `body`, a request
+ * body received, parsed and answered.
+ */
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+/** The bounds; 0 for none. */
+export type OverloadSettings = Pick<
+  ApiSettings,
+  'maxReadBacklogMs' | 'maxListingBacklogMs' | 'maxBodyBacklogMs' | 'maxUnsentBytes'
+>;
+
+/** After how many seconds a client that was refused may try again: the value of `Retry-After`. */
+export const RETRY_AFTER_SECS = 1;
+/** Answers from this size on, in bytes, count as unsent until the client has taken them. */
+export const LARGE_ANSWER_BYTES = 64 * 1024;
+
+/** The work of one kind in this turn and the one before. */
+interface Backlog {
+  readonly maxMs: number;
+  /** Of this turn so far. */
+  spentMs: number;
+  /** Whether the turn just before this one went over the bound. */
+  wasOver: boolean;
+  /** Requests refused since the start. */
+  refused: number;
+}
+
+/** Decides which requests of one process are worked on. */
+export class Admission {
+  readonly #backlogs: Readonly<Record<WorkKind, Backlog>>;
+  readonly #maxUnsentBytes: number;
+  readonly #clock: () => number;
+  readonly #endTurn = (): void => this.#finishTurn();
+  #unsentBytes = 0;
+  #isInTurn = false;
+  /** Whose work the time since `#countedMs` was. */
+  #current: Backlog | undefined;
+  #countedMs = 0;
+  #turnEndedMs = Number.NEGATIVE_INFINITY;
+
+  /** @param clock milliseconds that only grow */
+  constructor(settings: OverloadSettings, clock: () => number = () => performance.now()) {
+    const backlog = (maxMs: number): Backlog => ({
+      maxMs: maxMs === 0 ? Number.POSITIVE_INFINITY : maxMs,
+      spentMs: 0,
+      wasOver: false,
+      refused: 0,
+    });
+    this.#backlogs = {
+      read: backlog(settings.maxReadBacklogMs),
+      listing: backlog(settings.maxListingBacklogMs),
+      body: backlog(settings.maxBodyBacklogMs),
+    };
+    this.#maxUnsentBytes =
+      settings.maxUnsentBytes === 0 ? Number.POSITIVE_INFINITY : settings.maxUnsentBytes;
+    this.#clock = clock;
+  }
+
+  /** Whether a request is to be worked on, now; to be asked once for each. */
+  admits(kind: WorkKind): boolean {
+    const nowMs = this.#clock();
+    if (this.#isInTurn) {
+      if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
+    } else {
+      this.#beginTurn(nowMs);
+    }
+    this.#countedMs = nowMs;
+    const backlog = this.#backlogs[kind];
+    const isLate = backlog.wasOver && backlog.spentMs >= backlog.maxMs;
+    const isFull = kind === 'listing' && this.#unsentBytes >= this.#maxUnsentBytes;
+    if (isLate || isFull) {
+      backlog.refused += 1;
+      this.#current = undefined;
+      return false;
+    }
+    this.#current = backlog;
+    return true;
+  }
+
+  /** Counts an answer that was handed to a connection; the caller says when it is gone. */
+  holdUnsent(bytes: number): void {
+    this.#unsentBytes += bytes;
+  }
+
+  /** The client took the answer, or went away. */
+  releaseUnsent(bytes: number): void {
+    this.#unsentBytes -= bytes;
+  }
+
+  /** Bytes of large answers that clients have not taken yet. */
+  get unsentBytes(): number {
+    return this.#unsentBytes;
+  }
+
+  /** Requests of a kind that were refused since the start. */
+  refusedCount(kind: WorkKind): number {
+    return this.#backlogs[kind].refused;
+  }
+
+  /** The immediate comes when the turn has answered whatever was ready. */
+  #beginTurn(nowMs: number): void {
+    this.#isInTurn = true;
+    setImmediate(this.#endTurn);
+    for (const kind of WORK_KINDS) {
+      const backlog = this.#backlogs[kind];
+      // A turn that ended long ago says nothing of now.
+      backlog.wasOver &&= nowMs - this.#turnEndedMs < backlog.maxMs;
+    }
+  }
+
+  #finishTurn(): void {
+    const nowMs = this.#clock();
+    if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
+    for (const kind of WORK_KINDS) {
+      const backlog = this.#backlogs[kind];
+      backlog.wasOver = backlog.spentMs >= backlog.maxMs;
+      backlog.spentMs = 0;
+    }
+    this.#current = undefined;
+    this.#isInTurn = false;
+    this.#turnEndedMs = nowMs;
+  }
+}

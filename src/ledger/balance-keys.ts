@@ -1,0 +1,85 @@
+/**
+ * State keys of balances, made quickly: all of a key but the account is the same for all balances of an asset, so the
+ * hash input is laid out once per asset and only the account is filled in.
+ */
+import { ADDRESS_BYTES, ADDRESS_ZERO, type Address, addressBytes } from '../move/address.ts';
+import { pairedMetadataAddress } from '../move/derived-address.ts';
+import { coinStoreTag, OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
+import { domainSeed, HASH_BYTES, sha3 } from '../move/hash.ts';
+import {
+  type AccessPathKey,
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../move/state-key.ts';
+import type { Asset } from './api-contract.ts';
+
+/** Where the address stands in the input: after the domain's seed and the key's tag. */
+const ADDRESS_OFFSET = HASH_BYTES + 1;
+/** Last byte of the hash input of a derived object (spec/http.md §9.4). */
+const DERIVED_OBJECT_SCHEME = 0xfc;
+
+/** Hashes of the state keys that differ in the account only. */
+class AccountKeyHasher {
+  readonly #input: Buffer;
+
+  /** @param key such a key of any account; its path names no account */
+  constructor(key: AccessPathKey) {
+    this.#input = Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]);
+  }
+
+  /** The state key hash for an account, given as hex or as bytes. */
+  hash(account: Address | Uint8Array): Buffer {
+    if (typeof account === 'string')
+      this.#input.write(account, ADDRESS_OFFSET, ADDRESS_BYTES, 'hex');
+    else this.#input.set(account, ADDRESS_OFFSET);
+    return sha3(this.#input);
+  }
+}
+
+const objectGroupKeys = new AccountKeyHasher(resourceGroupStateKey(ADDRESS_ZERO, OBJECT_GROUP_TAG));
+
+/** State keys of one asset's balances. */
+export class BalanceKeys {
+  readonly #coinStores: AccountKeyHasher | undefined;
+  /** owner ‖ metadata ‖ scheme: hashed, the primary store's address (spec/ledger.md §6.2). */
+  readonly #storeInput: Buffer;
+
+  /** @throws RangeError for a coin type too deep for a coin store's key */
+  constructor(asset: Asset) {
+    const isCoin = asset.kind === 'coin';
+    const metadata = isCoin ? pairedMetadataAddress(asset.type) : asset.metadata;
+    this.#coinStores = isCoin
+      ? new AccountKeyHasher(resourceStateKey(ADDRESS_ZERO, coinStoreTag(asset.type)))
+      : undefined;
+    this.#storeInput = Buffer.concat([
+      Buffer.alloc(ADDRESS_BYTES),
+      addressBytes(metadata),
+      Buffer.of(DERIVED_OBJECT_SCHEME),
+    ]);
+  }
+
+  /** Key hash of the account's coin store; `undefined` for an asset that is no coin. */
+  coinStore(account: Address): Buffer | undefined {
+    return this.#coinStores?.hash(account);
+  }
+
+  /** Key hash of the object group of the account's primary store. */
+  primaryStoreGroup(account: Address): Buffer {
+    this.#storeInput.write(account, 0, ADDRESS_BYTES, 'hex');
+    return objectGroupKeys.hash(sha3(this.#storeInput));
+  }
+}
+
+/** Kept as long as the asset is: the API gives the same object for the same text as long as it remembers it. */
+const keysOfAssets = new WeakMap<Asset, BalanceKeys>();
+
+/** The keys of an asset. @throws RangeError as the constructor */
+export function balanceKeysOf(asset: Asset): BalanceKeys {
+  let keys = keysOfAssets.get(asset);
+  if (keys === undefined) {
+    keys = new BalanceKeys(asset);
+    keysOfAssets.set(asset, keys);
+  }
+  return keys;
+}

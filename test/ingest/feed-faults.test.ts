@@ -1,0 +1,234 @@
+/** An upstream that is slow, broken or gone: following goes on, and what comes in is right. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FeedError } from '../../src/ingest/feed/feed-error.ts';
+import { BcsReader } from '../../src/move/bcs-reader.ts';
+import { readOnChainData } from '../../src/move/on-chain-data.ts';
+import { openHead } from '../../src/store/head.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import {
+  digests,
+  followError,
+  followerOf,
+  NEVER,
+  sampleStore,
+  upstreamOver,
+} from './feed-following.ts';
+import type { Misbehaviour } from './feed-upstream.ts';
+import { seededRandom } from './seed.ts';
+
+type Fault = (request: IncomingMessage, response: ServerResponse, page: Buffer) => void;
+
+function status(code: number, headers: Record<string, string> = {}): Fault {
+  return (_, response) => {
+    response.writeHead(code, { 'content-type': 'application/json', ...headers });
+    response.end('{"message":"not now","error_code":"internal_error","vm_error_code":null}');
+  };
+}
+
+function body(contentType: string, make: (page: Buffer) => Uint8Array): Fault {
+  return (_, response, page) => {
+    response.setHeader('content-type', contentType);
+    response.end(make(page));
+  };
+}
+
+const BCS = 'application/x-bcs';
+
+/** Everything that may go wrong for a moment, by the code that following says. */
+const FAULTS: Readonly<Record<string, readonly [code: string, fault: Fault]>> = {
+  busy: ['upstream_busy', status(429, { 'retry-after': '0' })],
+  'busy until a date': ['upstream_busy', status(503, { 'retry-after': new Date(0).toUTCString() })],
+  failing: ['upstream_failed', status(500)],
+  'behind a broken proxy': ['upstream_failed', status(502)],
+  'hung up': ['upstream_unreachable', (request) => request.socket.destroy()],
+  'cut in the middle of a body': [
+    'upstream_cut',
+    (request, response, page) => {
+      response.writeHead(200, { 'content-type': BCS, 'content-length': String(page.length + 1) });
+      response.write(page.subarray(0, page.length / 2), () => request.socket.destroy());
+    },
+  ],
+  silent: ['upstream_timeout', () => undefined],
+  'silent in the middle': [
+    'upstream_timeout',
+    (_, response, page) => {
+      response.writeHead(200, { 'content-type': BCS });
+      response.write(page.subarray(0, 1));
+    },
+  ],
+  'sending a page for people': [
+    'upstream_not_a_feed',
+    body('text/html', () => Buffer.from('<p>Soon')),
+  ],
+  'sending nothing': ['page_malformed', body(BCS, () => Buffer.alloc(0))],
+  'sending garbage': ['page_malformed', body(BCS, (page) => Buffer.alloc(page.length, 0xa5))],
+  'sending half a page': ['page_malformed', body(BCS, (page) => page.subarray(0, page.length / 2))],
+  'flipping a bit': [
+    'page_unproved',
+    body(BCS, (page) => {
+      const damaged = Buffer.from(page);
+      damaged[damaged.length - 40]! ^= 1;
+      return damaged;
+    }),
+  ],
+};
+
+/** Misbehaves at the nth page asked for, once. */
+function once(fault: Fault, at: number): Misbehaviour {
+  let pages = 0;
+  return (request, response, page) => {
+    if (page.length === 0) return false;
+    pages += 1;
+    if (pages !== at) return false;
+    fault(request, response, page);
+    return true;
+  };
+}
+
+const TIMEOUTS = { silenceTimeoutMs: 1_500, totalTimeoutMs: 5_000 };
+
+describe('an upstream that for a moment is', () => {
+  it.each(Object.entries(FAULTS))('%s', async (_, [code, fault]) => {
+    const source = await sampleStore(500);
+    const upstream = await upstreamOver(source);
+    const until = (await openHead(source)).version;
+    // The history check asks for nothing in an empty store: pages are counted from the first.
+    upstream.settings.misbehave = once(fault, 3);
+    const copy = new MemoryStore();
+    const { follower, told } = await followerOf(upstream.url, copy, { until, timeouts: TIMEOUTS });
+    await follower.run(NEVER);
+    expect(told.troubles.map((error) => (error as FeedError).code)).toEqual([code]);
+    expect(await digests(copy)).toEqual(await digests(source));
+  });
+});
+
+describe('an upstream that is faulty all the time', () => {
+  it('is followed all the same', { timeout: 60_000 }, async () => {
+    const random = seededRandom('a faulty upstream');
+    const source = await sampleStore(3_000);
+    const upstream = await upstreamOver(source);
+    const faults = Object.values(FAULTS).filter(([code]) => !code.startsWith('page_'));
+    upstream.settings.misbehave = (request, response, page) => {
+      if (random.below(6) !== 0) return false;
+      faults[random.below(faults.length)]![1](request, response, page);
+      return true;
+    };
+    const copy = new MemoryStore();
+    const until = (await openHead(source)).version;
+    const { follower, told } = await followerOf(upstream.url, copy, { until, timeouts: TIMEOUTS });
+    await follower.run(NEVER);
+    expect(told.troubles.length).toBeGreaterThan(0);
+    expect(await digests(copy)).toEqual(await digests(source));
+  });
+
+  it('is waited for while it restarts, and while it lags behind', async () => {
+    const source = await sampleStore(600);
+    const upstream = await upstreamOver(source);
+    upstream.settings.newest = 250n;
+    const copy = new MemoryStore();
+    const until = (await openHead(source)).version;
+    let restarts = 0;
+    const progress = async (version: bigint | undefined): Promise<void> => {
+      if (version !== 250n || restarts > 0) return;
+      restarts += 1;
+      await upstream.stop();
+      // It comes back with less than it had, and only then with more.
+      upstream.settings.newest = 100n;
+      await sleep(100);
+      await upstream.listen();
+      setTimeout(() => {
+        upstream.settings.newest = undefined;
+      }, 200);
+    };
+    const { follower, told } = await followerOf(
+      upstream.url,
+      copy,
+      { until },
+      { progress: (head) => void progress(head?.version) },
+    );
+    await follower.run(NEVER);
+    expect(restarts).toBe(1);
+    expect(told.troubles.length).toBeGreaterThan(0);
+    expect(await digests(copy)).toEqual(await digests(source));
+  });
+});
+
+describe('an upstream that stays wrong', () => {
+  it('is given up, and named by version and field', async () => {
+    const source = await sampleStore(300);
+    const upstream = await upstreamOver(source);
+    upstream.settings.misbehave = (_, response, page) => {
+      if (page.length === 0) return false;
+      const items = new BcsReader(page).vector(1, readOnChainData);
+      const wrong = items.find(({ data }) => data.version === 199n);
+      wrong?.bytes.changes.fill(0xff, -1);
+      response.setHeader('content-type', BCS);
+      response.end(page);
+      return true;
+    };
+    const copy = new MemoryStore();
+    const { follower, told } = await followerOf(upstream.url, copy);
+    const error = await followError(follower.run(NEVER));
+    expect(error).toMatchObject({ code: 'page_unproved', version: 199n, field: 'changes' });
+    expect(error.message).toMatch(/^version 199, changes: /);
+    // Twice it was asked again; what was proved before stays.
+    expect(told.troubles).toHaveLength(2);
+    const head = await openHead(copy);
+    expect(head.version).toBeGreaterThan(0n);
+    expect(head.version).toBeLessThan(199n);
+  });
+
+  it.each([
+    ['does not know the path', 404, 'upstream_not_a_feed'],
+    ['wants nothing to do with us', 403, 'upstream_refused'],
+    ['does not keep the beginning', 410, 'upstream_pruned'],
+  ])('and %s is not asked twice', async (_, code, expected) => {
+    const upstream = await upstreamOver(await sampleStore(10));
+    upstream.settings.misbehave = (request, response, page) => {
+      if (code === 410 && page.length === 0) return false;
+      status(code)(request, response, page);
+      return true;
+    };
+    const { follower, told } = await followerOf(upstream.url, new MemoryStore());
+    expect((await followError(follower.run(NEVER))).code).toBe(expected);
+    expect(told.troubles).toEqual([]);
+  });
+
+  it('in that it pruned what comes next here, says from where it is kept', async () => {
+    const source = await sampleStore(300);
+    const upstream = await upstreamOver(source);
+    const copy = new MemoryStore();
+    const part = await followerOf(upstream.url, copy, { until: 99n });
+    await part.follower.run(NEVER);
+    upstream.settings.oldest = 101n;
+    const { follower } = await followerOf(upstream.url, copy);
+    const error = await followError(follower.run(NEVER));
+    expect(error.code).toBe('upstream_pruned');
+    expect(error.message).toContain('101');
+    upstream.settings.oldest = 100n;
+    const until = (await openHead(source)).version;
+    const rest = await followerOf(upstream.url, copy, { until });
+    await rest.follower.run(NEVER);
+    expect(await digests(copy)).toEqual(await digests(source));
+  });
+
+  it('in that nobody listens, is asked again until it is told to stop', async () => {
+    const upstream = await upstreamOver(await sampleStore(10));
+    await upstream.stop();
+    const abort = new AbortController();
+    onTestFinished(() => abort.abort());
+    const { follower, told } = await followerOf(
+      upstream.url,
+      new MemoryStore(),
+      {},
+      { trouble: (error) => told.troubles.push(error) === 2 && abort.abort() },
+    );
+    await follower.run(abort.signal);
+    expect(told.troubles).toEqual([
+      expect.objectContaining({ code: 'upstream_unreachable' }),
+      expect.objectContaining({ code: 'upstream_unreachable' }),
+    ]);
+  });
+});

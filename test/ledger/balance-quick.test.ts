@@ -1,0 +1,143 @@
+/** The quick ways of reading balances give what the plain ways give: keys, amounts, and what does not decode. */
+import { describe, expect, it } from 'vitest';
+import { BalanceKeys } from '../../src/ledger/balance-keys.ts';
+import {
+  coinStoreAmount,
+  fungibleGroupBalance,
+  plainGroupBalance,
+} from '../../src/ledger/balance-values.ts';
+import { pairedMetadataAddress, primaryStoreAddress } from '../../src/move/derived-address.ts';
+import {
+  coinStoreCodec,
+  concurrentFungibleBalanceCodec,
+  fungibleStoreCodec,
+  objectCoreCodec,
+} from '../../src/move/framework-resource.ts';
+import {
+  CONCURRENT_FUNGIBLE_BALANCE_TAG,
+  coinStoreTag,
+  FUNGIBLE_STORE_TAG,
+  frameworkTag,
+  OBJECT_CORE_TAG,
+  OBJECT_GROUP_TAG,
+} from '../../src/move/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+  stateKeyHash,
+} from '../../src/move/state-key.ts';
+import { parseStructTag } from '../../src/move/type-parser.ts';
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+console.log(`balance-quick SEED=${seed}`);
+
+function randomSource(start: number): (below: number) => number {
+  let state = start >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function hex(random: (below: number) => number): string {
+  return Array.from({ length: 64 }, () => random(16).toString(16)).join('');
+}
+
+function outcome(read: () => bigint): string {
+  try {
+    return String(read());
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+const EVENT_HANDLE = { counter: 3n, key: { creationNumber: 2n, address: '1'.padStart(64, '0') } };
+
+function randomMembers(random: (below: number) => number) {
+  const amount = [0n, 1n, 2n ** 53n + 1n, 2n ** 64n - 1n][random(4)]!;
+  const metadata = hex(random);
+  const all = [
+    {
+      tag: OBJECT_CORE_TAG,
+      data: objectCoreCodec.encode({
+        guidCreationNumber: 5n,
+        owner: metadata,
+        allowUngatedTransfer: true,
+        transferEvents: EVENT_HANDLE,
+      }),
+    },
+    { tag: frameworkTag('object', 'Untransferable'), data: Buffer.of(0) },
+    {
+      tag: FUNGIBLE_STORE_TAG,
+      data: fungibleStoreCodec.encode({ metadata, balance: amount, frozen: random(2) === 1 }),
+    },
+    {
+      tag: CONCURRENT_FUNGIBLE_BALANCE_TAG,
+      data: concurrentFungibleBalanceCodec.encode({ value: 77n, maxValue: 2n ** 64n - 1n }),
+    },
+    { tag: frameworkTag('zzz_other', 'Thing'), data: Buffer.alloc(random(300)) },
+    { tag: frameworkTag('a', 'B'), data: Buffer.alloc(random(3)) },
+  ];
+  return all.filter(() => random(3) > 0);
+}
+
+describe('balances, quick and plain', () => {
+  it('make the same state keys', () => {
+    const random = randomSource(seed);
+    const coins = [
+      '0x1::aptos_coin::AptosCoin',
+      '0x5a::usd::USD',
+      '0x1::coin::Wrap<0x2::a::B, u8>',
+    ];
+    for (let round = 0; round < 200; round += 1) {
+      const account = hex(random);
+      const type = parseStructTag(coins[round % coins.length]!);
+      const keys = new BalanceKeys({ kind: 'coin', type });
+      const coinStore = resourceStateKey(account, coinStoreTag(type));
+      expect(keys.coinStore(account)).toEqual(stateKeyHash(physicalStateKey(coinStore)));
+      const store = primaryStoreAddress(account, pairedMetadataAddress(type));
+      const group = stateKeyHash(physicalStateKey(resourceGroupStateKey(store, OBJECT_GROUP_TAG)));
+      expect(keys.primaryStoreGroup(account)).toEqual(group);
+      const metadata = hex(random);
+      const asset = new BalanceKeys({ kind: 'fungibleAsset', metadata });
+      expect(asset.coinStore(account)).toBeUndefined();
+      const other = primaryStoreAddress(account, metadata);
+      expect(asset.primaryStoreGroup(account)).toEqual(
+        stateKeyHash(physicalStateKey(resourceGroupStateKey(other, OBJECT_GROUP_TAG))),
+      );
+    }
+  });
+
+  it('read the same from groups, whole and damaged', () => {
+    const random = randomSource(seed + 1);
+    const seen = new Map<string, number>();
+    for (let round = 0; round < 20_000; round += 1) {
+      const bytes = Buffer.from(encodeResourceGroup(randomMembers(random)));
+      if (random(2) === 1 && bytes.length > 0) bytes[random(bytes.length)]! ^= 1 << random(8);
+      const cut = random(6) === 0 ? bytes.subarray(0, random(bytes.length + 1)) : bytes;
+      const plain = outcome(() => plainGroupBalance(cut));
+      expect(outcome(() => fungibleGroupBalance(cut))).toBe(plain);
+      seen.set(plain, (seen.get(plain) ?? 0) + 1);
+    }
+    // The rounds met stores of every amount, concurrent balances, absences and damage.
+    expect(seen.size).toBeGreaterThan(5);
+  });
+
+  it('read the same from coin stores, whole and damaged', () => {
+    const random = randomSource(seed + 2);
+    for (let round = 0; round < 5_000; round += 1) {
+      const bytes = coinStoreCodec.encode({
+        amount: BigInt(random(2 ** 31)) << 20n,
+        frozen: random(2) === 1,
+        depositEvents: EVENT_HANDLE,
+        withdrawEvents: EVENT_HANDLE,
+      });
+      if (random(2) === 1) bytes[random(bytes.length)]! ^= 1 << random(8);
+      const cut = random(6) === 0 ? bytes.subarray(0, random(bytes.length + 1)) : bytes;
+      const plain = outcome(() => coinStoreCodec.decode(cut).amount);
+      expect(outcome(() => coinStoreAmount(cut))).toBe(plain);
+    }
+  });
+});
