@@ -11,6 +11,7 @@ import { healthyEndpoint } from './endpoints/healthy.ts';
 import { ledgerInfoEndpoint } from './endpoints/ledger-info.ts';
 import { modulesEndpoint, resourcesEndpoint } from './endpoints/listings.ts';
 import { moduleEndpoint } from './endpoints/module.ts';
+import { readyEndpoint } from './endpoints/ready.ts';
 import { resourceEndpoint } from './endpoints/resource.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './endpoints/transactions.ts';
 
@@ -18,6 +19,7 @@ import { transactionByVersionEndpoint, transactionsEndpoint } from './endpoints/
 export const ENDPOINTS: readonly AnyEndpoint[] = [
   ledgerInfoEndpoint,
   healthyEndpoint,
+  readyEndpoint,
   moduleEndpoint,
   balanceEndpoint,
   accountEndpoint,

@@ -8,6 +8,7 @@ import type { MaybePromise } from '../move/module/lookup.ts';
 import type { CompressedForms } from './compression.ts';
 import type { TSchema } from './json-schema.ts';
 import type { Format } from './negotiation.ts';
+import type { WorkKind } from './overload.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
 import type { ApiSettings } from './settings.ts';
 
@@ -67,6 +68,8 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   /** Not in the reference's interface; the document marks it with `x-extension`. */
   readonly isExtension?: boolean;
   readonly method: 'GET' | 'POST';
+  /** In which queue it stands under load (overload.ts): `read` when absent, `none` is never refused. */
+  readonly work?: WorkKind | 'none';
   /** Below `/v1`, parameters in braces. */
   readonly path: string;
   /** In the order in which they are checked. */

@@ -38,12 +38,20 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
+  /** When to try again, in seconds: the `Retry-After` header; absent where trying again is no help. */
+  readonly retryAfterSecs: number | undefined;
 
-  constructor(status: number, code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly retryAfterSecs?: number } = {},
+  ) {
     super(message, options);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
+    this.retryAfterSecs = options.retryAfterSecs;
   }
 }
 

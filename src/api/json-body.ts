@@ -17,11 +17,16 @@ export function requireJsonBody(headers: IncomingHttpHeaders): void {
     throw new FrameworkError(415, 'the client request does not include the `Content-Type` header');
   }
   const media = parseMediaType(contentType);
-  const isJson =
-    media?.type === 'application' && (media.subtype === 'json' || media.subtype.endsWith('+json'));
-  if (isJson) return;
+  if (media?.type === 'application' && isJsonSubtype(media.subtype)) return;
   throw new FrameworkError(
     415,
     `the \`Content-Type\` requested by the client is not supported: ${contentType}`,
   );
+}
+
+/** `json` as the name before the last `+`, or as the suffix behind it; a `+` in front is none. */
+function isJsonSubtype(subtype: string): boolean {
+  const plus = subtype.lastIndexOf('+');
+  if (plus <= 0) return subtype === 'json';
+  return subtype.slice(0, plus) === 'json' || subtype.slice(plus + 1) === 'json';
 }

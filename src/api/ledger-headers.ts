@@ -84,6 +84,11 @@ export class LedgerHeaders {
     this.exposed = [...this.#names, ...NEIGHBOUR_SUFFIXES.map(name), 'etag'].join(', ');
   }
 
+  /** The state that headers were last made for. */
+  get latestState(): LedgerState | undefined {
+    return this.#state;
+  }
+
   /** The headers for a state; none when there is no ledger. */
   of(state: LedgerState | undefined): HeaderList {
     if (state === undefined) return [];

@@ -4,11 +4,12 @@
  * Requests queue where nobody sees them: on connections that are ready to be read. One turn of the event loop answers
  * all that were ready when it began, so what a request waits for is the work of its turn. The bound is therefore a
  * time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A kind has
- * its own time, so that a flood of listings does not take balances away. Nothing is refused before two turns in a row
- * went over: one heavy request is no overload, and whoever came with it can wait for it.
+ * its own time, so that a flood of listings does not take balances away. Nothing is refused before turns have gone over
+ * for a while without a break: one heavy request is no overload, nor is a burst that is soon done.
  *
- * Costs one look at the clock a request, and one immediate a turn: not measurable beside a request (docs/metrics.md).
+ * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
+import { ApiError } from './error-table.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** Kinds of work with a queue of their own. */
@@ -28,16 +29,35 @@ export type OverloadSettings = Pick<
 
 /** After how many seconds a client that was refused may try again: the value of `Retry-After`. */
 export const RETRY_AFTER_SECS = 1;
+/** How long turns must have gone over their bound without a break before anything is refused, in milliseconds. */
+export const LASTING_OVERLOAD_MS = 500;
 /** Answers from this size on, in bytes, count as unsent until the client has taken them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
+
+const REFUSALS: Readonly<Record<WorkKind, ApiError>> = {
+  read: refusal('reads'),
+  listing: refusal('listings and pages'),
+  body: refusal('request bodies'),
+};
+
+function refusal(work: string): ApiError {
+  return new ApiError(503, 'internal_error', `The node is overloaded: too many ${work} wait`, {
+    retryAfterSecs: RETRY_AFTER_SECS,
+  });
+}
+
+/** What a refused client is told; one object for all of them. */
+export function overloadError(kind: WorkKind): ApiError {
+  return REFUSALS[kind];
+}
 
 /** The work of one kind in this turn and the one before. */
 interface Backlog {
   readonly maxMs: number;
   /** Of this turn so far. */
   spentMs: number;
-  /** Whether the turn just before this one went over the bound. */
-  wasOver: boolean;
+  /** When the first of the turns began that have gone over without a break; infinite when the last one did not. */
+  overSinceMs: number;
   /** Requests refused since the start. */
   refused: number;
 }
@@ -53,6 +73,7 @@ export class Admission {
   /** Whose work the time since `#countedMs` was. */
   #current: Backlog | undefined;
   #countedMs = 0;
+  #turnBeganMs = 0;
   #turnEndedMs = Number.NEGATIVE_INFINITY;
 
   /** @param clock milliseconds that only grow */
@@ -60,7 +81,7 @@ export class Admission {
     const backlog = (maxMs: number): Backlog => ({
       maxMs: maxMs === 0 ? Number.POSITIVE_INFINITY : maxMs,
       spentMs: 0,
-      wasOver: false,
+      overSinceMs: Number.POSITIVE_INFINITY,
       refused: 0,
     });
     this.#backlogs = {
@@ -83,7 +104,8 @@ export class Admission {
     }
     this.#countedMs = nowMs;
     const backlog = this.#backlogs[kind];
-    const isLate = backlog.wasOver && backlog.spentMs >= backlog.maxMs;
+    const isLate =
+      backlog.spentMs >= backlog.maxMs && nowMs - backlog.overSinceMs >= LASTING_OVERLOAD_MS;
     const isFull = kind === 'listing' && this.#unsentBytes >= this.#maxUnsentBytes;
     if (isLate || isFull) {
       backlog.refused += 1;
@@ -120,9 +142,11 @@ export class Admission {
     setImmediate(this.#endTurn);
     for (const kind of WORK_KINDS) {
       const backlog = this.#backlogs[kind];
-      // A turn that ended long ago says nothing of now.
-      backlog.wasOver &&= nowMs - this.#turnEndedMs < backlog.maxMs;
+      // Idle for so long: that was a break.
+      if (nowMs - this.#turnEndedMs >= backlog.maxMs)
+        backlog.overSinceMs = Number.POSITIVE_INFINITY;
     }
+    this.#turnBeganMs = nowMs;
   }
 
   #finishTurn(): void {
@@ -130,7 +154,10 @@ export class Admission {
     if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
     for (const kind of WORK_KINDS) {
       const backlog = this.#backlogs[kind];
-      backlog.wasOver = backlog.spentMs >= backlog.maxMs;
+      const isOver = backlog.spentMs >= backlog.maxMs;
+      backlog.overSinceMs = isOver
+        ? Math.min(backlog.overSinceMs, this.#turnBeganMs)
+        : Number.POSITIVE_INFINITY;
       backlog.spentMs = 0;
     }
     this.#current = undefined;

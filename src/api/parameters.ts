@@ -9,10 +9,11 @@ import { BcsError } from '../move/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
 import { isIdentifier } from '../move/identifier.ts';
 import { parsePhysicalStateKey } from '../move/state-key.ts';
+import { checkStructLevels, TypeLevelError } from '../move/type-levels.ts';
 import { parseStructTag } from '../move/type-parser.ts';
 import type { StructTag } from '../move/type-tag.ts';
 import { IntegerTextError, parseU64 } from '../move/u64-text.ts';
-import { FrameworkError } from './error-table.ts';
+import { ApiError, FrameworkError } from './error-table.ts';
 import { type TSchema, Type } from './json-schema.ts';
 import { decodePathParameter, type Query } from './request-target.ts';
 import {
@@ -174,6 +175,20 @@ export const STRUCT_TAG: ParameterType<StructTag> = {
   schema: StructTagSchema,
   parse: parseStructTag,
 };
+
+/**
+ * Refuses a struct tag of a path that nests too deeply; the reference looks at this after all parameters have been
+ * read (spec/move.md §3.5).
+ * @throws ApiError 400 `invalid_input`
+ */
+export function requireShallow(name: string, tag: StructTag): void {
+  try {
+    checkStructLevels(tag);
+  } catch (cause) {
+    if (!(cause instanceof TypeLevelError)) throw cause;
+    throw new ApiError(400, 'invalid_input', `'${name}' invalid: ${cause.message}`, { cause });
+  }
+}
 
 const HEX_BYTES = /^(?:[0-9a-fA-F]{2})*$/;
 

@@ -8,6 +8,7 @@ import type { LedgerReader, LedgerView } from '../ledger/api-contract.ts';
 import type { Answer, AnyEndpoint } from './endpoint.ts';
 import { FrameworkError, knownFailure, unexpectedFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
+import { type Admission, overloadError } from './overload.ts';
 import { readParameters } from './parameters.ts';
 import { BASE_PATH, type Query } from './request-target.ts';
 import type { Responder } from './responder.ts';
@@ -25,12 +26,15 @@ export interface ApiContext {
   readonly settings: ApiSettings;
   readonly responder: Responder;
   readonly logger: ApiLogger;
+  readonly admission: Admission;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The body of a POST, read and decompressed before routing. */
     bodyBytes: Buffer | null;
+    /** Of the endpoint that answers; empty where there is none. */
+    operationId: string;
   }
 }
 
@@ -56,11 +60,21 @@ export function registerEndpoint(
   endpoint: AnyEndpoint,
   context: ApiContext,
 ): void {
+  const { admission, responder } = context;
+  // A body was let in before it was received.
+  const work = endpoint.method === 'POST' ? 'none' : (endpoint.work ?? 'read');
   for (const url of routeUrls(endpoint.path)) {
     app.route({
       method: endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method],
       url,
-      handler: (request, reply) => handle(endpoint, request, reply, context),
+      handler: (request, reply) => {
+        request.operationId = endpoint.operationId;
+        if (work === 'none' || admission.admits(work)) {
+          return handle(endpoint, request, reply, context);
+        }
+        responder.sendRefusal(reply, overloadError(work));
+        return undefined;
+      },
     });
   }
 }
@@ -131,7 +145,7 @@ export function sendFailure(
   if (known === undefined) {
     const { method, url } = reply.request.raw;
     context.logger.error({ err: error, method, url }, 'request failed unexpectedly');
-  } else if (known.status >= 500) {
+  } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     context.logger.warn({ err: error, code: known.code }, known.message);
   }
   context.responder.sendError(reply, known ?? unexpectedFailure(error), reading.view?.state);

@@ -5,23 +5,44 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyTooLarge, decompressBody } from './compression.ts';
 import { FrameworkError } from './error-table.ts';
+import { overloadError } from './overload.ts';
+import type { ApiSettings } from './settings.ts';
 
-/**
- * Most bytes of request bodies being received at once, over all connections; more wait on their connections. A
- * thousand clients that send 8 MiB each and stop before the end would otherwise take 8 GiB.
- */
-export const MAX_RECEIVING_BYTES = 64 * 1024 * 1024;
 /** Bodies up to this size, in bytes, never wait: what slow clients hold back must not stop ordinary requests. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** Room for bodies being received, given out in the order of asking. */
-export class ReceivingRoom {
-  #freeBytes = MAX_RECEIVING_BYTES;
-  readonly #waiting: { readonly neededBytes: number; readonly enter: () => void }[] = [];
+/** The bounds on bodies being received; 0 for none. */
+export type ReceivingSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
 
-  /** Resolves when there is room; the caller gives the same number of bytes back with `leave`. */
-  enter(neededBytes: number): Promise<void> {
-    return new Promise((resolve) => {
+/**
+ * Room for bodies being received over all connections of a process, given out in the order of asking; more wait on
+ * their connections. A thousand clients that send 8 MiB each and stop before the end would otherwise take 8 GiB.
+ */
+export class ReceivingRoom {
+  /** Bytes received at once, at most. */
+  readonly maxBytes: number;
+  readonly #maxWaiting: number;
+  readonly #waiting: { readonly neededBytes: number; readonly enter: () => void }[] = [];
+  #freeBytes: number;
+
+  constructor({ maxReceivingBytes, maxWaitingBodies }: ReceivingSettings) {
+    this.maxBytes = maxReceivingBytes === 0 ? Number.POSITIVE_INFINITY : maxReceivingBytes;
+    this.#maxWaiting = maxWaitingBodies === 0 ? Number.POSITIVE_INFINITY : maxWaitingBodies;
+    this.#freeBytes = this.maxBytes;
+  }
+
+  /** How many bodies wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Resolves when there is room; the caller gives the same number of bytes back with `leave`.
+   * @throws ApiError 503 when too many wait already
+   */
+  async enter(neededBytes: number): Promise<void> {
+    if (this.#waiting.length >= this.#maxWaiting) throw overloadError('body');
+    await new Promise<void>((resolve) => {
       this.#waiting.push({ neededBytes, enter: resolve });
       this.#admit();
     });
@@ -52,7 +73,7 @@ export function declaresTooMuch(request: IncomingMessage, limitBytes: number): b
 /**
  * The whole body of a request, decompressed unless that is switched off.
  * @param room shared by all requests of a server
- * @throws FrameworkError 413 `payload too large`, 400 `io: …`
+ * @throws FrameworkError 413 `payload too large`, 400 `io: …`; ApiError 503 when too many bodies wait
  */
 export async function readBody(
   request: IncomingMessage,
@@ -61,7 +82,7 @@ export async function readBody(
 ): Promise<Buffer> {
   const limitBytes = limits.contentLengthLimitBytes;
   if (declaresTooMuch(request, limitBytes)) throw bodyTooLarge();
-  const neededBytes = roomFor(request, limitBytes);
+  const neededBytes = Math.min(roomFor(request, limitBytes), room.maxBytes);
   // Until somebody listens, the rest stays with the client.
   if (neededBytes > 0) await room.enter(neededBytes);
   let sent: Buffer;
@@ -80,7 +101,7 @@ function roomFor({ headers }: IncomingMessage, limitBytes: number): number {
     headers['transfer-encoding'] === undefined
       ? Number(headers['content-length'] ?? 0)
       : limitBytes;
-  return declaredBytes <= SMALL_BODY_BYTES ? 0 : Math.min(declaredBytes, MAX_RECEIVING_BYTES);
+  return declaredBytes <= SMALL_BODY_BYTES ? 0 : declaredBytes;
 }
 
 /** Collects what is sent. Over the limit it stops keeping, and lets the rest flow away unread. */

@@ -14,6 +14,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity-tag.ts';
 import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
+import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** A successful response before it is tagged, compressed and written. */
@@ -42,8 +43,14 @@ export class Responder {
    * answer without CORS headers must not be given to a page of another origin.
    */
   readonly #vary: string;
+  readonly #maxCompressions: number;
+  readonly #admission: Admission;
+  #compressions = 0;
 
-  constructor(settings: ApiSettings) {
+  constructor(settings: ApiSettings, admission: Admission) {
+    const { maxCompressions } = settings;
+    this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
+    this.#admission = admission;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
     this.#compressionEnabled = settings.compressionEnabled;
     this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
@@ -52,7 +59,7 @@ export class Responder {
   /** Sends a successful answer, or 304 when the client has it already. */
   async send(reply: FastifyReply, content: Content, state: LedgerState | undefined): Promise<void> {
     const request = reply.request.raw;
-    const coding = this.#codingFor(request);
+    const coding = this.#codingFor(request, content.compressed);
     const headers = this.#headers(request, state, content.tagged ? this.#vary : undefined);
     const { cursor } = content;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
@@ -70,12 +77,16 @@ export class Responder {
     headers.push('content-type', content.contentType);
     if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
     if (coding === undefined) {
-      writeBody(reply, 200, headers, content.body);
+      this.#writeAnswer(reply, headers, content.body);
     } else {
       headers.push('content-encoding', coding);
-      const body = await compressKept(content.body, coding, content.compressed);
-      writeBody(reply, 200, headers, body);
+      this.#writeAnswer(reply, headers, await this.#compress(content, coding));
     }
+  }
+
+  /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
+  sendRefusal(reply: FastifyReply, error: ApiError): void {
+    this.sendError(reply, error, this.#ledgerHeaders.latestState);
   }
 
   /** Sends an error; errors are never compressed and always JSON. */
@@ -107,9 +118,33 @@ export class Responder {
     return `HTTP/1.1 ${error.status} ${reason}\r\n${lines.join('')}\r\n${body}`;
   }
 
-  #codingFor(request: IncomingMessage): ContentCoding | undefined {
+  /** The coding that the client likes best; none when too many answers are being compressed. */
+  #codingFor(
+    request: IncomingMessage,
+    kept: CompressedForms | undefined,
+  ): ContentCoding | undefined {
     if (!this.#compressionEnabled) return undefined;
-    return chooseCoding(request.headers['accept-encoding'] as string | undefined);
+    const coding = chooseCoding(request.headers['accept-encoding'] as string | undefined);
+    if (coding === undefined || this.#compressions < this.#maxCompressions) return coding;
+    return kept?.has(coding) === true ? coding : undefined;
+  }
+
+  async #compress({ body, compressed }: Content, coding: ContentCoding): Promise<Buffer> {
+    this.#compressions += 1;
+    try {
+      return await compressKept(body, coding, compressed);
+    } finally {
+      this.#compressions -= 1;
+    }
+  }
+
+  #writeAnswer(reply: FastifyReply, headers: string[], body: string | Uint8Array): void {
+    const bytes = body.length;
+    if (bytes >= LARGE_ANSWER_BYTES) {
+      this.#admission.holdUnsent(bytes);
+      reply.raw.once('close', () => this.#admission.releaseUnsent(bytes));
+    }
+    writeBody(reply, 200, headers, body);
   }
 
   /** A new list of ledger headers, `vary`, and those of CORS when there is an origin. */
@@ -131,6 +166,7 @@ export class Responder {
 
 function writeError(reply: FastifyReply, error: ApiError, headers: string[]): void {
   headers.push('content-type', errorContentType(error));
+  if (error.retryAfterSecs !== undefined) headers.push('retry-after', String(error.retryAfterSecs));
   writeBody(reply, error.status, headers, errorBody(error));
 }
 

@@ -316,6 +316,16 @@ export const HealthSchema = record(
   'The node is healthy.',
 );
 
+/** Answer of the readiness check. */
+export const ReadinessSchema = record(
+  'ReadinessSuccess',
+  {
+    message: Type.String(),
+    lag_seconds: U64Schema,
+  },
+  'The node is ready, and so many seconds behind.',
+);
+
 /** Body of every error. */
 export const ErrorSchema = record(
   'ApiError',

@@ -2,13 +2,15 @@
  * The HTTP interface as a Fastify instance: limits, timeouts, the hooks before routing, routes and
  * failures. It neither listens nor logs by itself; src/node does.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { LedgerReader } from '../ledger/api-contract.ts';
 import { ENDPOINTS } from './endpoint-list.ts';
-import { FrameworkError } from './error-table.ts';
+import { type ApiError, FrameworkError } from './error-table.ts';
 import { DOCUMENT_PATHS, registerDocument } from './openapi-routes.ts';
+import { Admission, overloadError } from './overload.ts';
 import {
   type ApiContext,
   type ApiLogger,
@@ -18,6 +20,7 @@ import {
   takeReading,
 } from './registration.ts';
 import { declaresTooMuch, ReceivingRoom, readBody } from './request-body.ts';
+import { observeRequests, type RequestObserver } from './request-observer.ts';
 import {
   BASE_PATH,
   checkPathEncoding,
@@ -27,6 +30,7 @@ import {
 } from './request-target.ts';
 import { Responder } from './responder.ts';
 import type { ApiSettings } from './settings.ts';
+import { VersionWaiting } from './version-waiting.ts';
 
 /** How often connections are looked through for those over their time, at most, in milliseconds. */
 const MAX_TIMEOUT_CHECK_INTERVAL_MS = 5_000;
@@ -38,6 +42,13 @@ const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: s
 ]);
 const BAD_REQUEST = [400, 'Bad Request'] as const;
 
+/** What watches an interface from outside. */
+export interface ApiWatch {
+  /** Decides what is refused under load; for those who count that. */
+  readonly admission?: Admission | undefined;
+  readonly observers?: readonly RequestObserver[];
+}
+
 /**
  * The interface over a ledger, ready for `listen` or `inject`.
  * @param logger gets unexpected failures and those of the ledger
@@ -46,26 +57,39 @@ export function buildApi(
   ledger: LedgerReader,
   settings: ApiSettings,
   logger: ApiLogger,
+  { admission = new Admission(settings), observers = [] }: ApiWatch = {},
 ): FastifyInstance {
-  const context: ApiContext = { ledger, settings, logger, responder: new Responder(settings) };
+  const responder = new Responder(settings, admission);
+  const context: ApiContext = { ledger, settings, logger, responder, admission };
   const app = createServer(context);
-  const room = new ReceivingRoom();
-  useOwnBodyReading(app);
+  const waiting = new VersionWaiting(ledger, settings);
+  const room = new ReceivingRoom(settings);
+  decorateRequests(app);
+  observeRequests(app, observers);
   app.addHook('onRequest', (request, reply, done) => {
+    const minVersion = waiting.askedBy(request.raw.headers);
     // Most requests are of this kind; the others may wait.
-    if (request.raw.method === 'GET' && !request.originalUrl.includes('%')) {
+    if (
+      minVersion === undefined &&
+      request.raw.method === 'GET' &&
+      !request.originalUrl.includes('%')
+    ) {
       done();
       return;
     }
-    prepare(request, reply, context, room).then((goesOn) => goesOn && done(), done);
+    const goOn = () => prepare(request, reply, context, room);
+    const prepared =
+      minVersion === undefined ? goOn() : waiting.waitFor(minVersion, reply.raw).then(goOn);
+    prepared.then((goesOn) => goesOn && done(), done);
   });
   app.setErrorHandler(async (error, _request, reply) => {
     sendFailure(reply, error, await takeReading(ledger), context);
   });
   const paths = [...ENDPOINTS.map(({ path }) => path), ...DOCUMENT_PATHS];
   const templates = new PathTemplates([BASE_PATH, ...paths.map((path) => BASE_PATH + path)]);
-  app.setNotFoundHandler((request) => {
-    throw unroutable(request, templates);
+  app.setNotFoundHandler((request, reply) => {
+    if (admission.admits('read')) throw unroutable(request, templates);
+    responder.sendRefusal(reply, overloadError('read'));
   });
   for (const endpoint of ENDPOINTS) registerEndpoint(app, endpoint, context);
   registerDocument(app, ENDPOINTS, context);
@@ -80,11 +104,17 @@ export function buildApi(
 async function prepare(
   request: FastifyRequest,
   reply: FastifyReply,
-  { ledger, settings, responder }: ApiContext,
+  { ledger, settings, responder, admission }: ApiContext,
   room: ReceivingRoom,
 ): Promise<boolean> {
   const { method, headers } = request.raw;
-  if (method === 'POST') request.bodyBytes = await readBody(request.raw, settings, room);
+  if (method === 'POST') {
+    if (!admission.admits('body')) {
+      responder.sendRefusal(reply, overloadError('body'));
+      return false;
+    }
+    request.bodyBytes = await readBody(request.raw, settings, room);
+  }
   if (method === 'OPTIONS' && headers.origin !== undefined) {
     const reading = await takeReading(ledger);
     responder.sendPreflight(reply, headers.origin, reading.view?.state);
@@ -133,28 +163,53 @@ function createServer(context: ApiContext): FastifyInstance {
       answerUnparsed(error, socket, context).catch(() => socket.destroy());
     },
   });
-  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A body that is refused anyway need not be sent.
-    if (!declaresTooMuch(request, settings.contentLengthLimitBytes)) response.writeContinue();
-    app.server.emit('request', request, response);
-  });
+  takeOverFromNode(app.server, context);
   return app;
+}
+
+/** Answers what Node would otherwise answer without the error body, or not at all. */
+function takeOverFromNode(server: Server, context: ApiContext): void {
+  const { contentLengthLimitBytes } = context.settings;
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A body that is refused anyway need not be sent.
+    if (!declaresTooMuch(request, contentLengthLimitBytes)) response.writeContinue();
+    server.emit('request', request, response);
+  });
+  // An expectation that nobody knows is passed over, as the reference's server does.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    // From here on the server does not look after the connection.
+    socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
+    refuseConnection(socket, notFound(), 'Not Found', context).catch(() => socket.destroy());
+  });
 }
 
 /** Answers what the HTTP parser refused and closes the connection. */
 async function answerUnparsed(
   error: Error & { readonly code?: string },
   socket: Socket,
-  { ledger, responder }: ApiContext,
+  context: ApiContext,
 ): Promise<void> {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const reading = await takeReading(ledger);
   const [status, reason] = UNPARSED_REQUESTS.get(error.code ?? '') ?? BAD_REQUEST;
   const refusal = new FrameworkError(status, reason.toLowerCase());
-  if (socket.writable) socket.end(responder.rawError(refusal, reason, reading.view?.state));
+  await refuseConnection(socket, refusal, reason, context);
+}
+
+/** Writes a refusal to a connection that has no response, and ends it. */
+async function refuseConnection(
+  socket: Duplex,
+  error: ApiError,
+  reason: string,
+  { ledger, responder }: ApiContext,
+): Promise<void> {
+  const reading = await takeReading(ledger);
+  if (socket.writable) socket.end(responder.rawError(error, reason, reading.view?.state));
 }
 
 /**
@@ -162,10 +217,11 @@ async function answerUnparsed(
  * that is too large is refused even on an unknown path (spec/http.md §5.1); bodies of other methods
  * are not looked at.
  */
-function useOwnBodyReading(app: FastifyInstance): void {
+function decorateRequests(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   for (const method of app.supportedMethods) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
   app.decorateRequest('bodyBytes', null);
+  app.decorateRequest('operationId', '');
 }

@@ -4,7 +4,7 @@
  */
 
 import { DEFAULT_DOMAIN_PREFIX } from '../move/hash.ts';
-import { conformsToScalar, type Static, Type } from './json-schema.ts';
+import { conformsToScalar, type Schema, type Static, Type } from './json-schema.ts';
 
 /** 8 MiB: the largest request body, decompressed (spec/http.md §10.3). */
 export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -14,6 +14,17 @@ export const DEFAULT_PAGE_SIZE = 25;
 export const MAX_PAGE_LIMIT = 65_535;
 /** As many rows as the store gives at once. */
 export const MAX_TRANSACTIONS_PAGE_SIZE = 10_000;
+
+function backlogSetting(work: string): Schema<number> {
+  return Type.Integer({
+    description:
+      `work on ${work} that a process takes on in one turn, in milliseconds; ` +
+      'in lasting overload further requests get 503; 0 for no bound',
+    default: 100,
+    minimum: 0,
+    maximum: 60_000,
+  });
+}
 
 /** Schema of ApiSettings; the node's configuration is made of this and its own. */
 export const ApiSettingsSchema = Type.Object({
@@ -93,6 +104,53 @@ export const ApiSettingsSchema = Type.Object({
     default: 80 * 1024,
     minimum: 4096,
     maximum: 1024 * 1024,
+  }),
+  maxReadBacklogMs: backlogSetting('single things (balances, modules, resources, blocks)'),
+  maxListingBacklogMs: backlogSetting('listings and pages (events, transactions, resources)'),
+  maxBodyBacklogMs: backlogSetting('request bodies (encode and decode)'),
+  maxUnsentBytes: Type.Integer({
+    description:
+      'bytes of large answers that clients have yet to take; above it listings get 503; 0 for no bound',
+    default: 256 * 1024 * 1024,
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
+  maxCompressions: Type.Integer({
+    description: 'answers being compressed at once; others go out as they are; 0 for no bound',
+    default: 64,
+    minimum: 0,
+    maximum: 1_000_000,
+  }),
+  maxReceivingBytes: Type.Integer({
+    description: 'bytes of request bodies being received at once; more wait; 0 for no bound',
+    default: 64 * 1024 * 1024,
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
+  maxWaitingBodies: Type.Integer({
+    description: 'request bodies that wait to be received; further ones get 503; 0 for no bound',
+    default: 1_024,
+    minimum: 0,
+    maximum: 1_000_000,
+  }),
+  minVersionWaitMs: Type.Integer({
+    description:
+      'longest wait for the version that a request must see, in milliseconds; 0 answers at once',
+    default: 5_000,
+    minimum: 0,
+    maximum: 60_000,
+  }),
+  maxVersionWaiters: Type.Integer({
+    description: 'requests that may wait for a version at once; further ones get 503',
+    default: 1_000,
+    minimum: 0,
+    maximum: 1_000_000,
+  }),
+  maxLagSeconds: Type.Integer({
+    description: 'lag of the ledger above which /v1/-/ready answers 503, in seconds; 0 for none',
+    default: 0,
+    minimum: 0,
+    maximum: 1_000_000_000,
   }),
   headersTimeoutMs: Type.Integer({
     description: 'time to receive the headers of a request, in milliseconds',

@@ -12,6 +12,7 @@ import { addPruneCommand } from './prune-command.ts';
 import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addStatusCommand } from './status-command.ts';
+import { addVerifyCommand } from './verify-command.ts';
 
 /** Exit code of a wrong command line. */
 export const EXIT_USAGE = 2;
@@ -37,6 +38,7 @@ function buildProgram(context: CommandContext): Command {
   addSampleCommand(program, context);
   addPruneCommand(program, context);
   addStatusCommand(program, context);
+  addVerifyCommand(program, context);
   addEncodeCommand(program, context);
   addDecodeCommand(program, context);
   return program;

@@ -1,7 +1,9 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until it is told to stop. */
 import type { Command } from 'commander';
-import { nodeSettings, settingFlags } from '../node/settings.ts';
+import type { RunningNode } from '../node/running-node.ts';
+import { type NodeSettings, nodeSettings, settingFlags } from '../node/settings.ts';
 import { stopSignal } from '../node/stop-signal.ts';
+import { workerCount } from '../node/worker-count.ts';
 import type { CommandContext } from './main.ts';
 
 interface ServeFlags extends Record<string, unknown> {
@@ -18,6 +20,13 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
     keepVersions: flags['keepVersions'] ?? keep,
     keepAccounts: lists.length === 0 ? undefined : lists.join(','),
   };
+}
+
+/** Starts a node in as many processes as the settings say. The parts are loaded here: other commands need none. */
+async function startServing(settings: NodeSettings): Promise<RunningNode> {
+  const count = workerCount(settings);
+  if (count > 1) return (await import('../node/cluster.ts')).startCluster(settings, count);
+  return (await import('../node/start-node.ts')).startNode(settings);
 }
 
 /** Adds the command to the program, with a flag for every setting. */
@@ -43,12 +52,13 @@ export function addServeCommand(program: Command, context: CommandContext): void
     });
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
     const stopped = stopSignal();
-    // Loaded here: the other commands need no HTTP server.
-    const { startNode } = await import('../node/start-node.ts');
-    const node = await startNode(settings);
+    const node = await startServing(settings);
     process.stdout.write(`${JSON.stringify(node.ready)}\n`);
-    node.logger.info({ signal: await stopped }, 'stopping');
-    await node.stop();
+    try {
+      node.logger.info({ signal: await Promise.race([stopped, node.failed]) }, 'stopping');
+    } finally {
+      await node.stop();
+    }
     context.setExitCode(0);
   });
 }

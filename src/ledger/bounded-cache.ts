@@ -8,6 +8,14 @@ interface Entry<V> {
   readonly sizeBytes: number;
 }
 
+/** How full a cache is. */
+export interface CacheSize {
+  readonly name: string;
+  readonly entries: number;
+  /** Estimated. */
+  readonly bytes: number;
+}
+
 /** What one entry costs beside its value: key, map slot, entry object. In bytes, estimated. */
 const ENTRY_OVERHEAD_BYTES = 160;
 
@@ -29,6 +37,11 @@ export class BoundedCache<V> {
   /** Number of entries. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** How full it is, under a name. */
+  sizeAs(name: string): CacheSize {
+    return { name, entries: this.size, bytes: this.#sizeBytes };
   }
 
   /** The value of a key, which becomes the most recently used. */

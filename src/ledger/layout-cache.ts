@@ -9,7 +9,7 @@ import type { CompiledModule, ModuleId } from '../move/module/compiled.ts';
 import { BinaryFormatError } from '../move/module/format-error.ts';
 import type { ModuleLookup } from '../move/module/lookup.ts';
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/type-tag.ts';
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 
 /** Memory for layouts, in bytes, estimated. */
 export const DEFAULT_LAYOUT_CACHE_BYTES = 16 * 1024 * 1024;
@@ -40,6 +40,11 @@ export class LayoutCache {
 
   constructor(cacheBytes = DEFAULT_LAYOUT_CACHE_BYTES) {
     this.#kept = new BoundedCache(cacheBytes);
+  }
+
+  /** How full it is. */
+  get size(): CacheSize {
+    return this.#kept.sizeAs('layouts');
   }
 
   /** The type if it is at hand for this lookup, without waiting. */

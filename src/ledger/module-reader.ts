@@ -7,7 +7,7 @@ import type { Address } from '../move/address.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { moduleStateKey, physicalStateKey, stateKeyHash } from '../move/state-key.ts';
 import type { StateEntry } from '../store/state-column.ts';
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 import type { StateReader } from './state-reader.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
@@ -20,6 +20,11 @@ export class ModuleReader {
 
   constructor(cacheBytes = DEFAULT_MODULE_CACHE_BYTES) {
     this.#stored = new BoundedCache(cacheBytes);
+  }
+
+  /** How full its cache is. */
+  get cacheSize(): CacheSize {
+    return this.#stored.sizeAs('modules');
   }
 
   /** The module as of a version; `undefined` when there is none. */

@@ -9,18 +9,25 @@ import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
 import type { LedgerReader, LedgerView } from './api-contract.ts';
+import type { CacheSize } from './bounded-cache.ts';
 import { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type SharedCaches, StoredLedgerView } from './ledger-view.ts';
 import { ModuleReader } from './module-reader.ts';
 import { PruningGuard } from './pruning-guard.ts';
 
+/** A ledger over a store, with what it keeps in memory. */
+export interface OpenLedger extends LedgerReader {
+  /** How full its caches are. */
+  cacheSizes(): readonly CacheSize[];
+}
+
 /** A ledger over a store; the store stays the caller's to close. */
-export function openLedger(store: StoreReader): LedgerReader {
+export function openLedger(store: StoreReader): OpenLedger {
   return new StoredLedger(store);
 }
 
-class StoredLedger implements LedgerReader {
+class StoredLedger implements OpenLedger {
   readonly #store: StoreReader;
   readonly #caches: SharedCaches = { modules: new ModuleReader(), layouts: new LayoutCache() };
   #identity: LedgerIdentity | undefined;
@@ -36,6 +43,10 @@ class StoredLedger implements LedgerReader {
 
   constructor(store: StoreReader) {
     this.#store = store;
+  }
+
+  cacheSizes(): readonly CacheSize[] {
+    return [this.#caches.modules.cacheSize, this.#caches.layouts.size];
   }
 
   view(): MaybePromise<LedgerView> {

@@ -2,11 +2,11 @@
  * Says what of a ledger was pruned, key by key: below the oldest version only the history of kept accounts can be
  * asked, from the version on that it is whole from.
  *
- * It also sees to it that nothing is answered from half-pruned state. A view may be older than the newest pruning. A row
- * that is found is right all the same (src/store/prune-step.ts); absence is trusted only while nothing that the view
- * shows can have been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the new
- * oldest version was published; so a view whose head was still the newest half of that ago needs no second look, and a
- * request that is answered at once never pays for one.
+ * It also sees to it that nothing is answered from half-pruned state. A view may be older than the newest pruning. A
+ * row that is found is right all the same (src/store/prune-step.ts); absence is trusted only while nothing that the
+ * view shows can have been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the
+ * new oldest version was published; so a view whose head was still the newest half of that ago needs no second look,
+ * and a request that is answered at once never pays for one.
  */
 import type { Address } from '../move/address.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';

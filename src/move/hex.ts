@@ -1,6 +1,8 @@
 /** Hex strings of the interface: `0x` + two lower-case digits a byte (spec/http.md §11.2, spec/encode.md A2). */
 import { badDigitText, HexTextError, isHexDigit } from './address.ts';
 
+const DIGITS = /^[0-9a-fA-F]*$/;
+
 /** `0x` + lower-case hex; empty bytes are `0x`. */
 export function formatHex(bytes: Uint8Array): string {
   return '0x' + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
@@ -12,10 +14,8 @@ export function formatHex(bytes: Uint8Array): string {
  */
 export function parseHex(text: string): Buffer {
   const digits = text.startsWith('0x') ? text.slice(2) : text;
-  if (digits.length % 2 === 0) {
-    const bytes = Buffer.from(digits, 'hex');
-    if (bytes.length * 2 === digits.length) return bytes;
-  }
+  // Buffer.from alone looks at the low byte of each character and would read `İı` (U+0130, U+0131) as `01`.
+  if (digits.length % 2 === 0 && DIGITS.test(digits)) return Buffer.from(digits, 'hex');
   const raw = Buffer.from(digits, 'utf8');
   if (raw.length % 2 === 1) throw new HexTextError('hex_odd_length', 'Odd number of digits');
   const position = raw.findIndex((byte) => !isHexDigit(byte));

@@ -10,6 +10,7 @@ export type NodeErrorCode =
   | 'file_not_readable'
   | 'listen_failed'
   | 'data_not_usable'
+  | 'worker_failed'
   | 'follow_stopped'
   | 'damaged'
   | 'bad_input';

@@ -49,6 +49,23 @@ const OwnSettingsSchema = Type.Object({
     description: 'file of such addresses, one on a line; # begins a remark',
     default: '',
   }),
+  workers: Type.Integer({
+    description:
+      'processes that answer; 1 for one process that does everything, 0 for as many as there are cores',
+    default: 0,
+    minimum: 0,
+    maximum: 256,
+  }),
+  metricsListen: Type.String({
+    description: 'HOST:PORT to answer GET /metrics on, in the format of Prometheus; empty for none',
+    default: '',
+  }),
+  accessLog: Type.Enum(['off', 'sampled', 'all'], {
+    description:
+      'log requests: all of them, or of each kind one (failures each second, refusals each minute, ' +
+      'at the level debug others each second)',
+    default: 'off',
+  }),
   logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     description: 'least severe log lines written to stderr',
     default: 'info',

@@ -20,8 +20,13 @@ export interface ColumnDigest {
 /**
  * The digest of a column's rows in the order of their keys: SHA-256 over, for each row, the lengths of order part and
  * value (u32, big-endian), partition, order part and value. Rows that come while it is read may or may not count.
+ * @param onRows gets the number of rows read so far, page by page
  */
-export async function columnDigest(store: StoreReader, column: Column): Promise<ColumnDigest> {
+export async function columnDigest(
+  store: StoreReader,
+  column: Column,
+  onRows: (rows: number) => void = () => undefined,
+): Promise<ColumnDigest> {
   const hash = createHash('sha256');
   const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
   let rows = 0;
@@ -37,6 +42,7 @@ export async function columnDigest(store: StoreReader, column: Column): Promise<
       bytes += partition.length + order.length + value.length;
     }
     rows += page.length;
+    onRows(rows);
     after = page[page.length - 1];
     if (after === undefined) return { column, rows, bytes, digest: hash.digest() };
   }

@@ -58,10 +58,14 @@ export function readLedgerIdentity(store: StoreReader): MaybePromise<LedgerIdent
   );
 }
 
+/** Bytes of the format this program writes. */
+export function encodeFormat(): Buffer {
+  return encodeBcs((writer) => writer.u32(STORE_FORMAT_VERSION));
+}
+
 /** Puts the format this program writes into the batch that makes a store. */
 export function putFormat(batch: Batch): void {
-  const value = encodeBcs((writer) => writer.u32(STORE_FORMAT_VERSION));
-  batch.put(IDENTITY, FORMAT_ROW, NO_ORDER, value);
+  batch.put(IDENTITY, FORMAT_ROW, NO_ORDER, encodeFormat());
 }
 
 /**

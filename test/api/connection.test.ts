@@ -111,6 +111,20 @@ describe('what the HTTP parser refuses', () => {
   });
 });
 
+describe('what Node would answer by itself', () => {
+  it('an expectation that nobody knows is passed over', async () => {
+    const request =
+      'GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
+    const { status, body } = split(await talk(request));
+    expect([status, body]).toEqual([404, errorBody('not found')]);
+  });
+
+  it('CONNECT is an unknown route', async () => {
+    const { status, body } = split(await talk('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'));
+    expect([status, body]).toEqual([404, errorBody('not found')]);
+  });
+});
+
 describe('bodies over connections', () => {
   const head =
     'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +

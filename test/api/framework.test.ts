@@ -162,6 +162,7 @@ describe('the content type of a request, spec/http.md §2.3', () => {
     'application/x-bcs',
     'application/x.aptos.signed_transaction+bcs',
     'application/json; charset',
+    'application/+json',
   ])('%s is not supported', async (value) => {
     const response = await app.inject({
       method: 'POST',
@@ -195,6 +196,8 @@ describe('the content type of a request, spec/http.md §2.3', () => {
     'application/json; charset=latin1',
     'APPLICATION/JSON',
     'application/vnd.api+json',
+    'application/a+b+json',
+    'application/json+xml',
   ])('%s is read', async (value) => {
     const response = await app.inject({
       method: 'POST',

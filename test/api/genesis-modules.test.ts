@@ -75,18 +75,16 @@ describeServed('modules', ALL_NETWORKS, (served: Served) => {
     }
   });
 
-  it.runIf(served.name !== 'small')(
-    'have the interfaces that an independent builder made',
-    async () => {
-      const hash = createHash('sha256');
-      for (const { address, name, bytes } of served.file.modules) {
-        const text = await served.json(path(address, name));
-        // The interface as sent, between the bytecode and the last brace: not parsed and printed again.
-        hash.update(text.slice(`{"bytecode":"0x","abi":`.length + bytes.length * 2, -1) + '\n');
-      }
-      expect(hash.digest('hex')).toBe(digests.networks[served.name]!.abiSha256);
-    },
-  );
+  if (served.name === 'small') return;
+  it('have the interfaces that an independent builder made', async () => {
+    const hash = createHash('sha256');
+    for (const { address, name, bytes } of served.file.modules) {
+      const text = await served.json(path(address, name));
+      // The interface as sent, between the bytecode and the last brace: not parsed and printed again.
+      hash.update(text.slice(`{"bytecode":"0x","abi":`.length + bytes.length * 2, -1) + '\n');
+    }
+    expect(hash.digest('hex')).toBe(digests.networks[served.name]!.abiSha256);
+  });
 });
 
 describeServed('the interface of a module made by hand', [], (served) => {

@@ -2,12 +2,11 @@
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  MAX_RECEIVING_BYTES,
-  ReceivingRoom,
-  SMALL_BODY_BYTES,
-} from '../../src/api/request-body.ts';
+import { ReceivingRoom, SMALL_BODY_BYTES } from '../../src/api/request-body.ts';
+import { apiSettings } from '../../src/api/settings.ts';
 import { withoutLedger } from './error-answers.ts';
+
+const { maxReceivingBytes: MAX_RECEIVING_BYTES } = apiSettings();
 
 /** Whether a promise is kept within a few turns. */
 async function isKept(promise: Promise<void>): Promise<boolean> {
@@ -25,7 +24,7 @@ describe('the room', () => {
     [MAX_RECEIVING_BYTES, true],
     [MAX_RECEIVING_BYTES + 1, false],
   ])('%i bytes in two halves fit: %s', async (bytes, fits) => {
-    const room = new ReceivingRoom();
+    const room = new ReceivingRoom(apiSettings());
     const first = Math.floor(bytes / 2);
     await room.enter(first);
     const second = room.enter(bytes - first);
@@ -35,7 +34,7 @@ describe('the room', () => {
   });
 
   it('is given in the order of asking, also to one that would fit earlier', async () => {
-    const room = new ReceivingRoom();
+    const room = new ReceivingRoom(apiSettings());
     await room.enter(MAX_RECEIVING_BYTES - 1);
     const large = room.enter(2);
     const small = room.enter(1);
@@ -44,6 +43,32 @@ describe('the room', () => {
     expect([await isKept(large), await isKept(small)]).toEqual([true, false]);
     room.leave(MAX_RECEIVING_BYTES);
     await small;
+  });
+
+  it.each([
+    [1, 1],
+    [2, 2],
+    [3, 2],
+  ])('%i want to wait where two may: %i do', async (wanting, waiting) => {
+    const room = new ReceivingRoom({ maxReceivingBytes: 10, maxWaitingBodies: 2 });
+    await room.enter(10);
+    const refused: unknown[] = [];
+    const entered = Array.from({ length: wanting }, () =>
+      room.enter(1).catch((error: unknown) => refused.push(error)),
+    );
+    await delay(1);
+    expect([room.waiting, refused.length]).toEqual([waiting, wanting - waiting]);
+    for (const error of refused) {
+      expect(error).toMatchObject({ status: 503, code: 'internal_error', retryAfterSecs: 1 });
+    }
+    room.leave(10);
+    await Promise.all(entered);
+  });
+
+  it('has no bounds at 0', async () => {
+    const room = new ReceivingRoom({ maxReceivingBytes: 0, maxWaitingBodies: 0 });
+    for (let index = 0; index < 100; index += 1) await room.enter(2 ** 40);
+    expect(room.waiting).toBe(0);
   });
 });
 

@@ -3,10 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FeedError } from '../../src/ingest/feed/feed-error.ts';
+import { MAX_PAGE_ATTEMPTS } from '../../src/ingest/feed/follower.ts';
 import { BcsReader } from '../../src/move/bcs-reader.ts';
 import { readOnChainData } from '../../src/move/on-chain-data.ts';
 import { openHead } from '../../src/store/head.ts';
 import { MemoryStore } from '../../src/store/memory-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import {
   digests,
   followError,
@@ -90,8 +92,14 @@ function once(fault: Fault, at: number): Misbehaviour {
 const TIMEOUTS = { silenceTimeoutMs: 1_500, totalTimeoutMs: 5_000 };
 
 describe('an upstream that for a moment is', () => {
+  let made: Promise<Store> | undefined;
+  const smallSource = (): Promise<Store> => {
+    made ??= sampleStore(500);
+    return made;
+  };
+
   it.each(Object.entries(FAULTS))('%s', async (_, [code, fault]) => {
-    const source = await sampleStore(500);
+    const source = await smallSource();
     const upstream = await upstreamOver(source);
     const until = (await openHead(source)).version;
     // The history check asks for nothing in an empty store: pages are counted from the first.
@@ -107,7 +115,7 @@ describe('an upstream that for a moment is', () => {
 describe('an upstream that is faulty all the time', () => {
   it('is followed all the same', { timeout: 60_000 }, async () => {
     const random = seededRandom('a faulty upstream');
-    const source = await sampleStore(3_000);
+    const source = await sampleStore(2_000);
     const upstream = await upstreamOver(source);
     const faults = Object.values(FAULTS).filter(([code]) => !code.startsWith('page_'));
     upstream.settings.misbehave = (request, response, page) => {
@@ -163,7 +171,8 @@ describe('an upstream that stays wrong', () => {
       if (page.length === 0) return false;
       const items = new BcsReader(page).vector(1, readOnChainData);
       const wrong = items.find(({ data }) => data.version === 199n);
-      wrong?.bytes.changes.fill(0xff, -1);
+      const changes = wrong?.bytes.changes;
+      if (changes !== undefined) changes[changes.length - 1]! ^= 1;
       response.setHeader('content-type', BCS);
       response.end(page);
       return true;
@@ -173,8 +182,9 @@ describe('an upstream that stays wrong', () => {
     const error = await followError(follower.run(NEVER));
     expect(error).toMatchObject({ code: 'page_unproved', version: 199n, field: 'changes' });
     expect(error.message).toMatch(/^version 199, changes: /);
-    // Twice it was asked again; what was proved before stays.
-    expect(told.troubles).toHaveLength(2);
+    // It was asked again; what was proved before stays.
+    expect(told.troubles.length).toBeGreaterThanOrEqual(MAX_PAGE_ATTEMPTS - 1);
+    for (const trouble of told.troubles) expect(trouble).toMatchObject({ version: 199n });
     const head = await openHead(copy);
     expect(head.version).toBeGreaterThan(0n);
     expect(head.version).toBeLessThan(199n);

@@ -153,9 +153,9 @@ export class ServedNode {
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Log lines of pino's levels warning and above so far. */
+  /** Log lines of pino's level error and above so far: failures that nobody foresaw. */
   get complaints(): Record<string, unknown>[] {
-    return this.log.filter(({ level }) => Number(level) >= 40);
+    return this.log.filter(({ level }) => Number(level) >= 50);
   }
 
   get stdout(): string {

@@ -181,9 +181,12 @@ describe('a node that is told to stop', () => {
     const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException];
     expect(error.code).toBe('ECONNREFUSED');
     const answer = rest(socket);
+    const answeredMs = performance.now();
     socket.write('{}');
     expect(await answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*"parse request payload error/s);
     expect(await node.end()).toMatchObject({ code: 0, signal: null });
+    // Not the eight seconds that requests under way are given.
+    expect(performance.now() - answeredMs).toBeLessThan(5_000);
   });
 
   it('waits no longer than it was told to', async () => {

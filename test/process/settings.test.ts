@@ -145,8 +145,8 @@ describe('help', () => {
       const { default: value } = property as { default?: unknown };
       expect(text).toContain(`default ${JSON.stringify(value)};`);
       const { description } = property as { description?: string };
-      if (name.endsWith('Ms')) expect(description).toContain('in milliseconds');
-      if (name.endsWith('Bytes')) expect(description).toContain('in bytes');
+      if (name.endsWith('Ms')) expect(description).toContain('milliseconds');
+      if (name.endsWith('Bytes')) expect(description).toContain('bytes');
     }
   });
 

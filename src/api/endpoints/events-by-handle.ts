@@ -7,6 +7,7 @@ import {
   IDENTIFIER,
   pathParameter,
   queryParameter,
+  requireShallow,
   STRUCT_TAG,
   U16,
   U64,
@@ -23,6 +24,7 @@ export const eventsByHandleEndpoint = defineEndpoint({
     'Retrieves events of the stream whose handle stands in a field of a resource of the account, as it ' +
     'is at the latest version. Otherwise like the events of a creation number.',
   method: 'GET',
+  work: 'listing',
   path: '/accounts/{address}/events/{event_handle}/{field_name}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that holds the resource.'),
@@ -44,6 +46,7 @@ export const eventsByHandleEndpoint = defineEndpoint({
   failures: [400, 403, 404, 410, 500, 503],
   async answer({ parameters, view, format, settings }) {
     const { address, event_handle: holder, field_name: field, start } = parameters;
+    requireShallow('event_handle', holder);
     const stream = await view.accounts.eventStream(address, holder, field);
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
     const page = { ...stream, start, limit };

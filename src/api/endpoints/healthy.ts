@@ -55,6 +55,7 @@ export const healthyEndpoint = defineEndpoint({
     'Answers 200 when the node can read its ledger and, with `duration_secs`, when the ledger’s ' +
     'newest timestamp is not older than that.',
   method: 'GET',
+  work: 'none',
   path: '/-/healthy',
   parameters: {
     duration_secs: queryParameter(U32, 'Greatest age of the newest version, in seconds.'),

@@ -1,7 +1,14 @@
 /** `GET /v1/accounts/{address}/resource/{resource_type}` (spec/http.md §1.6). */
 import { defineEndpoint } from '../endpoint.ts';
 import { requireOutput } from '../output-switches.ts';
-import { ADDRESS, pathParameter, queryParameter, STRUCT_TAG, U64 } from '../parameters.ts';
+import {
+  ADDRESS,
+  pathParameter,
+  queryParameter,
+  requireShallow,
+  STRUCT_TAG,
+  U64,
+} from '../parameters.ts';
 import { ResourceSchema } from '../schemas.ts';
 
 /** One resource of an account. */
@@ -27,8 +34,9 @@ export const resourceEndpoint = defineEndpoint({
   },
   failures: [400, 403, 404, 410, 500, 503],
   async answer({ parameters, view, format }) {
-    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const { address, resource_type: tag } = parameters;
+    requireShallow('resource_type', tag);
+    const version = view.resolveVersion(parameters.ledger_version, address);
     const resource = await view.accounts.resource(address, tag, version);
     const body = format === 'json' ? await resource.json() : resource.bytes;
     return { body, pinned: parameters.ledger_version !== undefined };

@@ -22,6 +22,7 @@ export const transactionsEndpoint = defineEndpoint({
     'as BCS. A first version that was pruned is answered with 410; a ledger that was made without its ' +
     'transactions answers 403.',
   method: 'GET',
+  work: 'listing',
   path: '/transactions',
   parameters: {
     start: queryParameter(U64, 'First version; absent: the most recent page.'),

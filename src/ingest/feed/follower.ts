@@ -199,6 +199,8 @@ class Session {
   readonly #proving: { readonly isNewest: boolean; readonly page: Promise<ProvenPage> }[] = [];
   #lastPushMs = performance.now();
   #hasPushed = false;
+  /** After a page that is wrong, those behind it cannot be proved. */
+  #hasWrongPage = false;
 
   constructor(
     prover: Prover,
@@ -249,8 +251,8 @@ class Session {
    */
   async #finish(mayCutBlock: boolean): Promise<void> {
     try {
-      while (this.#proving.length > 0) await this.#assembleNext();
-      if (mayCutBlock && !this.#hasPushed) this.#assembler.completeAll();
+      while (this.#proving.length > 0 && !this.#hasWrongPage) await this.#assembleNext();
+      if (mayCutBlock && !this.#hasPushed && !this.#hasWrongPage) this.#assembler.completeAll();
     } finally {
       // The prover answers in order: what was asked after a fault must be answered before it starts again.
       await Promise.allSettled(this.#proving.splice(0).map(({ page }) => page));
@@ -261,7 +263,10 @@ class Session {
 
   async #assembleNext(): Promise<void> {
     const { isNewest, page: proving } = this.#proving.shift()!;
-    const page = await proving;
+    const page = await proving.catch((error: unknown) => {
+      this.#hasWrongPage = true;
+      throw error;
+    });
     const counters = this.#counters;
     counters.decodeMs += page.decodeMs;
     counters.hashMs += page.hashMs;

@@ -52,7 +52,9 @@ export class PageProver {
 
   constructor(start: ProofStart) {
     this.#trusted = new Map(start.trustedRoots.map(({ version, root }) => [version, root]));
-    this.#waypoint = start.waypoint;
+    const { waypoint } = start;
+    // What comes from another thread comes as plain bytes.
+    this.#waypoint = waypoint && { ...waypoint, hash: Buffer.from(waypoint.hash) };
     const roots = start.frozenRoots.map((root) => Buffer.from(root));
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', start.nextVersion, roots);
   }

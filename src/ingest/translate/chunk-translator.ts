@@ -1,7 +1,7 @@
 /**
  * Adds to chunks the events that old streams go on with (spec/ledger.md §5.8, spec/http.md §7.6), as the reference
- * does it, but for two things that a store whose rows never change asks for (docs/differences.md): a handle's state is that after
- * the event's own transaction, and a place in a stream is given out once.
+ * does it, but for two things that a store whose rows never change asks for (docs/differences.md): a handle's state is
+ * that after the event's own transaction, and a place in a stream is given out once.
  */
 
 import { stateKeyHash } from '../../move/state-key.ts';

@@ -1,0 +1,34 @@
+/** Being told of every request when it is over: what metrics and the access log are made of (spec/http.md §10.5). */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** A request that is over. */
+export interface RequestOutcome {
+  readonly request: FastifyRequest;
+  /** Empty where no endpoint answered: unknown paths, preflights, pages. */
+  readonly operationId: string;
+  readonly status: number;
+  /** From reading its head until the system had taken the answer, in milliseconds. */
+  readonly elapsedMs: number;
+}
+
+/** Gets every request; must not throw. */
+export type RequestObserver = (outcome: RequestOutcome) => void;
+
+/** Has observers told of every request that the HTTP parser lets through; of an abandoned one, too. */
+export function observeRequests(app: FastifyInstance, observers: readonly RequestObserver[]): void {
+  if (observers.length === 0) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    const startedMs = performance.now();
+    const response = reply.raw;
+    response.once('close', () => {
+      const outcome = {
+        request,
+        operationId: request.operationId,
+        status: response.statusCode,
+        elapsedMs: performance.now() - startedMs,
+      };
+      for (const observe of observers) observe(outcome);
+    });
+    done();
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * A node in several processes: this one, the primary, writes the store when the node writes and keeps the workers
+ * running; they answer. Readers need no lock to see what was committed (design §4), so nothing of a request passes
+ * through the primary but its connection.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { WorkerPool } from './cluster-workers.ts';
+import {
+  interfaceUrl,
+  type ListenAddress,
+  listenFailure,
+  parseListenAddress,
+} from './listen-address.ts';
+import { createLogger } from './logger.ts';
+import { startMetrics } from './metrics.ts';
+import { counter, gauge, type MetricFamily, plain } from './metrics-family.ts';
+import { NodeError } from './node-error.ts';
+import { openNodeStore } from './node-store.ts';
+import { asNodeError } from './open-store.ts';
+import { type RunningNode, readyLine } from './running-node.ts';
+import type { NodeSettings } from './settings.ts';
+import { StopList } from './stop-list.ts';
+
+/** How many free ports are tried: between finding one and listening on it somebody else may take it. */
+const MAX_PORTS_TRIED = 3;
+
+/**
+ * Starts a node whose answering is done by workers; resolves when all of them answer.
+ * @param count of workers, 1 or more
+ * @throws NodeError as startNode, and `worker_failed`; all that was started is stopped
+ */
+export async function startCluster(settings: NodeSettings, count: number): Promise<RunningNode> {
+  const stopList = new StopList();
+  try {
+    return await start(settings, count, stopList);
+  } catch (error) {
+    await stopList.stop();
+    throw asNodeError(error);
+  }
+}
+
+async function start(
+  settings: NodeSettings,
+  count: number,
+  stopList: StopList,
+): Promise<RunningNode> {
+  const address = parseListenAddress(settings.listen);
+  const logger = createLogger(settings.logLevel);
+  const store = await openNodeStore(settings, stopList, logger);
+  const pools: WorkerPool[] = [];
+  const metrics = async () => {
+    const pool = pools.at(-1);
+    return pool === undefined ? [] : [workerFamilies(pool), ...(await pool.metrics())];
+  };
+  await startMetrics(settings, store, logger, stopList, metrics);
+  stopList.add('the workers', async () => {
+    await pools.at(-1)?.stop();
+  });
+  for (;;) {
+    const pool = new WorkerPool(await withPort(settings, address), count, logger);
+    pools.push(pool);
+    try {
+      const { port, chainId, version } = await pool.start();
+      const ready = readyLine(interfaceUrl(address.host, port), chainId, BigInt(version));
+      logger.info({ ...ready, workers: count }, 'answering');
+      return { ready, logger, failed: pool.failed, stop: () => stopList.stop() };
+    } catch (error) {
+      const isTaken = error instanceof NodeError && error.code === 'listen_failed';
+      if (!isTaken || address.port !== 0 || pools.length === MAX_PORTS_TRIED) throw error;
+      await pool.stop();
+    }
+  }
+}
+
+/** Settings whose port is not 0: the workers have to name the one they share. */
+async function withPort(settings: NodeSettings, { host, port }: ListenAddress) {
+  if (port !== 0) return settings;
+  return { ...settings, listen: settings.listen.replace(/:0+$/, `:${await freePort(host)}`) };
+}
+
+/** A port that nobody listens on now. @throws NodeError `listen_failed` */
+async function freePort(host: string): Promise<number> {
+  const server = createServer();
+  try {
+    await once(server.listen(0, host), 'listening');
+  } catch (cause) {
+    throw listenFailure({ host, port: 0 }, cause);
+  }
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function workerFamilies(pool: WorkerPool): MetricFamily[] {
+  return [
+    gauge('daybook_workers', 'Workers that answer.', plain(pool.readyCount)),
+    counter('daybook_worker_restarts_total', 'Workers started again.', plain(pool.restarts)),
+  ];
+}

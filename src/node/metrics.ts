@@ -1,0 +1,59 @@
+/** The node's metrics when they are wanted: those of this process, of the ledger, and of the workers (docs/metrics.md). */
+import type { Logger } from 'pino';
+import type { StoreReader } from '../store/store.ts';
+import { parseListenAddress } from './listen-address.ts';
+import { gauge, type MetricFamily } from './metrics-family.ts';
+import { ledgerFamilies } from './metrics-ledger.ts';
+import { listenForMetrics, type MetricSource } from './metrics-listener.ts';
+import { ProcessMetrics } from './metrics-process.ts';
+import { packageVersion } from './package-version.ts';
+import type { NodeSettings } from './settings.ts';
+import type { StopList } from './stop-list.ts';
+
+/** What the process that is asked for metrics is called among them. */
+const PRIMARY = 'primary';
+
+/** Metrics that can be asked for. */
+export interface NodeMetrics {
+  /** Of the process that is asked. */
+  readonly own: ProcessMetrics;
+  /** Where they are answered. */
+  readonly port: number;
+}
+
+/**
+ * Answers `GET /metrics` when the settings say where; stopping goes on the list.
+ * @param workers gives the families of other processes
+ * @returns nothing when metrics are off: nothing is measured then
+ * @throws NodeError `bad_setting`, `listen_failed`
+ */
+export async function startMetrics(
+  settings: NodeSettings,
+  store: StoreReader,
+  logger: Logger,
+  stopList: StopList,
+  workers: MetricSource = async () => [],
+): Promise<NodeMetrics | undefined> {
+  if (settings.metricsListen === '') return undefined;
+  const address = parseListenAddress(settings.metricsListen, 'metrics_listen');
+  const own = new ProcessMetrics(PRIMARY);
+  stopList.add('measuring', () => own.stop());
+  const source: MetricSource = async () => [
+    [nodeInfo()],
+    await ledgerFamilies(store, settings.data),
+    own.families(),
+    ...(await workers()),
+  ];
+  const { port, stop } = await listenForMetrics(address, source, logger);
+  stopList.add('the metrics', stop);
+  logger.info(
+    { url: `http://${settings.metricsListen.replace(/:\d+$/, `:${port}`)}/metrics` },
+    'metrics',
+  );
+  return { own, port };
+}
+
+function nodeInfo(): MetricFamily {
+  const labels = { version: packageVersion(), node: process.version };
+  return gauge('daybook_info', 'What runs here; always 1.', [{ value: 1, labels }]);
+}

@@ -1,0 +1,102 @@
+/**
+ * One worker of a node with several processes: answers from the store, which it only reads, on the port that all
+ * workers share. It takes orders from the primary and ends with it: when the channel closes, because the primary was
+ * killed, node:cluster ends the process.
+ */
+import { createLogger } from './logger.ts';
+import { ProcessMetrics } from './metrics-process.ts';
+import { NodeError } from './node-error.ts';
+import { asNodeError, openStoreReader } from './open-store.ts';
+import type { NodeSettings } from './settings.ts';
+import { StopList } from './stop-list.ts';
+import { stopSignal } from './stop-signal.ts';
+import { startInterface } from './worker-interface.ts';
+import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
+
+/** Exit code of a worker that could not start. */
+const EXIT_FAILED = 1;
+
+/** Does what the primary says until it says stop, or somebody sends SIGTERM or SIGINT; then ends the process. */
+export async function runWorker(): Promise<void> {
+  // Before anything else: a signal for the whole group may come at any time.
+  const stopped = stopSignal();
+  const orders = new Orders();
+  await report({ kind: 'hello' });
+  const { settings, place } = await orders.start;
+  const stopList = new StopList();
+  const metrics = settings.metricsListen === '' ? undefined : new ProcessMetrics(String(place));
+  try {
+    await answer(settings, stopList, metrics);
+  } catch (error) {
+    await stopList.stop();
+    await reportFailure(error);
+    process.exit(EXIT_FAILED);
+  }
+  const families = () => metrics?.families() ?? [];
+  orders.onMetrics((question) => void report({ kind: 'metrics', question, families: families() }));
+  await Promise.race([stopped, orders.stop]);
+  await stopList.stop();
+  // What was counted since the last question.
+  await report({ kind: 'metrics', question: null, families: families() });
+  process.exit(0);
+}
+
+async function answer(
+  settings: NodeSettings,
+  stopList: StopList,
+  metrics: ProcessMetrics | undefined,
+): Promise<void> {
+  const logger = createLogger(settings.logLevel);
+  const store = openStoreReader(settings.data);
+  stopList.add('the store', () => store.close());
+  const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
+  const { chainId, version } = state;
+  await report({ kind: 'ready', port, chainId, version: String(version) });
+}
+
+/** Tells the primary why this worker cannot start; what nobody foresaw goes to stderr, as of any process. */
+async function reportFailure(error: unknown): Promise<void> {
+  const known = asNodeError(error);
+  if (!(known instanceof NodeError)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`daybook: a worker failed unexpectedly: ${text}\n`);
+    return;
+  }
+  const { code, message, exitCode } = known;
+  await report({ kind: 'failed', code, message, exitCode });
+}
+
+/** Resolves when the primary's side of the channel has it, or never will. */
+function report(message: WorkerReport): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send!(message, undefined, undefined, () => resolve());
+    else resolve();
+  });
+}
+
+/** Orders as they come. */
+class Orders {
+  readonly start: Promise<WorkerOrder & { readonly kind: 'start' }>;
+  readonly stop: Promise<void>;
+  #answerMetrics: (question: number) => void = () => undefined;
+
+  constructor() {
+    let start: (order: WorkerOrder & { readonly kind: 'start' }) => void;
+    let stop: () => void;
+    this.start = new Promise((resolve) => {
+      start = resolve;
+    });
+    this.stop = new Promise((resolve) => {
+      stop = resolve;
+    });
+    process.on('message', (order: WorkerOrder) => {
+      if (order.kind === 'start') start(order);
+      else if (order.kind === 'stop') stop();
+      else this.#answerMetrics(order.question);
+    });
+  }
+
+  onMetrics(answerMetrics: (question: number) => void): void {
+    this.#answerMetrics = answerMetrics;
+  }
+}

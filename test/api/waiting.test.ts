@@ -1,0 +1,189 @@
+/** Waiting reads and the readiness check (docs/extensions.md), over a real store that grows meanwhile. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { buildApi } from '../../src/api/server.ts';
+import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { BcsReader } from '../../src/move/bcs-reader.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { block, chunk, transaction } from '../store/chunks.ts';
+
+const QUIET = { error: () => undefined, warn: () => undefined };
+
+interface Node {
+  readonly api: FastifyInstance;
+  /** Commits one more version, which begins a block of now. */
+  grow(): Promise<void>;
+  get(path: string, minVersion?: string, prefix?: string): ReturnType<FastifyInstance['inject']>;
+}
+
+async function node(changes: Partial<ApiSettings> = {}): Promise<Node> {
+  const writer = await LedgerWriter.open(new MemoryStore());
+  await writer.append(chunk(0, [transaction(0)]));
+  const api = buildApi(openLedger(writer.reader), apiSettings(changes), QUIET);
+  onTestFinished(() => api.close());
+  return {
+    api,
+    async grow() {
+      const next = Number(writer.head!.version) + 1;
+      const timestampUsecs = BigInt(Date.now()) * 1000n;
+      const blocks = [{ ...block(next, next), timestampUsecs }];
+      await writer.append(chunk(next, [transaction(next)], { blocks }));
+      // What a turn of the event loop sees, all requests of that turn see.
+      await sleep(1);
+    },
+    get: (path, minVersion, prefix = 'X-NODE') =>
+      api.inject({
+        method: 'GET',
+        url: `/v1${path}`,
+        headers: minVersion === undefined ? {} : { [`${prefix}-MIN-LEDGER-VERSION`]: minVersion },
+      }) as unknown as ReturnType<FastifyInstance['inject']>,
+  };
+}
+
+test('a version that is there is not waited for', async () => {
+  const { get, grow } = await node();
+  await grow();
+  for (const version of ['0', '1']) {
+    const startedMs = performance.now();
+    const answer = await get('/', version);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['x-node-ledger-version']).toBe('1');
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  }
+});
+
+test('a request sees the version that it waited for, as soon as it comes', async () => {
+  const { get, grow } = await node({ minVersionWaitMs: 10_000, headerPrefix: 'X-Aptos' });
+  const answers = [get('/', '2', 'X-Aptos'), get('/', '1', 'x-aptos'), get('/', '9')];
+  // Under another prefix it is no header of ours.
+  expect((await answers[2]!).headers['x-aptos-ledger-version']).toBe('0');
+  await sleep(50);
+  await grow();
+  expect((await answers[1]!).headers['x-aptos-ledger-version']).toBe('1');
+  await sleep(50);
+  await grow();
+  expect((await answers[0]!).headers['x-aptos-ledger-version']).toBe('2');
+});
+
+test('a POST waits too, before its body is looked at', async () => {
+  const { api, grow } = await node({ minVersionWaitMs: 10_000 });
+  const answer = api.inject({
+    method: 'POST',
+    url: '/v1/transactions/encode_submission',
+    headers: { 'x-node-min-ledger-version': '1', 'content-type': 'application/json' },
+    payload: 'not JSON',
+  });
+  await sleep(50);
+  await grow();
+  const { statusCode, headers } = await answer;
+  expect(statusCode).toBe(400);
+  expect(headers['x-node-ledger-version']).toBe('1');
+});
+
+test('a version that does not come in time is a 503 with our headers and Retry-After', async () => {
+  for (const minVersionWaitMs of [0, 1, 60]) {
+    const { get } = await node({ minVersionWaitMs });
+    const startedMs = performance.now();
+    const answer = await get('/', '1');
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(minVersionWaitMs - 1);
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers).toMatchObject({
+      'retry-after': '1',
+      'x-node-ledger-version': '0',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    expect(answer.json()).toEqual({
+      message: 'Ledger version(1) has not been reached: the latest is 0; try again later',
+      error_code: 'version_not_found',
+      vm_error_code: null,
+    });
+  }
+});
+
+test('a text that is no version is a 400', async () => {
+  const { get } = await node();
+  for (const text of ['', '-1', '1.5', 'x', '18446744073709551616', '1, 2']) {
+    const answer = await get('/', text);
+    expect(answer.statusCode, text).toBe(400);
+    expect(answer.json()).toMatchObject({ error_code: 'web_framework_error' });
+    expect(answer.headers['x-node-ledger-version']).toBe('0');
+  }
+  const edge = await node({ minVersionWaitMs: 0 });
+  expect((await edge.get('/', '18446744073709551615')).statusCode).toBe(503);
+});
+
+test('at most so many wait: one more is refused at once, and room comes back', async () => {
+  const limit = 3;
+  const { get, grow } = await node({ maxVersionWaiters: limit, minVersionWaitMs: 10_000 });
+  const waiting = Array.from({ length: limit }, () => get('/', '1'));
+  for (const one of waiting) one.then(() => undefined);
+  await sleep(50);
+  const startedMs = performance.now();
+  const refused = await get('/', '1');
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(refused.statusCode).toBe(503);
+  expect(refused.headers['retry-after']).toBe('1');
+  expect(refused.json().message).toBe(
+    'Ledger version(1) has not been reached, and too many requests wait for versions',
+  );
+  await grow();
+  for (const one of waiting) expect((await one).statusCode).toBe(200);
+  const again = [get('/', '2')];
+  for (const one of again) one.then(() => undefined);
+  await sleep(30);
+  await grow();
+  expect((await again[0]!).statusCode).toBe(200);
+});
+
+test('a client that goes gives its place back', async () => {
+  const { api, get, grow } = await node({ maxVersionWaiters: 1, minVersionWaitMs: 30_000 });
+  const url = await api.listen({ port: 0, host: '127.0.0.1' });
+  const abort = new AbortController();
+  const gone = fetch(`${url}/v1`, {
+    headers: { 'x-node-min-ledger-version': '1' },
+    signal: abort.signal,
+  });
+  gone.catch(() => undefined);
+  await sleep(100);
+  expect((await get('/', '1')).statusCode).toBe(503);
+  abort.abort();
+  await expect(gone).rejects.toThrow();
+  await sleep(100);
+  const next = get('/', '1');
+  next.then(() => undefined);
+  await sleep(50);
+  await grow();
+  expect((await next).statusCode).toBe(200);
+});
+
+test('ready: 200 with the lag, 503 when it is greater than allowed', async () => {
+  const anyLag = await node();
+  // Genesis is of 1970.
+  const old = await anyLag.get('/-/ready');
+  expect(old.statusCode).toBe(200);
+  expect(Number(old.json().lag_seconds)).toBeGreaterThan(1_000_000_000);
+  const strict = await node({ maxLagSeconds: 60 });
+  const behind = await strict.get('/-/ready');
+  expect(behind.statusCode).toBe(503);
+  expect(behind.headers).toMatchObject({ 'retry-after': '10', 'x-node-ledger-version': '0' });
+  expect(behind.json()).toMatchObject({ error_code: 'health_check_failed' });
+  expect(behind.json().message).toMatch(
+    /^The ledger is \d+ seconds behind, which is more than the allowed 60$/,
+  );
+  await strict.grow();
+  const caughtUp = await strict.get('/-/ready');
+  expect(caughtUp.statusCode).toBe(200);
+  expect(caughtUp.json()).toEqual({ message: 'daybook:ready', lag_seconds: '0' });
+  const bcs = await strict.api.inject({
+    url: '/v1/-/ready',
+    headers: { accept: 'application/x-bcs' },
+  });
+  const reader = new BcsReader(bcs.rawPayload);
+  expect([reader.string(), reader.u64()]).toEqual(['daybook:ready', 0n]);
+  reader.finish();
+  // Health knows of no lag unless it is asked for one.
+  expect((await strict.get('/-/healthy')).statusCode).toBe(200);
+});

@@ -1,0 +1,304 @@
+/** Asking for pages: URLs, limits, waiting, large pages, and pages asked for ahead. */
+
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
+import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
+import { FeedError } from '../../src/ingest/feed/feed-error.ts';
+import { type GetLimits, HttpGetter } from '../../src/ingest/feed/http-get.ts';
+import { MAX_PAGE_ITEMS, PageProver } from '../../src/ingest/feed/page-prover.ts';
+import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
+import {
+  MAX_BACKOFF_MS,
+  MAX_RETRY_AFTER_MS,
+  parseRetryAfter,
+  retryDelayMs,
+} from '../../src/ingest/feed/retry-delay.ts';
+import { interfaceBase } from '../../src/ingest/feed/upstream-url.ts';
+import { BcsReader } from '../../src/move/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { readOnChainData } from '../../src/move/on-chain-data.ts';
+import { openHead } from '../../src/store/head.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { openView } from '../../src/store/view.ts';
+import { pageOf } from './feed-chain.ts';
+import { followerOf, NEVER, sampleStore, upstreamOver } from './feed-following.ts';
+import type { TestUpstream } from './feed-upstream.ts';
+
+describe('the URL of an upstream', () => {
+  it.each([
+    ['http://node.example', 'http://node.example/v1'],
+    ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080/v1'],
+    ['https://node.example/v1/', 'https://node.example/v1'],
+    ['http://[::1]:8080/v1', 'http://[::1]:8080/v1'],
+    ['https://gateway.example/mainnet', 'https://gateway.example/mainnet/v1'],
+  ])('%s', (text, base) => {
+    expect(interfaceBase(text).href).toBe(base);
+  });
+
+  it.each([
+    '',
+    'node.example',
+    'ftp://node.example',
+    'http://u:p@node.example',
+    'http://n.example/?a=1',
+    'http://',
+  ])('is not %j', (text) => {
+    expect(() => interfaceBase(text)).toThrow(
+      expect.objectContaining({ code: 'bad_upstream_url' }),
+    );
+  });
+});
+
+describe('waiting', () => {
+  it('doubles up to a limit, half of it by chance', () => {
+    const delays = [1, 2, 3, 4, 100].map((failures) => retryDelayMs(failures, undefined, () => 1));
+    expect(delays).toEqual([250, 500, 1_000, 2_000, MAX_BACKOFF_MS]);
+    expect(retryDelayMs(1, undefined, () => 0)).toBe(125);
+  });
+
+  it('is never shorter than what the upstream asks for, up to a limit', () => {
+    expect(retryDelayMs(1, 5_000, () => 1)).toBe(5_000);
+    expect(retryDelayMs(5, 10, () => 1)).toBe(4_000);
+    for (const more of [-1, 0, 1]) {
+      const asked = MAX_RETRY_AFTER_MS + more;
+      expect(retryDelayMs(1, asked, () => 1)).toBe(Math.min(asked, MAX_RETRY_AFTER_MS));
+    }
+  });
+
+  it('reads both forms of Retry-After', () => {
+    const now = Date.parse('2026-01-01T00:00:00Z');
+    expect(parseRetryAfter('120', now)).toBe(120_000);
+    expect(parseRetryAfter(' 0 ', now)).toBe(0);
+    expect(parseRetryAfter('Thu, 01 Jan 2026 00:01:00 GMT', now)).toBe(60_000);
+    expect(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(0);
+    for (const bad of [undefined, '', '-1', '1.5', 'soon', '2026-01-01', '99999999999', 'Thu, x']) {
+      expect(parseRetryAfter(bad, now)).toBeUndefined();
+    }
+  });
+});
+
+const LIMITS: GetLimits = { maxBytes: 1_000, silenceTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
+
+async function get(answer: RequestListener, limits: Partial<GetLimits> = {}) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, 'listening');
+  const getter = new HttpGetter(1);
+  onTestFinished(() => getter.close());
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const { body } = await getter.get(url, 'text/plain', { ...LIMITS, ...limits }, NEVER);
+  return body.length;
+}
+
+function code(expected: string) {
+  return expect.objectContaining({ code: expected });
+}
+
+describe('an answer', () => {
+  it('has at most so many bytes, declared or not', async () => {
+    for (const declared of [true, false]) {
+      const answer = (byteLength: number): RequestListener => {
+        return (_, response) => {
+          if (declared) response.setHeader('content-length', byteLength);
+          response.write(Buffer.alloc(1));
+          response.end(Buffer.alloc(byteLength - 1));
+        };
+      };
+      await expect(get(answer(999))).resolves.toBe(999);
+      await expect(get(answer(1_000))).resolves.toBe(1_000);
+      await expect(get(answer(1_001))).rejects.toThrow(code('page_too_large'));
+    }
+  });
+
+  it('that never ends is cut, and so is one that drips', async () => {
+    let sentBytes = 0;
+    const endless: RequestListener = (_, response) => {
+      const more = (): void => {
+        sentBytes += 1_000_000;
+        if (!response.destroyed) response.write(Buffer.alloc(1_000_000), more);
+      };
+      more();
+    };
+    await expect(get(endless, { maxBytes: 5_000_000 })).rejects.toThrow(code('page_too_large'));
+    expect(sentBytes).toBeLessThan(100_000_000);
+    const dripping: RequestListener = (_, response) => {
+      const timer = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(timer));
+    };
+    await expect(get(dripping, { totalTimeoutMs: 300 })).rejects.toThrow(code('upstream_timeout'));
+    await expect(get(() => undefined, { silenceTimeoutMs: 100 })).rejects.toThrow(
+      code('upstream_timeout'),
+    );
+  });
+
+  it('is not waited for after an abort', async () => {
+    const abort = new AbortController();
+    const getter = new HttpGetter(1);
+    onTestFinished(() => getter.close());
+    const server = createServer(() => abort.abort(new Error('enough'))).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    await once(server, 'listening');
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await expect(getter.get(url, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
+    await expect(getter.get(url, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
+  });
+});
+
+/** Takes all pages of an upstream up to a version; gives the versions they began with. */
+async function takeAll(upstream: TestUpstream, options: Partial<PageSourceOptions>) {
+  const timeouts = { silenceTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
+  const client = new FeedClient(interfaceBase(upstream.url), timeouts, 8);
+  onTestFinished(() => client.close());
+  const state = await client.state(NEVER);
+  const source = new PageSource(client, state, {
+    start: 0n,
+    until: state.ledgerVersion,
+    pageTransactions: 1_000,
+    pollIntervalMs: 10,
+    onState: () => undefined,
+    ...options,
+  });
+  const versions: bigint[] = [];
+  for await (const event of source.events(NEVER)) {
+    if (event.kind !== 'page') continue;
+    const items = new BcsReader(event.bytes).vector(1, readOnChainData);
+    expect(items).toHaveLength(event.count);
+    for (const { data } of items) versions.push(data.version);
+  }
+  return versions;
+}
+
+describe('pages', () => {
+  const upTo = (last: bigint) => Array.from({ length: Number(last) + 1 }, (_, at) => BigInt(at));
+
+  it('come in order, whatever the upstream’s own limit is', async () => {
+    const source = await sampleStore(900);
+    const upstream = await upstreamOver(source);
+    const last = (await openHead(source)).version;
+    for (const maxPage of [1, 7, 100, 5_000]) {
+      upstream.pages.length = 0;
+      upstream.settings.maxPage = maxPage;
+      const until = maxPage === 1 ? 40n : last;
+      expect(await takeAll(upstream, { until })).toEqual(upTo(until));
+      // After the first page it is known how many the upstream gives.
+      for (const { limit } of upstream.pages.slice(1)) expect(limit).toBeLessThanOrEqual(maxPage);
+    }
+  });
+
+  it('come in order when the upstream’s limit changes on the way', async () => {
+    const source = await sampleStore(900);
+    const upstream = await upstreamOver(source);
+    upstream.settings.misbehave = () => {
+      upstream.settings.maxPage = upstream.settings.maxPage === 30 ? 50 : 30;
+      return false;
+    };
+    const last = (await openHead(source)).version;
+    expect(await takeAll(upstream, {})).toEqual(upTo(last));
+  });
+
+  it('that are too large are asked for in parts, and alone', async () => {
+    const source = await sampleStore(900);
+    const upstream = await upstreamOver(source);
+    const last = (await openHead(source)).version;
+    const [genesis] = await (await openView(source)).transactions(0n, 1);
+    // Genesis is the largest by far: alone, with the count before it, it just fits.
+    const maxPageBytes = genesis!.length + 1;
+    const limits = { maxPageBytes, maxAheadPageBytes: 20_000 };
+    expect(await takeAll(upstream, limits)).toEqual(upTo(last));
+    await expect(takeAll(upstream, { ...limits, maxPageBytes: maxPageBytes - 1 })).rejects.toThrow(
+      code('page_too_large'),
+    );
+  });
+
+  it('have a bounded number of items', () => {
+    const claim = (count: number): Uint8Array<ArrayBuffer> =>
+      Uint8Array.from(
+        encodeBcs((writer) => writer.length32(count).fixed(Buffer.alloc(count * 200))),
+      );
+    const prove = (count: number) => () =>
+      new PageProver({
+        nextVersion: 0n,
+        frozenRoots: [],
+        trustedRoots: [],
+        waypoint: undefined,
+      }).prove(claim(count));
+    expect(prove(0)).toThrow(expect.objectContaining({ code: 'page_malformed', field: 'page' }));
+    expect(prove(MAX_PAGE_ITEMS - 1)).toThrow(expect.objectContaining({ field: 'transaction' }));
+    expect(prove(MAX_PAGE_ITEMS)).toThrow(expect.objectContaining({ field: 'transaction' }));
+    expect(prove(MAX_PAGE_ITEMS + 1)).toThrow(expect.objectContaining({ field: 'page' }));
+  });
+});
+
+describe('commits', () => {
+  it('end where blocks end', async () => {
+    const source = await sampleStore(2_500);
+    const upstream = await upstreamOver(source);
+    upstream.settings.maxPage = 33;
+    const view = await openView(source);
+    const heads = new Set<bigint>();
+    const options = { until: view.head.version };
+    const { follower } = await followerOf(upstream.url, new MemoryStore(), options, {
+      progress: (head) => head !== undefined && heads.add(head.version),
+    });
+    await follower.run(NEVER);
+    expect(heads.size).toBeGreaterThan(1);
+    for (const version of heads) {
+      const block = await view.blockOfVersion(version);
+      expect(await view.lastVersionOfBlock(block!)).toBe(version);
+    }
+  });
+
+  it('stop after any version that is asked for, and go on from there', async () => {
+    const source = await sampleStore(400);
+    const upstream = await upstreamOver(source);
+    const copy = new MemoryStore();
+    for (const until of [0n, 1n, 2n, 57n, 58n, 200n, 57n]) {
+      const { follower } = await followerOf(upstream.url, copy, { until });
+      const expected = until === 57n && (await openHead(copy)).version === 200n ? 200n : until;
+      expect((await follower.run(NEVER))?.version).toBe(expected);
+    }
+  });
+
+  it('do not wait for the end of a block that is too long', async () => {
+    const source = await sampleStore(300);
+    const view = await openView(source);
+    const block = await view.blockByHeight(view.head.blockHeight - 1n);
+    const first = block!.firstVersion;
+    const items = await view.transactions(0n, 1_000);
+    const inBlock = Number((await view.lastVersionOfBlock(block!)) - first);
+    const pages = [
+      items.slice(0, Number(first)),
+      ...items.slice(Number(first), Number(first) + inBlock).map((item) => [item]),
+    ];
+    for (const more of [-1, 0, 1]) {
+      const prover = new PageProver({
+        nextVersion: 0n,
+        frozenRoots: [],
+        trustedRoots: [],
+        waypoint: undefined,
+      });
+      const limits = { maxTransactions: inBlock + more, maxBytes: 100_000_000 };
+      const assembler = new ChunkAssembler(0n, true, limits);
+      for (const page of pages) assembler.add(prover.prove(pageOf(page)), false);
+      const whole = Number(first);
+      expect(assembler.completeTransactions).toBe(more < 0 ? whole + inBlock : whole);
+    }
+  });
+});
+
+describe('errors of a feed', () => {
+  it('say what may be done next', () => {
+    expect(new FeedError('upstream_busy', '').remedy).toBe('retry');
+    expect(new FeedError('page_unproved', '').remedy).toBe('refetch');
+    expect(new FeedError('other_chain', '').remedy).toBe('stop');
+  });
+});

@@ -1,0 +1,267 @@
+/** Translation at its edges: missing resources, chunks under way, both forms at once, data that is not what it says. */
+import { describe, expect, it } from 'vitest';
+import { ChunkTranslator } from '../../src/ingest/translate/chunk-translator.ts';
+import { TRANSLATIONS } from '../../src/ingest/translate/translation-table.ts';
+import { ADDRESS_ONE, type Address, padAddress } from '../../src/move/address.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
+import { coinStoreCodec, objectCoreCodec } from '../../src/move/framework-resource.ts';
+import { OBJECT_CORE_TAG, OBJECT_GROUP_TAG } from '../../src/move/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../../src/move/state-key.ts';
+import { parseStructTag, parseTypeTag } from '../../src/move/type-parser.ts';
+import { encodeTypeTag } from '../../src/move/type-tag.ts';
+import type {
+  Chunk,
+  ChunkModuleEvent,
+  ChunkStreamEvent,
+  ChunkTransaction,
+  StateWrite,
+} from '../../src/store/chunk.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+
+const ACCOUNT = padAddress('5');
+const COIN = '0x1::aptos_coin::AptosCoin';
+const FIRST_OBJECT_NUMBER = 1_125_899_906_842_624n;
+
+function moduleEvent(type: string, write: (writer: BcsWriter) => void): ChunkModuleEvent {
+  return { kind: 'module', typeTag: encodeTypeTag(parseTypeTag(type)), data: encodeBcs(write) };
+}
+
+function coinDeposit(amount: bigint, coinType = COIN): ChunkModuleEvent {
+  return moduleEvent('0x1::coin::CoinDeposit', (writer) =>
+    writer.string(coinType).address(ACCOUNT).u64(amount),
+  );
+}
+
+function depositEvent(creationNumber: bigint, sequenceNumber: bigint): ChunkStreamEvent {
+  return {
+    kind: 'stream',
+    address: ACCOUNT,
+    creationNumber,
+    sequenceNumber,
+    typeTag: encodeTypeTag(parseTypeTag('0x1::coin::DepositEvent')),
+    data: Buffer.alloc(8),
+  };
+}
+
+function transfer(object: Address): ChunkModuleEvent {
+  return moduleEvent('0x1::object::Transfer', (writer) =>
+    writer.address(object).address(ACCOUNT).address(ACCOUNT),
+  );
+}
+
+function handle(counter: bigint, creationNumber: bigint) {
+  return { counter, key: { creationNumber, address: ACCOUNT } };
+}
+
+/** A write of the account's coin store; without a handle it is deleted. */
+function coinStore(deposits: ReturnType<typeof handle> | undefined): StateWrite {
+  const key = physicalStateKey(
+    resourceStateKey(ACCOUNT, parseStructTag(`0x1::coin::CoinStore<${COIN}>`)),
+  );
+  if (deposits === undefined) return { key, value: undefined };
+  const withdrawEvents = handle(0n, 9n);
+  const store = { amount: 0n, frozen: false, depositEvents: deposits, withdrawEvents };
+  return { key, value: coinStoreCodec.encode(store) };
+}
+
+function group(object: Address, members: Parameters<typeof encodeResourceGroup>[0]): StateWrite {
+  const key = physicalStateKey(resourceGroupStateKey(object, OBJECT_GROUP_TAG));
+  return { key, value: encodeResourceGroup(members) };
+}
+
+/** One transaction of these writes and events. */
+function transaction(
+  writes: readonly StateWrite[],
+  events: readonly (ChunkModuleEvent | ChunkStreamEvent)[],
+): ChunkTransaction {
+  return { writes, events, info: Buffer.of(0), transaction: Buffer.of(0) };
+}
+
+/** A chunk whose accumulator is any at all: translation looks at none of it. */
+function chunkAt(firstVersion: bigint, transactions: readonly ChunkTransaction[]): Chunk {
+  const leaves = (firstVersion + BigInt(transactions.length)).toString(2).replaceAll('0', '');
+  const isFirst = firstVersion === 0n;
+  const block = {
+    height: 0n,
+    firstVersion: 0n,
+    epoch: 0n,
+    round: 0n,
+    timestampUsecs: 0n,
+    id: Buffer.alloc(32),
+  };
+  const identity = { chainId: 4, genesisWaypointHash: Buffer.alloc(32), keepsTransactions: false };
+  return {
+    firstVersion,
+    transactions,
+    blocks: isFirst ? [block] : [],
+    epochEnds: [],
+    frozenRoots: Array.from(leaves, () => Buffer.alloc(32)),
+    identity: isFirst ? identity : undefined,
+  };
+}
+
+/** Places that the events of a chunk get: creation number and sequence number. */
+function places(chunk: Chunk): string[] {
+  return chunk.transactions.flatMap(({ translatedEvents = [] }) =>
+    translatedEvents.map(
+      ({ address, creationNumber, sequenceNumber }) =>
+        `${address === ACCOUNT ? 'account' : BigInt(`0x${address}`)}/${creationNumber}/${sequenceNumber}`,
+    ),
+  );
+}
+
+async function translated(...transactions: readonly ChunkTransaction[]): Promise<string[]> {
+  const translator = new ChunkTranslator(new MemoryStore());
+  return places(await translator.translate(chunkAt(0n, transactions)));
+}
+
+describe('the table', () => {
+  it('has 28 types, each once, and handles that their resources have', () => {
+    expect(new Set(TRANSLATIONS.map(({ moduleEvent: type }) => type)).size).toBe(28);
+    for (const { fields, kept, owner, resources, handle: name } of TRANSLATIONS) {
+      expect(Object.keys(fields)).toEqual(expect.arrayContaining([...kept, owner]));
+      for (const { handles } of resources) expect(handles).toContain(name);
+    }
+  });
+});
+
+describe('a place in a stream', () => {
+  it('is what the handle counts, then one after the other', async () => {
+    const first = transaction([coinStore(handle(7n, 12n))], [coinDeposit(1n), coinDeposit(2n)]);
+    expect(await translated(first, transaction([], [coinDeposit(3n)]))).toEqual([
+      'account/12/7',
+      'account/12/8',
+      'account/12/9',
+    ]);
+  });
+
+  it('follows handle events of the stream, wherever those are', async () => {
+    const store = new MemoryStore();
+    const writer = await LedgerWriter.open(store);
+    const translator = new ChunkTranslator(store);
+    const genesis = transaction(
+      [coinStore(handle(2n, 12n))],
+      [depositEvent(12n, 0n), depositEvent(12n, 1n)],
+    );
+    await writer.append(await translator.translate(chunkAt(0n, [genesis])));
+    translator.forget(0n);
+    // In the store; then in a chunk that is still under way; then in the chunk itself.
+    const second = await translator.translate(chunkAt(1n, [transaction([], [coinDeposit(1n)])]));
+    expect(places(second)).toEqual(['account/12/2']);
+    const third = await translator.translate(chunkAt(2n, [transaction([], [coinDeposit(1n)])]));
+    expect(places(third)).toEqual(['account/12/3']);
+    await writer.append(second);
+    translator.forget(1n);
+    await writer.append(third);
+    translator.forget(2n);
+    const later = [transaction([], [depositEvent(12n, 4n)]), transaction([], [coinDeposit(1n)])];
+    expect(places(await translator.translate(chunkAt(3n, later)))).toEqual(['account/12/5']);
+  });
+
+  it('is that of the handle after the transaction itself, in chunks under way too', async () => {
+    const translator = new ChunkTranslator(new MemoryStore());
+    await translator.translate(chunkAt(0n, [transaction([coinStore(handle(0n, 12n))], [])]));
+    const moved = transaction([coinStore(handle(0n, 20n))], [coinDeposit(1n)]);
+    const chunk = chunkAt(1n, [transaction([], [coinDeposit(1n)]), moved]);
+    expect(places(await translator.translate(chunk))).toEqual(['account/12/0', 'account/20/0']);
+  });
+
+  it('is not given when the transaction emits the handle event itself', async () => {
+    const both = transaction(
+      [coinStore(handle(1n, 12n))],
+      [coinDeposit(1n), depositEvent(12n, 0n)],
+    );
+    expect(await translated(both, transaction([], [coinDeposit(1n)]))).toEqual(['account/12/1']);
+  });
+});
+
+describe('without a resource', () => {
+  it('coins and accounts have streams of known numbers', async () => {
+    const withdraw = moduleEvent('0x1::coin::CoinWithdraw', (writer) =>
+      writer.string(COIN).address(ACCOUNT).u64(1n),
+    );
+    const register = moduleEvent('0x1::account::CoinRegister', (writer) =>
+      writer.address(ACCOUNT).address(ADDRESS_ONE).string('aptos_coin').string('AptosCoin'),
+    );
+    const rotate = moduleEvent('0x1::account::KeyRotation', (writer) =>
+      writer.address(ACCOUNT).bytes(Buffer.alloc(32)).bytes(Buffer.alloc(32, 1)),
+    );
+    const events = [coinDeposit(1n), withdraw, register, rotate, coinDeposit(2n)];
+    // The reference gives every one of them number 0; here a place is given out once.
+    expect(await translated(transaction([], events))).toEqual([
+      'account/2/0',
+      'account/3/0',
+      'account/0/0',
+      'account/1/0',
+      'account/2/1',
+    ]);
+  });
+
+  it('a deleted one counts as none', async () => {
+    const there = transaction([coinStore(handle(3n, 12n))], [coinDeposit(1n)]);
+    const gone = transaction([coinStore(undefined)], [coinDeposit(1n)]);
+    expect(await translated(there, gone)).toEqual(['account/12/3', 'account/2/0']);
+  });
+
+  it('objects have theirs if the group is there, and none if it is not', async () => {
+    const object = padAddress('77');
+    const core = objectCoreCodec.encode({
+      guidCreationNumber: 0n,
+      owner: ACCOUNT,
+      allowUngatedTransfer: true,
+      transferEvents: { counter: 4n, key: { creationNumber: 15n, address: object } },
+    });
+    expect(await translated(transaction([], [transfer(object)]))).toEqual([]);
+    expect(await translated(transaction([group(object, [])], [transfer(object)]))).toEqual([
+      `119/${FIRST_OBJECT_NUMBER}/0`,
+    ]);
+    const members = [{ tag: OBJECT_CORE_TAG, data: core }];
+    expect(await translated(transaction([group(object, members)], [transfer(object)]))).toEqual([
+      '119/15/4',
+    ]);
+  });
+
+  it('tokens have none', async () => {
+    const mint = moduleEvent('0x4::collection::Mint', (writer) =>
+      writer.address(ACCOUNT).u64(1n).address(ACCOUNT),
+    );
+    const offer = moduleEvent('0x3::token_event_store::OptInTransfer', (writer) =>
+      writer.address(ACCOUNT).bool(true),
+    );
+    expect(await translated(transaction([group(ACCOUNT, [])], [mint, offer]))).toEqual([]);
+  });
+});
+
+describe('events that are not what their type says', () => {
+  it('stay module events', async () => {
+    const store = coinStore(handle(0n, 12n));
+    const short: ChunkModuleEvent = { ...coinDeposit(1n), data: Buffer.of(0) };
+    const long: ChunkModuleEvent = {
+      ...coinDeposit(1n),
+      data: Buffer.concat([coinDeposit(1n).data, Buffer.of(0)]),
+    };
+    const nested = (depth: number) => 'vector<'.repeat(depth) + 'u8' + '>'.repeat(depth);
+    const odd = ['', 'u8', '0x1::a', 'x'.repeat(9_000)].map((type) => coinDeposit(1n, type));
+    const events = [short, long, ...odd];
+    expect(await translated(transaction([store], events))).toEqual([]);
+    // A type that nests too deeply names no coin there could be a store of.
+    for (let depth = 1; depth < 12; depth += 1) {
+      const deep = coinDeposit(1n, `0x1::a::B<${nested(depth)}>`);
+      await expect(translated(transaction([store], [deep]))).resolves.toHaveLength(
+        depth < 8 ? 1 : 0,
+      );
+    }
+  });
+
+  it('and so do events whose resource does not decode', async () => {
+    const { key } = coinStore(handle(0n, 12n));
+    const broken = { key, value: Buffer.of(1, 2, 3) };
+    expect(await translated(transaction([broken], [coinDeposit(1n)]))).toEqual([]);
+  });
+});

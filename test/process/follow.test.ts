@@ -1,0 +1,181 @@
+/** `daybook follow` as people run it: from a serving Daybook, killed again and again, and stopped in order. */
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COLUMNS } from '../../src/store/columns.ts';
+import { columnDigest } from '../../src/store/digest.ts';
+import { readHead } from '../../src/store/head.ts';
+import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import { openView } from '../../src/store/view.ts';
+import {
+  endOf,
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  startCommand,
+  temporaryFolder,
+} from './command.ts';
+
+const TRANSACTIONS = 20_000;
+const KILLS = 20;
+/** Latest moment of killing after the process has begun to follow, in milliseconds. */
+const MOST_LIFE_MS = 800;
+
+let folder = '';
+let source = '';
+let node: ServedNode;
+
+/** Rows and digest of every column of a ledger in a folder. */
+async function digests(data: string): Promise<Record<string, string>> {
+  const store = openLmdbReader({ directory: data });
+  try {
+    const found: Record<string, string> = {};
+    for (const column of COLUMNS) {
+      const { rows, digest } = await columnDigest(store, column);
+      found[column.name] = `${rows} rows ${digest.toString('hex')}`;
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Follows the serving node to its end. */
+async function follow(data: string, ...more: string[]) {
+  const args = [
+    'follow',
+    '--data',
+    data,
+    '--from',
+    node.ready.url,
+    '--json',
+    '--log-level',
+    'silent',
+  ];
+  const result = await runCommand([...args, ...more]);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  return JSON.parse(result.stdout) as Record<string, unknown>;
+}
+
+beforeAll(async () => {
+  source = join(folder, 'source');
+  const made = await runCommand([
+    ...['sample', '--data', source, '--transactions', String(TRANSACTIONS)],
+    ...['--accounts', '300', '--seed', '11', '--json'],
+  ]);
+  expect(made.code).toBe(0);
+  node = await ServedNode.start(source);
+}, 120_000);
+folder = temporaryFolder();
+afterAll(async () => {
+  await node?.stop();
+  killLeftNodes();
+});
+
+describe('daybook follow', () => {
+  it('makes the same ledger, with the second thread', { timeout: 120_000 }, async () => {
+    const copy = join(folder, 'copy');
+    const until = node.ready.ledger_version;
+    const report = await follow(copy, '--until', until);
+    expect(report).toMatchObject({ chain_id: 204, ledger_version: until, faults: 0 });
+    expect(report['transactions']).toBe(Number(until) + 1);
+    expect(await digests(copy)).toEqual(await digests(source));
+    // Again there is nothing to do.
+    expect(await follow(copy, '--until', until)).toMatchObject({ transactions: 0 });
+  });
+
+  it(`goes on after ${KILLS} kills at any moment`, { timeout: 240_000 }, async () => {
+    const copy = join(folder, 'killed');
+    const until = node.ready.ledger_version;
+    const whole = openLmdbReader({ directory: source });
+    const view = await openView(whole);
+    let reached = -1n;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const args = ['follow', '--data', copy, '--from', node.ready.url, '--until', until];
+      const child = startCommand([...args, '--page-transactions', '50']);
+      const ended = endOf(child);
+      // The first log line: it has begun.
+      await once(child.stderr!, 'data');
+      await sleep(randomInt(MOST_LIFE_MS));
+      child.kill('SIGKILL');
+      await ended;
+      const version = await checkedHead(copy);
+      expect(version).toBeGreaterThanOrEqual(reached);
+      reached = version;
+    }
+    console.info(`killed ${KILLS} times up to version ${reached} of ${until}`);
+    expect(reached).toBeGreaterThan(0n);
+    await follow(copy, '--until', until);
+    expect(await digests(copy)).toEqual(await digests(source));
+    await whole.close();
+
+    /** The head of the copy; what it holds there is what the source holds. */
+    async function checkedHead(data: string): Promise<bigint> {
+      let store: ReturnType<typeof openLmdbReader>;
+      try {
+        store = openLmdbReader({ directory: data });
+      } catch {
+        // Killed before there was a store.
+        return -1n;
+      }
+      try {
+        const head = await readHead(store);
+        if (head === undefined) return -1n;
+        const { version } = head;
+        const here = (await openView(store)).transactionInfo(version);
+        expect(await here).toEqual(await view.transactionInfo(version));
+        expect(await (await openView(store)).transactions(version, 2)).toHaveLength(1);
+        return version;
+      } finally {
+        await store.close();
+      }
+    }
+  });
+
+  it('ends in order when it is told to, and goes on later', { timeout: 60_000 }, async () => {
+    const copy = join(folder, 'stopped');
+    const child = startCommand(['follow', '--data', copy, '--from', node.ready.url]);
+    const ended = endOf(child);
+    // The first log line: it has begun.
+    await once(child.stderr!, 'data');
+    await sleep(700);
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await ended;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ledger version +\d+$/m);
+    for (const line of stderr.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+    expect(stderr).toContain('the genesis waypoint was not compared with anything');
+    expect(await follow(copy, '--until', '3000')).toMatchObject({ faults: 0 });
+  });
+
+  it('compares the genesis waypoint, and says which one it found', async () => {
+    const copy = join(folder, 'waypoint');
+    const waypoint = `0:${'00'.repeat(32)}`;
+    const args = ['follow', '--data', copy, '--from', node.ready.url, '--log-level', 'silent'];
+    const result = await runCommand([...args, '--until', '5', '--waypoint', waypoint]);
+    const line = expectFailure(result, 1);
+    const found = /has waypoint (0:[0-9a-f]{64})/.exec(line)![1]!;
+    expect(await follow(copy, '--until', '5', '--waypoint', found)).toMatchObject({
+      ledger_version: '5',
+    });
+  });
+
+  it.each([
+    ['--from', 'node.example', /^--from: .*must begin with http/],
+    ['--trust', '12', /^--trust: not a waypoint|^--trust: /],
+    ['--until', 'soon', /expected a version/],
+    ['--page-transactions', '0', /expected 1 to/],
+  ])('%s %s is wrong usage', async (flag, value, message) => {
+    const args = ['follow', '--data', join(folder, 'none'), '--from', 'http://127.0.0.1:9'];
+    expect(expectFailure(await runCommand([...args, flag, value]), 2)).toMatch(message);
+  });
+
+  it('says in one line when it was given no node', async () => {
+    const url = node.ready.url.replace('/v1', '/elsewhere');
+    const args = ['follow', '--data', join(folder, 'none'), '--from', url, '--log-level', 'silent'];
+    expect(expectFailure(await runCommand(args), 1)).toMatch(/^cannot follow: .*404/);
+  });
+});

@@ -1,0 +1,223 @@
+/** The pruner by itself: where the oldest version goes, what it waits for, what it refuses, what space comes to. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Batch } from '../../src/store/batch.ts';
+import { TRANSACTION_INFOS } from '../../src/store/columns.ts';
+import { openHead } from '../../src/store/head.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { encodeBucketKey } from '../../src/store/order-key.ts';
+import { Pruner } from '../../src/store/prune.ts';
+import type { PrunePolicy } from '../../src/store/prune-target.ts';
+import {
+  MAX_KEPT_ACCOUNTS,
+  READER_GRACE_MS,
+  readKeptAccounts,
+  readPruneProgress,
+} from '../../src/store/pruning-column.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openView } from '../../src/store/view.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { address, block, chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
+import { temporaryDirectory } from './engines.ts';
+
+const AT_ONCE = { graceMs: 0, restFactor: 0 };
+
+/** Versions 0 to 99, blocks of ten versions that begin at 0, 5, 15, 25, …, one a second. */
+async function hundredVersions(store: Store = new MemoryStore()): Promise<LedgerWriter> {
+  const writer = await LedgerWriter.open(store);
+  await writer.append(plainChunk(0, 5));
+  for (let height = 1; height <= 10; height += 1) {
+    const first = height * 10 - 5;
+    const count = Math.min(10, 100 - first);
+    const transactions = Array.from({ length: count }, (_, index) => transaction(first + index));
+    await writer.append(chunk(first, transactions, { blocks: [block(height, first)] }));
+  }
+  return writer;
+}
+
+describe('the oldest version', () => {
+  test.each<[PrunePolicy, number]>([
+    [{ versions: 1 }, 95],
+    [{ versions: 5 }, 95],
+    [{ versions: 6 }, 95],
+    [{ versions: 14 }, 95],
+    [{ versions: 15 }, 85],
+    [{ versions: 16 }, 85],
+    [{ versions: 95 }, 5],
+    [{ versions: 96 }, 5],
+    [{ versions: 99 }, 5],
+    [{ versions: 100 }, 0],
+    [{ versions: 101 }, 0],
+    [{ versions: Number.MAX_SAFE_INTEGER }, 0],
+    [{ seconds: 1 }, 85],
+    [{ seconds: 9 }, 5],
+    [{ seconds: 10 }, 0],
+    [{ seconds: 1_000 }, 0],
+    // What either keeps is kept.
+    [{ seconds: 1, versions: 50 }, 55],
+    [{ seconds: 5, versions: 1 }, 45],
+  ])('by %o is %d: a block begins there', async (policy, oldest) => {
+    const writer = await hundredVersions();
+    const { head, versions } = await new Pruner(writer, AT_ONCE).run(policy);
+    expect(head.oldestVersion).toBe(BigInt(oldest));
+    expect(versions).toBe(BigInt(oldest));
+    const view = await openView(writer.reader);
+    expect(view.head).toEqual(head);
+    expect((await view.blockOfVersion(BigInt(oldest)))?.height).toBe(head.oldestBlockHeight);
+    expect((await view.transactions(0n, 1)).length).toBe(oldest === 0 ? 1 : 0);
+    expect((await view.transactions(BigInt(oldest), 1_000)).length).toBe(100 - oldest);
+  });
+
+  test.each<PrunePolicy>([
+    {},
+    { versions: 0 },
+    { versions: -1 },
+    { seconds: 0 },
+    { versions: 1.5 },
+  ])('a policy like %o is a mistake', async (policy) => {
+    const writer = await hundredVersions();
+    await expect(new Pruner(writer, AT_ONCE).run(policy)).rejects.toThrow(RangeError);
+  });
+
+  test('never moves back', async () => {
+    const writer = await hundredVersions();
+    const pruner = new Pruner(writer, AT_ONCE);
+    await pruner.run({ versions: 20 });
+    const { head, versions } = await pruner.run({ versions: 90 });
+    expect(head.oldestVersion).toBe(85n);
+    expect(versions).toBe(0n);
+  });
+});
+
+test('nothing is deleted before the grace is over, and everything after it', async () => {
+  const writer = await hundredVersions();
+  const graceMs = 300;
+  const startedMs = performance.now();
+  const pruned = new Pruner(writer, { graceMs, restFactor: 0 }).run({ versions: 10 });
+  let publishedMs: number | undefined;
+  for (;;) {
+    const elapsedMs = performance.now() - startedMs;
+    const head = await openHead(writer.reader);
+    const view = await openView(writer.reader);
+    const isThere = (await view.transactions(0n, 1)).length === 1;
+    if (head.oldestVersion === 95n) publishedMs ??= elapsedMs;
+    if (!isThere) {
+      expect(elapsedMs).toBeGreaterThanOrEqual(graceMs - 5);
+      break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(publishedMs).toBeLessThan(graceMs / 2);
+  await pruned;
+  expect((await readPruneProgress(writer.reader)).clearedBelow).toBe(95n);
+  expect(READER_GRACE_MS).toBeGreaterThanOrEqual(10_000);
+});
+
+test('a run that is cut off goes on in the next one, also without a bound to move', async () => {
+  const writer = await hundredVersions();
+  const bounds = { maxRows: 10, maxMs: 1_000 };
+  const abort = new AbortController();
+  const cut = new Pruner(writer, { ...AT_ONCE, bounds, onProgress: () => abort.abort() });
+  await cut.run({ versions: 10 }, abort.signal);
+  const { clearedBelow } = await readPruneProgress(writer.reader);
+  expect(clearedBelow).toBeGreaterThan(0n);
+  expect(clearedBelow).toBeLessThan(95n);
+  const rest = await new Pruner(writer, { ...AT_ONCE, bounds }).run({ versions: 100 });
+  expect(rest.versions).toBe(95n - clearedBelow);
+  expect(rest.steps).toBeGreaterThan(3);
+});
+
+test('commits go on between the steps', async () => {
+  const writer = await hundredVersions();
+  const bounds = { maxRows: 1, maxMs: 1_000 };
+  const done = new Pruner(writer, { ...AT_ONCE, bounds }).run({ versions: 10 });
+  const appended: number[] = [];
+  for (let version = 100; version < 120; version += 1) {
+    await writer.append(chunk(version, [transaction(version)]));
+    appended.push(Number((await readPruneProgress(writer.reader)).clearedBelow));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await done;
+  expect(appended.some((at) => at > 0 && at < 95)).toBe(true);
+  expect(writer.head).toMatchObject({ version: 119n, oldestVersion: 95n });
+});
+
+test('a damaged row stops the pruning and nothing is deleted by guess', async () => {
+  const store = new MemoryStore();
+  const writer = await hundredVersions(store);
+  const { partition, order } = encodeBucketKey(50n);
+  await store.commit(new Batch().delete(TRANSACTION_INFOS, partition, order));
+  const before = await rowCount(store);
+  await expect(new Pruner(writer, AT_ONCE).run({ versions: 10 })).rejects.toThrow(
+    expect.objectContaining({ code: 'row_damaged', column: 'transaction_infos' }),
+  );
+  expect(await rowCount(store)).toBe(before);
+});
+
+async function rowCount(store: Store): Promise<number> {
+  return (await store.statistics()).reduce((sum, { rows }) => sum + rows, 0);
+}
+
+test('a ledger that has yet to come cannot be pruned', async () => {
+  const pruner = new Pruner(await LedgerWriter.open(new MemoryStore()), AT_ONCE);
+  await expect(pruner.run({ versions: 1 })).rejects.toThrow(
+    expect.objectContaining({ code: 'ledger_empty' }),
+  );
+  await expect(pruner.keepAccounts([address(1)])).rejects.toThrow(
+    expect.objectContaining({ code: 'ledger_empty' }),
+  );
+});
+
+test('kept accounts: once on record they stay, and there is a limit', async () => {
+  const writer = await hundredVersions();
+  const pruner = new Pruner(writer, AT_ONCE);
+  expect(await pruner.keepAccounts([address(1)])).toEqual(new Map([[address(1), 0n]]));
+  await pruner.run({ versions: 20 });
+  await pruner.keepAccounts([address(1), address(2)]);
+  await pruner.run({ versions: 10 });
+  const kept = await readKeptAccounts(writer.reader);
+  expect(kept).toEqual(
+    new Map([
+      [address(1), 0n],
+      [address(2), 85n],
+    ]),
+  );
+  const many = Array.from({ length: MAX_KEPT_ACCOUNTS - 2 }, (_, index) => address(index + 100));
+  await pruner.keepAccounts(many.slice(1));
+  await pruner.keepAccounts(many);
+  expect((await readKeptAccounts(writer.reader)).size).toBe(MAX_KEPT_ACCOUNTS);
+  await pruner.keepAccounts([address(2)]);
+  await expect(pruner.keepAccounts([address(2), address(3)])).rejects.toThrow(
+    expect.objectContaining({ code: 'too_many_kept_accounts' }),
+  );
+});
+
+test('freed space is used again: a ledger that keeps its size keeps its file', async () => {
+  const directory = temporaryDirectory();
+  const store = await openLmdbStore({ directory });
+  const writer = await LedgerWriter.open(store);
+  const sizes: number[] = [];
+  let version = 0;
+  for (let round = 0; round < 24; round += 1) {
+    const transactions = Array.from({ length: 400 }, (_, index) =>
+      transaction(version + index, {
+        writes: [0, 1, 2].map((key) =>
+          write(resourceKey((version + index) % 50, `K${key}`), 'x'.repeat(300)),
+        ),
+      }),
+    );
+    const blocks = version === 0 ? {} : { blocks: [block(round, version)] };
+    await writer.append(chunk(version, transactions, blocks));
+    version += 400;
+    await new Pruner(writer, AT_ONCE).run({ versions: 800 });
+    sizes.push(statSync(join(directory, 'data.mdb')).size);
+  }
+  await store.close();
+  const [early, late] = [sizes[11]!, sizes[23]!];
+  expect(late).toBeLessThanOrEqual(early * 1.1);
+  const reader = openLmdbReader({ directory });
+  expect((await openView(reader)).head.oldestVersion).toBe(8_800n);
+  await reader.close();
+});
