@@ -145,7 +145,7 @@ export async function run(options) {
     const dataFolder = await prepareLedger(folder);
     const server = await startChild([
       ...[here('../bin/daybook'), 'serve', '--data', dataFolder],
-      ...['--listen', '127.0.0.1:0', '--log-level', 'warn'],
+      ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--workers', '1'],
     ]);
     try {
       const origin = new URL(server.ready.url).origin;

@@ -5,8 +5,10 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as encode from './encode.mjs';
 import * as http from './http.mjs';
+import * as overload from './overload.mjs';
+import * as workers from './workers.mjs';
 
-const BENCHMARKS = [encode, http];
+const BENCHMARKS = [encode, http, workers, overload];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

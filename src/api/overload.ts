@@ -9,6 +9,8 @@
  *
  * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { ApiError } from './error-table.ts';
 import type { ApiSettings } from './settings.ts';
 
@@ -62,12 +64,19 @@ interface Backlog {
   refused: number;
 }
 
+/** Unsent bytes of one connection. */
+interface HeldBytes {
+  bytes: number;
+  isOver: boolean;
+}
+
 /** Decides which requests of one process are worked on. */
 export class Admission {
   readonly #backlogs: Readonly<Record<WorkKind, Backlog>>;
   readonly #maxUnsentBytes: number;
   readonly #clock: () => number;
   readonly #endTurn = (): void => this.#finishTurn();
+  readonly #heldBySocket = new WeakMap<Socket, HeldBytes>();
   #unsentBytes = 0;
   #isInTurn = false;
   /** Whose work the time since `#countedMs` was. */
@@ -116,14 +125,16 @@ export class Admission {
     return true;
   }
 
-  /** Counts an answer that was handed to a connection; the caller says when it is gone. */
-  holdUnsent(bytes: number): void {
+  /** Counts a large answer as unsent until the client has taken it or its connection is closed. */
+  holdUnsent(response: ServerResponse, bytes: number): void {
+    const held = this.#heldOf(response.req.socket);
+    held.bytes += bytes;
     this.#unsentBytes += bytes;
-  }
-
-  /** The client took the answer, or went away. */
-  releaseUnsent(bytes: number): void {
-    this.#unsentBytes -= bytes;
+    response.once('close', () => {
+      if (held.isOver) return;
+      held.bytes -= bytes;
+      this.#unsentBytes -= bytes;
+    });
   }
 
   /** Bytes of large answers that clients have not taken yet. */
@@ -134,6 +145,19 @@ export class Admission {
   /** Requests of a kind that were refused since the start. */
   refusedCount(kind: WorkKind): number {
     return this.#backlogs[kind].refused;
+  }
+
+  /** An answer that stands behind others when its connection ends is never told: its socket is. */
+  #heldOf(socket: Socket): HeldBytes {
+    const known = this.#heldBySocket.get(socket);
+    if (known !== undefined) return known;
+    const held = { bytes: 0, isOver: false };
+    this.#heldBySocket.set(socket, held);
+    socket.once('close', () => {
+      held.isOver = true;
+      this.#unsentBytes -= held.bytes;
+    });
+    return held;
   }
 
   /** The immediate comes when the turn has answered whatever was ready. */

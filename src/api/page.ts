@@ -65,7 +65,7 @@ export interface PageFile {
 }
 
 /** Where `npm run build` puts the page, seen from the built program and from its sources. */
-export function defaultPageFolder(): string {
+function defaultPageFolder(): string {
   const built = import.meta.url.endsWith('.js');
   return fileURLToPath(new URL(built ? '../web/' : '../../dist/web/', import.meta.url));
 }

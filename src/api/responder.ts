@@ -139,11 +139,7 @@ export class Responder {
   }
 
   #writeAnswer(reply: FastifyReply, headers: string[], body: string | Uint8Array): void {
-    const bytes = body.length;
-    if (bytes >= LARGE_ANSWER_BYTES) {
-      this.#admission.holdUnsent(bytes);
-      reply.raw.once('close', () => this.#admission.releaseUnsent(bytes));
-    }
+    if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(reply.raw, body.length);
     writeBody(reply, 200, headers, body);
   }
 

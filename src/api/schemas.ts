@@ -47,7 +47,7 @@ export const IdentifierSchema = Type.String({
 const INTEGER_WORDS = 'u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256';
 
 /** Any type, as ABIs and events print it. */
-export const MoveTypeSchema = Type.String({
+const MoveTypeSchema = Type.String({
   $id: 'MoveType',
   description:
     'Move type: a primitive, `vector<T>`, a struct `{address}::{module}::{name}<…>`, and in ABIs ' +
@@ -77,7 +77,7 @@ export const AssetTypeSchema = Type.String({
 });
 
 /** `{address}::{module}::{function}`. */
-export const EntryFunctionIdSchema = Type.String({
+const EntryFunctionIdSchema = Type.String({
   $id: 'EntryFunctionId',
   description: 'Entry function `{address}::{module}::{function}`; names are case-sensitive.',
   pattern: '^(0x)?[0-9a-fA-F]{1,64}::[^:]+::[^:]+$',
@@ -133,7 +133,7 @@ const VisibilitySchema = Type.Enum(['private', 'public', 'friend'], {
 });
 
 /** One function of an ABI. */
-export const MoveFunctionSchema = record(
+const MoveFunctionSchema = record(
   'MoveFunction',
   {
     name: IdentifierSchema,
@@ -229,7 +229,7 @@ export const ResourcesSchema = Type.Array(ResourceSchema, {
 });
 
 /** A hash. */
-export const HashSchema = Type.String({
+const HashSchema = Type.String({
   $id: 'HashValue',
   description: '32 bytes in hex, `0x` and 64 digits.',
   format: 'hex',
@@ -267,7 +267,7 @@ const EventGuidSchema = record(
 );
 
 /** One record of the events endpoint. */
-export const EventSchema = record(
+const EventSchema = record(
   'VersionedEvent',
   {
     version: U64Schema,

@@ -11,9 +11,9 @@ export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
 /** Events or transactions on a page when `limit` is absent (spec/http.md §7.1, §11.1). */
 export const DEFAULT_PAGE_SIZE = 25;
 /** `limit` is a u16. */
-export const MAX_PAGE_LIMIT = 65_535;
+const MAX_PAGE_LIMIT = 65_535;
 /** As many rows as the store gives at once. */
-export const MAX_TRANSACTIONS_PAGE_SIZE = 10_000;
+const MAX_TRANSACTIONS_PAGE_SIZE = 10_000;
 
 function backlogSetting(work: string): Schema<number> {
   return Type.Integer({

@@ -11,7 +11,7 @@ import { U64 } from './parameters.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** What the header's name is made of, after the prefix. */
-export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
+const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
 /** How often the ledger is looked at while somebody waits, in milliseconds. */
 const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */

@@ -25,7 +25,7 @@ export function addFollowCommand(program: Command, _context: CommandContext): vo
   program
     .command('follow')
     .description(
-      'Follow another node: take its transactions, prove every byte against hashes, commit. Goes on where it stopped.',
+      'Follow another node: take its transactions, prove every byte, commit; go on where it stopped.',
     )
     .requiredOption('--data <dir>', 'folder of the ledger; may be absent or empty')
     .requiredOption('--from <url>', 'a node that answers GET /v1/transactions in BCS')

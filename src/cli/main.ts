@@ -15,7 +15,7 @@ import { addStatusCommand } from './status-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
 
 /** Exit code of a wrong command line. */
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 /** Exit code of a command that failed. */
 export const EXIT_FAILED = 1;
 

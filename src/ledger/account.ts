@@ -15,7 +15,7 @@ import { FEATURES_KEY_HASH } from './loader-limits.ts';
 import type { StateReader } from './state-reader.ts';
 
 /** Accounts exist without a resource of their own: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
-export const DEFAULT_ACCOUNT_FLAG = 91;
+const DEFAULT_ACCOUNT_FLAG = 91;
 /** Of an account that was never created: its first two numbers are those of its two streams. */
 const DEFAULT_GUID_CREATION_NUMBER = 2n;
 

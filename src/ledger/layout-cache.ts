@@ -12,7 +12,7 @@ import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/type-tag.ts'
 import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 
 /** Memory for layouts, in bytes, estimated. */
-export const DEFAULT_LAYOUT_CACHE_BYTES = 16 * 1024 * 1024;
+const DEFAULT_LAYOUT_CACHE_BYTES = 16 * 1024 * 1024;
 /** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
 const LAYOUT_BYTES_PER_TAG_BYTE = 64;
 

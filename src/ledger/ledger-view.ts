@@ -27,7 +27,7 @@ import type { StateReader } from './state-reader.ts';
 import type { StoredModule } from './stored-module.ts';
 
 /** Most modules of the newest version that a view remembers by name; all are dropped together when there are more. */
-export const MAX_REMEMBERED_MODULES = 4_096;
+const MAX_REMEMBERED_MODULES = 4_096;
 
 /** What views of one ledger share. */
 export interface SharedCaches {

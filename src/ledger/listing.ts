@@ -35,10 +35,10 @@ export interface ListingBounds {
  * 16 MiB of values make some 50 MB of JSON; `0x1` has 2 MB of modules. 100,000 keys take about a second, in steps of
  * some milliseconds. Both are far above what an account has by default pages, since clients are used to get all of it.
  */
-export const LISTING_BOUNDS: ListingBounds = { maxBytes: 16 * 1024 * 1024, maxKeys: 100_000 };
+const LISTING_BOUNDS: ListingBounds = { maxBytes: 16 * 1024 * 1024, maxKeys: 100_000 };
 
 /** Keys whose values are read at once; other requests get their turn between two steps. */
-export const KEYS_PER_STEP = 128;
+const KEYS_PER_STEP = 128;
 
 /** Bytes before the length of the path in a physical key: tag and address. */
 const PATH_LENGTH_AT = 33;

@@ -32,7 +32,7 @@ export async function loaderLimitsAt(state: StateReader, version: bigint): Promi
 }
 
 /** The limits that the bytes of `0x1::features::Features` set. */
-export function loaderLimitsOf(bytes: Uint8Array): LoaderLimits {
+function loaderLimitsOf(bytes: Uint8Array): LoaderLimits {
   let features: Uint8Array;
   try {
     features = featuresCodec.decode(bytes);

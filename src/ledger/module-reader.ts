@@ -12,7 +12,7 @@ import type { StateReader } from './state-reader.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
 /** Memory for modules, in bytes, estimated: all of the framework fits many times. */
-export const DEFAULT_MODULE_CACHE_BYTES = 64 * 1024 * 1024;
+const DEFAULT_MODULE_CACHE_BYTES = 64 * 1024 * 1024;
 
 export class ModuleReader {
   /** By state key hash and version of the write. */

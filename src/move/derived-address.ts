@@ -56,7 +56,7 @@ export function guidObjectAddress(creator: Address, creationNumber: bigint): Add
  * An object that an owner has from another object, such as a primary store from an asset's
  * metadata.
  */
-export function derivedObjectAddress(owner: Address, object: Address): Address {
+function derivedObjectAddress(owner: Address, object: Address): Address {
   return derive(SCHEME_DERIVED_OBJECT, addressBytes(owner), addressBytes(object));
 }
 

@@ -76,7 +76,7 @@ export type EncryptedPayload =
     };
 
 /** How many reasons of a failed decryption there are. */
-export const DECRYPTION_FAILURE_REASONS = 10;
+const DECRYPTION_FAILURE_REASONS = 10;
 
 /** Reads a ciphertext. @throws BcsError, also when a part of fixed size has another one. */
 export function readCiphertext(reader: BcsReader): Ciphertext {
@@ -93,7 +93,7 @@ export function readCiphertext(reader: BcsReader): Ciphertext {
 }
 
 /** Writes a ciphertext. */
-export function writeCiphertext(writer: BcsWriter, ciphertext: Ciphertext): void {
+function writeCiphertext(writer: BcsWriter, ciphertext: Ciphertext): void {
   const { verificationKey, identity, groupElements } = ciphertext;
   writeSizedBytes(writer, verificationKey, VERIFICATION_KEY_BYTES, 'verification key');
   writeSizedBytes(writer, identity, IDENTITY_BYTES, 'identity');

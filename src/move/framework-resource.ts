@@ -154,42 +154,11 @@ export const concurrentFungibleBalanceCodec = codec<ConcurrentFungibleBalance>(
   },
 );
 
-/** `0x1::fungible_asset::Metadata`. */
-export interface FungibleMetadata {
-  readonly name: string;
-  readonly symbol: string;
-  readonly decimals: number;
-  readonly iconUri: string;
-  readonly projectUri: string;
-}
-
-export const fungibleMetadataCodec = codec<FungibleMetadata>(
-  (reader) => ({
-    name: reader.string(),
-    symbol: reader.string(),
-    decimals: reader.u8(),
-    iconUri: reader.string(),
-    projectUri: reader.string(),
-  }),
-  (writer, metadata) => {
-    writer.string(metadata.name).string(metadata.symbol).u8(metadata.decimals);
-    writer.string(metadata.iconUri).string(metadata.projectUri);
-  },
-);
-
 /** `0x1::chain_id::ChainId`: the chain id, u8. */
 export const chainIdCodec = codec<number>(
   (reader) => reader.u8(),
   (writer, chainId) => {
     writer.u8(chainId);
-  },
-);
-
-/** `0x1::timestamp::CurrentTimeMicroseconds`: microseconds since 1970. */
-export const currentTimeCodec = codec<bigint>(
-  (reader) => reader.u64(),
-  (writer, timestampUsecs) => {
-    writer.u64(timestampUsecs);
   },
 );
 

@@ -28,9 +28,7 @@ export const CONCURRENT_FUNGIBLE_BALANCE_TAG = frameworkTag(
   'ConcurrentFungibleBalance',
 );
 export const CONFIGURATION_TAG = frameworkTag('reconfiguration', 'Configuration');
-export const CURRENT_TIME_TAG = frameworkTag('timestamp', 'CurrentTimeMicroseconds');
 export const FEATURES_TAG = frameworkTag('features', 'Features');
-export const FUNGIBLE_METADATA_TAG = frameworkTag('fungible_asset', 'Metadata');
 export const FUNGIBLE_STORE_TAG = frameworkTag('fungible_asset', 'FungibleStore');
 export const NEW_BLOCK_EVENT_TAG = frameworkTag('block', 'NewBlockEvent');
 export const NEW_EPOCH_EVENT_TAG = frameworkTag('reconfiguration', 'NewEpochEvent');

@@ -44,7 +44,7 @@ function structIndex(module: CompiledModule): StructIndex {
 }
 
 /** The id that a module handle names. */
-export function moduleIdAt(module: CompiledModule, moduleHandle: number): ModuleId {
+function moduleIdAt(module: CompiledModule, moduleHandle: number): ModuleId {
   const handle = module.moduleHandles[moduleHandle]!;
   return {
     address: module.addresses[handle.address]!,

@@ -54,7 +54,7 @@ export interface LedgerInfoWithSignatures {
 const MIN_VALIDATOR_BYTES = ADDRESS_BYTES + 1 + CONSENSUS_KEY_BYTES + 8;
 
 /** Reads an epoch's state. @throws BcsError */
-export function readEpochState(reader: BcsReader): EpochState {
+function readEpochState(reader: BcsReader): EpochState {
   const epoch = reader.u64();
   const validators = reader.vector(MIN_VALIDATOR_BYTES, (inner) => ({
     address: inner.address(),
@@ -75,7 +75,7 @@ export function writeEpochState(writer: BcsWriter, state: EpochState): void {
 }
 
 /** Reads a block info. @throws BcsError */
-export function readBlockInfo(reader: BcsReader): BlockInfo {
+function readBlockInfo(reader: BcsReader): BlockInfo {
   return {
     epoch: reader.u64(),
     round: reader.u64(),
@@ -88,7 +88,7 @@ export function readBlockInfo(reader: BcsReader): BlockInfo {
 }
 
 /** Writes a block info. */
-export function writeBlockInfo(writer: BcsWriter, info: BlockInfo): void {
+function writeBlockInfo(writer: BcsWriter, info: BlockInfo): void {
   writer.u64(info.epoch).u64(info.round);
   writeHash(writer, info.id);
   writeHash(writer, info.executedStateId);

@@ -113,7 +113,7 @@ export function encodePath(path: Path): Buffer {
 }
 
 /** The path whose BCS is exactly `bytes`. @throws BcsError */
-export function decodePath(bytes: Uint8Array): Path {
+function decodePath(bytes: Uint8Array): Path {
   return decodeBcs(bytes, (reader): Path => {
     const kind = PATH_KINDS[reader.variant(PATH_KINDS.length, 'Path')]!;
     if (kind === 'code') return { kind, module: readModuleId(reader) };

@@ -58,7 +58,7 @@ export type TransactionInfo =
     } & InfoContent);
 
 /** Hashes a V1 info keeps free. */
-export const RESERVED_INFO_HASHES = 8;
+const RESERVED_INFO_HASHES = 8;
 
 /** Where a transaction stands in its block, kept beside the ledger; hashed into the info. */
 export type PersistedAuxiliaryInfo =

@@ -7,7 +7,7 @@ import type { MoveStructTag, MoveType } from './move-type.ts';
 import { formatMoveType } from './move-type-text.ts';
 
 /** Deepest level of a type; a struct takes two levels, its place and its tag. */
-export const MAX_TYPE_LEVEL = 8;
+const MAX_TYPE_LEVEL = 8;
 
 /** A type that nests too deeply or is none; `message` is the interface's own text. */
 export class TypeLevelError extends MoveError<'unparsable_type' | 'type_too_deep'> {}

@@ -60,7 +60,7 @@ export function readWriteOp(reader: BcsReader): WriteOp {
 }
 
 /** Writes a write. */
-export function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
+function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
   writer.uleb32(OP_KINDS.indexOf(op.kind) + (op.metadata === undefined ? 0 : 3));
   if (op.kind !== 'deletion') writer.bytes(op.bytes);
   if (op.metadata !== undefined) writeStateValueMetadata(writer, op.metadata);

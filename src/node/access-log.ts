@@ -9,7 +9,7 @@ import type { NodeSettings } from './settings.ts';
 
 const STDERR = 2;
 /** Lines are written together when they come to so many bytes, */
-const WRITE_BYTES = 16 * 1024;
+const WRITE_BYTES = 8 * 1024;
 /** or have waited so long, in milliseconds. */
 const WRITE_INTERVAL_MS = 500;
 /** Longest text of a client's that a line holds, in characters. */

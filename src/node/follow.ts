@@ -86,7 +86,8 @@ export async function followIntoFolder(
 }
 
 /**
- * Follows into the store of a writer, beside whatever reads it and whatever else uses that writer. A failure is logged and ends the following.
+ * Follows into the store of a writer, beside whatever reads it and whatever else uses that writer. A failure is logged
+ * and ends the following.
  * @throws NodeError `bad_input`
  */
 export function startFollowing(

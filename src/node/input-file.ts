@@ -2,7 +2,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { NodeError } from './node-error.ts';
 
-/** Room to begin with, in bytes: a size that a file declares is not believed, nor has every file one. */
+/**
+ * Room to begin with, in bytes: a size that a file declares is not believed, nor has every file
+ * one.
+ */
 const FIRST_BYTES = 64 * 1024;
 
 /**

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { readHead } from '../store/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
+import { NodeError } from './node-error.ts';
 import { emptyStoreError, hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
 import type { NodeSettings } from './settings.ts';
 import type { StopList } from './stop-list.ts';
@@ -19,7 +20,9 @@ export async function openNodeStore(
   stopList: StopList,
   logger: Logger,
 ): Promise<StoreReader> {
-  if (!hasStore(settings.data)) await makeSmallSample(settings.data, logger);
+  if (!hasStore(settings.data) && settings.follow === '') {
+    await makeSmallSample(settings.data, logger);
+  }
   const store = await openStore(settings, stopList, logger);
   if ((await readHead(store)) === undefined) throw emptyStoreError(settings.data);
   return store;
@@ -41,7 +44,16 @@ async function openStore(
   stopList: StopList,
   logger: Logger,
 ): Promise<StoreReader> {
-  if (settings.produce === 0) {
+  if (settings.produce > 0 && settings.follow !== '') {
+    throw new NodeError(
+      'bad_setting',
+      'a node produces or follows: --produce and --follow do not go together',
+      {
+        exitCode: 2,
+      },
+    );
+  }
+  if (settings.produce === 0 && settings.follow === '') {
     warnOfIdlePruning(settings, logger);
     const reader = openStoreReader(settings.data);
     stopList.add('the store', () => reader.close());
@@ -53,10 +65,28 @@ async function openStore(
   const { startPruning } = await import('./prune.ts');
   const pruning = await startPruning(writer, settings, logger);
   stopList.add('the pruner', () => pruning.stop());
+  if (settings.follow !== '') {
+    await follow(writer, settings, stopList, logger);
+    return store;
+  }
   const { startProducing } = await import('./producer.ts');
   const producer = await startProducing(writer, settings.produce, logger);
   stopList.add('the producer', () => producer.stop());
   return store;
+}
+
+/** Follows another node; resolves when there is a ledger to answer from. */
+async function follow(
+  writer: LedgerWriter,
+  { follow: from, waypoint }: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<void> {
+  const { startFollowing } = await import('./follow.ts');
+  const request = { from, waypoint: waypoint === '' ? undefined : waypoint };
+  const following = startFollowing(writer, request, logger);
+  stopList.add('the follower', () => following.stop());
+  await following.started;
 }
 
 /** Settings of pruning have no effect in a node that does not write. */

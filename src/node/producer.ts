@@ -13,13 +13,17 @@ import { padAddress } from '../move/address.ts';
 import { BcsError } from '../move/bcs-reader.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
 import { parseStructTag } from '../move/type-parser.ts';
+import type { Chunk } from '../store/chunk.ts';
 import type { StoreReader } from '../store/store.ts';
+import { StoreFullError } from '../store/store-error.ts';
 import { openView } from '../store/view.ts';
-import type { LedgerWriter } from '../store/writer.ts';
+import type { AppendResult, LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
 const COMMIT_INTERVAL_MS = 250;
+/** How often a disk that is full is tried again, in milliseconds. */
+const FULL_DISK_INTERVAL_MS = 1_000;
 /** Where the sample's settings stand. */
 const SAMPLE_ADDRESS = padAddress('cafe');
 
@@ -30,7 +34,8 @@ export interface Producer {
 }
 
 /**
- * Keeps committing to a sample ledger at a rate until stopped; a failure is logged and ends the producing.
+ * Keeps committing to a sample ledger at a rate until stopped; a failure is logged and ends the producing, but for a
+ * disk that is full.
  * @param transactionsPerSecond 1 or more; whole blocks are committed, so the rate is an average
  * @throws NodeError `bad_setting` when the store holds another ledger than a sample of this generator
  */
@@ -53,7 +58,8 @@ export async function startProducing(
     for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
       const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
       await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal: abort.signal });
-      const { head } = await writer.append(await translator.translate(chunk));
+      const translated = await translator.translate(chunk);
+      const { head } = await appendWithPatience(writer, translated, logger, abort.signal);
       translator.forget(head.version);
       produced += chunk.transactions.length;
       if (abort.signal.aborted) break;
@@ -68,6 +74,27 @@ export async function startProducing(
       await done;
     },
   };
+}
+
+/** Appends; a disk that is full is waited for, since the same chunk may be handed in again. */
+async function appendWithPatience(
+  writer: LedgerWriter,
+  chunk: Chunk,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<AppendResult> {
+  for (let isFull = false; ; ) {
+    try {
+      const result = await writer.append(chunk);
+      if (isFull) logger.info('producing goes on: there is room again');
+      return result;
+    } catch (error) {
+      if (!(error instanceof StoreFullError)) throw error;
+      if (!isFull) logger.error({ err: error }, 'producing waits: the disk is full');
+      isFull = true;
+      await sleep(FULL_DISK_INTERVAL_MS, undefined, { signal });
+    }
+  }
 }
 
 async function sampleSettingsOf(store: StoreReader) {

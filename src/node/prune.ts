@@ -26,6 +26,8 @@ export type KeepSettings = Pick<
   'keepVersions' | 'keepSeconds' | 'keepAccounts' | 'keepAccountsFile'
 >;
 
+const MS_PER_SECOND = 1_000;
+
 /** What `daybook prune` did. */
 export interface PruneFolderReport extends PruneReport {
   /** Accounts whose history is kept, all in all. */
@@ -136,12 +138,15 @@ export interface Pruning {
  */
 export async function startPruning(
   writer: LedgerWriter,
-  settings: KeepSettings,
+  settings: KeepSettings & Pick<NodeSettings, 'pruneGraceSeconds'>,
   logger: Logger,
 ): Promise<Pruning> {
   const accounts = keptAccountsOf(settings);
   const policy = prunePolicyOf(settings);
-  const pruner = new Pruner(writer, { objectsOf: keptPrimaryStores });
+  const pruner = new Pruner(writer, {
+    objectsOf: keptPrimaryStores,
+    graceMs: settings.pruneGraceSeconds * MS_PER_SECOND,
+  });
   const abort = new AbortController();
   const { signal } = abort;
   const keep = async (): Promise<void> => {

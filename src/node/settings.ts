@@ -22,6 +22,15 @@ const OwnSettingsSchema = Type.Object({
     description: 'HOST:PORT to listen on; port 0 picks a free one',
     default: '127.0.0.1:8080',
   }),
+  follow: Type.String({
+    description:
+      'URL of a node whose transactions are proved and added to the ledger; empty for none',
+    default: '',
+  }),
+  waypoint: Type.String({
+    description: 'genesis waypoint, or a file that holds it, for a ledger that following begins',
+    default: '',
+  }),
   produce: Type.Integer({
     description: 'keep committing so many transactions a second to a sample ledger; 0 for none',
     default: 0,
@@ -39,6 +48,14 @@ const OwnSettingsSchema = Type.Object({
       'keep so many seconds before the newest block, by the time of the ledger; 0 for no such bound',
     default: 0,
     minimum: 0,
+  }),
+  pruneGraceSeconds: Type.Integer({
+    description:
+      'time for requests under way before what was pruned is deleted, in seconds; less than 10 is ' +
+      'for nodes whose answers never take as long',
+    default: 10,
+    minimum: 1,
+    maximum: 3_600,
   }),
   keepAccounts: Type.String({
     description:

@@ -1,6 +1,8 @@
 /**
- * The composition root of a node in one process: opens the store, answers from it and listens. Nothing starts because
- * it was imported; what was started is stopped by one list. cluster.ts does the same with several processes.
+ * The composition root of a node in one process: opens the store, answers from it and listens.
+ * Nothing starts because
+ * it was imported; what was started is stopped by one list. cluster.ts does the same with several
+ * processes.
  */
 import { interfaceUrl, parseListenAddress } from './listen-address.ts';
 import { createLogger } from './logger.ts';
@@ -14,7 +16,8 @@ import { startInterface } from './worker-interface.ts';
 
 /**
  * Starts a node and resolves when it answers.
- * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`; all that was started is stopped.
+ * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`; all that was
+ * started is stopped.
  */
 export async function startNode(settings: NodeSettings): Promise<RunningNode> {
   const stopList = new StopList();

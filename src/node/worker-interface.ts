@@ -1,4 +1,5 @@
 /** The interface of one process: the ledger over its store, HTTP over that, and what watches both. */
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -24,6 +25,38 @@ export interface RunningInterface {
   readonly port: number;
   /** The ledger at the start. */
   readonly state: LedgerState;
+  readonly connections: ConnectionCounter;
+}
+
+/** The connections of an interface. */
+export class ConnectionCounter {
+  #open = 0;
+  #toClose = 0;
+
+  constructor(server: Server) {
+    server.on('connection', (socket) => {
+      this.#open += 1;
+      socket.once('close', () => {
+        this.#open -= 1;
+      });
+    });
+    server.prependListener('request', (_request, response) => {
+      if (this.#toClose === 0) return;
+      this.#toClose -= 1;
+      // The answer says so, and its connection ends after it.
+      response.shouldKeepAlive = false;
+    });
+  }
+
+  /** How many are open. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Lets so many go, each after its next answer. */
+  close(count: number): void {
+    this.#toClose = count;
+  }
 }
 
 /**
@@ -56,7 +89,8 @@ export async function startInterface(
   registerPage(api, readPageFiles(), settings);
   stopList.add('the interface', () => closeApi(api, settings.shutdownTimeoutMs));
   stopList.add('the watch on overload', watchOverload(admission, logger));
-  return { port: await listen(api, address), state };
+  const connections = new ConnectionCounter(api.server);
+  return { port: await listen(api, address), state, connections };
 }
 
 async function listen(api: FastifyInstance, { host, port }: ListenAddress): Promise<number> {

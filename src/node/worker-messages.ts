@@ -1,4 +1,5 @@
 /** What the primary and its workers say to each other. JSON goes over the channel between them. */
+import type { WorkerLoad } from './cluster-balance.ts';
 import type { MetricFamily } from './metrics-family.ts';
 import type { NodeErrorCode } from './node-error.ts';
 import type { NodeSettings } from './settings.ts';
@@ -13,6 +14,8 @@ export type WorkerOrder =
     }
   /** Finish what is under way, and end. */
   | { readonly kind: 'stop' }
+  /** Let so many connections go after their next answer (cluster-balance.ts). */
+  | { readonly kind: 'close'; readonly connections: number }
   | { readonly kind: 'metrics'; readonly question: number };
 
 /** From a worker. */
@@ -33,6 +36,7 @@ export type WorkerReport =
       readonly message: string;
       readonly exitCode: 1 | 2;
     }
+  | ({ readonly kind: 'load' } & WorkerLoad)
   /** An answer, or a last word without a question. */
   | {
       readonly kind: 'metrics';

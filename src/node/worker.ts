@@ -3,6 +3,7 @@
  * workers share. It takes orders from the primary and ends with it: when the channel closes, because the primary was
  * killed, node:cluster ends the process.
  */
+import { LOAD_INTERVAL_MS } from './cluster-balance.ts';
 import { createLogger } from './logger.ts';
 import { ProcessMetrics } from './metrics-process.ts';
 import { NodeError } from './node-error.ts';
@@ -10,7 +11,7 @@ import { asNodeError, openStoreReader } from './open-store.ts';
 import type { NodeSettings } from './settings.ts';
 import { StopList } from './stop-list.ts';
 import { stopSignal } from './stop-signal.ts';
-import { startInterface } from './worker-interface.ts';
+import { type ConnectionCounter, startInterface } from './worker-interface.ts';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
 /** Exit code of a worker that could not start. */
@@ -26,7 +27,7 @@ export async function runWorker(): Promise<void> {
   const stopList = new StopList();
   const metrics = settings.metricsListen === '' ? undefined : new ProcessMetrics(String(place));
   try {
-    await answer(settings, stopList, metrics);
+    orders.onClose(await answer(settings, stopList, metrics));
   } catch (error) {
     await stopList.stop();
     await reportFailure(error);
@@ -45,13 +46,27 @@ async function answer(
   settings: NodeSettings,
   stopList: StopList,
   metrics: ProcessMetrics | undefined,
-): Promise<void> {
+): Promise<ConnectionCounter> {
   const logger = createLogger(settings.logLevel);
   const store = openStoreReader(settings.data);
   stopList.add('the store', () => store.close());
-  const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
-  const { chainId, version } = state;
-  await report({ kind: 'ready', port, chainId, version: String(version) });
+  const running = await startInterface(store, settings, logger, stopList, metrics);
+  const { chainId, version } = running.state;
+  await report({ kind: 'ready', port: running.port, chainId, version: String(version) });
+  stopList.add('the reports', reportLoad(running.connections));
+  return running.connections;
+}
+
+/** Tells the primary again and again how busy this worker is. @returns what ends it */
+function reportLoad(connections: ConnectionCounter): () => void {
+  let before = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    void report({ kind: 'load', utilization, connections: connections.open });
+  }, LOAD_INTERVAL_MS);
+  return () => clearInterval(timer);
 }
 
 /** Tells the primary why this worker cannot start; what nobody foresaw goes to stderr, as of any process. */
@@ -79,6 +94,7 @@ class Orders {
   readonly start: Promise<WorkerOrder & { readonly kind: 'start' }>;
   readonly stop: Promise<void>;
   #answerMetrics: (question: number) => void = () => undefined;
+  #connections: ConnectionCounter | undefined;
 
   constructor() {
     let start: (order: WorkerOrder & { readonly kind: 'start' }) => void;
@@ -92,8 +108,14 @@ class Orders {
     process.on('message', (order: WorkerOrder) => {
       if (order.kind === 'start') start(order);
       else if (order.kind === 'stop') stop();
+      else if (order.kind === 'close') this.#connections?.close(order.connections);
       else this.#answerMetrics(order.question);
     });
+  }
+
+  /** @param connections of which some may have to be closed */
+  onClose(connections: ConnectionCounter): void {
+    this.#connections = connections;
   }
 
   onMetrics(answerMetrics: (question: number) => void): void {

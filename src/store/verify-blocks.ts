@@ -109,10 +109,10 @@ async function checkBlocksByVersion(context: VerifyContext, expected: bigint): P
 
 /** Each epoch ends where the blocks of the next begin, and none is left out. */
 async function checkEpochs(context: VerifyContext): Promise<void> {
-  const { damages, progress, view } = context;
+  const { damages, view } = context;
   const { head } = view;
   // What ended before the oldest version is of no use to anybody, and may be gone.
-  const from = progress.clearedBelow === 0n ? 0n : head.oldestVersion;
+  const from = head.oldestVersion;
   const oldest = await damages.decoded(() => view.blockOfVersion(from));
   let expected = oldest?.epoch ?? 0n;
   for await (const row of scanColumn(context, EPOCHS)) {

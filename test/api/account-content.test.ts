@@ -195,6 +195,26 @@ describe('a resource', () => {
       `failed to parse path \`resource_type\`: failed to parse "string(MoveStructTag)": ${why}`,
     );
   });
+
+  it.each([
+    ['resource/', '', 'resource_type'],
+    ['events/', '/made', 'event_handle'],
+  ])('that nests more than four structs deep is refused in %s…%s', async (start, end, name) => {
+    const nested = (levels: number, innermost: string) =>
+      '0x1::a::B<'.repeat(levels) + innermost + '>'.repeat(levels);
+    const ask = (tag: string) => get(`/v1/accounts/0x1/${start}${tag}${end}`);
+    expect((await ask(nested(4, 'u8'))).json()).toMatchObject({ error_code: 'resource_not_found' });
+    expect((await ask(nested(4, '0x1::a::C'))).statusCode).toBe(404);
+    const outer = [5, 4, 3, 2, 1]
+      .map((levels) => `Invalid struct tag for generic type params: ${nested(levels, 'u8')} `)
+      .join('');
+    expectError(
+      await ask(nested(5, 'u8')),
+      400,
+      'invalid_input',
+      `'${name}' invalid: ${outer}Move type u8 has gone over the limit of recursive types 8`,
+    );
+  });
 });
 
 describe('versions', () => {

@@ -34,6 +34,7 @@ import { openLmdbStore } from '../../src/store/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { moduleLookup, type Source } from '../move/layout-modules.ts';
 import { LogLines } from './error-answers.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Holds resources of all kinds. */
 export const HOLDER = padAddress('beef');
@@ -300,7 +301,7 @@ export async function openContentLedger(
     identity: { chainId: 7, genesisWaypointHash: Buffer.alloc(32), keepsTransactions },
   });
   const log = new LogLines();
-  const app = buildApi(openLedger(store), apiSettings(changes), log);
+  const app = buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log);
   return {
     app,
     log,

@@ -5,6 +5,7 @@ import { buildApi } from '../../src/api/server.ts';
 import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import type { LedgerReader } from '../../src/ledger/api-contract.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Text of the 503 of `withoutLedger`. */
 export const NO_LEDGER = 'Failed to retrieve latest ledger info: no ledger is open';
@@ -32,7 +33,7 @@ export class LogLines {
 
 /** An API whose requests fail where the ledger is needed, and not before. */
 export function withoutLedger(changes: Partial<ApiSettings> = {}): FastifyInstance {
-  return buildApi(noLedger, apiSettings(changes), new LogLines());
+  return buildApi(noLedger, apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), new LogLines());
 }
 
 /** Holds an answer against the error it should be, every byte of the body included. */

@@ -14,7 +14,9 @@ const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 const NATIVE_METADATA = 'a'.padStart(64, '0');
 const U64_MAX = 2n ** 64n - 1n;
 
-/** Coin stores of the native coin and their sum (spec/ledger.md §1.4; the small genesis is ours). */
+/**
+ * Coin stores of the native coin and their sum (spec/ledger.md §1.4; the small genesis is ours).
+ */
 const COINS: Readonly<Record<LedgerName, readonly [stores: number, sum: bigint]>> = {
   small: [2, U64_MAX + 7n],
   mainnet: [424, 18_062_791_321_240_000n],

@@ -1,5 +1,6 @@
 /**
- * Genesis files read by a decoder of its own, from spec/ledger.md §1 alone and with nothing of src/: what the tests
+ * Genesis files read by a decoder of its own, from spec/ledger.md §1 alone and with nothing of
+ * src/: what the tests
  * hold the node's answers against.
  */
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Every module of a genesis is served: its bytes as they are, and the interface that others read in them. */
+/**
+ * Every module of a genesis is served: its bytes as they are, and the interface that others read
+ * in them.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -80,7 +83,8 @@ describeServed('modules', ALL_NETWORKS, (served: Served) => {
     const hash = createHash('sha256');
     for (const { address, name, bytes } of served.file.modules) {
       const text = await served.json(path(address, name));
-      // The interface as sent, between the bytecode and the last brace: not parsed and printed again.
+      // The interface as sent, between the bytecode and the last brace: not parsed and printed
+      // again.
       hash.update(text.slice(`{"bytecode":"0x","abi":`.length + bytes.length * 2, -1) + '\n');
     }
     expect(hash.digest('hex')).toBe(digests.networks[served.name]!.abiSha256);

@@ -1,5 +1,6 @@
 /**
- * The data of the events that genesis files hold as JSON, by a decoder of its own: struct by struct from lists of
+ * The data of the events that genesis files hold as JSON, by a decoder of its own: struct by
+ * struct from lists of
  * fields written down here, by the forms of spec/encode.md B1 and with nothing of src/.
  */
 import { FileCursor, shortAddress } from './genesis-file.ts';

@@ -21,6 +21,7 @@ import {
   readGenesisFile,
 } from './genesis-file.ts';
 import { SMALL_CHAIN_ID, smallGenesisFile, writeSmallGenesis } from './genesis-small.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** A genesis that tests serve: a real one, or the one made by hand. */
 export type LedgerName = Network | 'small';
@@ -65,7 +66,7 @@ function serveGenesis(name: LedgerName): Served {
     file = name === 'small' ? new GenesisFile(smallGenesisFile()) : readGenesisFile(name);
     await initFrom(name, folder);
     store = openLmdbReader({ directory: folder });
-    app = buildApi(openLedger(store), apiSettings(), log);
+    app = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log);
   });
   afterAll(async () => {
     await app.close();
@@ -110,7 +111,10 @@ async function initFrom(name: LedgerName, folder: string): Promise<void> {
   rmSync(genesis.folder, { recursive: true });
 }
 
-/** The seven headers of a ledger that holds only genesis (spec/ledger.md §2.1), and none of its neighbours'. */
+/**
+ * The seven headers of a ledger that holds only genesis (spec/ledger.md §2.1), and none of its
+ * neighbours'.
+ */
 function expectLedgerHeaders(response: LightMyRequestResponse, name: LedgerName): void {
   const chainId = name === 'small' ? SMALL_CHAIN_ID : NETWORKS[name].chainId;
   const ledger = Object.entries(response.headers).filter(([header]) => header.startsWith('x-'));

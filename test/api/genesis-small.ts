@@ -1,4 +1,7 @@
-/** A genesis made by hand that has something for each operation, for tests that must run without real files. */
+/**
+ * A genesis made by hand that has something for each operation, for tests that must run without
+ * real files.
+ */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

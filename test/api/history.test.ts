@@ -28,6 +28,7 @@ import {
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines, withoutLedger } from './error-answers.ts';
 import { FileCursor } from './genesis-file.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const BCS = { accept: 'application/x-bcs' };
 
@@ -56,7 +57,7 @@ describe('the feed of a sample ledger', () => {
       await writer.append(chunk);
     }
     newest = Number(writer.head!.version);
-    app = buildApi(openLedger(store), apiSettings(), new LogLines());
+    app = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines());
   });
   afterAll(async () => {
     await app.close();

@@ -10,6 +10,7 @@ import { ENCODE, postEncode, REQUEST } from './encode-request.ts';
 import { expectError, LogLines } from './error-answers.ts';
 import { propertySeed } from './property-seed.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 let ledger: SmallLedger;
 beforeAll(async () => {
@@ -108,7 +109,7 @@ describe('a failure that nobody foresaw', () => {
         throw new TypeError('secret path /home/somebody');
       },
     };
-    const app = buildApi(broken, apiSettings(), log);
+    const app = buildApi(broken, apiSettings(NO_LOAD_BOUNDS), log);
     for (const url of ['/v1', '/v1/accounts/1/balance/0xa']) {
       expectError(await app.inject(url), 500, 'internal_error', 'internal error');
     }

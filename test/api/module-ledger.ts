@@ -13,6 +13,7 @@ import { openLmdbStore } from '../../src/store/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { LogLines } from './error-answers.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
 export const CHAIN_ID = 4;
@@ -66,7 +67,7 @@ export async function openModuleLedger(
   const directory = mkdtempSync(join(tmpdir(), 'daybook-modules-'));
   const store = await writeModuleLedger(directory, modules);
   const log = new LogLines();
-  const app = buildApi(openLedger(store), apiSettings(changes), log);
+  const app = buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log);
   return {
     app,
     log,

@@ -16,6 +16,7 @@ import { LedgerWriter } from '../../src/store/writer.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode } from './encode-request.ts';
 import { LogLines } from './error-answers.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const SHARED = new URL('../../../shared/', import.meta.url);
 const present = existsSync(SHARED);
@@ -56,7 +57,7 @@ describe.skipIf(!present).each(['mainnet', 'testnet', 'devnet'])(
       const store = new MemoryStore();
       const writer = await LedgerWriter.open(store);
       await writer.append(chunkOfGenesis(genesis, proveGenesis(genesis)));
-      app = buildApi(openLedger(store), apiSettings(), log);
+      app = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log);
     });
     afterAll(() => app?.close());
 

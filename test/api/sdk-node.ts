@@ -1,5 +1,6 @@
 /**
- * The official TypeScript SDK, unchanged, as a client of the program under `--header-prefix X-Aptos`. It keeps ledger
+ * The official TypeScript SDK, unchanged, as a client of the program under `--header-prefix
+ * X-Aptos`. It keeps ledger
  * info and interfaces by the name of the network, so a test file has one ledger.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -33,6 +33,7 @@ import { openLmdbStore } from '../../src/store/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { SMALL_MODULE } from '../move/module-samples.ts';
 import { LogLines } from './error-answers.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
 export const CHAIN_ID = 42;
@@ -162,7 +163,7 @@ export async function openSmallLedger(changes: Partial<ApiSettings> = {}): Promi
     },
   });
   const log = new LogLines();
-  const app = buildApi(openLedger(store), apiSettings(changes), log);
+  const app = buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log);
   return {
     app,
     log,

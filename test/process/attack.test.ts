@@ -1,4 +1,6 @@
-/** Clients that mean harm, or know no better, at the sockets of a real node: it goes on answering. */
+/**
+ * Clients that mean harm, or know no better, at the sockets of a real node: it goes on answering.
+ */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
@@ -34,8 +36,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  const { peakBytes } = node.memory();
-  expect(peakBytes).toBeLessThan(400 * MB);
+  expect(node.peakBytes()).toBeLessThan(400 * MB);
   expect(await node.stop()).toMatchObject({ code: 0, signal: null });
   // `log` parses every line of stderr: nothing but log lines was written.
   expect([node.log[0]?.['msg'], node.log.at(-1)?.['msg']]).toEqual(['answering', 'stopping']);

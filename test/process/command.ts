@@ -1,4 +1,6 @@
-/** The real program in processes of its own: commands that run to their end, and nodes that serve. */
+/**
+ * The real program in processes of its own: commands that run to their end, and nodes that serve.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -32,7 +34,8 @@ function environmentOf(changes: Readonly<Record<string, string>>): NodeJS.Proces
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('DAYBOOK_') && !/^(?:NODE_|VITEST|npm_|FORCE_COLOR)/.test(name),
   );
-  return { ...Object.fromEntries(inherited), ...changes };
+  // One process is quicker to start than three, and its memory is all of a node's; workers.test.ts is about more.
+  return { DAYBOOK_WORKERS: '1', ...Object.fromEntries(inherited), ...changes };
 }
 
 /** Starts the program. */
@@ -77,7 +80,10 @@ class Output {
   }
 }
 
-/** Holds a failure against design §5: its exit code, one line on stderr, nothing on stdout. Gives the line. */
+/**
+ * Holds a failure against design §5: its exit code, one line on stderr, nothing on stdout. Gives
+ * the line.
+ */
 export function expectFailure(result: CommandResult, code: 1 | 2): string {
   expect(result).toMatchObject({ code, signal: null, stdout: '' });
   expect(result.stderr).toMatch(/^daybook: [^\n]+\n$/);
@@ -167,13 +173,11 @@ export class ServedNode {
     return fetch(this.ready.url + path, { headers });
   }
 
-  /** Resident memory now and at its highest so far, in bytes (Linux; 0 elsewhere). */
-  memory(): { residentBytes: number; peakBytes: number } {
+  /** The highest resident memory so far, in bytes (Linux; 0 elsewhere). */
+  peakBytes(): number {
     const path = `/proc/${this.process.pid}/status`;
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    const field = (name: string) =>
-      1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);
-    return { residentBytes: field('VmRSS'), peakBytes: field('VmHWM') };
+    if (!existsSync(path)) return 0;
+    return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(path, 'utf8'))?.[1]);
   }
 
   /** The end of the process, whatever brings it. */

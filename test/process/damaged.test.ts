@@ -1,4 +1,6 @@
-/** Commands on a store whose files were damaged: a clear line, and never the death of the process. */
+/**
+ * Commands on a store whose files were damaged: a clear line, and never the death of the process.
+ */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +29,9 @@ function damagedFolder(bytes: Buffer): string {
   return damaged;
 }
 
-/** Exit code 1 and a last line that says what is wrong; the engine may print one of its own before. */
+/**
+ * Exit code 1 and a last line that says what is wrong; the engine may print one of its own before.
+ */
 function expectRefused(result: CommandResult, text: RegExp): void {
   expect(result).toMatchObject({ code: 1, signal: null, stdout: '' });
   const lines = result.stderr.split('\n');

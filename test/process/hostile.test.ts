@@ -1,6 +1,8 @@
 /**
- * Input made to take memory or time: genesis files, modules and requests. None may take more than 64 MB over its
- * size (issue 2), which is measured as the operating system sees it, and on a heap with little room.
+ * Input made to take memory or time: genesis files, modules and requests. None may take more than
+ * 64 MB over its
+ * size (issue 2), which is measured as the operating system sees it, and on a heap with little
+ * room.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -174,7 +176,7 @@ describe('modules', () => {
     const made = await runCommand(['init', '--data', data, '--genesis', genesis]);
     expect(made).toMatchObject({ code: 0, stderr: '' });
     const node = await startOnSmallHeap(data);
-    const { peakBytes: before } = node.memory();
+    const before = node.peakBytes();
     for (const [name, bytes] of modules) {
       const path = `/accounts/1/module/${name}`;
       const stored = await node.get(path, { accept: 'application/x-bcs' });
@@ -185,7 +187,7 @@ describe('modules', () => {
       else expect([response.status, body['error_code']]).toEqual([500, 'internal_error']);
     }
     const largest = Math.max(...modules.map(([, bytes]) => bytes.length));
-    expect(node.memory().peakBytes - before).toBeLessThan(2 * (largest + ALLOWANCE_BYTES));
+    expect(node.peakBytes() - before).toBeLessThan(2 * (largest + ALLOWANCE_BYTES));
     expect((await node.get('')).status).toBe(200);
     expect(await node.stop()).toMatchObject({ code: 0 });
   });
@@ -259,7 +261,7 @@ describe('request bodies', () => {
     let before: number;
     beforeAll(async () => {
       node = await startOnSmallHeap(data);
-      before = node.memory().peakBytes;
+      before = node.peakBytes();
     });
     afterAll(async () => {
       expect(await node.stop()).toMatchObject({ code: 0 });
@@ -273,9 +275,10 @@ describe('request bodies', () => {
         expect(response.status).toBe(400);
         expect(await response.json()).toMatchObject({ vm_error_code: null });
       }
-      // What is sent is there twice for a moment, as bytes and as text, and the last one until it is collected.
+      // What is sent is there twice for a moment, as bytes and as text, and the last one until it
+      // is collected.
       const allowed = 2 * (2 * LIMIT_BYTES + ALLOWANCE_BYTES);
-      expect(node.memory().peakBytes - before).toBeLessThan(allowed);
+      expect(node.peakBytes() - before).toBeLessThan(allowed);
       expect((await node.get('')).status).toBe(200);
     });
   });
@@ -291,7 +294,7 @@ describe('request bodies', () => {
 
   it('of many clients that never finish share a bounded room; small ones pass by', async () => {
     const node = await ServedNode.start(data);
-    const { peakBytes: before } = node.memory();
+    const before = node.peakBytes();
     const head =
       'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\n' +
       `Content-Type: application/json\r\nContent-Length: ${LIMIT_BYTES}\r\n\r\n`;
@@ -310,7 +313,7 @@ describe('request bodies', () => {
     expect(small.status).toBe(400);
     // 480 MB were sent.
     if (canMeasure) {
-      expect(node.memory().peakBytes - before).toBeLessThan(64 * MB + 2 * ALLOWANCE_BYTES);
+      expect(node.peakBytes() - before).toBeLessThan(64 * MB + 2 * ALLOWANCE_BYTES);
     }
     for (const socket of sockets) socket.destroy();
     const large = await post(node, `[${' '.repeat(4 * MB)}]`);

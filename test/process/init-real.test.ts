@@ -1,4 +1,6 @@
-/** `daybook init` as a command on real genesis files, whole and damaged, and cut off in the middle. */
+/**
+ * `daybook init` as a command on real genesis files, whole and damaged, and cut off in the middle.
+ */
 import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

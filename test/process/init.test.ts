@@ -1,4 +1,7 @@
-/** `daybook init` as a command on a small genesis made by hand: what it prints, refuses and leaves behind (design §5). */
+/**
+ * `daybook init` as a command on a small genesis made by hand: what it prints, refuses and leaves
+ * behind (design §5).
+ */
 import {
   existsSync,
   mkdirSync,

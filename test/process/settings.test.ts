@@ -1,4 +1,7 @@
-/** Settings of the program: their four sources, what is refused in each, and how they are shown (design §5). */
+/**
+ * Settings of the program: their four sources, what is refused in each, and how they are shown
+ * (design §5).
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -13,7 +13,7 @@ const USECS_PER_SEC = 1_000_000n;
 /**
  * A time since 1970 as the reference prints durations: `1700000000.123456s`, `1.5ms`, `7µs`, `0ns`.
  */
-export function formatDuration(usecs: bigint): string {
+function formatDuration(usecs: bigint): string {
   if (usecs === 0n) return '0ns';
   if (usecs < USECS_PER_MS) return `${usecs}µs`;
   const [unit, perUnit, digits] =

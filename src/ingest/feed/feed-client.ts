@@ -71,7 +71,7 @@ export class FeedClient {
     if (answer.status !== 200) throw statusError(url, answer, start, state);
     const contentType = answer.headers['content-type'] ?? 'nothing';
     if (!contentType.startsWith(BCS)) {
-      const message = `${url.href} answers with ${contentType} instead of ${BCS}: it is no feed of a node`;
+      const message = `${url.href} answers with ${contentType} instead of ${BCS}: it is no feed`;
       throw new FeedError('upstream_not_a_feed', message);
     }
     return { ...state, bytes: answer.body };
@@ -137,8 +137,10 @@ function statusError(
   const isPruned = start !== undefined && oldestVersion !== undefined && start < oldestVersion;
   if (status === 410 || (status >= 400 && isPruned)) {
     const first = oldestVersion === undefined ? '' : `, its first version is ${oldestVersion}`;
-    const message = `${url.host} no longer keeps version ${start}${first}: follow a node that keeps more`;
-    return new FeedError('upstream_pruned', message);
+    return new FeedError(
+      'upstream_pruned',
+      `${url.host} no longer keeps version ${start}${first}: follow a node that keeps more`,
+    );
   }
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   if (status === 429 || status === 503) {

@@ -3,8 +3,9 @@
  * last committed version whatever happens to the upstream. What a proof covers: docs/follow.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Waypoint } from '../../move/waypoint.ts';
+import { formatWaypoint, type Waypoint } from '../../move/waypoint.ts';
 import type { Head } from '../../store/head.ts';
+import type { LedgerIdentity } from '../../store/identity-column.ts';
 import { StoreFullError } from '../../store/store-error.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
@@ -23,7 +24,7 @@ import { checkStoredRoots } from './trusted-root.ts';
 /** Times in a row that the same page may turn out wrong before the upstream is given up. */
 export const MAX_PAGE_ATTEMPTS = 3;
 /** Versions from which a chunk is committed, when more are at hand. */
-export const CHUNK_TRANSACTIONS = 1_000;
+export const CHUNK_TRANSACTIONS = 2_000;
 /** Bytes from which a chunk is committed. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
 /** Whole blocks wait no longer than this for more of them, in milliseconds. */
@@ -70,6 +71,8 @@ export class Follower {
   #faults = 0;
   /** Faults of pages, or of what they are compared with, since the last commit. */
   #pageFaults = 0;
+  /** Pages asked for at once: fewer when the upstream is too busy, slowly more again. */
+  #pagesInFlight = MAX_PAGES_IN_FLIGHT;
   /** Whether the upstream has shown that it is a node. */
   #hasAnswered = false;
 
@@ -119,9 +122,9 @@ export class Follower {
     const { head, identity, reader } = this.#writer;
     if (head === undefined || identity === undefined) return;
     const { trustedRoots, waypoint } = this.#options;
-    if (waypoint !== undefined && !waypoint.hash.equals(identity.genesisWaypointHash)) {
-      const found = identity.genesisWaypointHash.toString('hex');
-      const detail = `the ledger here has waypoint 0:${found}, not ${waypoint.version}:${waypoint.hash.toString('hex')}`;
+    if (waypoint !== undefined && !isGenesisWaypoint(waypoint, identity)) {
+      const found = formatWaypoint({ version: 0n, hash: identity.genesisWaypointHash });
+      const detail = `the ledger here has waypoint ${found}, not ${formatWaypoint(waypoint)}`;
       throw new PageError('waypoint_mismatch', 0n, 'transaction', detail);
     }
     for (const root of await checkStoredRoots(reader, head, trustedRoots)) {
@@ -135,6 +138,9 @@ export class Follower {
     this.#faults += 1;
     this.counters.faults += 1;
     if (error instanceof FeedError) this.#refuseHopeless(error);
+    if (error instanceof FeedError && error.code === 'upstream_busy') {
+      this.#pagesInFlight = Math.max(1, Math.floor(this.#pagesInFlight / 2));
+    }
     const retryAfterMs = error instanceof UpstreamStatusError ? error.retryAfterMs : undefined;
     const delayMs = retryDelayMs(this.#faults, retryAfterMs);
     this.#observer.trouble(error, delayMs);
@@ -166,11 +172,13 @@ export class Follower {
       until,
       pageTransactions: asking.pageTransactions,
       pollIntervalMs: asking.pollIntervalMs,
+      pagesInFlight: () => this.#pagesInFlight,
       onState: (heard) => this.#heard(heard),
     });
     const commits = new CommitQueue(this.#writer, this.counters, (committed) => {
       this.#faults = 0;
       this.#pageFaults = 0;
+      this.#pagesInFlight = Math.min(this.#pagesInFlight + 1, MAX_PAGES_IN_FLIGHT);
       this.#observer.progress(committed, this.#upstreamVersion);
     });
     const assembler = new ChunkAssembler(start, identity?.keepsTransactions ?? keepsTransactions);
@@ -183,6 +191,11 @@ export class Follower {
     this.#upstreamVersion = state.ledgerVersion ?? this.#upstreamVersion;
     this.#observer.progress(this.#writer.head, this.#upstreamVersion);
   }
+}
+
+/** Whether a waypoint is the one that a ledger began with. */
+function isGenesisWaypoint({ version, hash }: Waypoint, identity: LedgerIdentity): boolean {
+  return version === 0n && hash.equals(identity.genesisWaypointHash);
 }
 
 function isAbort(error: unknown, signal: AbortSignal): boolean {

@@ -13,7 +13,8 @@ export function checkChain(identity: LedgerIdentity, { chainId }: UpstreamState)
   if (chainId === undefined || chainId === identity.chainId) return;
   throw new FeedError(
     'other_chain',
-    `the upstream is of chain ${chainId}, the ledger here of chain ${identity.chainId}: nothing was taken from it`,
+    `the upstream is of chain ${chainId}, the ledger here of chain ${identity.chainId}: ` +
+      'nothing was taken from it',
   );
 }
 
@@ -34,7 +35,7 @@ export async function checkHistory(
   if (head.version + 1n < oldestVersion) {
     throw new FeedError(
       'upstream_pruned',
-      `the upstream begins with version ${oldestVersion}, version ${head.version + 1n} comes next here: ` +
+      `the upstream begins with version ${oldestVersion}, here comes ${head.version + 1n} next: ` +
         'follow a node that keeps more',
     );
   }
@@ -51,9 +52,10 @@ export async function checkHistory(
   const sameInfo = item.bytes.info.equals(stored);
   const sameRoot = isBehind || item.data.accumulatorRootHash.equals(headRoot(head));
   if (sameInfo && sameRoot) return;
+  const part = sameInfo ? 'accumulator root' : 'transaction info';
   throw new FeedError(
     'history_contradicts',
-    `the upstream’s history is another one: at version ${version} its ${sameInfo ? 'accumulator root' : 'transaction info'} ` +
-      'differs from the one here; nothing was taken from it',
+    `the upstream’s history is another one: at version ${version} its ${part} differs from the ` +
+      'one here; nothing was taken from it',
   );
 }

@@ -130,11 +130,12 @@ class PageProof {
     this.accumulator.append(transactionInfoHash(item.bytes.info));
     const root = this.accumulator.rootHash();
     if (!root.equals(item.data.accumulatorRootHash)) {
+      const said = hex(item.data.accumulatorRootHash);
       throw unproved(
         version,
         'accumulator_root_hash',
-        `the accumulator comes to ${root.toString('hex')}, the feed says ${item.data.accumulatorRootHash.toString('hex')}: ` +
-          'the info is not the one of this history',
+        `the accumulator comes to ${hex(root)}, the feed says ${said}: ` +
+          'root or info is not the one of this history',
       );
     }
     this.#checkTrusted(version, root);
@@ -148,7 +149,7 @@ class PageProof {
       'trust_contradicts',
       version,
       'accumulator_root_hash',
-      `the upstream’s history comes to ${root.toString('hex')}, trusted is ${hex(trusted)}`,
+      `the upstream’s history comes to ${hex(root)}, trusted is ${hex(trusted)}`,
     );
   }
 

@@ -34,6 +34,8 @@ export interface PageSourceOptions {
   readonly maxPageBytes?: number | undefined;
   /** Most bytes of a page that is asked for ahead of its turn. */
   readonly maxAheadPageBytes?: number | undefined;
+  /** Pages that may be asked for and not taken yet, 1 to MAX_PAGES_IN_FLIGHT; absent: the most. */
+  readonly pagesInFlight?: () => number;
   /** Told of every statement of the upstream about itself; throws to end the source. */
   readonly onState: (state: UpstreamState) => void;
 }
@@ -119,9 +121,9 @@ export class PageSource {
 
   /** Asks for as many pages as may be under way. */
   #ask(): void {
-    const { until } = this.#options;
+    const { until, pagesInFlight = () => MAX_PAGES_IN_FLIGHT } = this.#options;
     const last = until !== undefined && until < this.#available ? until : this.#available;
-    const most = this.#oneAtATime ? 1 : MAX_PAGES_IN_FLIGHT;
+    const most = this.#oneAtATime ? 1 : pagesInFlight();
     while (this.#underWay.length < most && this.#next <= last) {
       const start = this.#next;
       const left = last - start + 1n;

@@ -55,10 +55,11 @@ class ThreadProver implements Prover {
   #failure: Error | undefined;
 
   constructor() {
-    // A follower that has nothing to wait for must not be kept alive by its thread.
+    // Only a page that is waited for keeps the process alive.
     this.#worker.unref();
     this.#worker.on('message', (answer: ProverAnswer) => {
       const { resolve, reject } = this.#waiting.shift()!;
+      if (this.#waiting.length === 0) this.#worker.unref();
       if (answer.kind === 'proven') {
         resolve(answer.page);
       } else {
@@ -78,6 +79,7 @@ class ThreadProver implements Prover {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
+      this.#worker.ref();
       this.#post({ kind: 'page', bytes }, [bytes.buffer]);
     });
   }

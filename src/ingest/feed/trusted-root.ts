@@ -55,10 +55,11 @@ async function storedRoot(
 }
 
 function contradiction({ version, root }: TrustedRoot, stored: Buffer): PageError {
+  const trusted = Buffer.from(root).toString('hex');
   return new PageError(
     'trust_contradicts',
     version,
     'accumulator_root_hash',
-    `the ledger here comes to ${stored.toString('hex')}, trusted is ${Buffer.from(root).toString('hex')}`,
+    `the ledger here comes to ${stored.toString('hex')}, trusted is ${trusted}`,
   );
 }

@@ -43,7 +43,7 @@ export interface DecodedSubmission {
 }
 
 /** Member of the answer that holds the notes. The encoder ignores it, like all members it does not know. */
-export const NOTES_MEMBER = 'daybook_notes';
+const NOTES_MEMBER = 'daybook_notes';
 
 /** The request object with the notes as its last member: what the endpoint and the command answer. */
 export function submissionJson({ request, notes }: DecodedSubmission): JsonObject {

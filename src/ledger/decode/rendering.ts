@@ -15,13 +15,13 @@ import { type Warning, type WarningCode, warning } from './notes.ts';
 export const MAX_MESSAGE_CONTAINERS = 65_536;
 
 /** First member of an argument that is shown as its bytes. No parameter takes such an object. */
-export const RAW_ARGUMENT = 'daybook_raw';
+const RAW_ARGUMENT = 'daybook_raw';
 /** Second member of such an argument, where it is known what the bytes mean. */
-export const RAW_ARGUMENT_VALUE = 'daybook_value';
+const RAW_ARGUMENT_VALUE = 'daybook_value';
 /** Type of a payload that is shown as its bytes. No encoder knows it. */
-export const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
+const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
 /** What a type argument begins with that is shown as its bytes. It is no type's text. */
-export const RAW_TYPE_PREFIX = 'daybook_raw:';
+const RAW_TYPE_PREFIX = 'daybook_raw:';
 
 /** One decoding under way. */
 export class Rendering {

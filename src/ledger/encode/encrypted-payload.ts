@@ -16,7 +16,7 @@ import {
   within,
 } from './fields.ts';
 
-export const ENCRYPTED_STATES = ['encrypted', 'failed_decryption', 'decrypted'] as const;
+const ENCRYPTED_STATES = ['encrypted', 'failed_decryption', 'decrypted'] as const;
 
 /** What a client says the ciphertext calls. */
 export interface ClaimedFunction {

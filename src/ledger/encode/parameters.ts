@@ -77,7 +77,7 @@ export function checkArgumentCount(
 }
 
 /** Appends the BCS of argument number `index`. @throws EncodeError `bad_type` or `bad_argument` */
-export function encodeArgument(
+function encodeArgument(
   index: number,
   type: MoveType,
   parameter: ResolvedParameter,

@@ -5,7 +5,7 @@
 import type { BinaryTables, CompiledModule, ModuleId } from './compiled.ts';
 
 /** The id of a module handle. */
-export function moduleIdOfHandle(tables: BinaryTables, handle: number): ModuleId {
+function moduleIdOfHandle(tables: BinaryTables, handle: number): ModuleId {
   const { address, name } = tables.moduleHandles[handle]!;
   return { address: tables.addresses[address]!, name: tables.identifiers[name]! };
 }

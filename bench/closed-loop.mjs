@@ -1,0 +1,73 @@
+// A client that keeps so many connections busy and tells answers that were let in from those that were refused (wrk
+// adds them up). Started as a child: node closed-loop.mjs ORIGIN PATH CONNECTIONS SECONDS, prints one line of JSON.
+import { connect } from 'node:net';
+
+const [origin, path, connections, seconds] = process.argv.slice(2);
+const { hostname, port } = new URL(origin);
+const request = `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAccept: application/x-bcs\r\n\r\n`;
+const accepted = [];
+let refused = 0;
+let failed = 0;
+const startedMs = performance.now();
+const endMs = startedMs + Number(seconds) * 1_000;
+/** Answers before this are the start of the load, not the load. */
+const countedFromMs = startedMs + 2_000;
+
+/** The whole answer at the beginning of some bytes: its status and length; nothing while it is incomplete. */
+function firstAnswer(bytes) {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd === -1) return undefined;
+  const head = bytes.latin1Slice(0, headEnd);
+  const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  return { status: Number(head.slice(9, 12)), length };
+}
+
+function client() {
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let parts = [];
+    let received = 0;
+    let awaited;
+    let askedMs = 0;
+    const ask = () => {
+      askedMs = performance.now();
+      socket.write(request);
+    };
+    socket.on('connect', ask);
+    socket.on('data', (chunk) => {
+      parts.push(chunk);
+      received += chunk.length;
+      awaited ??= firstAnswer(parts.length === 1 ? chunk : Buffer.concat(parts));
+      if (awaited === undefined || received < awaited.length) return;
+      const nowMs = performance.now();
+      if (nowMs >= countedFromMs) {
+        if (awaited.status === 503) refused += 1;
+        else accepted.push(nowMs - askedMs);
+      }
+      parts = [];
+      received = 0;
+      awaited = undefined;
+      if (nowMs >= endMs) socket.end();
+      else ask();
+    });
+    socket.on('error', () => {
+      failed += 1;
+    });
+    socket.on('close', resolve);
+  });
+}
+
+await Promise.all(Array.from({ length: Number(connections) }, client));
+accepted.sort((a, b) => a - b);
+const percentile = (share) =>
+  accepted[Math.min(accepted.length - 1, Math.floor(accepted.length * share))];
+const countedSecs = Number(seconds) - 2;
+console.log(
+  JSON.stringify({
+    acceptedPerSecond: accepted.length / countedSecs,
+    refusedPerSecond: refused / countedSecs,
+    failed,
+    p50Ms: percentile(0.5),
+    p99Ms: percentile(0.99),
+  }),
+);

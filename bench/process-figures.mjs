@@ -1,0 +1,38 @@
+// What the system knows of a process and its children (Linux): processor time, memory that is not a mapped file.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Clock ticks a second of /proc: 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+function read(path) {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+function statFields(pid) {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** @returns {number[]} process ids of the children of a process */
+export function childrenOf(parent) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => Number(statFields(pid)?.[1]) === parent);
+}
+
+/** Processor time of a process so far, in milliseconds. */
+export function cpuMs(pid) {
+  const fields = statFields(pid);
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
+}
+
+/** Memory of a process that is no mapped file (RssAnon), in bytes. */
+export function anonymousBytes(pid) {
+  const status = read(`/proc/${pid}/status`) ?? '';
+  return 1024 * Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+}

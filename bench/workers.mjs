@@ -1,0 +1,127 @@
+// Two workers against one, in turns; memory of a worker while it is under load; and how long `serve` takes on a ledger
+// that is there: from the start of the process to its first answer, and how much processor time that takes.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startChild } from './child.mjs';
+import { coinHolders, shuffled } from './ledger-contents.mjs';
+import { load, loadGenerator } from './load.mjs';
+import { prepareLedger } from './prepare-ledger.mjs';
+import { anonymousBytes, childrenOf, cpuMs } from './process-figures.mjs';
+import { ratioSummary, shownSummary, summary } from './statistics.mjs';
+
+export const name = 'workers';
+export const title = 'Workers: two against one, memory under load, start-up';
+
+const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
+const MAX_REQUESTS = 20_000;
+const STARTS = 7;
+
+function serve(dataFolder, workers, ...flags) {
+  return startChild([
+    ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0'],
+    ...['--workers', String(workers), '--log-level', 'warn', ...flags],
+  ]);
+}
+
+/** The processes of a node that answer. */
+function answering(node, workers) {
+  return workers === 1 ? [node.pid] : childrenOf(node.pid);
+}
+
+/** Requests a second of nodes with one worker and with two, side by side. */
+async function throughput(dataFolder, requests, { rounds, seconds }) {
+  const counts = [1, 2];
+  const nodes = await Promise.all(counts.map((count) => serve(dataFolder, count)));
+  const rates = counts.map(() => []);
+  const costs = counts.map(() => []);
+  const memory = counts.map(() => []);
+  try {
+    for (let round = -1; round < rounds; round += 1) {
+      for (const [index, node] of nodes.entries()) {
+        const pids = answering(node, counts[index]);
+        const before = pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+        const { requestsPerSecond, errors } = await load(
+          new URL(node.ready.url).origin,
+          requests,
+          seconds,
+        );
+        if (errors > 0) throw new Error(`${errors} failed requests`);
+        // The first round warms up.
+        if (round === -1) continue;
+        const spentMs = pids.reduce((sum, pid) => sum + cpuMs(pid), 0) - before;
+        rates[index].push(requestsPerSecond);
+        costs[index].push((spentMs * 1_000) / (requestsPerSecond * seconds));
+        memory[index].push(Math.max(...pids.map(anonymousBytes)));
+      }
+    }
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+  }
+  return { rates, costs, memory };
+}
+
+/** From the start of a process to its first answer. */
+async function startUp(dataFolder, workers) {
+  const readyMs = [];
+  const firstAnswerMs = [];
+  const spentMs = [];
+  for (let start = 0; start < STARTS; start += 1) {
+    const startedMs = performance.now();
+    const node = await serve(dataFolder, workers);
+    const response = await fetch(node.ready.url);
+    await response.arrayBuffer();
+    firstAnswerMs.push(performance.now() - startedMs);
+    readyMs.push(node.readyMs);
+    spentMs.push([node.pid, ...childrenOf(node.pid)].reduce((sum, pid) => sum + cpuMs(pid), 0));
+    await node.stop();
+  }
+  return {
+    workers,
+    readyMs: summary(readyMs),
+    firstAnswerMs: summary(firstAnswerMs),
+    processorMs: summary(spentMs),
+  };
+}
+
+/** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
+export async function run(options) {
+  const { log } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+  try {
+    const dataFolder = await prepareLedger(folder);
+    const holders = shuffled(await coinHolders(dataFolder, MAX_REQUESTS));
+    const requests = holders.map((address) => ({
+      path: `/v1/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin`,
+    }));
+    const { rates, costs, memory } = await throughput(dataFolder, requests, options);
+    const ratio = ratioSummary(rates[1], rates[0]);
+    for (const [index, count] of [1, 2].entries()) {
+      log(
+        `${count} worker${count === 1 ? ' ' : 's'}  ${shownSummary(summary(rates[index]))} req/s`,
+      );
+      log(`  processor time         ${shownSummary(summary(costs[index]))} µs a request`);
+      log(`  RssAnon of the largest ${shownSummary(summary(memory[index]))} bytes`);
+    }
+    log(`two against one          ${shownSummary(ratio)}`);
+    const starts = [await startUp(dataFolder, 1), await startUp(dataFolder, 2)];
+    for (const { workers, firstAnswerMs, processorMs } of starts) {
+      log(
+        `start, ${workers} worker${workers === 1 ? ' ' : 's'}: first answer after ` +
+          `${shownSummary(firstAnswerMs)} ms, ${shownSummary(processorMs)} ms of processor time`,
+      );
+    }
+    return {
+      loadGenerator,
+      differentRequests: requests.length,
+      requestsPerSecond: { one: summary(rates[0]), two: summary(rates[1]) },
+      processorUsPerRequest: { one: summary(costs[0]), two: summary(costs[1]) },
+      largestAnonymousBytes: { one: summary(memory[0]), two: summary(memory[1]) },
+      ratio,
+      starts,
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

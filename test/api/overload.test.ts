@@ -1,0 +1,301 @@
+/** What a process refuses when there is more work than it can do, and what it never refuses. */
+import { once } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { brotliDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  Admission,
+  LARGE_ANSWER_BYTES,
+  LASTING_OVERLOAD_MS,
+  type OverloadSettings,
+  overloadError,
+  WORK_KINDS,
+  type WorkKind,
+} from '../../src/api/overload.ts';
+import { apiSettings } from '../../src/api/settings.ts';
+import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
+
+const MAX_MS = 100;
+const BOUNDS: OverloadSettings = {
+  maxReadBacklogMs: MAX_MS,
+  maxListingBacklogMs: MAX_MS,
+  maxBodyBacklogMs: MAX_MS,
+  maxUnsentBytes: 1_000,
+};
+
+/** A process whose clock stands still but for the work that it does. */
+class Process {
+  nowMs = 0;
+  readonly admission: Admission;
+
+  constructor(changes: Partial<OverloadSettings> = {}) {
+    this.admission = new Admission({ ...BOUNDS, ...changes }, () => this.nowMs);
+  }
+
+  /** A request: how long it takes when it is let in. @returns whether it was */
+  ask(kind: WorkKind, costMs: number): boolean {
+    const isAdmitted = this.admission.admits(kind);
+    if (isAdmitted) this.nowMs += costMs;
+    return isAdmitted;
+  }
+
+  /** A turn of the event loop with so many requests. @returns how many were let in */
+  async turn(kind: WorkKind, requests: number, costMs: number): Promise<number> {
+    let admitted = 0;
+    for (let index = 0; index < requests; index += 1) {
+      if (this.ask(kind, costMs)) admitted += 1;
+    }
+    await nextTurn();
+    return admitted;
+  }
+
+  /** Turns that go over until that has lasted. */
+  async overload(kind: WorkKind): Promise<void> {
+    const endMs = this.nowMs + LASTING_OVERLOAD_MS;
+    while (this.nowMs < endMs) await this.turn(kind, MAX_MS, 1);
+  }
+}
+
+/** An answer over a connection of its own, that nobody reads. */
+function answer(): ServerResponse {
+  return new ServerResponse(new IncomingMessage(new Socket()));
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('admission', () => {
+  it('refuses nothing in one long turn', async () => {
+    const one = new Process();
+    expect(await one.turn('read', 10_000, 1)).toBe(10_000);
+  });
+
+  it.each(WORK_KINDS)('of %s in lasting overload takes what fits into its time', async (kind) => {
+    const one = new Process();
+    await one.overload(kind);
+    for (const [requests, admitted] of [
+      [MAX_MS - 1, MAX_MS - 1],
+      [MAX_MS, MAX_MS],
+      [MAX_MS + 1, MAX_MS],
+      [MAX_MS * 4, MAX_MS],
+    ] as const) {
+      // A turn that stays below the bound ends the overload: it has to be brought about again.
+      if (requests === MAX_MS) await one.overload(kind);
+      expect(await one.turn(kind, requests, 1)).toBe(admitted);
+    }
+    expect(one.admission.refusedCount(kind)).toBe(1 + MAX_MS * 3);
+  });
+
+  it('begins to refuse when turns have gone over for so long, not before', async () => {
+    const one = new Process();
+    for (let passedMs = 0; passedMs + MAX_MS < LASTING_OVERLOAD_MS; passedMs += MAX_MS) {
+      expect(await one.turn('read', MAX_MS, 1)).toBe(MAX_MS);
+    }
+    // The overload began with the first of these turns; its time is up within this one.
+    expect(await one.turn('read', MAX_MS, 1)).toBe(MAX_MS);
+    expect(await one.turn('read', MAX_MS + 1, 1)).toBe(MAX_MS);
+  });
+
+  it('of one kind does not suffer from another', async () => {
+    const one = new Process();
+    await one.overload('listing');
+    expect(await one.turn('listing', 4 * MAX_MS, 1)).toBe(MAX_MS);
+    for (let index = 0; index < 4 * MAX_MS; index += 1) one.ask('listing', 1);
+    expect(one.ask('listing', 1)).toBe(false);
+    expect(one.ask('read', 1)).toBe(true);
+    expect(one.ask('body', 1)).toBe(true);
+    expect(one.ask('listing', 1)).toBe(false);
+    await nextTurn();
+    expect(one.admission.refusedCount('read')).toBe(0);
+  });
+
+  it('lets everything in after a turn that stayed below, and after a rest', async () => {
+    const rested = new Process();
+    await rested.overload('read');
+    rested.nowMs += MAX_MS;
+    expect(await rested.turn('read', 4 * MAX_MS, 1)).toBe(4 * MAX_MS);
+    const calmed = new Process();
+    await calmed.overload('read');
+    expect(await calmed.turn('read', 1, 1)).toBe(1);
+    expect(await calmed.turn('read', 4 * MAX_MS, 1)).toBe(4 * MAX_MS);
+  });
+
+  it('always takes the first of a turn, however long it takes', async () => {
+    const one = new Process();
+    await one.overload('listing');
+    for (let turn = 0; turn < 10; turn += 1) expect(await one.turn('listing', 3, 500)).toBe(1);
+  });
+
+  it('refuses nothing with bounds of 0', async () => {
+    const one = new Process({
+      ...{ maxReadBacklogMs: 0, maxListingBacklogMs: 0, maxBodyBacklogMs: 0, maxUnsentBytes: 0 },
+    });
+    one.admission.holdUnsent(answer(), Number.MAX_SAFE_INTEGER);
+    for (const kind of WORK_KINDS) {
+      for (let turn = 0; turn < 10; turn += 1) expect(await one.turn(kind, 500, 1)).toBe(500);
+    }
+  });
+
+  it.each([
+    [999, true],
+    [1_000, false],
+    [1_001, false],
+  ])('of a listing while %i bytes of 1,000 are unsent: %s', (bytes, isAdmitted) => {
+    const { admission } = new Process();
+    const answers = [answer(), answer()];
+    admission.holdUnsent(answers[0]!, bytes - 1);
+    admission.holdUnsent(answers[1]!, 1);
+    expect(admission.admits('listing')).toBe(isAdmitted);
+    expect(admission.admits('read')).toBe(true);
+    answers[0]!.emit('close');
+    expect(admission.unsentBytes).toBe(1);
+    answers[1]!.req.socket.emit('close');
+    answers[1]!.emit('close');
+    expect(admission.unsentBytes).toBe(0);
+    expect(admission.admits('listing')).toBe(true);
+  });
+});
+
+describe('an overloaded interface', () => {
+  let ledger: SmallLedger;
+  beforeAll(async () => {
+    ledger = await openSmallLedger({ ...BOUNDS, maxReadBacklogMs: 1, maxBodyBacklogMs: 1 });
+    await ledger.app.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => ledger.close());
+
+  function open(): Socket {
+    const { port } = ledger.app.server.address() as AddressInfo;
+    return connect(port, '127.0.0.1').on('error', () => undefined);
+  }
+
+  /** Many requests at once over some connections, again and again. @returns all answers as text */
+  async function flood(request: string, forMs: number): Promise<string> {
+    const sockets = Array.from({ length: 20 }, open);
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    let text = '';
+    let isOver = false;
+    for (const socket of sockets) {
+      socket.on('data', (bytes: Buffer) => {
+        text += bytes.toString('latin1');
+        // One request for one answer keeps as many waiting as there were at first.
+        const answers = bytes.toString('latin1').split('HTTP/1.1 ').length - 1;
+        if (!isOver) socket.write(request.repeat(answers));
+      });
+      socket.write(request.repeat(10));
+    }
+    await delay(forMs);
+    isOver = true;
+    await delay(100);
+    for (const socket of sockets) socket.destroy();
+    return text;
+  }
+
+  const GET =
+    'GET /v1/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin HTTP/1.1\r\nHost: x\r\n\r\n';
+  const POST =
+    'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\n' +
+    'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+
+  it.each([
+    ['read', GET, '200 OK'],
+    ['body', POST, '400 Bad Request'],
+  ] as const)('refuses a %s in the interface’s own words', async (kind, request, usual) => {
+    const text = await flood(request, LASTING_OVERLOAD_MS * 3);
+    const [refusal] = text.split('HTTP/1.1 ').filter((answer) => answer.startsWith('503 '));
+    const [head, body] = refusal!.split('\r\n\r\n');
+    expect(JSON.parse(body!)).toEqual({
+      message: overloadError(kind).message,
+      error_code: 'internal_error',
+      vm_error_code: null,
+    });
+    const lines = head!.split('\r\n');
+    expect(lines[0]).toBe('503 Service Unavailable');
+    expect(lines).toContain('retry-after: 1');
+    expect(lines).toContain('content-type: application/json; charset=utf-8');
+    expect(lines).toContain('x-node-chain-id: 42');
+    expect(lines).toContain('x-node-ledger-version: 4');
+    expect(lines.filter((line) => line.startsWith('x-node-'))).toHaveLength(7);
+    expect(text).toContain(`HTTP/1.1 ${usual}`);
+    expect(ledger.log.warnings).toEqual([]);
+    // As soon as it is over, everything is answered again.
+    await delay(50);
+    const socket = open();
+    socket.write(request);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(new RegExp(`^HTTP/1\\.1 ${usual}`));
+    socket.destroy();
+  });
+
+  it('never refuses health checks', async () => {
+    const text = await flood(
+      'GET /v1/-/healthy HTTP/1.1\r\nHost: x\r\n\r\n',
+      LASTING_OVERLOAD_MS * 2,
+    );
+    expect(text).toContain('HTTP/1.1 200 OK');
+    expect(text).not.toContain('HTTP/1.1 503');
+  });
+});
+
+describe('answers', () => {
+  it('go out as they are while too many are being compressed', async () => {
+    const ledger = await openSmallLedger({ maxCompressions: 1 });
+    const url = '/v1/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin';
+    const headers = { 'accept-encoding': 'br' };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => ledger.app.inject({ url, headers })),
+    );
+    const plain = (await ledger.app.inject(url)).body;
+    const codings = answers.map(({ headers }) => headers['content-encoding']);
+    expect(codings.filter((coding) => coding === 'br')).toHaveLength(1);
+    expect(codings.filter((coding) => coding === undefined)).toHaveLength(9);
+    for (const { rawPayload, headers: got } of answers) {
+      const bytes =
+        got['content-encoding'] === 'br' ? brotliDecompressSync(rawPayload) : rawPayload;
+      expect(bytes.toString()).toBe(plain);
+      expect(got['vary']).toContain('Accept-Encoding');
+    }
+    // The entity tag is that of the form that was sent.
+    const tags = new Set(answers.map(({ headers: { etag } }) => etag));
+    expect(tags.size).toBe(2);
+    await ledger.close();
+  });
+
+  it('that clients do not take keep further listings from being made', async () => {
+    const maxUnsentBytes = LARGE_ANSWER_BYTES;
+    const ledger = await openSmallLedger({ maxUnsentBytes });
+    await ledger.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = ledger.app.server.address() as AddressInfo;
+    const headers = { accept: 'application/x-bcs' };
+    const listing = { url: '/v1/accounts/0xcafe/resources', headers };
+    expect((await ledger.app.inject(listing)).statusCode).toBe(200);
+    const idle = connect(port, '127.0.0.1').on('error', () => undefined);
+    await once(idle, 'connect');
+    idle.pause();
+    // More than the system keeps for a connection, in answers of more than 64 KiB each.
+    idle.write('GET /v1/spec.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500));
+    let status = 200;
+    for (let look = 0; look < 100 && status === 200; look += 1) {
+      await delay(50);
+      ({ statusCode: status } = await ledger.app.inject(listing));
+    }
+    expect(status).toBe(503);
+    idle.destroy();
+    for (let look = 0; look < 100 && status === 503; look += 1) {
+      await delay(50);
+      ({ statusCode: status } = await ledger.app.inject(listing));
+    }
+    expect(status).toBe(200);
+    await ledger.close();
+  });
+
+  it('have bounds by default', () => {
+    const { maxReadBacklogMs, maxListingBacklogMs, maxBodyBacklogMs } = apiSettings();
+    expect([maxReadBacklogMs, maxListingBacklogMs, maxBodyBacklogMs]).toEqual([100, 100, 100]);
+    expect(() => apiSettings({ maxReadBacklogMs: -1 })).toThrow(TypeError);
+    expect(() => apiSettings({ maxCompressions: 1.5 })).toThrow(TypeError);
+  });
+});

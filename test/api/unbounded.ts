@@ -1,0 +1,11 @@
+/**
+ * Settings for tests that ask in the same process, one request after the other: these never let a turn of the event
+ * loop end, which to the node looks like a flood (src/api/overload.ts).
+ */
+import type { ApiSettings } from '../../src/api/settings.ts';
+
+export const NO_LOAD_BOUNDS: Partial<ApiSettings> = {
+  maxReadBacklogMs: 0,
+  maxListingBacklogMs: 0,
+  maxBodyBacklogMs: 0,
+};

@@ -1,0 +1,34 @@
+/** The genesis of real networks, followed from a node that was made from its file. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readGenesis } from '../../src/ingest/genesis.ts';
+import { chunkOfGenesis } from '../../src/ingest/genesis-chunk.ts';
+import { proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
+import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
+import { parseWaypoint } from '../../src/move/waypoint.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { digests, followerOf, NEVER, upstreamOver } from './feed-following.ts';
+
+const folder = new URL('../../../shared/genesis/', import.meta.url);
+const present = existsSync(folder);
+
+describe.skipIf(!present)('the genesis (skipped without ../shared/genesis)', () => {
+  it.each([
+    ['mainnet', 'mainnet.genesis_waypoint.txt', 1],
+    ['testnet', 'testnet.genesis_waypoint.txt', 2],
+    ['devnet', 'devnet.waypoint.txt', 243],
+  ])('of %s is proved and comes out the same', async (network, waypointFile, chainId) => {
+    const genesis = readGenesis(readFileSync(new URL(`${network}.blob`, folder)));
+    const waypoint = parseWaypoint(readFileSync(new URL(waypointFile, folder), 'utf8'));
+    const source = new MemoryStore();
+    const chunk = chunkOfGenesis(genesis, proveGenesis(genesis));
+    await ingestChunks(await LedgerWriter.open(source), [chunk]);
+    const upstream = await upstreamOver(source);
+    const copy = new MemoryStore();
+    const { follower, writer } = await followerOf(upstream.url, copy, { until: 0n, waypoint });
+    await follower.run(NEVER);
+    expect(writer.identity?.chainId).toBe(chainId);
+    expect(await digests(copy)).toEqual(await digests(source));
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * Views that outlive a pruning: what they took a head of is deleted under them, and they say so. The pruner gives no
+ * grace here, and the clock is moved on instead: what is trusted for seconds is so by the clock alone.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { LedgerView } from '../../src/ledger/api-contract.ts';
+import { keptPrimaryStores } from '../../src/ledger/kept-stores.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { TRUSTED_MS } from '../../src/ledger/pruning-guard.ts';
+import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { primaryStoreAddress } from '../../src/move/derived-address.ts';
+import {
+  coinStoreTag,
+  FUNGIBLE_STORE_TAG,
+  OBJECT_GROUP_TAG,
+} from '../../src/move/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../../src/move/state-key.ts';
+import { parseStructTag } from '../../src/move/type-parser.ts';
+import type { StateWrite } from '../../src/store/chunk.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { Pruner } from '../../src/store/prune.ts';
+import { READER_GRACE_MS } from '../../src/store/pruning-column.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';
+
+const COIN = parseStructTag('0x7::coin::Coin');
+const METADATA = address(0x99);
+const [PLAIN, KEPT] = [address(5), address(6)];
+const OLDEST = 6;
+
+function coinStore(owner: string, amount: number | undefined): StateWrite {
+  const key = physicalStateKey(resourceStateKey(owner, coinStoreTag(COIN)));
+  const handle = (writer: Parameters<Parameters<typeof encodeBcs>[0]>[0]) =>
+    writer.u64(0n).u64(2n).address(owner);
+  const value = encodeBcs((writer) => {
+    writer.u64(BigInt(amount ?? 0)).bool(false);
+    handle(writer);
+    handle(writer);
+  });
+  return { key, value: amount === undefined ? undefined : value };
+}
+
+function primaryStore(owner: string, amount: number): StateWrite {
+  const at = primaryStoreAddress(owner, METADATA);
+  const data = encodeBcs((writer) => writer.address(METADATA).u64(BigInt(amount)).bool(false));
+  return {
+    key: physicalStateKey(resourceGroupStateKey(at, OBJECT_GROUP_TAG)),
+    value: encodeResourceGroup([{ tag: FUNGIBLE_STORE_TAG, data }]),
+  };
+}
+
+/** Versions 0 to 9, a block every two; both accounts are written at each version but one of them at 4 to 7. */
+async function ledger() {
+  const writer = await LedgerWriter.open(new MemoryStore());
+  for (let version = 0; version < 10; version += 1) {
+    const owners = version >= 4 && version < 8 ? [KEPT] : [PLAIN, KEPT];
+    const writes = owners.flatMap((owner) => [
+      coinStore(owner, version === 8 ? undefined : version),
+      primaryStore(owner, 100 + version),
+    ]);
+    const events = [5, 6].map((account) => streamEvent(account, 2, version));
+    const blocks =
+      version === 0 || version % 2 === 1 ? {} : { blocks: [block(version / 2, version)] };
+    await writer.append(chunk(version, [transaction(version, { writes, events })], blocks));
+  }
+  const reader = openLedger(writer.reader);
+  const prune = async (versions: number) => {
+    const options = { graceMs: 0, restFactor: 0, objectsOf: keptPrimaryStores };
+    const pruner = new Pruner(writer, options);
+    await pruner.keepAccounts([KEPT]);
+    await pruner.run({ versions });
+  };
+  return { reader, prune };
+}
+
+const GONE = expect.objectContaining({ code: 'version_pruned' });
+const coin = { kind: 'coin', type: COIN } as const;
+const asset = { kind: 'fungibleAsset', metadata: METADATA } as const;
+const page = (owner: string, start: number) => ({
+  ...{ address: owner, creationNumber: 2n, start: BigInt(start), limit: 3 },
+});
+
+async function versionsOf(view: LedgerView, owner: string, start: number): Promise<number> {
+  return (await view.eventsBcs(page(owner, start))).readUInt8(0);
+}
+
+describe('a view that was taken before a pruning', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  async function oldView(): Promise<LedgerView> {
+    const { reader, prune } = await ledger();
+    const view = await reader.view();
+    expect(view.state.oldestVersion).toBe(0n);
+    await prune(10 - OLDEST);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + TRUSTED_MS);
+    return view;
+  }
+
+  test('says of absent state that it is gone, and finds what is there', async () => {
+    const view = await oldView();
+    for (const version of [0n, 1n, 2n]) {
+      await expect(view.balance(PLAIN, coin, version)).rejects.toThrow(GONE);
+      await expect(view.balance(PLAIN, asset, version)).rejects.toThrow(GONE);
+    }
+    // Written at 3 and not again before 8: what is newest at the oldest version stays.
+    for (const version of [3n, 5n, 6n, 7n]) {
+      expect(await view.balance(PLAIN, coin, version)).toBe(3n);
+      expect(await view.balance(PLAIN, asset, version)).toBe(103n);
+    }
+    expect(await view.balance(PLAIN, coin, 8n)).toBe(0n);
+    expect(await view.balance(PLAIN, coin, 9n)).toBe(9n);
+  });
+
+  test('says so of events, listings and blocks', async () => {
+    const view = await oldView();
+    await expect(view.eventsJson(page(PLAIN, 0))).rejects.toThrow(GONE);
+    await expect(view.eventsBcs(page(PLAIN, OLDEST - 1))).rejects.toThrow(GONE);
+    expect(await versionsOf(view, PLAIN, OLDEST)).toBe(3);
+    const listing = (version: bigint) =>
+      view.accounts.resources({ address: PLAIN, version, limit: 10 });
+    await expect(listing(5n)).rejects.toThrow(GONE);
+    expect((await listing(6n)).cursor).toBeUndefined();
+    await expect(view.history.blockByHeight(1n)).rejects.toThrow(
+      expect.objectContaining({ code: 'block_pruned' }),
+    );
+    await expect(view.history.transactions(2n, 5, 'x')).rejects.toThrow(GONE);
+    expect((await view.history.transactions(6n, 5, 'x')).length).toBe(4);
+  });
+
+  test('loses nothing of an account whose history is kept', async () => {
+    const view = await oldView();
+    for (let version = 0; version < 10; version += 1) {
+      const expected = version === 8 ? 0n : BigInt(version);
+      expect(await view.balance(KEPT, coin, BigInt(version))).toBe(expected);
+      expect(await view.balance(KEPT, asset, BigInt(version))).toBe(BigInt(100 + version));
+    }
+    expect(await versionsOf(view, KEPT, 0)).toBe(3);
+  });
+});
+
+describe('a view that was taken after it', () => {
+  test.each([
+    [PLAIN, OLDEST],
+    [KEPT, 0],
+  ])('of %s begins at %d', async (owner, oldest) => {
+    const { reader, prune } = await ledger();
+    await prune(10 - OLDEST);
+    const view = await reader.view();
+    expect(view.state.oldestVersion).toBe(BigInt(OLDEST));
+    if (oldest > 0) {
+      const below = BigInt(oldest) - 1n;
+      expect(() => view.resolveVersion(below, owner)).toThrow(GONE);
+      await expect(view.eventsJson(page(owner, oldest - 1))).rejects.toThrow(GONE);
+    }
+    for (const version of [BigInt(oldest), BigInt(oldest) + 1n]) {
+      expect(view.resolveVersion(version, owner)).toBe(version);
+      expect(await versionsOf(view, owner, Number(version))).toBe(3);
+    }
+    // What belongs to nobody is never kept below the oldest version.
+    expect(() => view.resolveVersion(BigInt(OLDEST) - 1n)).toThrow(GONE);
+    expect(() => view.resolveVersion(10n, owner)).toThrow(
+      expect.objectContaining({ code: 'version_not_found' }),
+    );
+  });
+
+  test('an account that was never seen has nothing, from the oldest version on', async () => {
+    const { reader, prune } = await ledger();
+    await prune(10 - OLDEST);
+    const view = await reader.view();
+    expect(await view.balance(address(77), coin, BigInt(OLDEST))).toBe(0n);
+  });
+});
+
+test('a view is trusted for less time than the pruner waits', () => {
+  expect(TRUSTED_MS).toBeLessThanOrEqual(READER_GRACE_MS / 2);
+});

@@ -1,0 +1,200 @@
+/** `--metrics-listen`: what a node counts, over one process and over several, and what it tells of its ledger. */
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  temporaryFolder,
+} from './command.ts';
+import { ask, childrenOf, connectionsToAll, until } from './worker-processes.ts';
+
+const folder = temporaryFolder();
+const data = join(folder, 'sample');
+const ANY_PORT = ['--metrics-listen', '127.0.0.1:0'];
+const BALANCE = '/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin';
+
+beforeAll(async () => {
+  const made = await runCommand(['sample', '--data', data, '--transactions', '300']);
+  expect(made.code).toBe(0);
+});
+afterEach(killLeftNodes);
+
+/** Where the log says that metrics are. */
+function metricsUrl(node: ServedNode): string {
+  return String(node.log.find(({ msg }) => msg === 'metrics')?.['url']);
+}
+
+/** Values by their line's beginning: name and labels as they are written. */
+async function metricsOf(node: ServedNode): Promise<Map<string, number>> {
+  const response = await fetch(metricsUrl(node));
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const values = new Map<string, number>();
+  for (const line of (await response.text()).split('\n')) {
+    if (line === '' || line.startsWith('# ')) continue;
+    const [, series, value] = /^([a-z_]+(?:\{[^}]*\})?) (\S+)$/.exec(line)!;
+    expect(values.has(series!)).toBe(false);
+    values.set(series!, Number(value));
+  }
+  return values;
+}
+
+function requests(operation: string, method: string, status: number): string {
+  return `daybook_requests_total{operation="${operation}",method="${method}",status="${status}"}`;
+}
+
+describe('metrics of one process', () => {
+  it('count every request by operation, method and status', async () => {
+    const node = await ServedNode.start(data, ANY_PORT);
+    const { url } = node.ready;
+    for (let count = 0; count < 3; count += 1) expect((await node.get(BALANCE)).status).toBe(200);
+    expect((await node.get('/accounts/0x1/module/none')).status).toBe(404);
+    expect((await node.get('/accounts/zz/module/coin')).status).toBe(400);
+    await fetch(`${url}/accounts/0x1/module/coin`, { method: 'HEAD' });
+    await fetch(`${url}/transactions/encode_submission`, { method: 'POST', body: '{}' });
+    await fetch(url, { method: 'OPTIONS', headers: { origin: 'http://a' } });
+    await fetch(url, { method: 'PROPFIND' });
+    await node.get('/none');
+    const metrics = await metricsOf(node);
+    const counted = [...metrics].filter(([series]) => series.startsWith('daybook_requests_total'));
+    expect(new Map(counted)).toEqual(
+      new Map([
+        [requests('get_account_balance', 'GET', 200), 3],
+        [requests('get_account_module', 'GET', 404), 1],
+        [requests('get_account_module', 'GET', 400), 1],
+        [requests('get_account_module', 'HEAD', 200), 1],
+        [requests('encode_submission', 'POST', 415), 1],
+        [requests('none', 'OPTIONS', 403), 1],
+        [requests('none', 'other', 405), 1],
+        [requests('none', 'GET', 404), 1],
+      ]),
+    );
+    const ofBalance = (part: string) =>
+      metrics.get(`daybook_request_duration_seconds_${part}`) ?? Number.NaN;
+    expect(ofBalance('count{operation="get_account_balance"}')).toBe(3);
+    expect(ofBalance('bucket{operation="get_account_balance",le="+Inf"}')).toBe(3);
+    const sumSecs = ofBalance('sum{operation="get_account_balance"}');
+    expect(sumSecs).toBeGreaterThan(0);
+    expect(sumSecs).toBeLessThan(3);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('tell of the ledger, the store, the caches and the process', async () => {
+    const node = await ServedNode.start(data, ANY_PORT);
+    await node.get('/accounts/0x1/module/coin');
+    const state = (await (await node.get('')).json()) as Record<string, string>;
+    const status = await runCommand(['status', '--data', data, '--json']);
+    const { columns } = JSON.parse(status.stdout) as {
+      columns: Record<string, { rows: number; bytes: number }>;
+    };
+    const metrics = await metricsOf(node);
+    expect(metrics.get('daybook_ledger_version')).toBe(Number(state['ledger_version']));
+    expect(metrics.get('daybook_ledger_oldest_version')).toBe(0);
+    expect(metrics.get('daybook_block_height')).toBe(Number(state['block_height']));
+    const seconds = Number(state['ledger_timestamp']) / 1e6;
+    expect(metrics.get('daybook_ledger_timestamp_seconds')).toBeCloseTo(seconds, 3);
+    const age = Date.now() / 1e3 - seconds;
+    expect(Math.abs(metrics.get('daybook_ledger_age_seconds')! - age)).toBeLessThan(60);
+    for (const [column, { rows, bytes }] of Object.entries(columns)) {
+      expect(metrics.get(`daybook_store_column_rows{column="${column}"}`)).toBe(rows);
+      expect(metrics.get(`daybook_store_column_bytes{column="${column}"}`)).toBe(bytes);
+    }
+    const own = (name: string, more = '') => metrics.get(`${name}{process="primary"${more}}`);
+    expect(own('daybook_cache_entries', ',cache="modules"')).toBe(1);
+    expect(own('daybook_cache_bytes', ',cache="modules"')).toBeGreaterThan(1_000);
+    expect(own('daybook_resident_memory_bytes')).toBeGreaterThan(2 ** 24);
+    expect(own('daybook_heap_used_bytes')).toBeGreaterThan(2 ** 20);
+    expect(own('daybook_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(own('daybook_event_loop_delay_seconds', ',quantile="0.99"')).toBeGreaterThanOrEqual(0);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('are not there unless asked for, and nowhere else', async () => {
+    const quiet = await ServedNode.start(data);
+    expect(quiet.log.some(({ msg }) => msg === 'metrics')).toBe(false);
+    expect((await fetch(new URL('/metrics', quiet.ready.url))).status).toBe(404);
+    await quiet.stop();
+    const node = await ServedNode.start(data, ANY_PORT);
+    const other = await fetch(metricsUrl(node).replace('/metrics', '/v1'));
+    expect([other.status, await other.text()]).toEqual([404, 'see /metrics\n']);
+    expect((await fetch(metricsUrl(node), { method: 'POST' })).status).toBe(404);
+    expect((await fetch(metricsUrl(node), { method: 'HEAD' })).status).toBe(200);
+    await node.stop();
+  });
+
+  it('need an address that can be listened on', async () => {
+    const none = await runCommand(['serve', '--data', data, '--metrics-listen', '9464']);
+    expect(expectFailure(none, 2)).toMatch(/^metrics_listen: "9464" is no HOST:PORT/);
+    const node = await ServedNode.start(data);
+    const taken = `127.0.0.1:${node.port}`;
+    const busy = await runCommand([
+      ...['serve', '--data', data, '--metrics-listen', taken],
+      ...['--log-level', 'silent', '--listen', '127.0.0.1:0'],
+    ]);
+    expect(expectFailure(busy, 1)).toMatch(/^cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
+    await node.stop();
+  });
+});
+
+describe.runIf(process.platform === 'linux')('metrics of several processes', () => {
+  it('are added up, and never fall when a worker is killed', async () => {
+    const node = await ServedNode.start(data, [...ANY_PORT, '--workers', '2']);
+    const agents = await connectionsToAll(node);
+    const url = node.ready.url + BALANCE;
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(agents.map((agent) => ask(url, agent)));
+    }
+    const before = await metricsOf(node);
+    const series = requests('get_account_balance', 'GET', 200);
+    expect(before.get(series)).toBe(3 * agents.length);
+    expect(before.get('daybook_workers')).toBe(2);
+    for (const name of ['primary', '1', '2']) {
+      expect(before.get(`daybook_resident_memory_bytes{process="${name}"}`)).toBeGreaterThan(0);
+    }
+    process.kill(childrenOf(node.process.pid!)[0]!, 'SIGKILL');
+    await until('its end', async () => (await metricsOf(node)).get('daybook_workers') === 1);
+    expect((await metricsOf(node)).get(series)).toBe(3 * agents.length);
+    await until('the new one', async () => (await metricsOf(node)).get('daybook_workers') === 2);
+    expect((await ask(url, new Agent())).status).toBe(200);
+    const after = await metricsOf(node);
+    expect(after.get('daybook_worker_restarts_total')).toBe(1);
+    expect(after.get(series)).toBe(3 * agents.length + 1);
+    for (const [name, value] of before) {
+      const lasts = /_(?:total|count|sum|bucket)(?:\{|$)/.test(name);
+      if (lasts) expect(after.get(name), name).toBeGreaterThanOrEqual(value);
+    }
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('come without those of a worker that hangs', async () => {
+    const node = await ServedNode.start(data, [...ANY_PORT, '--workers', '2']);
+    await metricsOf(node);
+    const [first] = childrenOf(node.process.pid!);
+    process.kill(first!, 'SIGSTOP');
+    const startedMs = performance.now();
+    const [one, other] = await Promise.all([metricsOf(node), metricsOf(node)]);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(one.get('daybook_workers')).toBe(2);
+    expect([...other.keys()]).toEqual([...one.keys()]);
+    process.kill(first!, 'SIGCONT');
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('show what the primary writes', async () => {
+    const written = join(folder, 'written');
+    await runCommand(['sample', '--data', written, '--transactions', '100']);
+    const flags = [...ANY_PORT, '--workers', '2', '--produce', '200', '--keep-versions', '50'];
+    const node = await ServedNode.start(written, flags);
+    const version = async () => (await metricsOf(node)).get('daybook_ledger_version')!;
+    const first = await version();
+    await until('new versions', async () => (await version()) > first);
+    await until(
+      'pruning',
+      async () => (await metricsOf(node)).get('daybook_ledger_oldest_version')! > 0,
+    );
+    expect((await node.stop()).code).toBe(0);
+  });
+});

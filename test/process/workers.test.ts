@@ -1,0 +1,269 @@
+/** `daybook serve --workers N`: several processes that answer, and one that writes and keeps them running. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_EARLY_ENDS } from '../../src/node/cluster-workers.ts';
+import { startProducing } from '../../src/node/producer.ts';
+import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { smallGenesisFile } from '../api/genesis-small.ts';
+import {
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  temporaryFolder,
+} from './command.ts';
+import { ask, childrenOf, connectionsToAll, isAlive, until } from './worker-processes.ts';
+
+const folder = temporaryFolder();
+const data = join(folder, 'ledger');
+const sample = join(folder, 'sample');
+const TWO = ['--workers', '2'];
+
+beforeAll(async () => {
+  const genesis = join(folder, 'small.blob');
+  writeFileSync(genesis, smallGenesisFile());
+  expect((await runCommand(['init', '--data', data, '--genesis', genesis])).code).toBe(0);
+  const made = await runCommand(['sample', '--data', sample, '--transactions', '300']);
+  expect(made.code).toBe(0);
+});
+afterEach(killLeftNodes);
+
+function pidOf(node: ServedNode): number {
+  return node.process.pid!;
+}
+
+describe.runIf(process.platform === 'linux')('a node with two workers', () => {
+  it('answers on one port, says so once, and stops cleanly', async () => {
+    const node = await ServedNode.start(data, TWO);
+    expect(node.ready.pid).toBe(pidOf(node));
+    expect(childrenOf(pidOf(node))).toHaveLength(2);
+    const agents = await connectionsToAll(node);
+    const answers = await Promise.all(agents.map((agent) => ask(node.ready.url, agent)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { code, signal, stdout } = await node.stop();
+    expect([code, signal]).toEqual([0, null]);
+    expect(stdout.split('\n')).toEqual([JSON.stringify(node.ready), '']);
+    expect(node.complaints).toEqual([]);
+    expect(childrenOf(pidOf(node))).toEqual([]);
+  });
+
+  it.each(['[::1]:0', 'localhost:0'])('listens on %s', async (listen) => {
+    const node = await ServedNode.start(data, [...TWO, '--listen', listen]);
+    const agents = await connectionsToAll(node, 4);
+    expect(agents).toHaveLength(4);
+    expect((await node.stop('SIGINT')).code).toBe(0);
+  });
+
+  it('has as many workers as there are cores unless told otherwise', async () => {
+    const node = await ServedNode.start(data, [], { environment: { DAYBOOK_WORKERS: '0' } });
+    const cores = availableParallelism();
+    expect(childrenOf(pidOf(node))).toHaveLength(cores === 1 ? 0 : cores);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('finishes requests under way when a signal comes for the whole group', async () => {
+    const node = await ServedNode.start(data, TWO);
+    const workers = childrenOf(pidOf(node));
+    const socket = connect(node.port, '127.0.0.1');
+    socket.write(
+      'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\n' +
+        'Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
+    );
+    await once(socket, 'data');
+    for (const pid of [...workers, pidOf(node)]) process.kill(pid, 'SIGINT');
+    await delay(300);
+    const answer = once(socket, 'data');
+    socket.write('{}');
+    expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    socket.destroy();
+    expect(await node.end()).toMatchObject({ code: 0, signal: null });
+    expect(workers.filter(isAlive)).toEqual([]);
+  });
+
+  it('cuts what takes too long', async () => {
+    const node = await ServedNode.start(data, [...TWO, '--shutdown-timeout-ms', '300']);
+    const socket = connect(node.port, '127.0.0.1');
+    socket.on('error', () => undefined).write('GET /v1 HTTP/1.1\r\n');
+    await delay(100);
+    const startedMs = performance.now();
+    expect(await node.stop()).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    socket.destroy();
+  });
+});
+
+describe.runIf(process.platform === 'linux')('workers that are killed', () => {
+  it('come back, while the others answer', async () => {
+    const node = await ServedNode.start(data, TWO);
+    const [victim] = childrenOf(pidOf(node));
+    let answers = 0;
+    let cut = 0;
+    let isOver = false;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        // A connection each: none may hang on its way to a worker that is no more.
+        const agent = new Agent();
+        await ask(node.ready.url, agent).then(
+          ({ status }) => {
+            expect(status).toBe(200);
+            answers += 1;
+          },
+          (error: NodeJS.ErrnoException) => {
+            expect(error.code).toMatch(/^(?:ECONNRESET|EPIPE)$/);
+            cut += 1;
+          },
+        );
+      }
+    });
+    await until('some answers', () => answers > 50);
+    process.kill(victim!, 'SIGKILL');
+    const before = answers;
+    await until('answers of the other', () => answers > before + 50);
+    await until('two workers', () => childrenOf(pidOf(node)).length === 2);
+    await until('the new one', () => node.log.some(({ msg }) => msg === 'a worker answers again'));
+    expect(childrenOf(pidOf(node))).not.toContain(victim);
+    isOver = true;
+    await Promise.all(clients);
+    // Those that the killed one was answering, or had just taken.
+    expect(cut).toBeLessThanOrEqual(8);
+    expect((await node.stop()).code).toBe(0);
+    const warnings = node.log.filter(({ level }) => Number(level) >= 40);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatchObject({ ended_by: 'SIGKILL', restart_in_ms: 0 });
+  });
+
+  it('come back on the same port, even if it was all of them', async () => {
+    const node = await ServedNode.start(data, TWO);
+    const workers = childrenOf(pidOf(node));
+    for (const pid of workers) process.kill(pid, 'SIGKILL');
+    await until('two new workers', () =>
+      childrenOf(pidOf(node)).every((pid) => !workers.includes(pid)),
+    );
+    await until('answers', () =>
+      ask(node.ready.url, new Agent()).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('are replaced too when they are asked to end', async () => {
+    const node = await ServedNode.start(data, TWO);
+    const [victim] = childrenOf(pidOf(node));
+    process.kill(victim!, 'SIGTERM');
+    await until('the new one', () => node.log.some(({ msg }) => msg === 'a worker answers again'));
+    expect(isAlive(victim!)).toBe(false);
+    expect((await node.stop()).code).toBe(0);
+  });
+
+  it('end the node with a clear error when they keep dying', async () => {
+    const node = await ServedNode.start(data, [...TWO, '--log-level', 'error']);
+    const [survivor] = childrenOf(pidOf(node)).slice(1);
+    for (let end = 1; end <= MAX_EARLY_ENDS; end += 1) {
+      let victims: number[] = [];
+      await until(`worker ${end} in that place`, () => {
+        victims = childrenOf(pidOf(node)).filter((pid) => pid !== survivor);
+        return victims.length === 1;
+      });
+      process.kill(victims[0]!, 'SIGKILL');
+      await until(`its end`, () => !isAlive(victims[0]!));
+    }
+    const result = await node.end();
+    expect(result).toMatchObject({ code: 1, signal: null });
+    expect(result.stderr).toMatch(
+      /^daybook: worker 1 ended 5 times within 10 s of its start, the last time by SIGKILL: [^\n]+\n$/,
+    );
+    expect(isAlive(survivor!)).toBe(false);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a primary that is killed', () => {
+  it('takes its workers along, and leaves the writer’s place free', async () => {
+    const node = await ServedNode.start(sample, [...TWO, '--produce', '50']);
+    const workers = childrenOf(pidOf(node));
+    expect(workers).toHaveLength(2);
+    await node.stop('SIGKILL');
+    await until('the workers’ end', () => workers.every((pid) => !isAlive(pid)), 5_000);
+    const listen = `127.0.0.1:${node.port}`;
+    const next = await ServedNode.start(sample, [...TWO, '--produce', '50', '--listen', listen]);
+    const first = BigInt(next.ready.ledger_version);
+    expect(first).toBeGreaterThanOrEqual(BigInt(node.ready.ledger_version));
+    await until('new versions', async () => {
+      const { headers } = await ask(next.ready.url, new Agent());
+      return BigInt(String(headers['x-node-ledger-version'])) > first;
+    });
+    expect((await next.stop()).code).toBe(0);
+    expect(next.complaints).toEqual([]);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('new versions', () => {
+  it('show in all workers soon after they are on disk, and never go away again', async () => {
+    const node = await ServedNode.start(sample, TWO);
+    const agents = await connectionsToAll(node);
+    const store = await openLmdbStore({ directory: sample });
+    const writer = await LedgerWriter.open(store);
+    const producer = await startProducing(writer, 100, pino({ level: 'silent' }));
+    const newest = agents.map(() => 0n);
+    const delaysMs: number[] = [];
+    try {
+      while (delaysMs.length < 10) {
+        const { version } = writer.head!;
+        while (writer.head!.version === version) await delay(1);
+        const committed = writer.head!.version;
+        const committedMs = performance.now();
+        await until(`version ${committed} everywhere`, async () => {
+          const answers = await Promise.all(agents.map((agent) => ask(node.ready.url, agent)));
+          answers.forEach(({ headers }, index) => {
+            const seen = BigInt(String(headers['x-node-ledger-version']));
+            expect(seen).toBeGreaterThanOrEqual(newest[index]!);
+            newest[index] = seen;
+          });
+          return newest.every((seen) => seen >= committed);
+        });
+        delaysMs.push(performance.now() - committedMs);
+      }
+    } finally {
+      await producer.stop();
+      await store.close();
+    }
+    const [median] = delaysMs.toSorted((a, b) => a - b).slice(delaysMs.length / 2);
+    console.log(`in all workers after ${median!.toFixed(1)} ms (median of ${delaysMs.length})`);
+    // What is wanted is 50 ms, measured on a quiet machine (docs/metrics.md); here others may be at work.
+    expect(median).toBeLessThan(1_000);
+    expect((await node.stop()).code).toBe(0);
+  });
+});
+
+describe('a node that cannot start its workers says why in one line', () => {
+  it('a busy port', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const listen = `127.0.0.1:${port}`;
+    const result = await runCommand(['serve', '--data', data, ...TWO, '--listen', listen]);
+    expect(expectFailure(result, 1)).toMatch(
+      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
+    );
+    other.close();
+  });
+
+  it.each([
+    ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
+    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is no HOST:PORT/],
+    ['fewer than none', ['--workers', '-1'], 2, /at least 0, at most 256/],
+    ['too many', ['--workers', '257'], 2, /at least 0, at most 256/],
+  ] as const)('%s', async (_, flags, code, text) => {
+    const result = await runCommand(['serve', '--data', data, ...TWO, ...flags]);
+    expect(expectFailure(result, code)).toMatch(text);
+  });
+});
