@@ -84,7 +84,7 @@ export class WorkerPool {
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker-main.js', import.meta.url)) });
   }
 
-  /** Starts all; resolves when all answer. @throws NodeError what kept one from it; the others are still to be stopped */
+  /** Starts all; resolves when all answer. @throws NodeError what kept one from it; the others still run */
   async start(): Promise<WorkerReady> {
     const ready = new Promise<WorkerReady>((resolve) => {
       this.#becameReady = resolve;

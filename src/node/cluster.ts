@@ -13,8 +13,8 @@ import {
   parseListenAddress,
 } from './listen-address.ts';
 import { createLogger } from './logger.ts';
-import { startMetrics } from './metrics.ts';
 import { counter, gauge, type MetricFamily, plain } from './metrics-family.ts';
+import { startWantedMetrics } from './metrics-setting.ts';
 import { NodeError } from './node-error.ts';
 import { openNodeStore } from './node-store.ts';
 import { asNodeError } from './open-store.ts';
@@ -53,7 +53,7 @@ async function start(
     const pool = pools.at(-1);
     return pool === undefined ? [] : [workerFamilies(pool), ...(await pool.metrics())];
   };
-  await startMetrics(settings, store, logger, stopList, metrics);
+  await startWantedMetrics(settings, store, logger, stopList, metrics);
   stopList.add('the workers', async () => {
     await pools.at(-1)?.stop();
   });

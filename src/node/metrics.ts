@@ -1,4 +1,4 @@
-/** The node's metrics when they are wanted: those of this process, of the ledger, and of the workers (docs/metrics.md). */
+/** The node's metrics when they are wanted: of this process, the ledger and the workers (docs/metrics.md). */
 import type { Logger } from 'pino';
 import type { StoreReader } from '../store/store.ts';
 import { parseListenAddress } from './listen-address.ts';
@@ -22,9 +22,8 @@ export interface NodeMetrics {
 }
 
 /**
- * Answers `GET /metrics` when the settings say where; stopping goes on the list.
+ * Answers `GET /metrics` where the settings say; stopping goes on the list.
  * @param workers gives the families of other processes
- * @returns nothing when metrics are off: nothing is measured then
  * @throws NodeError `bad_setting`, `listen_failed`
  */
 export async function startMetrics(
@@ -33,8 +32,7 @@ export async function startMetrics(
   logger: Logger,
   stopList: StopList,
   workers: MetricSource = async () => [],
-): Promise<NodeMetrics | undefined> {
-  if (settings.metricsListen === '') return undefined;
+): Promise<NodeMetrics> {
   const address = parseListenAddress(settings.metricsListen, 'metrics_listen');
   const own = new ProcessMetrics(PRIMARY);
   stopList.add('measuring', () => own.stop());

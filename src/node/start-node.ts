@@ -6,7 +6,7 @@
  */
 import { interfaceUrl, parseListenAddress } from './listen-address.ts';
 import { createLogger } from './logger.ts';
-import { startMetrics } from './metrics.ts';
+import { startWantedMetrics } from './metrics-setting.ts';
 import { openNodeStore } from './node-store.ts';
 import { asNodeError } from './open-store.ts';
 import { type RunningNode, readyLine } from './running-node.ts';
@@ -33,7 +33,7 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   const { host } = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
   const store = await openNodeStore(settings, stopList, logger);
-  const metrics = await startMetrics(settings, store, logger, stopList);
+  const metrics = await startWantedMetrics(settings, store, logger, stopList);
   const { port, state } = await startInterface(store, settings, logger, stopList, metrics?.own);
   const ready = readyLine(interfaceUrl(host, port), state.chainId, state.version);
   logger.info(ready, 'answering');

@@ -5,7 +5,8 @@
  */
 import { LOAD_INTERVAL_MS } from './cluster-balance.ts';
 import { createLogger } from './logger.ts';
-import { ProcessMetrics } from './metrics-process.ts';
+import type { ProcessMetrics } from './metrics-process.ts';
+import { wantedWorkerMetrics } from './metrics-setting.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, openStoreReader } from './open-store.ts';
 import type { NodeSettings } from './settings.ts';
@@ -25,7 +26,7 @@ export async function runWorker(): Promise<void> {
   await report({ kind: 'hello' });
   const { settings, place } = await orders.start;
   const stopList = new StopList();
-  const metrics = settings.metricsListen === '' ? undefined : new ProcessMetrics(String(place));
+  const metrics = await wantedWorkerMetrics(settings, place);
   try {
     orders.onClose(await answer(settings, stopList, metrics));
   } catch (error) {
