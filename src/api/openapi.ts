@@ -9,8 +9,9 @@ import { CURSOR_SUFFIX, LEDGER_HEADERS } from './ledger-headers.ts';
 import { BCS_MEDIA_TYPE } from './negotiation.ts';
 import type { Parameters } from './parameters.ts';
 import { BASE_PATH } from './request-target.ts';
-import { ErrorSchema } from './schemas.ts';
+import { ErrorSchema, U64Schema } from './schemas.ts';
 import type { ApiSettings } from './settings.ts';
+import { MIN_VERSION_SUFFIX } from './version-waiting.ts';
 
 /** A part of the document: plain JSON. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -163,7 +164,10 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     summary: endpoint.summary,
     description: endpoint.description,
     ...(endpoint.isExtension && { 'x-extension': true }),
-    parameters: parameterObjects(endpoint.parameters, components),
+    parameters: [
+      ...parameterObjects(endpoint.parameters, components),
+      minVersionParameter(headerPrefix, components),
+    ],
     ...(body && {
       requestBody: {
         required: true,
@@ -178,7 +182,18 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
   };
 }
 
-function parameterObjects(parameters: Parameters, components: Components): Json {
+/** The header of waiting reads, which every operation takes. */
+function minVersionParameter(headerPrefix: string, components: Components): Json {
+  return {
+    name: headerName(headerPrefix, MIN_VERSION_SUFFIX),
+    in: 'header',
+    description: 'Extension: wait a bounded time for this version; 503 when it does not come.',
+    required: false,
+    schema: components.use(U64Schema),
+  };
+}
+
+function parameterObjects(parameters: Parameters, components: Components): readonly JsonObject[] {
   return Object.entries(parameters).map(([name, parameter]) => ({
     name,
     in: parameter.in,

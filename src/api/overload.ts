@@ -5,7 +5,7 @@
  * all that were ready when it began, so what a request waits for is the work of its turn. The bound is therefore a
  * time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A kind has
  * its own time, so that a flood of listings does not take balances away. Nothing is refused before turns have gone over
- * for a while without a break: one heavy request is no overload, nor is a burst that is soon done.
+ * again and again for a while: one heavy request is no overload, nor is a burst that is soon done.
  *
  * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
@@ -30,9 +30,11 @@ export type OverloadSettings = Pick<
 >;
 
 /** After how many seconds a client that was refused may try again: the value of `Retry-After`. */
-export const RETRY_AFTER_SECS = 1;
-/** How long turns must have gone over their bound without a break before anything is refused, in milliseconds. */
+const RETRY_AFTER_SECS = 1;
+/** How long turns must have gone over their bound before anything is refused, in milliseconds. */
 export const LASTING_OVERLOAD_MS = 500;
+/** Without a turn that goes over for so long, an overload has ended, in milliseconds. */
+export const CALM_MS = 100;
 /** Answers from this size on, in bytes, count as unsent until the client has taken them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
 
@@ -58,8 +60,10 @@ interface Backlog {
   readonly maxMs: number;
   /** Of this turn so far. */
   spentMs: number;
-  /** When the first of the turns began that have gone over without a break; infinite when the last one did not. */
+  /** When the first of the turns began that went over, one soon after the other. */
   overSinceMs: number;
+  /** When the last of them ended. */
+  overUntilMs: number;
   /** Requests refused since the start. */
   refused: number;
 }
@@ -83,14 +87,14 @@ export class Admission {
   #current: Backlog | undefined;
   #countedMs = 0;
   #turnBeganMs = 0;
-  #turnEndedMs = Number.NEGATIVE_INFINITY;
 
   /** @param clock milliseconds that only grow */
   constructor(settings: OverloadSettings, clock: () => number = () => performance.now()) {
     const backlog = (maxMs: number): Backlog => ({
       maxMs: maxMs === 0 ? Number.POSITIVE_INFINITY : maxMs,
       spentMs: 0,
-      overSinceMs: Number.POSITIVE_INFINITY,
+      overSinceMs: Number.NEGATIVE_INFINITY,
+      overUntilMs: Number.NEGATIVE_INFINITY,
       refused: 0,
     });
     this.#backlogs = {
@@ -113,8 +117,7 @@ export class Admission {
     }
     this.#countedMs = nowMs;
     const backlog = this.#backlogs[kind];
-    const isLate =
-      backlog.spentMs >= backlog.maxMs && nowMs - backlog.overSinceMs >= LASTING_OVERLOAD_MS;
+    const isLate = backlog.spentMs >= backlog.maxMs && this.#isLasting(backlog, nowMs);
     const isFull = kind === 'listing' && this.#unsentBytes >= this.#maxUnsentBytes;
     if (isLate || isFull) {
       backlog.refused += 1;
@@ -160,16 +163,20 @@ export class Admission {
     return held;
   }
 
+  /** Whether turns have gone over for long enough by now. */
+  #isLasting(backlog: Backlog, nowMs: number): boolean {
+    return this.#isRecent(backlog) && nowMs - backlog.overSinceMs >= LASTING_OVERLOAD_MS;
+  }
+
+  /** Whether this turn began soon after the last one that went over. */
+  #isRecent({ overUntilMs }: Backlog): boolean {
+    return this.#turnBeganMs - overUntilMs < CALM_MS;
+  }
+
   /** The immediate comes when the turn has answered whatever was ready. */
   #beginTurn(nowMs: number): void {
     this.#isInTurn = true;
     setImmediate(this.#endTurn);
-    for (const kind of WORK_KINDS) {
-      const backlog = this.#backlogs[kind];
-      // Idle for so long: that was a break.
-      if (nowMs - this.#turnEndedMs >= backlog.maxMs)
-        backlog.overSinceMs = Number.POSITIVE_INFINITY;
-    }
     this.#turnBeganMs = nowMs;
   }
 
@@ -178,14 +185,13 @@ export class Admission {
     if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
     for (const kind of WORK_KINDS) {
       const backlog = this.#backlogs[kind];
-      const isOver = backlog.spentMs >= backlog.maxMs;
-      backlog.overSinceMs = isOver
-        ? Math.min(backlog.overSinceMs, this.#turnBeganMs)
-        : Number.POSITIVE_INFINITY;
+      if (backlog.spentMs >= backlog.maxMs) {
+        if (!this.#isRecent(backlog)) backlog.overSinceMs = this.#turnBeganMs;
+        backlog.overUntilMs = nowMs;
+      }
       backlog.spentMs = 0;
     }
     this.#current = undefined;
     this.#isInTurn = false;
-    this.#turnEndedMs = nowMs;
   }
 }

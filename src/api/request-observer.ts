@@ -14,7 +14,10 @@ export interface RequestOutcome {
 /** Gets every request; must not throw. */
 export type RequestObserver = (outcome: RequestOutcome) => void;
 
-/** Has observers told of every request that the HTTP parser lets through; of an abandoned one, too. */
+/**
+ * Has observers told of every request that the HTTP parser lets through, also when its client goes
+ * away before the answer; but not of those that stand behind such a one on its connection.
+ */
 export function observeRequests(app: FastifyInstance, observers: readonly RequestObserver[]): void {
   if (observers.length === 0) return;
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,7 +1,8 @@
 /**
- * Waiting reads, an extension (docs/extensions.md): a request names the version it must see, and waits a bounded time
- * for a node that is behind. It waits before its body is received and before the ledger is read, so that a waiting
- * request costs a connection and little else; how many may wait is bounded.
+ * Waiting reads, an extension (docs/extensions.md): a request names the version it must see, and
+ * waits a bounded time for a node that is behind. It waits before its body is received and before
+ * the ledger is read, so that a waiting request costs a connection and little else; how many may
+ * wait is bounded.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { LedgerReader } from '../ledger/api-contract.ts';
@@ -11,7 +12,7 @@ import { U64 } from './parameters.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** What the header's name is made of, after the prefix. */
-const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
+export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
 /** How often the ledger is looked at while somebody waits, in milliseconds. */
 const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */
@@ -55,8 +56,8 @@ export class VersionWaiting {
 
   /**
    * Resolves when the ledger shows a version, or when the client has gone.
-   * @throws FrameworkError 400 for a text that is no version; ApiError 503 `version_not_found` when it has not come in
-   *   time, or when too many wait already; what the ledger throws
+   * @throws FrameworkError 400 for a text that is no version; ApiError 503 `version_not_found` when
+   *   it has not come in time, or when too many wait already; what the ledger throws
    */
   async waitFor(text: string, response: ServerResponse): Promise<void> {
     const version = this.#parse(text);
@@ -88,7 +89,8 @@ export class VersionWaiting {
     } catch (cause) {
       if (!(cause instanceof MoveError)) throw cause;
       const name = this.#headerName;
-      const message = `failed to parse header \`${name}\`: failed to parse "${U64.name}": ${cause.message}`;
+      const message =
+        `failed to parse header \`${name}\`: ` + `failed to parse "${U64.name}": ${cause.message}`;
       throw new FrameworkError(400, message, { cause });
     }
   }

@@ -1,10 +1,17 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until it is told to stop. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { RunningNode } from '../node/running-node.ts';
 import { type NodeSettings, nodeSettings, settingFlags } from '../node/settings.ts';
 import { stopSignal } from '../node/stop-signal.ts';
 import { workerCount } from '../node/worker-count.ts';
 import type { CommandContext } from './main.ts';
+
+/**
+ * How long a start may go on after a signal, in milliseconds: most are over by then and end
+ * cleanly.
+ */
+const START_GRACE_MS = 2_000;
 
 interface ServeFlags extends Record<string, unknown> {
   readonly config?: string;
@@ -52,7 +59,13 @@ export function addServeCommand(program: Command, context: CommandContext): void
     });
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
     const stopped = stopSignal();
-    const node = await startServing(settings);
+    const node = await Promise.race([
+      startServing(settings),
+      stopped.then(() => sleep(START_GRACE_MS)),
+    ]);
+    // It may wait for an upstream for ever. Nothing was promised to anybody yet, and what was
+    // committed is safe.
+    if (node === undefined) process.exit(0);
     process.stdout.write(`${JSON.stringify(node.ready)}\n`);
     try {
       node.logger.info({ signal: await Promise.race([stopped, node.failed]) }, 'stopping');

@@ -4,7 +4,10 @@ import { DEFAULT_DATA_FOLDER } from '../node/settings.ts';
 import type { VerifyProgress, VerifyReport } from '../node/verify.ts';
 import type { CommandContext } from './main.ts';
 
-/** How often a line on a terminal is drawn again, and where there is none a line is written, in milliseconds. */
+/**
+ * How often a line on a terminal is drawn again, and where there is none a line is written, in
+ * milliseconds.
+ */
 const TERMINAL_INTERVAL_MS = 200;
 const LINE_INTERVAL_MS = 5_000;
 

@@ -1,8 +1,9 @@
 /**
- * Goes through the versions of a ledger in order. Where whole transactions are kept, every hash is computed again, the
- * accumulator is extended from genesis (or from what pruning left on record), and every row that a version's bytes
- * make is compared with the one that is there: the store must be exactly what its transactions say. Where they are not
- * kept, what each version is on record to have written must be there.
+ * Goes through the versions of a ledger in order. Where whole transactions are kept, every hash is
+ * computed again, the accumulator is extended from genesis (or from what pruning left on record),
+ * and every row that a version's bytes make is compared with the one that is there: the store must
+ * be exactly what its transactions say. Where they are not kept, what each version is on record to
+ * have written must be there.
  */
 import { accumulatorRoot, MerkleAccumulator } from '../move/accumulator.ts';
 import { BcsError, decodeBcs } from '../move/bcs-reader.ts';
@@ -121,7 +122,8 @@ class VersionExaminer {
     } else {
       this.#decode(version, key, TRANSACTION_INFOS, () => decodeBcs(info, readTransactionInfo));
     }
-    // What is missing is left out of the chain all the same in its place, so that the versions keep their numbers.
+    // What is missing is left out of the chain all the same in its place, so that the versions keep
+    // their numbers.
     this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
     return info;
   }
@@ -247,7 +249,9 @@ class VersionExaminer {
     damages.row(column, { partition, order }, 'it is missing, though its key has state', version);
   }
 
-  /** A deletion at the version up to which all is cleared is itself cleared (spec/ledger.md §5.6). */
+  /**
+   * A deletion at the version up to which all is cleared is itself cleared (spec/ledger.md §5.6).
+   */
   #mayBeGone(version: bigint, row: Uint8Array): boolean {
     const { clearedBelow } = this.#context.progress;
     const entry = decodeStateRow(Buffer.alloc(0), {
@@ -265,7 +269,10 @@ class VersionExaminer {
     return damages.decoded(() => decodeVersionWrites(partition, order, value), version);
   }
 
-  /** The list of a version's writes: its keys, its events, then those that module events were translated into. */
+  /**
+   * The list of a version's writes: its keys, its events, then those that module events were
+   * translated into.
+   */
   async #examineWritesList(
     version: bigint,
     key: BucketKey,
@@ -306,7 +313,8 @@ class VersionExaminer {
     const found = await this.#eventRow(version, event);
     if (found === undefined) return;
     if (data.events[found.index]?.kind === 'v2') return;
-    const detail = `event ${event.sequenceNumber} of stream ${event.address}/${event.creationNumber} was not emitted`;
+    const stream = `${event.address}/${event.creationNumber}`;
+    const detail = `event ${event.sequenceNumber} of stream ${stream} was not emitted`;
     this.#context.damages.row(VERSION_WRITES, key, detail, version);
   }
 

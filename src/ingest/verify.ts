@@ -1,6 +1,6 @@
 /**
- * Examines a whole ledger: every hash, every column against the others, and digests of all columns. What it proves and
- * what it cannot: docs/operations.md.
+ * Examines a whole ledger: every hash, every column against the others, and digests of all columns.
+ * What it proves and what it cannot: docs/operations.md.
  */
 import {
   COLUMNS,
@@ -55,7 +55,8 @@ export interface VerifyProgress {
 
 /**
  * Examines the ledger of a store.
- * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode, which nothing goes on without
+ * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode, which
+ *   nothing goes on without
  */
 export async function verifyLedger(
   store: StoreReader,

@@ -1,7 +1,8 @@
 /**
- * Which objects belong to accounts whose history is kept: their primary fungible stores, so that their balances can
- * be asked at every kept version. The store of an account and an asset lies at an address of its own
- * (spec/ledger.md §6.2); the asset is read from its value, and the address must follow from both.
+ * Which objects belong to accounts whose history is kept: their primary fungible stores, so that
+ * their balances can be asked at every kept version. The store of an account and an asset lies at
+ * an address of its own (spec/ledger.md §6.2); the asset is read from its value, and the address
+ * must follow from both.
  */
 import { type Address, addressFromBytes } from '../move/address.ts';
 import { BcsError } from '../move/bcs-reader.ts';
@@ -13,7 +14,10 @@ import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/s
 import type { KeptObject } from '../store/prune-step.ts';
 import type { KeptAccounts } from '../store/pruning-column.ts';
 
-/** Most addresses of primary stores remembered; all are dropped together when there are more. Some 100 MB. */
+/**
+ * Most addresses of primary stores remembered; all are dropped together when there are more. Some
+ * 100 MB.
+ */
 const MAX_REMEMBERED_STORES = 500_000;
 
 /** Tells primary stores of kept accounts; for the pruner. */

@@ -1,12 +1,13 @@
 /**
- * Says what of a ledger was pruned, key by key: below the oldest version only the history of kept accounts can be
- * asked, from the version on that it is whole from.
+ * Says what of a ledger was pruned, key by key: below the oldest version only the history of kept
+ * accounts can be asked, from the version on that it is whole from.
  *
- * It also sees to it that nothing is answered from half-pruned state. A view may be older than the newest pruning. A
- * row that is found is right all the same (src/store/prune-step.ts); absence is trusted only while nothing that the
- * view shows can have been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the
- * new oldest version was published; so a view whose head was still the newest half of that ago needs no second look,
- * and a request that is answered at once never pays for one.
+ * It also sees to it that nothing is answered from half-pruned state. A view may be older than the
+ * newest pruning. A row that is found is right all the same (src/store/prune-step.ts); absence is
+ * trusted only while nothing that the view shows can have been deleted, and otherwise the head is
+ * read again. Deleting begins READER_GRACE_MS after the new oldest version was published; so a view
+ * whose head was still the newest half of that ago needs no second look, and a request that is
+ * answered at once never pays for one.
  */
 import type { Address } from '../move/address.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
@@ -56,8 +57,8 @@ export class PruningGuard {
   }
 
   /**
-   * A page of a stream, which is kept as far back as its account. A gap that pruning has made since the view was
-   * taken comes out as what it is: pruned.
+   * A page of a stream, which is kept as far back as its account. A gap that pruning has made since
+   * the view was taken comes out as what it is: pruned.
    * @throws EventGapError, RowDamagedError
    */
   async eventPage(stream: StreamId, query: EventPageQuery): Promise<EventPage> {
@@ -84,8 +85,8 @@ export class PruningGuard {
   }
 
   /**
-   * Makes a state reader see what was pruned: it throws LedgerError `version_pruned` where nothing is found because
-   * it is gone.
+   * Makes a state reader see what was pruned: it throws LedgerError `version_pruned` where nothing
+   * is found because it is gone.
    * @param account whose keys it reads; absent: keys of nobody whose history is kept
    */
   reader(read: StateReader, account?: Address): StateReader {

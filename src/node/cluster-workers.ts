@@ -19,7 +19,10 @@ import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 const STEADY_LIFE_MS = 10_000;
 /** So many ends in a row of workers that had not, in one place, fail the node. */
 export const MAX_EARLY_ENDS = 5;
-/** How long a worker may take to answer, in milliseconds; one that hangs is killed and started again. */
+/**
+ * How long a worker may take to answer when it was told to, in milliseconds; one that hangs is killed
+ * and started again.
+ */
 const START_TIMEOUT_MS = 60_000;
 /** Wait before the third start in a row, in milliseconds; it doubles from one to the next. */
 const FIRST_RESTART_DELAY_MS = 100;
@@ -36,6 +39,8 @@ export type WorkerReady = WorkerReport & { readonly kind: 'ready' };
 interface Place {
   readonly number: number;
   worker: Worker | undefined;
+  /** Whether it waits to be told where to listen. */
+  isWaiting: boolean;
   isReady: boolean;
   startedMs: number;
   earlyEnds: number;
@@ -59,20 +64,20 @@ export class WorkerPool {
   #fail: (error: NodeError) => void = () => undefined;
   #becameReady: (ready: WorkerReady) => void = () => undefined;
   #allReady = false;
-  #isStopping = false;
+  /** Where workers listen, when that is known; those that come before wait for it. */
+  #listen: string | undefined;
+  #stopping: Promise<void> | undefined;
   #restarts = 0;
   #question = 0;
   readonly #answers = new Map<number, (place: Place, families: readonly MetricFamily[]) => void>();
 
-  /**
-   * @param settings with a port that is not 0: a worker that comes when all others are gone has to take the same
-   * @param count 1 or more
-   */
+  /** @param count 1 or more */
   constructor(settings: NodeSettings, count: number, logger: Logger) {
     this.#settings = settings;
     this.#logger = logger;
     this.#places = Array.from({ length: count }, (_, index) => ({
-      ...{ number: index + 1, worker: undefined, isReady: false, startedMs: 0, earlyEnds: 0 },
+      ...{ number: index + 1, worker: undefined, isWaiting: false, isReady: false },
+      ...{ startedMs: 0, earlyEnds: 0 },
       ...{ load: undefined, restart: undefined, startTimeout: undefined, known: [], ended: [] },
     }));
     this.failed = new Promise((_, reject) => {
@@ -84,12 +89,23 @@ export class WorkerPool {
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker-main.js', import.meta.url)) });
   }
 
-  /** Starts all; resolves when all answer. @throws NodeError what kept one from it; the others still run */
-  async start(): Promise<WorkerReady> {
+  /** Starts the processes, which load what they need and wait for `listen`. */
+  fork(): void {
+    for (const place of this.#places) this.#fork(place);
+  }
+
+  /**
+   * Has all of them listen; resolves when all answer.
+   * @param listen HOST:PORT with a port that is not 0: a worker that comes when all others are gone
+   *   has to take the same
+   * @throws NodeError what kept one from it; the others still run
+   */
+  async listen(listen: string): Promise<WorkerReady> {
+    this.#listen = listen;
     const ready = new Promise<WorkerReady>((resolve) => {
       this.#becameReady = resolve;
     });
-    for (const place of this.#places) this.#fork(place);
+    for (const place of this.#places) if (place.isWaiting) this.#order(place, listen);
     const last = await Promise.race([ready, this.failed]);
     this.#allReady = true;
     return last;
@@ -133,8 +149,12 @@ export class WorkerPool {
   }
 
   /** Stops all: they finish what is under way; those that take too long are killed. */
-  async stop(): Promise<void> {
-    this.#isStopping = true;
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     for (const { restart } of this.#places) clearTimeout(restart);
     const workers = this.#places.flatMap(({ worker }) => (worker === undefined ? [] : [worker]));
     const ends = workers.map(
@@ -160,7 +180,15 @@ export class WorkerPool {
       // It never came to be: there will be no exit.
       if (worker.process.pid === undefined) this.#ended(place, error.message);
     });
-    place.startTimeout = setTimeout(() => worker.process.kill('SIGKILL'), START_TIMEOUT_MS);
+  }
+
+  /** Has a worker answer, within the time for that. */
+  #order(place: Place, listen: string): void {
+    const { worker, number } = place;
+    place.isWaiting = false;
+    const settings = { ...this.#settings, listen };
+    this.#send(worker, { kind: 'start', settings, place: number });
+    place.startTimeout = setTimeout(() => worker?.process.kill('SIGKILL'), START_TIMEOUT_MS);
   }
 
   #send(worker: Worker | undefined, order: WorkerOrder): void {
@@ -170,9 +198,9 @@ export class WorkerPool {
 
   #hear(place: Place, report: WorkerReport): void {
     if (report.kind === 'hello') {
-      const { number } = place;
-      this.#send(place.worker, { kind: 'start', settings: this.#settings, place: number });
-      if (this.#isStopping) this.#send(place.worker, { kind: 'stop' });
+      place.isWaiting = true;
+      if (this.#stopping !== undefined) this.#send(place.worker, { kind: 'stop' });
+      else if (this.#listen !== undefined) this.#order(place, this.#listen);
     } else if (report.kind === 'ready') {
       place.isReady = true;
       clearTimeout(place.startTimeout);
@@ -203,11 +231,12 @@ export class WorkerPool {
     const lifeMs = performance.now() - place.startedMs;
     const wasSteady = place.isReady && lifeMs >= STEADY_LIFE_MS;
     place.worker = undefined;
+    place.isWaiting = false;
     place.isReady = false;
     place.load = undefined;
     clearTimeout(place.startTimeout);
     this.#retire(place);
-    if (this.#isStopping) return;
+    if (this.#stopping !== undefined) return;
     place.earlyEnds = wasSteady ? 0 : place.earlyEnds + 1;
     if (place.earlyEnds >= MAX_EARLY_ENDS) {
       this.#fail(

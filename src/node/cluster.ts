@@ -16,7 +16,6 @@ import { createLogger } from './logger.ts';
 import { counter, gauge, type MetricFamily, plain } from './metrics-family.ts';
 import { startWantedMetrics } from './metrics-setting.ts';
 import { NodeError } from './node-error.ts';
-import { openNodeStore } from './node-store.ts';
 import { asNodeError } from './open-store.ts';
 import { type RunningNode, readyLine } from './running-node.ts';
 import type { NodeSettings } from './settings.ts';
@@ -47,21 +46,28 @@ async function start(
 ): Promise<RunningNode> {
   const address = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
-  const store = await openNodeStore(settings, stopList, logger);
   const pools: WorkerPool[] = [];
-  const metrics = async () => {
-    const pool = pools.at(-1);
-    return pool === undefined ? [] : [workerFamilies(pool), ...(await pool.metrics())];
-  };
-  await startWantedMetrics(settings, store, logger, stopList, metrics);
-  stopList.add('the workers', async () => {
-    await pools.at(-1)?.stop();
-  });
-  for (;;) {
-    const pool = new WorkerPool(await withPort(settings, address), count, logger);
+  const newPool = (): WorkerPool => {
+    const pool = new WorkerPool(settings, count, logger);
     pools.push(pool);
+    pool.fork();
+    return pool;
+  };
+  const stopWorkers = () => Promise.all(pools.map((pool) => pool.stop()));
+  // If there is no store to answer from, workers that wait have to be stopped; else they stop first.
+  stopList.add('the workers that wait', stopWorkers);
+  let pool = newPool();
+  // Loaded while the workers load what they need.
+  const { openNodeStore } = await import('./node-store.ts');
+  const nodeStore = await openNodeStore(settings, stopList, logger);
+  const metrics = async () => [workerFamilies(pool), ...(await pool.metrics())];
+  await startWantedMetrics(settings, nodeStore, logger, stopList, metrics);
+  stopList.add('the workers', stopWorkers);
+  for (;;) {
     try {
-      const { port, chainId, version } = await pool.start();
+      const { port, chainId, version } = await pool.listen(
+        await withPort(settings.listen, address),
+      );
       const ready = readyLine(interfaceUrl(address.host, port), chainId, BigInt(version));
       logger.info({ ...ready, workers: count }, 'answering');
       return { ready, logger, failed: pool.failed, stop: () => stopList.stop() };
@@ -69,14 +75,14 @@ async function start(
       const isTaken = error instanceof NodeError && error.code === 'listen_failed';
       if (!isTaken || address.port !== 0 || pools.length === MAX_PORTS_TRIED) throw error;
       await pool.stop();
+      pool = newPool();
     }
   }
 }
 
-/** Settings whose port is not 0: the workers have to name the one they share. */
-async function withPort(settings: NodeSettings, { host, port }: ListenAddress) {
-  if (port !== 0) return settings;
-  return { ...settings, listen: settings.listen.replace(/:0+$/, `:${await freePort(host)}`) };
+/** The address with a port that is not 0: the workers have to name the one they share. */
+async function withPort(listen: string, { host, port }: ListenAddress): Promise<string> {
+  return port === 0 ? listen.replace(/:0+$/, `:${await freePort(host)}`) : listen;
 }
 
 /** A port that nobody listens on now. @throws NodeError `listen_failed` */

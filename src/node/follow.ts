@@ -52,6 +52,8 @@ export interface FollowReport {
 /** Following under way, in a node that does other things too. */
 export interface Following {
   readonly counters: FollowCounters;
+  /** Newest version of the upstream, as last heard. */
+  upstreamVersion(): bigint | undefined;
   /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */
   readonly started: Promise<void>;
   /** Resolves when it has ended, by `stop`, at `until`, or by a failure, which is in the log. Never rejects. */
@@ -98,6 +100,7 @@ export function startFollowing(
   const options = followOptions(request);
   const abort = new AbortController();
   const counters = newFollowCounters();
+  let upstreamVersion: bigint | undefined;
   let sayStarted: () => void = () => undefined;
   const started = new Promise<void>((resolve) => {
     sayStarted = resolve;
@@ -108,6 +111,9 @@ export function startFollowing(
     signal: abort.signal,
     counters,
     onLedger: () => sayStarted(),
+    onUpstream: (version: bigint | undefined) => {
+      upstreamVersion = version;
+    },
   };
   const ended = follow(writer, options, context).then(
     ({ head }) => logger.info({ version: String(head?.version) }, 'following ended'),
@@ -118,7 +124,7 @@ export function startFollowing(
     abort.abort();
     await ended;
   };
-  return { counters, started, ended, stop };
+  return { counters, upstreamVersion: () => upstreamVersion, started, ended, stop };
 }
 
 interface FollowContext {
@@ -127,6 +133,7 @@ interface FollowContext {
   readonly signal: AbortSignal;
   readonly counters?: FollowCounters;
   readonly onLedger?: () => void;
+  readonly onUpstream?: (version: bigint | undefined) => void;
 }
 
 async function follow(
@@ -163,7 +170,7 @@ function observerOf(
   writer: LedgerWriter,
   options: FollowOptions,
   progress: FollowProgress,
-  { logger, onLedger }: FollowContext,
+  { logger, onLedger, onUpstream }: FollowContext,
 ): FollowObserver {
   let hadLedger = false;
   return {
@@ -173,6 +180,7 @@ function observerOf(
         logGenesis(writer, options, logger);
         onLedger?.();
       }
+      onUpstream?.(upstreamVersion);
       progress.update({ version: head?.version, upstreamVersion });
     },
     trouble: (error, delayMs) => {

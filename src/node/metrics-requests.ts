@@ -3,7 +3,7 @@ import type { RequestObserver } from '../api/request-observer.ts';
 import { counter, type MetricFamily, type MetricValue } from './metrics-family.ts';
 
 /** Upper bounds of the latency histogram's buckets, in seconds. */
-export const LATENCY_BUCKETS_SECS: readonly number[] = [
+const LATENCY_BUCKETS_SECS: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 /** Methods that have a label of their own; the parser knows thirty more. */

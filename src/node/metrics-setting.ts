@@ -1,9 +1,8 @@
 /** Metrics when the settings want them; what they are made of is loaded only then. */
 import type { Logger } from 'pino';
-import type { StoreReader } from '../store/store.ts';
-import type { NodeMetrics } from './metrics.ts';
 import type { MetricSource } from './metrics-listener.ts';
 import type { ProcessMetrics } from './metrics-process.ts';
+import type { NodeStore } from './node-store.ts';
 import type { NodeSettings } from './settings.ts';
 import type { StopList } from './stop-list.ts';
 
@@ -15,14 +14,14 @@ import type { StopList } from './stop-list.ts';
  */
 export async function startWantedMetrics(
   settings: NodeSettings,
-  store: StoreReader,
+  nodeStore: NodeStore,
   logger: Logger,
   stopList: StopList,
   workers?: MetricSource,
-): Promise<NodeMetrics | undefined> {
+): Promise<ProcessMetrics | undefined> {
   if (settings.metricsListen === '') return undefined;
   const { startMetrics } = await import('./metrics.ts');
-  return startMetrics(settings, store, logger, stopList, workers);
+  return startMetrics(settings, nodeStore, logger, stopList, workers);
 }
 
 /** The metrics of a worker. @param place its number */

@@ -1,11 +1,12 @@
 /** The node's metrics when they are wanted: of this process, the ledger and the workers (docs/metrics.md). */
 import type { Logger } from 'pino';
-import type { StoreReader } from '../store/store.ts';
 import { parseListenAddress } from './listen-address.ts';
 import { gauge, type MetricFamily } from './metrics-family.ts';
+import { followFamilies } from './metrics-follow.ts';
 import { ledgerFamilies } from './metrics-ledger.ts';
 import { listenForMetrics, type MetricSource } from './metrics-listener.ts';
 import { ProcessMetrics } from './metrics-process.ts';
+import type { NodeStore } from './node-store.ts';
 import { packageVersion } from './package-version.ts';
 import type { NodeSettings } from './settings.ts';
 import type { StopList } from './stop-list.ts';
@@ -13,32 +14,26 @@ import type { StopList } from './stop-list.ts';
 /** What the process that is asked for metrics is called among them. */
 const PRIMARY = 'primary';
 
-/** Metrics that can be asked for. */
-export interface NodeMetrics {
-  /** Of the process that is asked. */
-  readonly own: ProcessMetrics;
-  /** Where they are answered. */
-  readonly port: number;
-}
-
 /**
  * Answers `GET /metrics` where the settings say; stopping goes on the list.
  * @param workers gives the families of other processes
+ * @returns those of this process
  * @throws NodeError `bad_setting`, `listen_failed`
  */
 export async function startMetrics(
   settings: NodeSettings,
-  store: StoreReader,
+  nodeStore: NodeStore,
   logger: Logger,
   stopList: StopList,
   workers: MetricSource = async () => [],
-): Promise<NodeMetrics> {
+): Promise<ProcessMetrics> {
   const address = parseListenAddress(settings.metricsListen, 'metrics_listen');
   const own = new ProcessMetrics(PRIMARY);
   stopList.add('measuring', () => own.stop());
   const source: MetricSource = async () => [
     [nodeInfo()],
-    await ledgerFamilies(store, settings.data),
+    await ledgerFamilies(nodeStore.store, settings.data),
+    nodeStore.following === undefined ? [] : followFamilies(nodeStore.following),
     own.families(),
     ...(await workers()),
   ];
@@ -48,7 +43,7 @@ export async function startMetrics(
     { url: `http://${settings.metricsListen.replace(/:\d+$/, `:${port}`)}/metrics` },
     'metrics',
   );
-  return { own, port };
+  return own;
 }
 
 function nodeInfo(): MetricFamily {

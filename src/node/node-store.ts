@@ -6,10 +6,18 @@ import type { Logger } from 'pino';
 import { readHead } from '../store/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
+import type { Following } from './follow.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
 import type { NodeSettings } from './settings.ts';
 import type { StopList } from './stop-list.ts';
+
+/** The store of a node, and what writes it. */
+export interface NodeStore {
+  readonly store: StoreReader;
+  /** Where another node is followed. */
+  readonly following?: Following;
+}
 
 /**
  * Opens the store of a node, which holds a ledger then; closing it, and ending what writes it, goes on the list.
@@ -19,13 +27,13 @@ export async function openNodeStore(
   settings: NodeSettings,
   stopList: StopList,
   logger: Logger,
-): Promise<StoreReader> {
+): Promise<NodeStore> {
   if (!hasStore(settings.data) && settings.follow === '') {
     await makeSmallSample(settings.data, logger);
   }
-  const store = await openStore(settings, stopList, logger);
-  if ((await readHead(store)) === undefined) throw emptyStoreError(settings.data);
-  return store;
+  const opened = await openStore(settings, stopList, logger);
+  if ((await readHead(opened.store)) === undefined) throw emptyStoreError(settings.data);
+  return opened;
 }
 
 /** A newcomer has no genesis file: there is something to ask all the same. */
@@ -43,7 +51,7 @@ async function openStore(
   settings: NodeSettings,
   stopList: StopList,
   logger: Logger,
-): Promise<StoreReader> {
+): Promise<NodeStore> {
   if (settings.produce > 0 && settings.follow !== '') {
     throw new NodeError(
       'bad_setting',
@@ -55,9 +63,9 @@ async function openStore(
   }
   if (settings.produce === 0 && settings.follow === '') {
     warnOfIdlePruning(settings, logger);
-    const reader = openStoreReader(settings.data);
-    stopList.add('the store', () => reader.close());
-    return reader;
+    const store = openStoreReader(settings.data);
+    stopList.add('the store', () => store.close());
+    return { store };
   }
   const store = await openStoreWriter(settings.data);
   stopList.add('the store', () => store.close());
@@ -66,27 +74,27 @@ async function openStore(
   const pruning = await startPruning(writer, settings, logger);
   stopList.add('the pruner', () => pruning.stop());
   if (settings.follow !== '') {
-    await follow(writer, settings, stopList, logger);
-    return store;
+    return { store, following: await follow(writer, settings, stopList, logger) };
   }
   const { startProducing } = await import('./producer.ts');
   const producer = await startProducing(writer, settings.produce, logger);
   stopList.add('the producer', () => producer.stop());
-  return store;
+  return { store };
 }
 
-/** Follows another node; resolves when there is a ledger to answer from. */
+/** Follows another node; resolves when there is a ledger to answer from, or never will be. */
 async function follow(
   writer: LedgerWriter,
   { follow: from, waypoint }: NodeSettings,
   stopList: StopList,
   logger: Logger,
-): Promise<void> {
+): Promise<Following> {
   const { startFollowing } = await import('./follow.ts');
   const request = { from, waypoint: waypoint === '' ? undefined : waypoint };
   const following = startFollowing(writer, request, logger);
   stopList.add('the follower', () => following.stop());
-  await following.started;
+  await Promise.race([following.started, following.ended]);
+  return following;
 }
 
 /** Settings of pruning have no effect in a node that does not write. */

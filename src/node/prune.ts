@@ -1,4 +1,6 @@
-/** Pruning a ledger: `daybook prune`, and beside the writing of a serving node. docs/operations.md. */
+/**
+ * Pruning a ledger: `daybook prune`, and beside the writing of a serving node. docs/operations.md.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { keptPrimaryStores } from '../ledger/kept-stores.ts';
@@ -49,7 +51,10 @@ export function prunePolicyOf({
   };
 }
 
-/** The accounts that settings and their file name. @throws NodeError `bad_setting`, `file_not_readable` */
+/**
+ * The accounts that settings and their file name. @throws NodeError `bad_setting`,
+ * `file_not_readable`
+ */
 export function keptAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set<Address> {
   const accounts = new Set<Address>();
   const add = (text: string, where: string): void => {
@@ -132,8 +137,8 @@ export interface Pruning {
 }
 
 /**
- * Keeps pruning the ledger of a writer, beside its commits; at once notes down the accounts to keep. A ledger that has
- * yet to come is waited for.
+ * Keeps pruning the ledger of a writer, beside its commits; at once notes down the accounts to
+ * keep. A ledger that has yet to come is waited for.
  * @throws NodeError `bad_setting`, `file_not_readable`
  */
 export async function startPruning(

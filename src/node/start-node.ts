@@ -32,9 +32,10 @@ export async function startNode(settings: NodeSettings): Promise<RunningNode> {
 async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
   const { host } = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
-  const store = await openNodeStore(settings, stopList, logger);
-  const metrics = await startWantedMetrics(settings, store, logger, stopList);
-  const { port, state } = await startInterface(store, settings, logger, stopList, metrics?.own);
+  const nodeStore = await openNodeStore(settings, stopList, logger);
+  const metrics = await startWantedMetrics(settings, nodeStore, logger, stopList);
+  const { store } = nodeStore;
+  const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
   const ready = readyLine(interfaceUrl(host, port), state.chainId, state.version);
   logger.info(ready, 'answering');
   return { ready, logger, failed: new Promise(() => undefined), stop: () => stopList.stop() };

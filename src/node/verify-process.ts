@@ -1,6 +1,7 @@
 /**
- * The process that examines a ledger: `node verify-process.js DIRECTORY`, started by verify.ts with a channel. The
- * engine can take its process down when it meets damaged pages; then it is this one, and the other one says so.
+ * The process that examines a ledger: `node verify-process.js DIRECTORY`, started by verify.ts with
+ * a channel. The engine can take its process down when it meets damaged pages; then it is this one,
+ * and the other one says so.
  */
 import { NodeError } from './node-error.ts';
 import { verifyHere } from './verify-ledger.ts';

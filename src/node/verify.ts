@@ -1,6 +1,6 @@
 /**
- * `daybook verify`: examines a ledger in a process of its own, so that whatever the engine does on damaged pages, there
- * is somebody left to say what is damaged.
+ * `daybook verify`: examines a ledger in a process of its own, so that whatever the engine does on
+ * damaged pages, there is somebody left to say what is damaged.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -15,12 +15,15 @@ export type { VerifyProgress, VerifyReport };
 /** The process's file. Only compiled code has one: Node 20 runs no TypeScript. */
 const PROCESS_URL = new URL('./verify-process.js', import.meta.url);
 const IS_COMPILED = import.meta.url.endsWith('.js');
-/** A process that says nothing for so long goes round in circles on damaged pages, in milliseconds. */
+/**
+ * A process that says nothing for so long goes round in circles on damaged pages, in milliseconds.
+ */
 const SILENCE_TIMEOUT_MS = 120_000;
 
 /** What to do about a damaged ledger. */
 export const DAMAGE_REMEDY =
-  'put a good copy of the folder in its place, or make the ledger anew (daybook init, daybook follow)';
+  'put a good copy of the folder in its place, ' +
+  'or make the ledger anew (daybook init, daybook follow)';
 
 /**
  * Examines the ledger of a folder; readers and a writer may go on beside it.

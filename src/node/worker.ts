@@ -24,9 +24,13 @@ export async function runWorker(): Promise<void> {
   const stopped = stopSignal();
   const orders = new Orders();
   await report({ kind: 'hello' });
-  const { settings, place } = await orders.start;
+  const start = await Promise.race([orders.start, orders.stop, stopped]);
+  if (typeof start !== 'object') process.exit(0);
+  const { settings, place } = start;
   const stopList = new StopList();
   const metrics = await wantedWorkerMetrics(settings, place);
+  const families = () => metrics?.families() ?? [];
+  orders.onMetrics((question) => void report({ kind: 'metrics', question, families: families() }));
   try {
     orders.onClose(await answer(settings, stopList, metrics));
   } catch (error) {
@@ -34,8 +38,6 @@ export async function runWorker(): Promise<void> {
     await reportFailure(error);
     process.exit(EXIT_FAILED);
   }
-  const families = () => metrics?.families() ?? [];
-  orders.onMetrics((question) => void report({ kind: 'metrics', question, families: families() }));
   await Promise.race([stopped, orders.stop]);
   await stopList.stop();
   // What was counted since the last question.

@@ -20,7 +20,10 @@ const META_BYTES = 160;
 /** Pages are at least this large, in bytes, and a power of two. */
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
-/** Most pages at the end of a file that may not have been written: those of 512 MiB, the largest commit. */
+/**
+ * Most pages at the end of a file that may not have been written: those of 512 MiB, the largest
+ * commit.
+ */
 const MAX_UNWRITTEN_PAGES = 131_072n;
 
 /**

@@ -1,8 +1,9 @@
 /**
- * Which pages of an LMDB file its list of free pages names. The engine (3.5.6) reserves pages in blocks at the end of
- * the file and writes them only when they are used, so a sound file may be shorter than its last page says: by pages
- * that are free. Layout, read off files that it wrote: a page has a header of 24 bytes, then offsets of nodes, counted
- * from the header's end; a list of pages is a count and 64-bit numbers, −n before a page for n pages from it on.
+ * Which pages of an LMDB file its list of free pages names. The engine (3.5.6) reserves pages in
+ * blocks at the end of the file and writes them only when they are used, so a sound file may be
+ * shorter than its last page says: by pages that are free. Layout, read off files that it wrote: a
+ * page has a header of 24 bytes, then offsets of nodes, counted from the header's end; a list of
+ * pages is a count and 64-bit numbers, −n before a page for n pages from it on.
  */
 import { readSync } from 'node:fs';
 
@@ -15,7 +16,9 @@ const BRANCH_FLAG = 1;
 const LEAF_FLAG = 2;
 const OVERFLOW_NODE_FLAG = 1;
 const NUMBER_BYTES = 8;
-/** Most pages of the tree that are looked at, and most levels of it: far more than any store has. */
+/**
+ * Most pages of the tree that are looked at, and most levels of it: far more than any store has.
+ */
 const MAX_TREE_PAGES = 100_000;
 const MAX_TREE_DEPTH = 16;
 /** Longest list that is read, in bytes. */

@@ -1,4 +1,6 @@
-/** Checks streams of events and module events: that they decode, hang together, and were emitted. */
+/**
+ * Checks streams of events and module events: that they decode, hang together, and were emitted.
+ */
 import { EVENTS, MODULE_EVENTS, VERSION_WRITES } from './columns.ts';
 import {
   decodeEventRow,
@@ -18,7 +20,9 @@ export async function verifyEvents(context: VerifyContext): Promise<void> {
   await checkModuleEvents(context);
 }
 
-/** Checks that each stream is contiguous. Gives how many rows versions that are not cleared have. */
+/**
+ * Checks that each stream is contiguous. Gives how many rows versions that are not cleared have.
+ */
 async function checkStreams(context: VerifyContext): Promise<bigint> {
   const { damages, progress, view } = context;
   let rows = 0n;

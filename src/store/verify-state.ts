@@ -126,7 +126,7 @@ async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
   for (const [column, count] of visited) {
     const rows = await countRows(context, column);
     if (rows === count) continue;
-    const detail = `${rows} rows, of which keys are made up of ${count}: parts of long keys hang loose`;
+    const detail = `${rows} rows, keys are made up of ${count}: parts of long keys hang loose`;
     damages.add({ column: column.name, detail });
   }
   return keys;
@@ -228,7 +228,7 @@ async function nameUnknownKeys(context: VerifyContext, known: bigint): Promise<v
       partition = row.partition;
       if (decodeU64Key(row.order) > context.view.head.version) continue;
       if (hashes.has(row.partition.toString('latin1'))) continue;
-      const detail = `state key ${row.partition.toString('hex')} is in neither ${ACCOUNT_KEYS.name} nor ${STATE_KEYS.name}`;
+      const detail = `its key is in neither ${ACCOUNT_KEYS.name} nor ${STATE_KEYS.name}`;
       context.damages.row(STATE, { partition: row.partition, order: NO_ORDER }, detail);
     }
   }

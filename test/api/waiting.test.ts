@@ -1,4 +1,7 @@
-/** Waiting reads and the readiness check (docs/extensions.md), over a real store that grows meanwhile. */
+/**
+ * Waiting reads and the readiness check (docs/extensions.md), over a real store that grows
+ * meanwhile.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';

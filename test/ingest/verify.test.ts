@@ -1,6 +1,6 @@
 /**
- * Examining ledgers: sound ones hold, pruned or not; then every kind of damage in every column is found. SEED repeats
- * a run, ROUNDS (1) says how often each kind of damage is done to each column.
+ * Examining ledgers: sound ones hold, pruned or not; then every kind of damage in every column is
+ * found. SEED repeats a run, ROUNDS (1) says how often each kind of damage is done to each column.
  */
 import { expect, test } from 'vitest';
 import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
@@ -33,7 +33,9 @@ async function sampleLedger(transactions: number): Promise<LedgerWriter> {
   return writer;
 }
 
-/** A ledger without transactions, with long keys and deletions; its infos are real and say nothing. */
+/**
+ * A ledger without transactions, with long keys and deletions; its infos are real and say nothing.
+ */
 async function leanLedger(below: Below): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
   const history = new History();
@@ -93,7 +95,7 @@ async function rowsOf(store: Store, column: Column): Promise<readonly ScannedRow
   return store.scan(column, { maxRows: 10_000, maxBytes: 1e12 });
 }
 
-test('a sample ledger holds, before and after pruning, and its digests are those of its columns', async () => {
+test('a sample ledger holds, before and after pruning, and has its digests', async () => {
   const writer = await sampleLedger(800);
   const store = writer.reader;
   const report = await verifyLedger(store);

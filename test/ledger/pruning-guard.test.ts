@@ -1,6 +1,7 @@
 /**
- * Views that outlive a pruning: what they took a head of is deleted under them, and they say so. The pruner gives no
- * grace here, and the clock is moved on instead: what is trusted for seconds is so by the clock alone.
+ * Views that outlive a pruning: what they took a head of is deleted under them, and they say so.
+ * The pruner gives no grace here, and the clock is moved on instead: what is trusted for seconds is
+ * so by the clock alone.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { LedgerView } from '../../src/ledger/api-contract.ts';
@@ -54,7 +55,10 @@ function primaryStore(owner: string, amount: number): StateWrite {
   };
 }
 
-/** Versions 0 to 9, a block every two; both accounts are written at each version but one of them at 4 to 7. */
+/**
+ * Versions 0 to 9, a block every two; both accounts are written at each version but one of them at
+ * 4 to 7.
+ */
 async function ledger() {
   const writer = await LedgerWriter.open(new MemoryStore());
   for (let version = 0; version < 10; version += 1) {

@@ -1,7 +1,8 @@
 /**
- * kill −9 in the middle of writing and pruning, with readers running: after each kill the ledger verifies, nothing that
- * was seen is lost, nothing pinned is ever answered in two ways. CRASH_RUNS sets how often (default 6), SEED repeats a
- * run. And a disk that is full (root only: it takes a file system of its own).
+ * kill −9 in the middle of writing and pruning, with readers running: after each kill the ledger
+ * verifies, nothing that was seen is lost, nothing pinned is ever answered in two ways. CRASH_RUNS
+ * sets how often (default 6), SEED repeats a run. And a disk that is full (root only: it takes a
+ * file system of its own).
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,6 +24,7 @@ import {
 } from './command.ts';
 
 const CRASH_RUNS = Number(process.env['CRASH_RUNS'] ?? 6);
+const APT = '0x1::aptos_coin::AptosCoin';
 const RUN_TIMEOUT_MS = 20_000;
 const PRUNING = ['--keep', '300', '--prune-grace-seconds', '1'];
 
@@ -74,7 +76,7 @@ class Witness {
       const address = this.#addresses[Math.floor(this.#random() * this.#addresses.length)];
       const back = BigInt(Math.floor(this.#random() * 500));
       const version = this.seen > back ? this.seen - back : 0n;
-      const path = `/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin?ledger_version=${version}`;
+      const path = `/accounts/0x${address}/balance/${APT}?ledger_version=${version}`;
       response = await node.get(path);
       body = await response.text();
       this.#check(path, response.status, body);

@@ -183,6 +183,22 @@ describe.runIf(process.platform === 'linux')('metrics of several processes', () 
     expect((await node.stop()).code).toBe(0);
   });
 
+  it('show how following another node goes', async () => {
+    const upstream = await ServedNode.start(data);
+    const flags = [...ANY_PORT, '--workers', '2', '--follow', upstream.ready.url];
+    const node = await ServedNode.start(join(folder, 'follower'), flags);
+    const newest = Number(upstream.ready.ledger_version);
+    await until('all of it', async () => {
+      return (await metricsOf(node)).get('daybook_ledger_version') === newest;
+    });
+    const metrics = await metricsOf(node);
+    expect(metrics.get('daybook_follower_upstream_version')).toBe(newest);
+    expect(metrics.get('daybook_follower_transactions_total')).toBe(newest + 1);
+    expect(metrics.get('daybook_follower_faults_total')).toBe(0);
+    expect((await node.stop()).code).toBe(0);
+    expect((await upstream.stop()).code).toBe(0);
+  });
+
   it('show what the primary writes', async () => {
     const written = join(folder, 'written');
     await runCommand(['sample', '--data', written, '--transactions', '100']);

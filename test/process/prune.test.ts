@@ -1,6 +1,7 @@
 /**
- * `daybook prune` and pruning beside a serving node, with the real program: a pruned ledger is held against the same
- * ledger unpruned, request by request, at the edge and beyond it. SEED repeats a run.
+ * `daybook prune` and pruning beside a serving node, with the real program: a pruned ledger is held
+ * against the same ledger unpruned, request by request, at the edge and beyond it. SEED repeats a
+ * run.
  */
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -123,7 +124,10 @@ describe('prune', () => {
   });
   afterAll(() => killLeftNodes());
 
-  /** Accounts that have some of the native asset in a primary store, some with streams, some by chance. */
+  /**
+   * Accounts that have some of the native asset in a primary store, some with streams, some by
+   * chance.
+   */
   async function chooseKept(): Promise<Address[]> {
     const chosen = new Set<Address>();
     for (const address of addresses) {
@@ -302,7 +306,7 @@ describe('prune', () => {
     expect(expectFailure(await prune(...noFile), 1)).toContain('file of accounts');
   });
 
-  it('prunes beside production: what is answered is right or 410, and the window moves', async () => {
+  it('prunes beside production: answers are right or 410, and the window moves', async () => {
     const growing = join(folder, 'growing');
     cpSync(data, growing, { recursive: true });
     const writer = await serve(growing, [

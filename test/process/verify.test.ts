@@ -1,6 +1,6 @@
 /**
- * `daybook verify` with the real program: digests and exit codes, a ledger damaged row by row, and data files damaged in
- * ways that take the engine's process down. SEED repeats a run.
+ * `daybook verify` with the real program: digests and exit codes, a ledger damaged row by row, and
+ * data files damaged in ways that take the engine's process down. SEED repeats a run.
  */
 import {
   copyFileSync,

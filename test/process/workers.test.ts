@@ -14,10 +14,12 @@ import { openLmdbStore } from '../../src/store/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
+  endOf,
   expectFailure,
   killLeftNodes,
   runCommand,
   ServedNode,
+  startCommand,
   temporaryFolder,
 } from './command.ts';
 import { ask, childrenOf, connectionsToAll, isAlive, until } from './worker-processes.ts';
@@ -241,6 +243,23 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
     // What is wanted is 50 ms, measured on a quiet machine (docs/metrics.md); here others may be at work.
     expect(median).toBeLessThan(1_000);
     expect((await node.stop()).code).toBe(0);
+  });
+});
+
+describe.each([
+  ['one process', ['--workers', '1']],
+  ['two workers', TWO],
+])('a node of %s that is told to stop before it answers', (_, flags) => {
+  it('stops, though it waits for an upstream that is not there', async () => {
+    const empty = join(folder, `follower-${flags[1]}`);
+    const upstream = ['--follow', 'http://127.0.0.1:9', '--listen', '127.0.0.1:0'];
+    const child = startCommand(['serve', '--data', empty, ...upstream, ...flags]);
+    await once(child.stderr!, 'data');
+    const startedMs = performance.now();
+    const end = endOf(child);
+    child.kill('SIGTERM');
+    expect(await end).toMatchObject({ code: 0, signal: null, stdout: '' });
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * A look at a data file must tell one that was cut short from one that is whole and yet shorter than its last page says:
- * the engine reserves pages at the end that it has not written (seen after 69 commits of some megabytes each). SEED
- * repeats a run.
+ * A look at a data file must tell one that was cut short from one that is whole and yet shorter
+ * than its last page says: the engine reserves pages at the end that it has not written (seen after
+ * 69 commits of some megabytes each). SEED repeats a run.
  */
 import {
   copyFileSync,
@@ -93,7 +93,10 @@ function longestFreeList(file: Buffer): number {
   return longest;
 }
 
-/** Makes a file say that it has more pages than it has, as the engine does; the list of free pages names some of them. */
+/**
+ * Makes a file say that it has more pages than it has, as the engine does; the list of free pages
+ * names some of them.
+ */
 function reserve(whole: Buffer, reserved: number, listed: number): Buffer {
   const file = Buffer.from(whole);
   const pages = BigInt(file.length / PAGE_BYTES);

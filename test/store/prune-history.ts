@@ -1,4 +1,7 @@
-/** Random histories for the tests of pruning, and what pruning must leave of them, told without the store's code. */
+/**
+ * Random histories for the tests of pruning, and what pruning must leave of them, told without the
+ * store's code.
+ */
 import { addressBytes } from '../../src/move/address.ts';
 import { stateKeyHash } from '../../src/move/state-key.ts';
 import type { Block } from '../../src/store/block-column.ts';

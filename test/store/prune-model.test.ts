@@ -1,7 +1,8 @@
 /**
- * Random histories with pruning: LMDB, the model and a plain list of what must be left, the same after every step of
- * them: chunks, prunes of any depth, accounts that are kept from some point on, runs cut off between two steps,
- * restarts. RUNS sets how many histories (default 12), SEED the first.
+ * Random histories with pruning: LMDB, the model and a plain list of what must be left, the same
+ * after every step of them: chunks, prunes of any depth, accounts that are kept from some point on,
+ * runs cut off between two steps, restarts. RUNS sets how many histories (default 12), SEED the
+ * first.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/state-key.ts';

@@ -1,4 +1,7 @@
-/** The pruner by itself: where the oldest version goes, what it waits for, what it refuses, what space comes to. */
+/**
+ * The pruner by itself: where the oldest version goes, what it waits for, what it refuses, what
+ * space comes to.
+ */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -10,7 +10,10 @@ const USECS_PER_MS = 1000n;
 /** A balancer should look again soon, whatever lag is allowed, in seconds. */
 const MAX_RETRY_AFTER_SECS = 10;
 
-/** Seconds between the ledger's newest timestamp and now, rounded down; 0 for a ledger ahead of the clock. */
+/**
+ * Seconds between the ledger's newest timestamp and now, rounded down; 0 for a ledger ahead of the
+ * clock.
+ */
 function lagSecs(ledgerUsecs: bigint, nowMs: number): bigint {
   const lagUsecs = BigInt(Math.floor(nowMs)) * USECS_PER_MS - ledgerUsecs;
   return lagUsecs < 0n ? 0n : lagUsecs / USECS_PER_SEC;
