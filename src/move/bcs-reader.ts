@@ -2,6 +2,7 @@
  * A strict BCS reader over one bounds-checked cursor: canonical ULEB128, lengths bounded by the bytes that are
  * really there before memory is taken, valid UTF-8, no trailing bytes (spec/ledger.md §0).
  */
+import { isUtf8 } from 'node:buffer';
 import { ADDRESS_BYTES, type Address } from './address.ts';
 import { MoveError } from './errors.ts';
 
@@ -35,7 +36,19 @@ export class BcsError extends MoveError<BcsErrorCode> {
 /** Longest sequence BCS allows: 2^31 - 1 items or bytes. */
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Up to so many bytes a text is made here, which takes less than the call into the runtime. */
+const MAX_SHORT_TEXT_BYTES = 12;
+
+/** Bytes as text; undefined when one is not ASCII. */
+function asciiText(bytes: Uint8Array, start: number, end: number): string | undefined {
+  let text = '';
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at]!;
+    if (byte >= 0x80) return undefined;
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
 
 /** Reads BCS values one after the other. Every method throws BcsError on bad bytes. */
 export class BcsReader {
@@ -178,12 +191,22 @@ export class BcsReader {
   /** Length-prefixed UTF-8. */
   string(): string {
     const start = this.#offset;
-    const raw = this.bytes();
-    try {
-      return utf8.decode(raw);
-    } catch {
-      throw this.error('bad_utf8', 'utf8 error', start);
+    const text = this.text();
+    if (text === undefined) throw this.error('bad_utf8', 'utf8 error', start);
+    return text;
+  }
+
+  /** Length-prefixed bytes as text; undefined when they are not UTF-8. */
+  text(): string | undefined {
+    const byteLength = this.length(1);
+    const at = this.#take(byteLength);
+    const end = at + byteLength;
+    if (byteLength <= MAX_SHORT_TEXT_BYTES) {
+      const short = asciiText(this.buffer, at, end);
+      if (short !== undefined) return short;
     }
+    const raw = this.buffer.subarray(at, end);
+    return isUtf8(raw) ? raw.toString('utf8') : undefined;
   }
 
   address(): Address {

@@ -4,6 +4,8 @@ import { MAX_SEQUENCE_LENGTH } from './bcs-reader.ts';
 
 const INITIAL_BYTES = 256;
 
+/** Up to so many UTF-16 units, fewer than 128, a text is written here: less than the call into the runtime takes. */
+const MAX_SHORT_TEXT_LENGTH = 12;
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 const u64View = new DataView(new ArrayBuffer(8));
 const u64Bytes = new Uint8Array(u64View.buffer);
@@ -172,11 +174,28 @@ export class BcsWriter {
 
   /** Length-prefixed UTF-8. */
   string(text: string): this {
+    if (text.length <= MAX_SHORT_TEXT_LENGTH && this.#asciiText(text)) return this;
     const byteLength = Buffer.byteLength(text, 'utf8');
     this.length32(byteLength);
     const at = this.#reserve(byteLength);
     this.#buffer.write(text, at, byteLength, 'utf8');
     return this;
+  }
+
+  /** Appends a text of fewer than 128 characters; gives false and appends nothing when it is not ASCII. */
+  #asciiText(text: string): boolean {
+    const { length } = text;
+    const at = this.#reserve(length + 1);
+    this.#buffer[at] = length;
+    for (let index = 0; index < length; index += 1) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80) {
+        this.#length = at;
+        return false;
+      }
+      this.#buffer[at + 1 + index] = unit;
+    }
+    return true;
   }
 
   address(address: Address): this {

@@ -19,7 +19,7 @@ export const JSON_MAX_DEPTH = 127;
  * but spends as much; 8 MiB of tiny objects would take 300 MB here. No text up to 1 MiB and no transaction that a
  * chain takes comes near it.
  */
-export const JSON_MAX_VALUE_BYTES = 48 * 1024 * 1024;
+export const JSON_MAX_VALUE_BYTES = 40 * 1024 * 1024;
 
 /** What values cost in memory, roughly: on 64-bit V8. Places are counted three times, as lists grow by copying. */
 export const JSON_COST_BYTES = {

@@ -4,7 +4,6 @@
  * of value-encode.ts: whatever decodes here encodes to the same bytes (fields and variants have names of their own,
  * which every chain checks when a module is published).
  */
-import { isUtf8 } from 'node:buffer';
 import { formatAddress } from './address.ts';
 import { BcsReader } from './bcs-reader.ts';
 import { formatHex } from './hex.ts';
@@ -122,8 +121,8 @@ class ArgumentDecoder {
 
   #text(): string {
     const start = this.#reader.offset;
-    const bytes = this.#reader.bytes();
-    if (isUtf8(bytes)) return bytes.toString('utf8');
+    const text = this.#reader.text();
+    if (text !== undefined) return text;
     throw new ValueDecodeError('bad_utf8', 'text is not UTF-8', start);
   }
 

@@ -266,7 +266,7 @@ describe('the memory of values', () => {
     if (rest > 1) expect((parseJson(body(-1)) as JsonValue[]).length).toBe(count + rest - 1);
     const error = failure(body(1));
     expect(error.code).toBe('too_large');
-    expect(error.detail).toBe('values of more than 50331648 bytes in memory');
+    expect(error.detail).toBe('values of more than 41943040 bytes in memory');
   });
 
   it('of a debug print is bounded', () => {
