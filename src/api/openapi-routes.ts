@@ -52,7 +52,8 @@ function registerContent(
     handler: async (_request, reply) => {
       content ??= make();
       const [ready, reading] = [await content, await takeReading(ledger)];
-      await responder.send(reply, ready, reading.view?.state);
+      reply.hijack();
+      await responder.send(reply.raw, ready, reading.view?.state);
     },
   });
 }

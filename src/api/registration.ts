@@ -3,8 +3,10 @@
  * the ledger and has the answer or the failure written, in the order of spec/http.md §5.1, the same
  * for all of them.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import type { LedgerReader, LedgerView } from '../ledger/api-contract.ts';
+import type { MaybePromise } from '../move/module/lookup.ts';
 import type { Answer, AnyEndpoint } from './endpoint.ts';
 import { FrameworkError, knownFailure, unexpectedFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
@@ -46,12 +48,26 @@ export type Reading =
 /**
  * Takes a reading without failing: an error must come out in its turn, after those of the request.
  */
-export async function takeReading(ledger: LedgerReader): Promise<Reading> {
+export function takeReading(ledger: LedgerReader): MaybePromise<Reading> {
   try {
-    return { view: await ledger.view() };
+    const view = ledger.view();
+    if (!(view instanceof Promise)) return { view };
+    return view.then(
+      (read) => ({ view: read }),
+      (failure) => ({ failure }),
+    );
   } catch (failure) {
     return { failure };
   }
+}
+
+/** A request whose endpoint is known and whose body, if any, is there. */
+export interface MatchedRequest {
+  /** Raw texts of the path's parameters by name. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Buffer;
+  readonly response: ServerResponse;
 }
 
 /** Registers the routes of an endpoint. */
@@ -69,10 +85,14 @@ export function registerEndpoint(
       url,
       handler: (request, reply) => {
         request.operationId = endpoint.operationId;
+        reply.hijack();
         if (work === 'none' || admission.admits(work)) {
-          return handle(endpoint, request, reply, context);
+          const path = request.params as Readonly<Record<string, string>>;
+          const query = request.query as unknown as Query;
+          const body = request.bodyBytes ?? Buffer.alloc(0);
+          return answerRequest(endpoint, { path, query, body, response: reply.raw }, context);
         }
-        responder.sendRefusal(reply, overloadError(work));
+        responder.sendRefusal(reply.raw, overloadError(work));
         return undefined;
       },
     });
@@ -85,40 +105,63 @@ function routeUrls(path: string): string[] {
   return [BASE_PATH + path.replaceAll(/\{(\w+)\}/g, ':$1')];
 }
 
-async function handle(
+/**
+ * Answers a request, with a failure too. Whatever is at hand is answered before this returns: promises cost more than
+ * most of what is between them.
+ */
+export function answerRequest(
   endpoint: AnyEndpoint,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: MatchedRequest,
   context: ApiContext,
-): Promise<void> {
-  const reading = await takeReading(context.ledger);
+): MaybePromise<void> {
+  const reading = takeReading(context.ledger);
+  if (reading instanceof Promise) {
+    return reading.then((taken) => answerAt(endpoint, request, taken, context));
+  }
+  return answerAt(endpoint, request, reading, context);
+}
+
+function answerAt(
+  endpoint: AnyEndpoint,
+  request: MatchedRequest,
+  reading: Reading,
+  context: ApiContext,
+): MaybePromise<void> {
+  const fail = (error: unknown): void => sendFailure(request.response, error, reading, context);
   try {
-    const format = chooseFormat(request.headers.accept);
-    const answer = await answerOf(endpoint, request, format, reading, context.settings);
-    const content = {
-      ...answer,
-      contentType: CONTENT_TYPES[format],
-      tagged: endpoint.method === 'GET',
+    const format = chooseFormat(request.response.req.headers.accept);
+    const answer = answerOf(endpoint, request, format, reading, context.settings);
+    const send = (found: Answer): MaybePromise<void> => {
+      const content = {
+        body: found.body,
+        pinned: found.pinned,
+        tagCore: found.tagCore,
+        cursor: found.cursor,
+        compressed: found.compressed,
+        contentType: CONTENT_TYPES[format],
+        tagged: endpoint.method === 'GET',
+      };
+      return context.responder.send(request.response, content, reading.view?.state);
     };
-    await context.responder.send(reply, content, reading.view?.state);
+    const sent = answer instanceof Promise ? answer.then(send) : send(answer);
+    return sent?.catch(fail);
   } catch (error) {
-    sendFailure(reply, error, reading, context);
+    fail(error);
+    return undefined;
   }
 }
 
-async function answerOf(
+function answerOf(
   endpoint: AnyEndpoint,
-  request: FastifyRequest,
+  { path, query, body: bytes, response }: MatchedRequest,
   format: Format,
   reading: Reading,
   settings: ApiSettings,
-): Promise<Answer> {
-  const path = request.params as Readonly<Record<string, string>>;
+): MaybePromise<Answer> {
   // The router lets a last parameter be empty; the interface does not (spec/http.md §1.7).
   if (endpoint.path.endsWith('}') && Object.values(path).at(-1) === '') throw notFound();
-  const query = request.query as unknown as Query;
   const parameters = readParameters(endpoint.parameters, { path, query });
-  const body = endpoint.body?.read(request.bodyBytes ?? Buffer.alloc(0), request.headers);
+  const body = endpoint.body?.read(bytes, response.req.headers);
   endpoint.checkSwitches(settings, format);
   if (reading.view === undefined) throw reading.failure;
   return endpoint.answer({ parameters, body, format, view: reading.view, settings });
@@ -131,22 +174,22 @@ export function notFound(): FrameworkError {
 
 /** Sends any failure; one that nobody foresaw is logged and told to the client without its text. */
 export function sendFailure(
-  reply: FastifyReply,
+  response: ServerResponse,
   error: unknown,
   reading: Reading,
   context: ApiContext,
 ): void {
-  if (reply.raw.headersSent) {
+  if (response.headersSent) {
     context.logger.error({ err: error }, 'failed after the headers were sent');
-    reply.raw.destroy();
+    response.destroy();
     return;
   }
   const known = knownFailure(error);
   if (known === undefined) {
-    const { method, url } = reply.request.raw;
+    const { method, url } = response.req;
     context.logger.error({ err: error, method, url }, 'request failed unexpectedly');
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     context.logger.warn({ err: error, code: known.code }, known.message);
   }
-  context.responder.sendError(reply, known ?? unexpectedFailure(error), reading.view?.state);
+  context.responder.sendError(response, known ?? unexpectedFailure(error), reading.view?.state);
 }

@@ -1,9 +1,10 @@
 /** Being told of every request when it is over: what metrics and the access log are made of (spec/http.md §10.5). */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 
 /** A request that is over. */
 export interface RequestOutcome {
-  readonly request: FastifyRequest;
+  readonly request: IncomingMessage;
   /** Empty where no endpoint answered: unknown paths, preflights, pages. */
   readonly operationId: string;
   readonly status: number;
@@ -21,17 +22,26 @@ export type RequestObserver = (outcome: RequestOutcome) => void;
 export function observeRequests(app: FastifyInstance, observers: readonly RequestObserver[]): void {
   if (observers.length === 0) return;
   app.addHook('onRequest', (request, reply, done) => {
-    const startedMs = performance.now();
-    const response = reply.raw;
-    response.once('close', () => {
-      const outcome = {
-        request,
-        operationId: request.operationId,
-        status: response.statusCode,
-        elapsedMs: performance.now() - startedMs,
-      };
-      for (const observe of observers) observe(outcome);
-    });
+    watchRequest(observers, request.raw, reply.raw, () => request.operationId);
     done();
+  });
+}
+
+/** Has observers told of one request. @param operationId asked when it is over */
+export function watchRequest(
+  observers: readonly RequestObserver[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  operationId: () => string,
+): void {
+  const startedMs = performance.now();
+  response.once('close', () => {
+    const outcome = {
+      request,
+      operationId: operationId(),
+      status: response.statusCode,
+      elapsedMs: performance.now() - startedMs,
+    };
+    for (const observe of observers) observe(outcome);
   });
 }

@@ -2,12 +2,12 @@
  * Writes every response of the API: headers, caching, compression and CORS are decided here and
  * nowhere else (spec/http.md §2.2, §3, §10; design D1, D5, D11).
  *
- * It writes to the raw response and takes it away from the framework: bodies are ready when they
- * come here, and the framework's own path would add a charset to `application/json`.
+ * It writes to the raw response, which whoever has one of the framework's takes away from it before (`hijack`): bodies
+ * are ready when they come here, and the framework's own path would add a charset to `application/json`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import type { LedgerState } from '../ledger/api-contract.ts';
+import type { MaybePromise } from '../move/module/lookup.ts';
 import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
 import { type CompressedForms, compressKept } from './compression.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -57,8 +57,12 @@ export class Responder {
   }
 
   /** Sends a successful answer, or 304 when the client has it already. */
-  async send(reply: FastifyReply, content: Content, state: LedgerState | undefined): Promise<void> {
-    const request = reply.request.raw;
+  send(
+    response: ServerResponse,
+    content: Content,
+    state: LedgerState | undefined,
+  ): MaybePromise<void> {
+    const request = response.req;
     const coding = this.#codingFor(request, content.compressed);
     const headers = this.#headers(request, state, content.tagged ? this.#vary : undefined);
     const { cursor } = content;
@@ -70,42 +74,44 @@ export class Responder {
       headers.push('etag', tag);
       if (content.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {
-        write(reply, 304, headers, '');
-        return;
+        write(response, 304, headers, '');
+        return undefined;
       }
     }
     headers.push('content-type', content.contentType);
     if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
     if (coding === undefined) {
-      this.#writeAnswer(reply, headers, content.body);
-    } else {
-      headers.push('content-encoding', coding);
-      this.#writeAnswer(reply, headers, await this.#compress(content, coding));
+      this.#writeAnswer(response, headers, content.body);
+      return undefined;
     }
+    headers.push('content-encoding', coding);
+    return this.#compress(content, coding).then((body) =>
+      this.#writeAnswer(response, headers, body),
+    );
   }
 
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
-  sendRefusal(reply: FastifyReply, error: ApiError): void {
-    this.sendError(reply, error, this.#ledgerHeaders.latestState);
+  sendRefusal(response: ServerResponse, error: ApiError): void {
+    this.sendError(response, error, this.#ledgerHeaders.latestState);
   }
 
   /** Sends an error; errors are never compressed and always JSON. */
-  sendError(reply: FastifyReply, error: ApiError, state: LedgerState | undefined): void {
-    writeError(reply, error, this.#headers(reply.request.raw, state));
+  sendError(response: ServerResponse, error: ApiError, state: LedgerState | undefined): void {
+    writeError(response, error, this.#headers(response.req, state));
   }
 
   /**
    * Answers a preflight, whatever its path; one for another method gets 403 and no CORS headers.
    */
-  sendPreflight(reply: FastifyReply, origin: string, state: LedgerState | undefined): void {
+  sendPreflight(response: ServerResponse, origin: string, state: LedgerState | undefined): void {
     const ledger = this.#ledgerHeaders.of(state);
-    const preflight = preflightHeaders(reply.request.raw.headers);
+    const preflight = preflightHeaders(response.req.headers);
     if (preflight === undefined) {
-      writeError(reply, new FrameworkError(403, 'request-method not allowed'), [...ledger]);
+      writeError(response, new FrameworkError(403, 'request-method not allowed'), [...ledger]);
       return;
     }
     const cors = corsHeaders(origin, this.#ledgerHeaders.exposed);
-    writeBody(reply, 200, [...ledger, ...cors, ...preflight], '');
+    writeBody(response, 200, [...ledger, ...cors, ...preflight], '');
   }
 
   /** An error as raw HTTP/1.1, for requests that never became one. */
@@ -138,9 +144,9 @@ export class Responder {
     }
   }
 
-  #writeAnswer(reply: FastifyReply, headers: string[], body: string | Uint8Array): void {
-    if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(reply.raw, body.length);
-    writeBody(reply, 200, headers, body);
+  #writeAnswer(response: ServerResponse, headers: string[], body: string | Uint8Array): void {
+    if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
+    writeBody(response, 200, headers, body);
   }
 
   /** A new list of ledger headers, `vary`, and those of CORS when there is an origin. */
@@ -160,30 +166,28 @@ export class Responder {
   }
 }
 
-function writeError(reply: FastifyReply, error: ApiError, headers: string[]): void {
+function writeError(response: ServerResponse, error: ApiError, headers: string[]): void {
   headers.push('content-type', errorContentType(error));
   if (error.retryAfterSecs !== undefined) headers.push('retry-after', String(error.retryAfterSecs));
-  writeBody(reply, error.status, headers, errorBody(error));
+  writeBody(response, error.status, headers, errorBody(error));
 }
 
 function writeBody(
-  reply: FastifyReply,
+  response: ServerResponse,
   status: number,
   headers: string[],
   body: string | Uint8Array,
 ): void {
   headers.push('content-length', String(Buffer.byteLength(body)));
-  write(reply, status, headers, body);
+  write(response, status, headers, body);
 }
 
 function write(
-  reply: FastifyReply,
+  response: ServerResponse,
   status: number,
   headers: string[],
   body: string | Uint8Array,
 ): void {
-  reply.hijack();
-  const response: ServerResponse = reply.raw;
   response.writeHead(status, headers);
   response.end(body);
 }

@@ -2,11 +2,12 @@
  * The HTTP interface as a Fastify instance: limits, timeouts, the hooks before routing, routes and
  * failures. It neither listens nor logs by itself; src/node does.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { LedgerReader } from '../ledger/api-contract.ts';
+import { DirectRoutes } from './direct-routes.ts';
 import { ENDPOINTS } from './endpoint-list.ts';
 import { type ApiError, FrameworkError } from './error-table.ts';
 import { DOCUMENT_PATHS, registerDocument } from './openapi-routes.ts';
@@ -83,17 +84,34 @@ export function buildApi(
     prepared.then((goesOn) => goesOn && done(), done);
   });
   app.setErrorHandler(async (error, _request, reply) => {
-    sendFailure(reply, error, await takeReading(ledger), context);
+    const reading = await takeReading(ledger);
+    reply.hijack();
+    sendFailure(reply.raw, error, reading, context);
   });
   const paths = [...ENDPOINTS.map(({ path }) => path), ...DOCUMENT_PATHS];
   const templates = new PathTemplates([BASE_PATH, ...paths.map((path) => BASE_PATH + path)]);
   app.setNotFoundHandler((request, reply) => {
     if (admission.admits('read')) throw unroutable(request, templates);
-    responder.sendRefusal(reply, overloadError('read'));
+    reply.hijack();
+    responder.sendRefusal(reply.raw, overloadError('read'));
   });
   for (const endpoint of ENDPOINTS) registerEndpoint(app, endpoint, context);
   registerDocument(app, ENDPOINTS, context);
+  takeDirectly(app, new DirectRoutes(ENDPOINTS, { ...context, waiting, room, observers }));
   return app;
+}
+
+/** Puts the short way before the framework. */
+function takeDirectly(app: FastifyInstance, direct: DirectRoutes): void {
+  const [framework] = app.server.listeners('request') as RequestListener[];
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!direct.take(request, response)) framework!(request, response);
+  });
+  app.addHook('preClose', (done) => {
+    direct.close();
+    done();
+  });
 }
 
 /**
@@ -110,14 +128,16 @@ async function prepare(
   const { method, headers } = request.raw;
   if (method === 'POST') {
     if (!admission.admits('body')) {
-      responder.sendRefusal(reply, overloadError('body'));
+      reply.hijack();
+      responder.sendRefusal(reply.raw, overloadError('body'));
       return false;
     }
     request.bodyBytes = await readBody(request.raw, settings, room);
   }
   if (method === 'OPTIONS' && headers.origin !== undefined) {
     const reading = await takeReading(ledger);
-    responder.sendPreflight(reply, headers.origin, reading.view?.state);
+    reply.hijack();
+    responder.sendPreflight(reply.raw, headers.origin, reading.view?.state);
     return false;
   }
   checkPathEncoding(request.originalUrl);

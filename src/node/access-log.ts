@@ -85,13 +85,12 @@ function lineOf(
   { request, operationId, status, elapsedMs }: RequestOutcome,
   clientHeader: string,
 ): Record<string, unknown> {
-  const { raw } = request;
-  const { headers } = raw;
-  const target = raw.url ?? '';
+  const { headers } = request;
+  const target = request.url ?? '';
   const query = target.indexOf('?');
   return {
-    remote: raw.socket.remoteAddress,
-    method: raw.method,
+    remote: request.socket.remoteAddress,
+    method: request.method,
     path: clipped(query === -1 ? target : target.slice(0, query)),
     operation: operationId === '' ? undefined : operationId,
     status,
@@ -101,7 +100,7 @@ function lineOf(
     elapsed_ms: Math.round(elapsedMs * 1_000) / 1_000,
     forwarded: clipped(headers.forwarded),
     content_length: clipped(headers['content-length']),
-    ...traceOf(raw),
+    ...traceOf(request),
   };
 }
 

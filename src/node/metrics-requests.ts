@@ -31,7 +31,7 @@ export class RequestMeter {
   /** Counts a request. */
   readonly observe: RequestObserver = ({ request, operationId, status, elapsedMs }) => {
     const counts = this.#countsOf(operationId);
-    const method = METHODS.indexOf(request.raw.method ?? '');
+    const method = METHODS.indexOf(request.method ?? '');
     const key = (method === -1 ? METHODS.length : method) * METHOD_FACTOR + status;
     counts.outcomes.set(key, (counts.outcomes.get(key) ?? 0) + 1);
     const elapsedSecs = elapsedMs / 1_000;
