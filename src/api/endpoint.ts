@@ -83,6 +83,8 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly results: Results;
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
+  /** Whether answers depend on nothing but their URL, their format and the view: not on a clock, say. */
+  readonly isDecidedByView?: boolean;
   answer(call: Call<P, B>): MaybePromise<Answer>;
 }
 

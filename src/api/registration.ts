@@ -7,7 +7,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { LedgerReader, LedgerView } from '../ledger/api-contract.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
+import type { AnswerCache } from './answer-cache.ts';
 import type { Answer, AnyEndpoint } from './endpoint.ts';
+import { tagCoreOf } from './entity-tag.ts';
 import { FrameworkError, knownFailure, unexpectedFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { type Admission, overloadError } from './overload.ts';
@@ -29,6 +31,7 @@ export interface ApiContext {
   readonly responder: Responder;
   readonly logger: ApiLogger;
   readonly admission: Admission;
+  readonly answers: AnswerCache;
 }
 
 declare module 'fastify' {
@@ -130,7 +133,7 @@ function answerAt(
   const fail = (error: unknown): void => sendFailure(request.response, error, reading, context);
   try {
     const format = chooseFormat(request.response.req.headers.accept);
-    const answer = answerOf(endpoint, request, format, reading, context.settings);
+    const answer = keptOrMade(endpoint, request, format, reading, context);
     const send = (found: Answer): MaybePromise<void> => {
       const content = {
         body: found.body,
@@ -149,6 +152,30 @@ function answerAt(
     fail(error);
     return undefined;
   }
+}
+
+/** The answer that is kept for the view; else it is made, and kept where that is allowed. */
+function keptOrMade(
+  endpoint: AnyEndpoint,
+  request: MatchedRequest,
+  format: Format,
+  reading: Reading,
+  { answers, settings }: ApiContext,
+): MaybePromise<Answer> {
+  const { view } = reading;
+  if (endpoint.isDecidedByView !== true || view === undefined) {
+    return answerOf(endpoint, request, format, reading, settings);
+  }
+  const url = request.response.req.url!;
+  const kept = answers.find(view, format, url);
+  if (kept !== undefined) return kept;
+  const made = answerOf(endpoint, request, format, reading, settings);
+  const keep = (found: Answer): Answer => {
+    const answer = { ...found, tagCore: found.tagCore ?? tagCoreOf(found.body) };
+    answers.keep(view, format, url, answer);
+    return answer;
+  };
+  return made instanceof Promise ? made.then(keep) : keep(made);
 }
 
 function answerOf(

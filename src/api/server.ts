@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { LedgerReader } from '../ledger/api-contract.ts';
+import { AnswerCache } from './answer-cache.ts';
 import { DirectRoutes } from './direct-routes.ts';
 import { ENDPOINTS } from './endpoint-list.ts';
 import { type ApiError, FrameworkError } from './error-table.ts';
@@ -61,7 +62,8 @@ export function buildApi(
   { admission = new Admission(settings), observers = [] }: ApiWatch = {},
 ): FastifyInstance {
   const responder = new Responder(settings, admission);
-  const context: ApiContext = { ledger, settings, logger, responder, admission };
+  const answers = new AnswerCache();
+  const context: ApiContext = { ledger, settings, logger, responder, admission, answers };
   const app = createServer(context);
   const waiting = new VersionWaiting(ledger, settings);
   const room = new ReceivingRoom(settings);

@@ -15,6 +15,7 @@ export const accountEndpoint = defineEndpoint({
     'the chain allows it, an account that was never created has sequence number 0 and its own address ' +
     'as key.',
   method: 'GET',
+  isDecidedByView: true,
   path: '/accounts/{address}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that is asked for.'),

@@ -53,6 +53,7 @@ export const blockByHeightEndpoint = defineEndpoint({
   summary: 'Get blocks by height',
   description: 'Retrieves a block by its height: hash, time and versions. A pruned one is a 410.',
   method: 'GET',
+  isDecidedByView: true,
   work: 'listing',
   path: '/blocks/by_height/{block_height}',
   parameters: {
@@ -80,6 +81,7 @@ export const blockByVersionEndpoint = defineEndpoint({
   description:
     'Retrieves the block that a version belongs to: hash, time and versions. A pruned one is a 410.',
   method: 'GET',
+  isDecidedByView: true,
   work: 'listing',
   path: '/blocks/by_version/{version}',
   parameters: {

@@ -24,6 +24,7 @@ export const eventsByHandleEndpoint = defineEndpoint({
     'Retrieves events of the stream whose handle stands in a field of a resource of the account, as it ' +
     'is at the latest version. Otherwise like the events of a creation number.',
   method: 'GET',
+  isDecidedByView: true,
   work: 'listing',
   path: '/accounts/{address}/events/{event_handle}/{field_name}',
   parameters: {

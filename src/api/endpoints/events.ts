@@ -16,6 +16,7 @@ export const eventsEndpoint = defineEndpoint({
     'ascending order. Without `start` the most recent ones. A page whose first event was pruned ' +
     'is answered with 410. The next page starts at the last sequence number plus one.',
   method: 'GET',
+  isDecidedByView: true,
   work: 'listing',
   path: '/accounts/{address}/events/{creation_number}',
   parameters: {

@@ -64,6 +64,7 @@ export const resourcesEndpoint = defineEndpoint({
     'Retrieves the resources of an account at a ledger version, page by page. Resources in groups are ' +
     'shown like others; a group counts once. An account without resources has an empty page.',
   method: 'GET',
+  isDecidedByView: true,
   work: 'listing',
   path: '/accounts/{address}/resources',
   parameters: listingParameters('resources'),
@@ -90,6 +91,7 @@ export const modulesEndpoint = defineEndpoint({
     'Retrieves the modules of an account at a ledger version, page by page: bytecode and interface. An ' +
     'account without modules has an empty page.',
   method: 'GET',
+  isDecidedByView: true,
   work: 'listing',
   path: '/accounts/{address}/modules',
   parameters: listingParameters('modules'),

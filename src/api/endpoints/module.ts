@@ -37,6 +37,7 @@ export const moduleEndpoint = defineEndpoint({
     'Retrieves one module of an account at a ledger version: its bytecode and its interface. ' +
     'A version below the oldest kept one is answered with 410.',
   method: 'GET',
+  isDecidedByView: true,
   path: '/accounts/{address}/module/{module_name}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that holds the module.'),

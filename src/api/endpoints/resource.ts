@@ -20,6 +20,7 @@ export const resourceEndpoint = defineEndpoint({
     'Retrieves one resource of an account at a ledger version, whether it is stored by itself or in a ' +
     'resource group. A version below the oldest kept one is answered with 410.',
   method: 'GET',
+  isDecidedByView: true,
   path: '/accounts/{address}/resource/{resource_type}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that holds the resource.'),

@@ -1,0 +1,75 @@
+/**
+ * Whole answers, kept as long as the ledger shows the same view: what is asked again before the next commit is not
+ * made again. Only answers that their URL, their format and the view decide may be kept (`Endpoint.isDecidedByView`).
+ *
+ * Two generations: the younger one takes what is new and what is asked again; when it has taken half of the room it
+ * becomes the older one, and what nobody asked for since is dropped. That costs nothing per answer, where a list in
+ * order of use would have to be kept in order.
+ */
+import type { LedgerView } from '../ledger/api-contract.ts';
+import type { Answer } from './endpoint.ts';
+import type { Format } from './negotiation.ts';
+
+/** Most memory that the kept answers of one process take, estimated, in bytes. */
+export const ANSWER_CACHE_BYTES = 32 * 1024 * 1024;
+/** Larger answers are not kept, in bytes: making them is not what takes the time. */
+export const MAX_KEPT_ANSWER_BYTES = 64 * 1024;
+/** What an answer takes beside its URL, its body and its tag: map slot and objects. In bytes, measured. */
+const ENTRY_OVERHEAD_BYTES = 256;
+
+type Generation = Readonly<Record<Format, Map<string, Answer>>>;
+
+/** The answers of one process at one view. */
+export class AnswerCache {
+  readonly #generationBytes: number;
+  #view: LedgerView | undefined;
+  #young = newGeneration();
+  #old = newGeneration();
+  #youngBytes = 0;
+
+  constructor(maxBytes = ANSWER_CACHE_BYTES) {
+    this.#generationBytes = maxBytes / 2;
+  }
+
+  /** The answer that a URL has at a view, when it is at hand. */
+  find(view: LedgerView, format: Format, url: string): Answer | undefined {
+    if (view !== this.#view) return undefined;
+    const known = this.#young[format].get(url);
+    if (known !== undefined) return known;
+    const older = this.#old[format].get(url);
+    if (older !== undefined) this.#add(format, url, older);
+    return older;
+  }
+
+  /** Keeps the answer that a URL has at a view; those of any other view are dropped. */
+  keep(view: LedgerView, format: Format, url: string, answer: Answer): void {
+    if (answer.body.length > MAX_KEPT_ANSWER_BYTES) return;
+    if (view !== this.#view) {
+      this.#view = view;
+      this.#young = newGeneration();
+      this.#old = newGeneration();
+      this.#youngBytes = 0;
+    }
+    this.#add(format, url, answer);
+  }
+
+  #add(format: Format, url: string, answer: Answer): void {
+    const sizeBytes = sizeOf(url, answer);
+    if (this.#youngBytes + sizeBytes > this.#generationBytes) {
+      this.#old = this.#young;
+      this.#young = newGeneration();
+      this.#youngBytes = 0;
+    }
+    this.#young[format].set(url, answer);
+    this.#youngBytes += sizeBytes;
+  }
+}
+
+function newGeneration(): Generation {
+  return { json: new Map(), bcs: new Map() };
+}
+
+function sizeOf(url: string, { body, tagCore, cursor }: Answer): number {
+  const texts = url.length + body.length + (tagCore?.length ?? 0) + (cursor?.length ?? 0);
+  return ENTRY_OVERHEAD_BYTES + texts;
+}

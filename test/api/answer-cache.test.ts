@@ -1,0 +1,63 @@
+/** Answers that are kept for a view. */
+import { expect, it } from 'vitest';
+import {
+  ANSWER_CACHE_BYTES,
+  AnswerCache,
+  MAX_KEPT_ANSWER_BYTES,
+} from '../../src/api/answer-cache.ts';
+import type { LedgerView } from '../../src/ledger/api-contract.ts';
+
+/** Views are told apart by what object they are, and nothing else of them is looked at. */
+const view = (): LedgerView => Object.freeze({}) as LedgerView;
+const answer = (body: string) => ({ body, tagCore: '' });
+
+it('gives an answer for its view, format and URL only', () => {
+  const cache = new AnswerCache();
+  const [first, second] = [view(), view()];
+  const kept = answer('1');
+  expect(cache.find(first, 'json', '/a')).toBeUndefined();
+  cache.keep(first, 'json', '/a', kept);
+  expect(cache.find(first, 'json', '/a')).toBe(kept);
+  expect(cache.find(first, 'bcs', '/a')).toBeUndefined();
+  expect(cache.find(first, 'json', '/b')).toBeUndefined();
+  expect(cache.find(second, 'json', '/a')).toBeUndefined();
+});
+
+it('drops what it has when another view comes', () => {
+  const cache = new AnswerCache();
+  const [first, second] = [view(), view()];
+  cache.keep(first, 'json', '/a', answer('1'));
+  cache.keep(second, 'json', '/b', answer('2'));
+  expect(cache.find(first, 'json', '/a')).toBeUndefined();
+  expect(cache.find(second, 'json', '/a')).toBeUndefined();
+  expect(cache.find(second, 'json', '/b')?.body).toBe('2');
+});
+
+it.each([
+  [MAX_KEPT_ANSWER_BYTES - 1, true],
+  [MAX_KEPT_ANSWER_BYTES, true],
+  [MAX_KEPT_ANSWER_BYTES + 1, false],
+])('an answer of %i bytes: kept is %s', (length, isKept) => {
+  const cache = new AnswerCache();
+  const at = view();
+  cache.keep(at, 'json', '/a', answer('x'.repeat(length)));
+  expect(cache.find(at, 'json', '/a') !== undefined).toBe(isKept);
+});
+
+it('keeps what is asked again, drops what is not, and stays within its room', () => {
+  const cache = new AnswerCache();
+  const at = view();
+  const body = 'x'.repeat(MAX_KEPT_ANSWER_BYTES - 300);
+  const room = ANSWER_CACHE_BYTES / MAX_KEPT_ANSWER_BYTES;
+  cache.keep(at, 'json', '/hot', answer(body));
+  for (let index = 0; index < 3 * room; index += 1) {
+    cache.keep(at, 'json', `/${index}`, answer(body));
+    expect(cache.find(at, 'json', '/hot')).toBeDefined();
+  }
+  const left = Array.from({ length: 3 * room }, (_, index) => index).filter(
+    (index) => cache.find(at, 'json', `/${index}`) !== undefined,
+  );
+  expect(left.length).toBeLessThanOrEqual(room);
+  expect(left.length).toBeGreaterThanOrEqual(room / 2 - 1);
+  expect(left.at(-1)).toBe(3 * room - 1);
+});
