@@ -3,8 +3,8 @@
  * that was cut short, the engine (3.5.6) does not refuse but takes the whole process down. Offsets
  * were read off files that it wrote.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { areFree } from './lmdb-free-pages.ts';
 
 const MAGIC_AT = 24;
@@ -88,4 +88,22 @@ function isMeta(meta: Buffer): boolean {
     meta.readUInt32LE(MAGIC_AT) === MAGIC &&
     (meta.readUInt32LE(VERSION_AT) & VERSION_MASK) === VERSION
   );
+}
+
+/**
+ * Makes a folder and those above it that are missing. One at a time: the runtime's recursive way never returns where
+ * a file system says that a folder is not there and may not be made either (/proc).
+ * @throws the system's error
+ */
+export function makeFolders(directory: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(directory); !existsSync(at); at = dirname(at)) missing.push(at);
+  for (const folder of missing.reverse()) {
+    try {
+      mkdirSync(folder);
+    } catch (error) {
+      // Another process was quicker.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }

@@ -10,7 +10,7 @@ import { Batch, type BatchOperation } from './batch.ts';
 import { IDENTITY } from './columns.ts';
 import { checkFormat, FORMAT_KEY, putFormat } from './identity-column.ts';
 import { type LmdbColumn, openColumn, openColumns, openEnvironment } from './lmdb-columns.ts';
-import { inspectDataFile } from './lmdb-file.ts';
+import { inspectDataFile, makeFolders } from './lmdb-file.ts';
 import { LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 import type { Store, StoreReader } from './store.ts';
@@ -210,6 +210,7 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
   if (kind === 'foreign') throw foreign(directory);
   if (kind === 'damaged') throw damaged(directory, 'it is cut short');
   try {
+    if (!readOnly) makeFolders(directory);
     const root = openEnvironment({ directory, readOnly, mapSizeBytes });
     // Readers that died without a word would keep pages from being used again.
     root.readerCheck();

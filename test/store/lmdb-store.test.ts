@@ -162,6 +162,25 @@ describe('opening', () => {
   });
 });
 
+describe('a folder that is not there', () => {
+  test('is made with those above it', async () => {
+    const directory = join(temporaryDirectory(), 'a', 'b', 'c');
+    const store = await openLmdbStore({ directory });
+    onTestFinished(() => store.close());
+    expect(readdirSync(directory)).toContain('data.mdb');
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'and cannot be made is an error (Linux: /proc)',
+    async () => {
+      await expect(openLmdbStore({ directory: '/proc/none/below' })).rejects.toMatchObject({
+        code: 'store_io',
+        message: expect.stringContaining('/proc/none/below cannot be opened: ENOENT'),
+      });
+    },
+  );
+});
+
 describe('the writer’s lock', () => {
   test('process identities: both directions, and who lives', () => {
     const own = ownIdentity();
