@@ -4,8 +4,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COLUMNS } from '../../src/store/columns.ts';
-import { columnDigest } from '../../src/store/digest.ts';
 import { readHead } from '../../src/store/head.ts';
 import { openLmdbReader } from '../../src/store/lmdb-store.ts';
 import { openView } from '../../src/store/view.ts';
@@ -18,6 +16,7 @@ import {
   startCommand,
   temporaryFolder,
 } from './command.ts';
+import { digestsOf } from './ledger-contents.ts';
 
 const TRANSACTIONS = 20_000;
 const KILLS = 20;
@@ -27,21 +26,6 @@ const MOST_LIFE_MS = 800;
 let folder = '';
 let source = '';
 let node: ServedNode;
-
-/** Rows and digest of every column of a ledger in a folder. */
-async function digests(data: string): Promise<Record<string, string>> {
-  const store = openLmdbReader({ directory: data });
-  try {
-    const found: Record<string, string> = {};
-    for (const column of COLUMNS) {
-      const { rows, digest } = await columnDigest(store, column);
-      found[column.name] = `${rows} rows ${digest.toString('hex')}`;
-    }
-    return found;
-  } finally {
-    await store.close();
-  }
-}
 
 /** Follows the serving node to its end. */
 async function follow(data: string, ...more: string[]) {
@@ -82,7 +66,7 @@ describe('daybook follow', () => {
     const report = await follow(copy, '--until', until);
     expect(report).toMatchObject({ chain_id: 204, ledger_version: until, faults: 0 });
     expect(report['transactions']).toBe(Number(until) + 1);
-    expect(await digests(copy)).toEqual(await digests(source));
+    expect(await digestsOf(copy)).toEqual(await digestsOf(source));
     // Again there is nothing to do.
     expect(await follow(copy, '--until', until)).toMatchObject({ transactions: 0 });
   });
@@ -112,7 +96,7 @@ describe('daybook follow', () => {
     console.info(`killed ${KILLS} times up to version ${reached} of ${until}`);
     expect(reached).toBeGreaterThan(0n);
     await follow(copy, '--until', until);
-    expect(await digests(copy)).toEqual(await digests(source));
+    expect(await digestsOf(copy)).toEqual(await digestsOf(source));
     await whole.close();
 
     /** The head of the copy; what it holds there is what the source holds. */

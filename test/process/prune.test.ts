@@ -7,10 +7,7 @@ import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Address, addressFromBytes } from '../../src/move/address.ts';
-import { ACCOUNT_KEYS, EVENTS } from '../../src/store/columns.ts';
-import { decodeEventRow, decodeStreamId } from '../../src/store/event-column.ts';
-import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import type { Address } from '../../src/move/address.ts';
 import { randomSource, testSeed } from '../store/engines.ts';
 import {
   expectFailure,
@@ -19,6 +16,7 @@ import {
   ServedNode,
   temporaryFolder,
 } from './command.ts';
+import { addressesOf, type Stream, streamsOf } from './ledger-contents.ts';
 
 const APT = '0x1::aptos_coin::AptosCoin';
 const NATIVE = '0xa';
@@ -36,35 +34,6 @@ interface PrunedFacts {
   readonly oldest_block_height: string;
   readonly pruned_versions: string;
   readonly kept_accounts: number;
-}
-
-/** A stream and the versions of its events by sequence number. */
-interface Stream {
-  readonly path: string;
-  readonly address: Address;
-  readonly versions: readonly bigint[];
-}
-
-async function addressesOf(data: string): Promise<Address[]> {
-  const store = openLmdbReader({ directory: data });
-  const rows = await store.scan(ACCOUNT_KEYS, { maxRows: 10_000, maxBytes: 1e9 });
-  await store.close();
-  return [...new Set(rows.map(({ partition }) => addressFromBytes(partition)))];
-}
-
-async function streamsOf(data: string): Promise<Stream[]> {
-  const store = openLmdbReader({ directory: data });
-  const rows = await store.scan(EVENTS, { maxRows: 10_000, maxBytes: 1e9 });
-  await store.close();
-  const streams = new Map<string, { address: Address; versions: bigint[] }>();
-  for (const row of rows) {
-    const { address, creationNumber } = decodeStreamId(row.partition);
-    const path = `/accounts/0x${address}/events/${creationNumber}`;
-    const stream = streams.get(path) ?? { address, versions: [] };
-    stream.versions.push(decodeEventRow(row.partition, row).version);
-    streams.set(path, stream);
-  }
-  return [...streams].map(([path, stream]) => ({ path, ...stream }));
 }
 
 /** One process: what several do is for the tests of crashes. */

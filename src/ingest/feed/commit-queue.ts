@@ -15,6 +15,8 @@ export class CommitQueue {
   readonly #counters: FollowCounters;
   readonly #onCommit: (head: Head) => void;
   readonly #inFlight: Promise<void>[] = [];
+  /** The first failure. Chunks behind it fail too, for want of what they continue; that says nothing. */
+  #failure: { readonly reason: unknown } | undefined;
 
   constructor(writer: LedgerWriter, counters: FollowCounters, onCommit: (head: Head) => void) {
     this.#writer = writer;
@@ -25,9 +27,10 @@ export class CommitQueue {
 
   /**
    * Translates a chunk and hands it to the writer; waits while enough are on their way.
-   * @throws what the writer throws, also for chunks handed in before
+   * @throws what the writer throws, also for chunks handed in before: of several failures the first
    */
   async push(chunk: Chunk): Promise<void> {
+    this.#throwFailure();
     const startedMs = performance.now();
     const translated = await this.#translator.translate(chunk);
     this.#counters.buildMs += performance.now() - startedMs;
@@ -35,15 +38,26 @@ export class CommitQueue {
     // Awaited below or in drain; until then a failure is not "unhandled".
     committed.catch(() => undefined);
     this.#inFlight.push(committed);
-    if (this.#inFlight.length > MAX_COMMITS_IN_FLIGHT) await this.#inFlight.shift();
+    if (this.#inFlight.length > MAX_COMMITS_IN_FLIGHT) await this.#settleFirst();
+    this.#throwFailure();
   }
 
-  /** Waits until everything is on disk. @throws what the writer throws */
+  /** Waits until everything is on disk or has failed. @throws the first failure of the writer */
   async drain(): Promise<void> {
-    const settled = await Promise.allSettled(this.#inFlight.splice(0));
-    for (const result of settled) {
-      if (result.status === 'rejected') throw result.reason;
+    while (this.#inFlight.length > 0) await this.#settleFirst();
+    this.#throwFailure();
+  }
+
+  async #settleFirst(): Promise<void> {
+    try {
+      await this.#inFlight.shift();
+    } catch (reason) {
+      this.#failure ??= { reason };
     }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.reason;
   }
 
   async #commit(chunk: Chunk): Promise<void> {

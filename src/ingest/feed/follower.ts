@@ -269,8 +269,11 @@ class Session {
     } finally {
       // The prover answers in order: what was asked after a fault must be answered before it starts again.
       await Promise.allSettled(this.#proving.splice(0).map(({ page }) => page));
-      await this.#push();
-      await this.#commits.drain();
+      try {
+        await this.#push();
+      } finally {
+        await this.#commits.drain();
+      }
     }
   }
 

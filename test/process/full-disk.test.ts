@@ -1,0 +1,121 @@
+/** A disk that is full under a node that writes: said clearly, reads go on, writing resumes with room. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
+import { SUBMISSION } from './follow-witness.ts';
+import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
+import { canMount, SmallDisk } from './small-disk.ts';
+import { until } from './worker-processes.ts';
+
+const WAIT_MS = 40_000;
+const TROUBLE = 'following goes on after a fault';
+
+/** What a node has logged; between its own lines the engine writes some that are no JSON. */
+function linesOf(node: ServedNode): () => Record<string, unknown>[] {
+  let stderr = '';
+  node.process.stderr!.on('data', (text: string) => {
+    stderr += text;
+  });
+  return () => {
+    const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+}
+
+/** The first line with a message, once it is there. */
+async function lineOf(lines: () => Record<string, unknown>[], msg: string) {
+  const found = () => lines().find((line) => line['msg'] === msg);
+  await until(`${msg}: ${JSON.stringify(lines())}`, () => found() !== undefined, WAIT_MS);
+  return found()!;
+}
+
+async function versionOf(node: ServedNode): Promise<bigint> {
+  const { headers } = await node.get('/');
+  return BigInt(headers.get('x-node-ledger-version')!);
+}
+
+/** All four operations answer, from the ledger as it stands, with the upstream's bodies. */
+async function expectReads(node: ServedNode, upstream: ServedNode, version: bigint) {
+  const at = `ledger_version=${version}`;
+  for (const path of [
+    `/accounts/0x1/module/coin?${at}`,
+    `/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin?${at}`,
+    '/accounts/0xcafe/events/2?start=0&limit=10',
+  ]) {
+    const [answer, due] = await Promise.all([node.get(path), upstream.get(path)]);
+    expect([answer.status, await answer.text()], path).toEqual([200, await due.text()]);
+    expect(answer.headers.get('x-node-ledger-version')).toBe(String(version));
+  }
+  const encoded = await fetch(`${node.ready.url}/transactions/encode_submission`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: SUBMISSION,
+  });
+  expect(encoded.status).toBe(200);
+  expect(encoded.headers.get('x-node-ledger-version')).toBe(String(version));
+}
+
+describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)', () => {
+  let disk: SmallDisk | undefined;
+  afterEach(async () => {
+    killLeftNodes();
+    await sleep(200);
+    disk?.unmount();
+    disk = undefined;
+  });
+
+  it('under a node that produces', { timeout: 60_000 }, async () => {
+    disk = new SmallDisk(join(temporaryFolder(), 'disk'), '48m');
+    const data = join(disk.folder, 'ledger');
+    await makeSample(data, 600);
+    const filler = join(disk.folder, 'filler');
+    writeFileSync(filler, Buffer.alloc(24 * 1024 * 1024));
+    const node = await ServedNode.start(data, ['--workers', '1', '--produce', '2000']);
+    const lines = linesOf(node);
+    const full = await lineOf(lines, 'producing waits: the disk is full');
+    expect(full).toMatchObject({ level: 50, err: { code: 'store_full' } });
+    const stuck = await versionOf(node);
+    expect((await node.get('/accounts/0x1/module/coin')).status).toBe(200);
+    await expectSound(data, stuck);
+    rmSync(filler);
+    await lineOf(lines, 'producing goes on: there is room again');
+    await sleep(1_000);
+    const later = await versionOf(node);
+    expect(later).toBeGreaterThan(stuck);
+    expect((await node.stop()).code).toBe(0);
+    await expectSound(data, later);
+  });
+
+  it('under a node that follows', { timeout: 90_000 }, async () => {
+    const folder = temporaryFolder();
+    const source = join(folder, 'source');
+    await makeSample(source, 10_000);
+    const upstream = await ServedNode.start(source);
+    const newest = BigInt(upstream.ready.ledger_version);
+    disk = new SmallDisk(join(folder, 'disk'), '20m');
+    const data = join(disk.folder, 'ledger');
+    const node = await ServedNode.start(data, ['--follow', upstream.ready.url, '--workers', '2']);
+    const lines = linesOf(node);
+    const full = await lineOf(lines, TROUBLE);
+    expect(full).toMatchObject({
+      level: 40,
+      err: { code: 'store_full', message: expect.stringMatching(/make room and try again/) },
+    });
+    const stuck = await versionOf(node);
+    expect(stuck).toBeLessThan(newest);
+    await expectReads(node, upstream, stuck);
+    await expectSound(data, stuck);
+    // It stays full for some attempts.
+    const troubles = () => lines().filter(({ msg }) => msg === TROUBLE);
+    await until('it tries again', () => troubles().length >= 3, WAIT_MS);
+    await expectReads(node, upstream, stuck);
+    disk.resize('400m');
+    await until('it resumes', async () => (await versionOf(node)) === newest, WAIT_MS);
+    for (const { err } of troubles()) expect(err).toMatchObject({ code: 'store_full' });
+    expect(lines().filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    expect((await node.stop()).code).toBe(0);
+    expect(await digestsOf(data)).toEqual(await digestsOf(source));
+  });
+});

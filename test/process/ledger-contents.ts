@@ -1,0 +1,78 @@
+/** What lies in a ledger's folder, read in this process: for tests that ask nodes about it. */
+import { expect } from 'vitest';
+import { type VerifyReport, verifyLedger } from '../../src/ingest/verify.ts';
+import { type Address, addressFromBytes } from '../../src/move/address.ts';
+import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns.ts';
+import { columnDigest } from '../../src/store/digest.ts';
+import { decodeEventRow, decodeStreamId } from '../../src/store/event-column.ts';
+import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import { runCommand } from './command.ts';
+
+/** Rows that are looked at: all there are in the small ledgers of tests. */
+const MOST_ROWS = { maxRows: 10_000, maxBytes: 1e9 };
+
+/** A stream and the versions of its events by sequence number. */
+export interface Stream {
+  /** Path of its events below `/v1`. */
+  readonly path: string;
+  readonly address: Address;
+  readonly versions: readonly bigint[];
+}
+
+/** Makes a sample ledger of 60 accounts. */
+export async function makeSample(data: string, transactions: number): Promise<void> {
+  const args = ['--transactions', String(transactions), '--accounts', '60', '--seed', '8'];
+  expect((await runCommand(['sample', '--data', data, ...args])).code).toBe(0);
+}
+
+/** Verifies a ledger in this process, where no command has to start; it must hold and reach so far. */
+export async function expectSound(data: string, atLeast: bigint): Promise<VerifyReport['head']> {
+  const store = openLmdbReader({ directory: data });
+  try {
+    const { damages, head } = await verifyLedger(store);
+    expect(damages).toEqual([]);
+    expect(head.version).toBeGreaterThanOrEqual(atLeast);
+    return head;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Addresses that have something. */
+export async function addressesOf(data: string): Promise<Address[]> {
+  const store = openLmdbReader({ directory: data });
+  const rows = await store.scan(ACCOUNT_KEYS, MOST_ROWS);
+  await store.close();
+  return [...new Set(rows.map(({ partition }) => addressFromBytes(partition)))];
+}
+
+/** All event streams. */
+export async function streamsOf(data: string): Promise<Stream[]> {
+  const store = openLmdbReader({ directory: data });
+  const rows = await store.scan(EVENTS, MOST_ROWS);
+  await store.close();
+  const streams = new Map<string, { address: Address; versions: bigint[] }>();
+  for (const row of rows) {
+    const { address, creationNumber } = decodeStreamId(row.partition);
+    const path = `/accounts/0x${address}/events/${creationNumber}`;
+    const stream = streams.get(path) ?? { address, versions: [] };
+    stream.versions.push(decodeEventRow(row.partition, row).version);
+    streams.set(path, stream);
+  }
+  return [...streams].map(([path, stream]) => ({ path, ...stream }));
+}
+
+/** Rows and digest of every column. */
+export async function digestsOf(data: string): Promise<Record<string, string>> {
+  const store = openLmdbReader({ directory: data });
+  try {
+    const found: Record<string, string> = {};
+    for (const column of COLUMNS) {
+      const { rows, digest } = await columnDigest(store, column);
+      found[column.name] = `${rows} rows ${digest.toString('hex')}`;
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
