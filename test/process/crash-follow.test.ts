@@ -1,0 +1,185 @@
+/**
+ * kill −9 of a node that follows and prunes, at random moments, while the workers of the node and
+ * of a second one are asked all four operations: after each kill the ledger verifies, nothing that
+ * was answered is lost, every answer is the upstream's. CRASH_RUNS sets how often (default 5), SEED
+ * repeats the choices of a run.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import { readPruneProgress } from '../../src/store/pruning-column.ts';
+import { randomSource, testSeed } from '../store/engines.ts';
+import {
+  endOf,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  startCommand,
+  temporaryFolder,
+} from './command.ts';
+import { FollowWitness, type Life, type WitnessSubjects } from './follow-witness.ts';
+import { addressesOf, digestsOf, expectSound, makeSample, streamsOf } from './ledger-contents.ts';
+import { childrenOf, until } from './worker-processes.ts';
+
+const CRASH_RUNS = Number(process.env['CRASH_RUNS'] ?? 5);
+const RUN_TIMEOUT_MS = 20_000;
+const KEEP = '300';
+/** Longest life of a node after it answers, and of one that is killed while it starts. */
+const MOST_LIFE_MS = 2_600;
+const MOST_START_MS = 900;
+
+/** How far a follower has come, in what a kill may cut. */
+interface Stand {
+  readonly version: bigint;
+  readonly oldest: bigint;
+  readonly clearedBelow: bigint;
+}
+
+async function standOf(data: string, atLeast: bigint): Promise<Stand> {
+  const { version, oldestVersion: oldest } = await expectSound(data, atLeast);
+  const store = openLmdbReader({ directory: data });
+  const { clearedBelow } = await readPruneProgress(store);
+  await store.close();
+  return { version, oldest, clearedBelow };
+}
+
+describe('crashes of a follower', () => {
+  afterEach(() => killLeftNodes());
+
+  it(`kill −9 while following and pruning, readers running, ${CRASH_RUNS} times`, {
+    timeout: 90_000 + CRASH_RUNS * RUN_TIMEOUT_MS,
+  }, async () => {
+    const random = randomSource(testSeed());
+    const folder = temporaryFolder();
+    const source = join(folder, 'source');
+    const data = join(folder, 'copy');
+    await makeSample(source, 1_200);
+    const subjects = await subjectsOf(source);
+    let upstream = await ServedNode.start(source, ['--produce', '120']);
+    const witness = new FollowWitness(upstream, subjects, random);
+    const args = ['--follow', upstream.ready.url, '--keep', KEEP, '--prune-grace-seconds', '1'];
+    args.push('--keep-account', `0x${subjects.kept}`, '--workers', '2');
+    await firstKeptAccounts(data, args);
+    const reader = await ServedNode.start(data, ['--workers', '2']);
+    const readerLife: Life = { over: false, killed: false };
+    const reading = witness.watch(reader, readerLife);
+    const crashes = new Crashes(data, args, witness, random);
+    await Promise.race([crashes.run(CRASH_RUNS), reading]);
+    readerLife.over = true;
+    await reading;
+    expect(reader.complaints).toEqual([]);
+    expect((await reader.stop()).code).toBe(0);
+    expect((await upstream.stop()).code).toBe(0);
+    upstream = await ServedNode.start(source);
+    await expectSameLedger(upstream, data, source, subjects.kept);
+    console.info({ kills: CRASH_RUNS, ...crashes.counts, answers: witness.answers });
+  });
+});
+
+async function subjectsOf(source: string): Promise<WitnessSubjects> {
+  const streams = await streamsOf(source);
+  const addresses = await addressesOf(source);
+  const long = streams.filter(({ versions }) => versions.length >= 5);
+  expect(long.length).toBeGreaterThan(5);
+  // Somebody with events of its own, and so with a history.
+  const kept = long.find(({ address }) => BigInt(`0x${address}`) > 0xffffn)!.address;
+  return { streams: long, addresses: addresses.filter((address) => address !== kept), kept };
+}
+
+/** A node that lives until the account to keep is on record: before that nothing is pruned. */
+async function firstKeptAccounts(data: string, args: readonly string[]): Promise<void> {
+  const node = await ServedNode.start(data, args);
+  await until('the account is on record', () =>
+    node.log.some(({ msg }) => msg === 'the history of accounts is kept'),
+  );
+  node.process.kill('SIGKILL');
+  await node.end();
+}
+
+/** Starts a node and kills it, again and again. */
+class Crashes {
+  readonly counts = { starting: 0, moved: 0, pruned: 0, cutWhileClearing: 0 };
+  readonly #data: string;
+  readonly #args: readonly string[];
+  readonly #witness: FollowWitness;
+  readonly #random: () => number;
+
+  constructor(data: string, args: readonly string[], witness: FollowWitness, random: () => number) {
+    this.#data = data;
+    this.#args = args;
+    this.#witness = witness;
+    this.#random = random;
+  }
+
+  async run(times: number): Promise<void> {
+    let before = await standOf(this.#data, 0n);
+    for (let run = 0; run < times; run += 1) {
+      const after = await this.#kill(run).catch((cause: unknown) => {
+        throw new Error(`kill ${run} of ${times}`, { cause });
+      });
+      expect(after.oldest).toBeGreaterThanOrEqual(before.oldest);
+      expect(after.clearedBelow).toBeGreaterThanOrEqual(before.clearedBelow);
+      if (after.version > before.version) this.counts.moved += 1;
+      if (after.clearedBelow > before.clearedBelow) this.counts.pruned += 1;
+      if (after.clearedBelow < after.oldest) this.counts.cutWhileClearing += 1;
+      before = after;
+    }
+    expect(this.counts.moved).toBeGreaterThan(0);
+  }
+
+  /** Every fifth is killed while it starts. @returns what is left */
+  async #kill(run: number): Promise<Stand> {
+    if (run % 5 === 4) await this.#killWhileStarting();
+    else await this.#killWhileAnswering();
+    return standOf(this.#data, this.#witness.seen);
+  }
+
+  async #killWhileStarting(): Promise<void> {
+    this.counts.starting += 1;
+    const args = ['serve', '--data', this.#data, '--listen', '127.0.0.1:0', ...this.#args];
+    const child = startCommand(args);
+    const ended = endOf(child);
+    await sleep(this.#random() * MOST_START_MS);
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async #killWhileAnswering(): Promise<void> {
+    const witness = this.#witness;
+    const acknowledged = witness.seen;
+    const node = await ServedNode.start(this.#data, this.#args);
+    expect(BigInt(node.ready.ledger_version)).toBeGreaterThanOrEqual(acknowledged);
+    const workers = childrenOf(node.ready.pid);
+    expect(workers.length).toBe(2);
+    const life: Life = { over: false, killed: false };
+    const watching = witness.watch(node, life);
+    await Promise.race([sleep(this.#random() * MOST_LIFE_MS), watching]);
+    expect(node.complaints).toEqual([]);
+    life.killed = true;
+    node.process.kill('SIGKILL');
+    // Its workers end by themselves: its output ends with the last of them.
+    await node.end();
+    life.over = true;
+    await watching;
+  }
+}
+
+/** Followed to its end and pruned as the source is, the ledger is the source's, row for row. */
+async function expectSameLedger(
+  upstream: ServedNode,
+  data: string,
+  source: string,
+  kept: string,
+): Promise<void> {
+  const newest = upstream.ready.ledger_version;
+  const follow = ['follow', '--data', data, '--from', upstream.ready.url, '--until', newest];
+  expect((await runCommand(follow)).code).toBe(0);
+  await upstream.stop();
+  for (const folder of [data, source]) {
+    const prune = ['prune', '--data', folder, '--keep', KEEP, '--grace-seconds', '0'];
+    const result = await runCommand([...prune, '--keep-account', `0x${kept}`]);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+  }
+  expect(await digestsOf(data)).toEqual(await digestsOf(source));
+}
