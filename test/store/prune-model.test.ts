@@ -2,8 +2,9 @@
  * Random histories with pruning: LMDB, the model and a plain list of what must be left, the same
  * after every step of them: chunks, prunes of any depth, accounts that are kept from some point on,
  * runs cut off between two steps, restarts. RUNS sets how many histories (default 12), SEED the
- * first.
+ * first; history n of a run is the first one of SEED + n.
  */
+import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/state-key.ts';
 import { COLUMNS, type Column } from '../../src/store/columns.ts';
@@ -29,20 +30,38 @@ import {
 
 const RUNS = Number(process.env['RUNS'] ?? 12);
 
+/** What happened in all histories together: a test in which nothing happens shows nothing. */
+class Happened {
+  writes = 0;
+  deletions = 0;
+  events = 0;
+  prunes = 0;
+  prunesCutOff = 0;
+  keptAccounts = 0;
+  restarts = 0;
+  comparisons = 0;
+}
+
 test(`${RUNS} histories`, { timeout: 60_000 + RUNS * 2_000 }, async () => {
   const first = testSeed();
   const directory = temporaryDirectory();
+  const happened = new Happened();
   for (let run = 0; run < RUNS; run += 1) {
     const seed = first + run;
     try {
-      await runHistory(seed, `${directory}/${seed}`);
+      await runHistory(seed, `${directory}/${seed}`, happened);
     } catch (cause) {
       throw new Error(`with SEED=${seed} RUNS=1`, { cause });
     }
+    rmSync(`${directory}/${seed}`, { recursive: true });
+  }
+  console.info(`seeds ${first} to ${first + RUNS - 1}, no difference:`, { ...happened });
+  if (RUNS >= 12) {
+    for (const [what, times] of Object.entries(happened)) expect(times, what).toBeGreaterThan(0);
   }
 });
 
-async function runHistory(seed: number, directory: string): Promise<void> {
+async function runHistory(seed: number, directory: string, happened: Happened): Promise<void> {
   const random = randomSource(seed);
   const below: Below = (most) => Math.floor(random() * most);
   const history = new History();
@@ -56,10 +75,12 @@ async function runHistory(seed: number, directory: string): Promise<void> {
     for (const writer of writers) await writer.append(next);
     if (below(6) === 0) {
       const accounts = [1, 2, 3, 9].filter(() => below(3) === 0).map(address);
+      happened.keptAccounts += accounts.length;
       for (const writer of writers) await new Pruner(writer).keepAccounts(accounts);
     }
-    if (below(3) === 0) await prune(writers, below);
+    if (below(3) === 0) await prune(writers, below, happened);
     if (below(8) === 0) {
+      happened.restarts += 1;
       await lmdb.close();
       lmdb = await openLmdbStore({ directory });
       writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
@@ -68,12 +89,21 @@ async function runHistory(seed: number, directory: string): Promise<void> {
     await compareViews(lmdb, history, below);
     await compareViews(model, history, below);
     await compareRows(lmdb, history);
+    happened.comparisons += 1;
   }
   await lmdb.close();
+  const written = history.writes.flat();
+  happened.writes += written.length;
+  happened.deletions += written.filter(({ value }) => value === undefined).length;
+  happened.events += history.events.flat().length + history.moduleEvents.length;
 }
 
 /** Prunes both stores alike; now and then a run is cut off after some steps. */
-async function prune(writers: readonly LedgerWriter[], below: Below): Promise<void> {
+async function prune(
+  writers: readonly LedgerWriter[],
+  below: Below,
+  happened: Happened,
+): Promise<void> {
   const head = writers[0]!.head!;
   const policy =
     below(4) === 0
@@ -81,6 +111,8 @@ async function prune(writers: readonly LedgerWriter[], below: Below): Promise<vo
       : { versions: 1 + below(Number(head.version) + 5), seconds: undefined };
   const bounds = { maxRows: 1 + below(60), maxMs: 1e9 };
   const stopAfter = below(3) === 0 ? 1 + below(3) : Number.POSITIVE_INFINITY;
+  happened.prunes += 1;
+  if (stopAfter !== Number.POSITIVE_INFINITY) happened.prunesCutOff += 1;
   for (const writer of writers) {
     const abort = new AbortController();
     let steps = 0;
