@@ -90,10 +90,16 @@ export function expectFailure(result: CommandResult, code: 1 | 2): string {
   return result.stderr.slice('daybook: '.length, -1);
 }
 
-/** A new temporary folder, removed after the tests of the `describe` or file that asked for it. */
+const folders: string[] = [];
+// Registered once for the file: a hook that is registered while a test runs is never called.
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new temporary folder, removed after the tests of the file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-process-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
