@@ -8,7 +8,7 @@ import { type Address, HexTextError, parseAddress } from '../move/address.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/prune.ts';
 import type { PrunePolicy } from '../store/prune-target.ts';
 import { MAX_KEPT_ACCOUNTS, type PruneProgress } from '../store/pruning-column.ts';
-import { StoreError } from '../store/store-error.ts';
+import { StoreFullError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { readInputFile } from './input-file.ts';
 import { NodeError } from './node-error.ts';
@@ -18,7 +18,7 @@ import type { NodeSettings } from './settings.ts';
 /** How often a serving node looks whether something can be pruned, in milliseconds. */
 const PRUNE_INTERVAL_MS = 1_000;
 /** How long it waits after a failure that may pass: a disk that is full. */
-const RETRY_INTERVAL_MS = 10_000;
+const RETRY_INTERVAL_MS = 3_000;
 /** Largest file of addresses: 10,000 with remarks, in bytes. */
 const MAX_ACCOUNTS_FILE_BYTES = 4 * 1024 * 1024;
 
@@ -138,7 +138,7 @@ export interface Pruning {
 
 /**
  * Keeps pruning the ledger of a writer, beside its commits; at once notes down the accounts to
- * keep. A ledger that has yet to come is waited for.
+ * keep. A ledger that has yet to come is waited for, and so is room on a full disk.
  * @throws NodeError `bad_setting`, `file_not_readable`
  */
 export async function startPruning(
@@ -154,20 +154,26 @@ export async function startPruning(
   });
   const abort = new AbortController();
   const { signal } = abort;
+  let isOnRecord = accounts.size === 0;
   const keep = async (): Promise<void> => {
-    if (accounts.size === 0) return;
     const { size } = await pruner.keepAccounts(accounts);
+    isOnRecord = true;
     logger.info({ accounts: size }, 'the history of accounts is kept');
   };
-  if (writer.head !== undefined) await keep();
-  const isDue = policy !== undefined || (accounts.size > 0 && writer.head === undefined);
+  if (writer.head !== undefined && !isOnRecord) await withRoom(keep, logger);
   const work = async (): Promise<void> => {
-    while (writer.head === undefined) await sleep(PRUNE_INTERVAL_MS, undefined, { signal });
-    await keep();
+    const rest = (ms: number) => sleep(ms, undefined, { signal });
+    while (writer.head === undefined) await rest(PRUNE_INTERVAL_MS);
+    // Nothing is deleted before it is on record what has to stay.
+    while (!isOnRecord) {
+      if (!(await withRoom(keep, logger))) await rest(RETRY_INTERVAL_MS);
+    }
     while (policy !== undefined) {
-      await sleep(await pruneOnce(pruner, policy, signal, logger), undefined, { signal });
+      const isDone = await withRoom(() => pruneOnce(pruner, policy, signal, logger), logger);
+      await rest(isDone ? PRUNE_INTERVAL_MS : RETRY_INTERVAL_MS);
     }
   };
+  const isDue = policy !== undefined || !isOnRecord;
   const done = (isDue ? work() : Promise.resolve()).catch((error: unknown) => {
     if (!signal.aborted) logger.error({ err: error }, 'pruning stopped: it failed');
   });
@@ -179,23 +185,26 @@ export async function startPruning(
   };
 }
 
-/** @returns the time to the next look, in milliseconds */
 async function pruneOnce(
   pruner: Pruner,
   policy: PrunePolicy,
   signal: AbortSignal,
   logger: Logger,
-): Promise<number> {
+): Promise<void> {
+  const { head, versions, rows, steps } = await pruner.run(policy, signal);
+  if (versions === 0n) return;
+  const oldest = String(head.oldestVersion);
+  logger.info({ oldest, versions: String(versions), rows, steps }, 'pruned');
+}
+
+/** Does what takes room on the disk. @returns whether there was room */
+async function withRoom(work: () => Promise<void>, logger: Logger): Promise<boolean> {
   try {
-    const { head, versions, rows, steps } = await pruner.run(policy, signal);
-    if (versions > 0n) {
-      const oldest = String(head.oldestVersion);
-      logger.info({ oldest, versions: String(versions), rows, steps }, 'pruned');
-    }
-    return PRUNE_INTERVAL_MS;
+    await work();
+    return true;
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'store_full') throw error;
+    if (!(error instanceof StoreFullError)) throw error;
     logger.warn({ err: error }, 'pruning waits: the disk is full');
-    return RETRY_INTERVAL_MS;
+    return false;
   }
 }

@@ -210,6 +210,29 @@ describe('prune', () => {
     }
   });
 
+  it('answers blocks and the feed at the edge', async () => {
+    const height = BigInt(facts.oldest_block_height);
+    const gone = await ask(node, `/blocks/by_height/${height - 1n}`);
+    expect(gone.status).toBe(410);
+    expect(JSON.parse(gone.body)).toMatchObject({ error_code: 'block_pruned' });
+    expect(await ask(node, `/blocks/by_version/${oldest - 1n}`)).toEqual(pruned(oldest - 1n));
+    const bcs = 'application/x-bcs';
+    for (const path of ['by_version/', '?limit=3&start=']) {
+      const feed = `/transactions${path.startsWith('?') ? '' : '/'}${path}`;
+      expect((await ask(node, `${feed}${oldest - 1n}`, bcs)).status).toBe(410);
+      for (const version of [oldest, oldest + 1n, latest]) {
+        const one = `${feed}${version}`;
+        expect(await ask(node, one, bcs), one).toEqual(await ask(original, one, bcs));
+      }
+    }
+    for (const path of [
+      ...[height, height + 1n].map((at) => `/blocks/by_height/${at}`),
+      ...[oldest, oldest + 1n].map((at) => `/blocks/by_version/${at}`),
+    ]) {
+      expect(await ask(node, path), path).toEqual(await ask(original, path));
+    }
+  });
+
   it('keeps the whole history of chosen accounts', async () => {
     for (let asked = 0; asked < ASKED; asked += 1) {
       const account = pick(kept);
@@ -257,6 +280,44 @@ describe('prune', () => {
     const gone = `/accounts/0x${pick(others())}/balance/${APT}?ledger_version=${oldest}`;
     expect(await ask(later, gone)).toEqual(pruned(oldest));
     await later.stop();
+  });
+
+  it('keeps an account that is named later from the oldest version of that moment', async () => {
+    const later = join(folder, 'later');
+    cpSync(data, later, { recursive: true });
+    const stream = streams.find(
+      ({ address, versions }) =>
+        others().includes(address) && versions[0]! < oldest && versions.at(-1)! > oldest,
+    )!;
+    const publisher = '0x4';
+    const args = ['--keep', '300', '--grace-seconds', '0', '--keep-account', publisher];
+    const account = ['--keep-account', `0x${stream.address}`];
+    expect((await runCommand(['prune', '--data', later, ...args, ...account])).code).toBe(0);
+    const served = await serve(later);
+    for (const path of [
+      `/accounts/0x${stream.address}/balance/${APT}`,
+      `/accounts/0x${stream.address}/balance/${NATIVE}`,
+      `/accounts/${publisher}/module/token`,
+    ]) {
+      const below = `${path}?ledger_version=${oldest - 1n}`;
+      expect(await ask(served, below), below).toEqual(pruned(oldest - 1n));
+      for (const version of [oldest, oldest + 1n]) {
+        const asked = `${path}?ledger_version=${version}`;
+        expect(await ask(served, asked), asked).toEqual(await ask(original, asked));
+      }
+    }
+    const firstKept = stream.versions.filter((version) => version < oldest).length;
+    const page = (start: number) => `${stream.path}?start=${start}&limit=4`;
+    expect((await ask(served, page(firstKept - 1))).status).toBe(410);
+    for (const start of [firstKept, firstKept + 1]) {
+      expect(await ask(served, page(start))).toEqual(await ask(original, page(start)));
+    }
+    const forgotten = others().filter(
+      (one) => one !== stream.address && BigInt(`0x${one}`) !== BigInt(publisher),
+    );
+    const gone = `/accounts/0x${pick(forgotten)}/balance/${APT}?ledger_version=${oldest}`;
+    expect((await ask(served, gone)).status).toBe(410);
+    await served.stop();
   });
 
   it('refuses what it cannot do in one line', async () => {
