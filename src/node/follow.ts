@@ -54,6 +54,8 @@ export interface Following {
   readonly counters: FollowCounters;
   /** Newest version of the upstream, as last heard. */
   upstreamVersion(): bigint | undefined;
+  /** False once it has ended, whatever ended it. */
+  isRunning(): boolean;
   /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */
   readonly started: Promise<void>;
   /** Resolves when it has ended, by `stop`, at `until`, or by a failure, which is in the log. Never rejects. */
@@ -115,16 +117,26 @@ export function startFollowing(
       upstreamVersion = version;
     },
   };
-  const ended = follow(writer, options, context).then(
-    ({ head }) => logger.info({ version: String(head?.version) }, 'following ended'),
-    (error: unknown) =>
-      logger.error({ err: asFollowError(error) }, 'following stopped: the ledger stays as it is'),
-  );
+  let isRunning = true;
+  const ended = follow(writer, options, context)
+    .then(
+      ({ head }) => logger.info({ version: String(head?.version) }, 'following ended'),
+      (error: unknown) =>
+        logger.error({ err: asFollowError(error) }, 'following stopped: the ledger stays as it is'),
+    )
+    .finally(() => {
+      isRunning = false;
+    });
   const stop = async (): Promise<void> => {
     abort.abort();
     await ended;
   };
-  return { counters, upstreamVersion: () => upstreamVersion, started, ended, stop };
+  return {
+    counters,
+    upstreamVersion: () => upstreamVersion,
+    isRunning: () => isRunning,
+    ...{ started, ended, stop },
+  };
 }
 
 interface FollowContext {

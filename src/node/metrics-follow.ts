@@ -3,10 +3,15 @@ import type { Following } from './follow.ts';
 import { counter, gauge, type MetricFamily, plain } from './metrics-family.ts';
 
 /** A follower, now. How far it is behind is the upstream's version less `daybook_ledger_version`. */
-export function followFamilies({ counters, upstreamVersion }: Following): MetricFamily[] {
-  const upstream = upstreamVersion();
-  const { transactions, commits, faults, pageBytes } = counters;
+export function followFamilies(following: Following): MetricFamily[] {
+  const upstream = following.upstreamVersion();
+  const { transactions, commits, faults, pageBytes } = following.counters;
   return [
+    gauge(
+      'daybook_follower_running',
+      '1 while it follows, 0 after it has stopped for good.',
+      plain(following.isRunning() ? 1 : 0),
+    ),
     gauge(
       'daybook_follower_upstream_version',
       'Newest version of the followed node, as last heard.',

@@ -23,6 +23,11 @@ import { addressesOf, digestsOf, expectSound, makeSample, streamsOf } from './le
 import { childrenOf, until } from './worker-processes.ts';
 
 const CRASH_RUNS = Number(process.env['CRASH_RUNS'] ?? 5);
+/**
+ * Transactions a second of the upstream: so few that pruning keeps up in lives this short, since
+ * every start gives readers their grace again.
+ */
+const PRODUCED = '40';
 const RUN_TIMEOUT_MS = 20_000;
 const KEEP = '300';
 /** Longest life of a node after it answers, and of one that is killed while it starts. */
@@ -56,7 +61,7 @@ describe('crashes of a follower', () => {
     const data = join(folder, 'copy');
     await makeSample(source, 1_200);
     const subjects = await subjectsOf(source);
-    let upstream = await ServedNode.start(source, ['--produce', '120']);
+    let upstream = await ServedNode.start(source, ['--produce', PRODUCED]);
     const witness = new FollowWitness(upstream, subjects, random);
     const args = ['--follow', upstream.ready.url, '--keep', KEEP, '--prune-grace-seconds', '1'];
     args.push('--keep-account', `0x${subjects.kept}`, '--workers', '2');
@@ -124,6 +129,7 @@ class Crashes {
       if (after.clearedBelow > before.clearedBelow) this.counts.pruned += 1;
       if (after.clearedBelow < after.oldest) this.counts.cutWhileClearing += 1;
       before = after;
+      if (run % 20 === 19) console.info(`${run + 1} kills, version ${after.version}`);
     }
     expect(this.counts.moved).toBeGreaterThan(0);
   }

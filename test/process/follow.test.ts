@@ -160,6 +160,25 @@ describe('daybook follow', () => {
     expect(expectFailure(await runCommand([...args, flag, value]), 2)).toMatch(message);
   });
 
+  it('says in the log what is the matter, the cause beside it', async () => {
+    const args = ['follow', '--data', join(folder, 'unreached'), '--from', 'http://127.0.0.1:9'];
+    const child = startCommand([...args, '--log-level', 'warn']);
+    const ended = endOf(child);
+    await once(child.stderr!, 'data');
+    child.kill('SIGTERM');
+    const { code, stderr } = await ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(stderr.split('\n')[0]!)).toMatchObject({
+      level: 40,
+      msg: 'following goes on after a fault',
+      err: {
+        code: 'upstream_unreachable',
+        message: 'cannot reach 127.0.0.1:9: connect ECONNREFUSED 127.0.0.1:9',
+        cause: { code: 'ECONNREFUSED' },
+      },
+    });
+  });
+
   it('says in one line when it was given no node', async () => {
     const url = node.ready.url.replace('/v1', '/elsewhere');
     const args = ['follow', '--data', join(folder, 'none'), '--from', url, '--log-level', 'silent'];

@@ -195,8 +195,24 @@ describe.runIf(process.platform === 'linux')('metrics of several processes', () 
     expect(metrics.get('daybook_follower_upstream_version')).toBe(newest);
     expect(metrics.get('daybook_follower_transactions_total')).toBe(newest + 1);
     expect(metrics.get('daybook_follower_faults_total')).toBe(0);
-    expect((await node.stop()).code).toBe(0);
+    expect(metrics.get('daybook_follower_running')).toBe(1);
     expect((await upstream.stop()).code).toBe(0);
+    await until('faults', async () => {
+      return (await metricsOf(node)).get('daybook_follower_faults_total')! > 0;
+    });
+    expect((await metricsOf(node)).get('daybook_follower_running')).toBe(1);
+    expect((await node.stop()).code).toBe(0);
+    const other = join(folder, 'other-history');
+    await runCommand(['sample', '--data', other, '--transactions', '100', '--seed', '99']);
+    const contradicting = await ServedNode.start(other);
+    const again = [...ANY_PORT, '--workers', '2', '--follow', contradicting.ready.url];
+    const stopped = await ServedNode.start(join(folder, 'follower'), again);
+    await until('it stops following', async () => {
+      return (await metricsOf(stopped)).get('daybook_follower_running') === 0;
+    });
+    expect((await stopped.get('/')).status).toBe(200);
+    expect((await stopped.stop()).code).toBe(0);
+    expect((await contradicting.stop()).code).toBe(0);
   });
 
   it('show what the primary writes', async () => {
