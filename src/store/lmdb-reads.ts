@@ -1,6 +1,6 @@
 /** Reading an LMDB store: everything of store.ts but the commit. */
 import type { RootDatabase } from 'lmdb';
-import { COLUMNS, type Column, MAX_ORDER_BYTES } from './columns.ts';
+import { COLUMNS, type Column, HEAD, MAX_ORDER_BYTES } from './columns.ts';
 import type { LmdbColumn, LmdbPages, LmdbRange } from './lmdb-columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import {
@@ -20,7 +20,10 @@ import { StoreError } from './store-error.ts';
 
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
-/** The reads of a store, on an environment that is open. */
+/**
+ * The reads of a store, on an environment that is open. A head is the newest that was committed when it
+ * is read; what is read after it is of that moment or later.
+ */
 export class LmdbReads implements StoreReader {
   readonly #root: RootDatabase<never, string>;
   readonly #columns: ReadonlyMap<number, LmdbColumn>;
@@ -41,6 +44,9 @@ export class LmdbReads implements StoreReader {
     assertKeyShape(column, partition, order);
     const database = this.#database(column);
     try {
+      // The engine's snapshot lasts until a timer ends it, which is long in a process that is kept
+      // from running: who asks another process first would see the ledger go back.
+      if (column === HEAD) this.#root.resetReadTxn();
       return database.get({ partition, order });
     } catch (error) {
       throw this.#readFailure(column, error);
@@ -49,7 +55,6 @@ export class LmdbReads implements StoreReader {
 
   getMany(column: Column, keys: readonly RowKey[]): readonly (Buffer | undefined)[] {
     assertKeyCount(keys);
-    // The engine uses one snapshot for all reads of one turn of the event loop.
     return keys.map(({ partition, order }) => this.get(column, partition, order));
   }
 

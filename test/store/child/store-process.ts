@@ -1,7 +1,7 @@
 /**
  * A process of its own for the tests of an LMDB store: `node store-process.js ROLE DIRECTORY`. It
  * speaks in lines. `write` appends chunks as fast as it can and says each version that was
- * acknowledged; `hold` opens the store for writing and waits; `read` opens it for reading and
+ * acknowledged; `append` appends one version; `hold` opens the store for writing and waits; `read` opens it for reading and
  * answers every line it gets with what it sees.
  */
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ import { stateKeyHash } from '../../../src/move/state-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../../src/store/lmdb-store.ts';
 import { openView } from '../../../src/store/view.ts';
 import { LedgerWriter } from '../../../src/store/writer.ts';
-import { chunk, resourceKey, transaction, write } from '../chunks.ts';
+import { chunk, plainChunk, resourceKey, transaction, write } from '../chunks.ts';
 
 const [role, directory] = process.argv.slice(2) as [string, string];
 const KEYS = 20;
@@ -36,6 +36,13 @@ async function writeForEver(): Promise<void> {
   }
 }
 
+async function append(): Promise<void> {
+  const store = await openLmdbStore({ directory });
+  const writer = await LedgerWriter.open(store);
+  await writer.append(plainChunk(Number(writer.head?.version ?? -1n) + 1, 1));
+  await store.close();
+}
+
 async function hold(): Promise<void> {
   await openLmdbStore({ directory });
   say('open');
@@ -54,7 +61,12 @@ async function read(): Promise<void> {
   await store.close();
 }
 
-const roles: Readonly<Record<string, () => Promise<void>>> = { write: writeForEver, hold, read };
+const roles: Readonly<Record<string, () => Promise<void>>> = {
+  write: writeForEver,
+  append,
+  hold,
+  read,
+};
 roles[role]!().catch((error: unknown) => {
   say(`error ${(error as { code?: unknown }).code} ${(error as Error).message}`);
   process.exitCode = 1;
