@@ -184,8 +184,8 @@ async function expectSameLedger(
   await upstream.stop();
   for (const folder of [data, source]) {
     const prune = ['prune', '--data', folder, '--keep', KEEP, '--grace-seconds', '0'];
-    const result = await runCommand([...prune, '--keep-account', `0x${kept}`]);
-    expect(result).toMatchObject({ code: 0, stderr: '' });
+    // What takes long says on stderr how far it is.
+    expect((await runCommand([...prune, '--keep-account', `0x${kept}`])).code).toBe(0);
   }
   expect(await digestsOf(data)).toEqual(await digestsOf(source));
 }
