@@ -7,7 +7,7 @@ import { openLmdbReader } from '../dist/store/lmdb-store.js';
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
 
 /** Rows of a column, page by page. */
-async function* rows(store, column) {
+export async function* columnRows(store, column) {
   let after;
   for (;;) {
     const page = await store.scan(column, { ...PAGE, after });
@@ -21,7 +21,7 @@ async function* rows(store, column) {
 export async function coinHolders(dataFolder, most) {
   const store = openLmdbReader({ directory: dataFolder });
   const found = [];
-  for await (const { partition, order } of rows(store, ACCOUNT_KEYS)) {
+  for await (const { partition, order } of columnRows(store, ACCOUNT_KEYS)) {
     const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
     const path = key.parsed;
     if (path?.kind !== 'resource' || path.tag.module !== 'coin' || path.tag.name !== 'CoinStore')
@@ -38,7 +38,7 @@ export async function coinHolders(dataFolder, most) {
 export async function eventStreams(dataFolder, most) {
   const store = openLmdbReader({ directory: dataFolder });
   const counts = new Map();
-  for await (const { partition } of rows(store, EVENTS)) {
+  for await (const { partition } of columnRows(store, EVENTS)) {
     const key = partition.toString('hex');
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }

@@ -3,12 +3,23 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
+import * as growth from './growth.mjs';
 import * as http from './http.mjs';
+import * as ingest from './ingest.mjs';
+import * as memory from './memory.mjs';
 import * as overload from './overload.mjs';
+import * as postgres from './postgres.mjs';
+import * as start from './start.mjs';
+import * as store from './store.mjs';
 import * as workers from './workers.mjs';
 
-const BENCHMARKS = [encode, http, workers, overload];
+/** In-process ones first; those that take long, last. */
+const BENCHMARKS = [
+  ...[codec, encode, store, start, http, workers],
+  ...[overload, ingest, growth, postgres, memory],
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
