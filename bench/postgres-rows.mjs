@@ -12,12 +12,12 @@ import { formatStructTag } from '../dist/move/type-tag.js';
 import { renderValue } from '../dist/move/value-json.js';
 import { ACCOUNT_KEYS, EVENTS, STATE, TRANSACTIONS } from '../dist/store/columns.js';
 import { decodeEventRow } from '../dist/store/event-column.js';
-import { encodeBucketKey } from '../dist/store/order-key.js';
+import { encodeBucketKey, encodeU64Key } from '../dist/store/order-key.js';
 import { decodeStateRow } from '../dist/store/state-column.js';
 import { columnRows } from './ledger-contents.mjs';
 
-/** Most versions of one key that are read at once; a sample ledger has fewer of all but a few keys. */
-const MAX_HISTORY = 10_000;
+/** Versions of a key that are read at once. */
+const PAGE_VERSIONS = 1_000;
 
 export const SCHEMA = `
 CREATE TABLE assets (id int PRIMARY KEY, metadata text NOT NULL, coin text);
@@ -56,9 +56,14 @@ function line(...values) {
 /** All versions of a key: the version and the value's bytes, which are absent where it was deleted. */
 async function historyOf(store, physicalKey) {
   const keyHash = stateKeyHash(physicalKey);
-  const rows = await store.range(STATE, keyHash, { limit: MAX_HISTORY });
-  if (rows.length === MAX_HISTORY) throw new Error('a key has too many versions to be held');
-  return rows.map((row) => decodeStateRow(keyHash, row));
+  const history = [];
+  let from = encodeU64Key(0n);
+  for (;;) {
+    const rows = await store.range(STATE, keyHash, { from, limit: PAGE_VERSIONS });
+    for (const row of rows) history.push(decodeStateRow(keyHash, row));
+    if (rows.length < PAGE_VERSIONS) return history;
+    from = encodeU64Key(history.at(-1).version + 1n);
+  }
 }
 
 /** What changes an amount: of a coin store, or of a primary store of a fungible asset. */

@@ -1,7 +1,7 @@
 // npm run bench [-- NAME… --rounds N --seconds N --json FILE]: every benchmark, or those named. Speed is measured here
 // and never asserted in tests.
 import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
@@ -52,7 +52,10 @@ const options = {
 for (const { name, title, run } of BENCHMARKS) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.error(`\n${title} (min / median / max of ${values.rounds} rounds)`);
-  report.benchmarks[name] = await run(options);
+  // Of the last minute, before anything of this benchmark runs: whether others work on the machine.
+  const [loadBefore] = loadavg();
+  console.error(`load average before: ${loadBefore.toFixed(2)} on ${report.cores} cores`);
+  report.benchmarks[name] = { loadBefore, ...(await run(options)) };
 }
 const text = JSON.stringify(report, null, 2);
 if (values.json === undefined) console.log(text);
