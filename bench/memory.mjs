@@ -111,7 +111,8 @@ function memoryOf(pid, points, isParent) {
 
 /** @param {{log: (line: string) => void}} options */
 export async function run({ log }) {
-  const seconds = MINUTES * 60;
+  // wrk takes whole seconds.
+  const seconds = Math.round(MINUTES * 60);
   const given = await sampleLedger();
   const dataFolder = join(temporaryFolder(), 'ledger');
   cpSync(given, dataFolder, { recursive: true });
