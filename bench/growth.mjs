@@ -6,7 +6,7 @@ import { openLmdbReader } from '../dist/store/lmdb-store.js';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { cpuMs } from './process-figures.mjs';
-import { randomHolders, randomSource, randomStreams } from './random-keys.mjs';
+import { randomAccounts, randomSource, randomStreams } from './random-keys.mjs';
 import {
   asBcs,
   balanceRequest,
@@ -41,7 +41,7 @@ async function requestsOf(dataFolder) {
   const store = openLmdbReader({ directory: dataFolder });
   try {
     const { version } = await openHead(store);
-    const holders = await randomHolders(store, MAX_REQUESTS);
+    const holders = await randomAccounts(store, MAX_REQUESTS);
     const streams = await fullStreams(store);
     const random = randomSource(3);
     const somewhere = () => BigInt(Math.floor((random() / 2 ** 32) * Number(version)));

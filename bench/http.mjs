@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuSeconds, startChild } from './child.mjs';
 import { coldAndWarmKeys } from './http-keys.mjs';
-import { coinHolders, eventStreams, shuffled } from './ledger-contents.mjs';
+import { accountAddresses, eventStreams, shuffled } from './ledger-contents.mjs';
 import { CONNECTIONS, load, loadGenerator } from './load.mjs';
 import { pacedLoad } from './paced-load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
@@ -27,7 +27,7 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const MAX_REQUESTS = 20_000;
 
 async function operations(dataFolder) {
-  const holders = shuffled(await coinHolders(dataFolder, MAX_REQUESTS));
+  const holders = shuffled(await accountAddresses(dataFolder, MAX_REQUESTS));
   const streams = shuffled(await eventStreams(dataFolder, MAX_REQUESTS));
   const balances = holders.map((address) => balanceRequest(address));
   const pages = streams.map(eventsRequest);

@@ -1,4 +1,4 @@
-// What there is to ask of a ledger, read from its store: accounts with a coin store or fungible store, event streams.
+// What there is to ask of a ledger, read from its store: accounts, event streams.
 
 import { parsePhysicalStateKey } from '../dist/move/state-key.js';
 import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns.js';
@@ -17,17 +17,26 @@ export async function* columnRows(store, column) {
   }
 }
 
-/** @returns {Promise<string[]>} addresses (64 digits) with a store of the native coin, at most `most` */
-export async function coinHolders(dataFolder, most) {
+/** The account whose resource `0x1::account::Account` a row of `account_keys` names; nothing for other rows. */
+export function accountOf({ partition, order }) {
+  const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
+  const path = key.parsed;
+  const isAccount =
+    path?.kind === 'resource' && path.tag.module === 'account' && path.tag.name === 'Account';
+  return isAccount ? key.address : undefined;
+}
+
+/**
+ * Accounts, whether their coins lie in a coin store or in a fungible one: most have only the latter.
+ * @returns {Promise<string[]>} addresses (64 digits), at most `most`
+ */
+export async function accountAddresses(dataFolder, most) {
   const store = openLmdbReader({ directory: dataFolder });
   const found = [];
-  for await (const { partition, order } of columnRows(store, ACCOUNT_KEYS)) {
-    const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
-    const path = key.parsed;
-    if (path?.kind !== 'resource' || path.tag.module !== 'coin' || path.tag.name !== 'CoinStore')
-      continue;
-    if (path.tag.typeArguments[0]?.struct?.name !== 'AptosCoin') continue;
-    found.push(key.address);
+  for await (const row of columnRows(store, ACCOUNT_KEYS)) {
+    const address = accountOf(row);
+    if (address === undefined) continue;
+    found.push(address);
     if (found.length === most) break;
   }
   await store.close();

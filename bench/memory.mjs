@@ -8,7 +8,7 @@ import { openLmdbReader } from '../dist/store/lmdb-store.js';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { anonymousBytes, withChildren } from './process-figures.mjs';
-import { randomHolders, randomStreams } from './random-keys.mjs';
+import { randomAccounts, randomStreams } from './random-keys.mjs';
 import {
   asBcs,
   balanceRequest,
@@ -36,7 +36,7 @@ const KEYS = 1_000;
 async function mixedRequests(dataFolder) {
   const store = openLmdbReader({ directory: dataFolder });
   try {
-    const holders = await randomHolders(store, KEYS);
+    const holders = await randomAccounts(store, KEYS);
     const streams = await randomStreams(store, KEYS);
     return Array.from({ length: KEYS }, (_, index) => {
       const holder = holders[index % holders.length];

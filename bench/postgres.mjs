@@ -10,7 +10,7 @@ import { CONNECTIONS, load, loadGenerator } from './load.mjs';
 import { COLUMNS_OF, grouped, readRows, SCHEMA, transactionRows } from './postgres-rows.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
 import { anonymousBytes, cpuMsOfAll, proportionalBytes, withChildren } from './process-figures.mjs';
-import { randomHolders, randomStreams } from './random-keys.mjs';
+import { randomAccounts, randomStreams } from './random-keys.mjs';
 import { balanceRequest, eventsRequest, MODULE_REQUEST } from './requests.mjs';
 import { PROGRAM, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
 import { ratioSummary, shown, shownSummary, summary } from './statistics.mjs';
@@ -182,7 +182,9 @@ async function compare({ dataFolder, store, database, folder }, options) {
       postgres: { origin: api.ready.url, pids: () => [api.pid, ...database.pids()] },
     };
     const operations = {
-      balance: (await randomHolders(store, MAX_REQUESTS)).map((address) => balanceRequest(address)),
+      balance: (await randomAccounts(store, MAX_REQUESTS)).map((address) =>
+        balanceRequest(address),
+      ),
       events: (await randomStreams(store, MAX_REQUESTS)).map(eventsRequest),
       module: [MODULE_REQUEST],
     };

@@ -1,8 +1,8 @@
 // Random rows of a ledger of any size: each is found by seeking a random place in its column, so that nothing of the
 // column is held. Keys are hashes or addresses made of hashes, so all parts of a column are equally likely.
-import { parsePhysicalStateKey } from '../dist/move/state-key.js';
 import { ACCOUNT_KEYS, EVENTS, STATE } from '../dist/store/columns.js';
 import { decodeU64Key } from '../dist/store/order-key.js';
+import { accountOf } from './ledger-contents.mjs';
 
 /** A seeded source of numbers below 2^32. */
 export function randomSource(seed = 1) {
@@ -53,18 +53,11 @@ async function sampled(store, column, most, pick, seed = 1) {
   return [...found.values()];
 }
 
-/** @returns {Promise<string[]>} addresses (64 digits) with a coin store of the native coin */
-export function randomHolders(store, most) {
-  return sampled(store, ACCOUNT_KEYS, most, ({ partition, order }) => {
-    const { parsed, address } = parsePhysicalStateKey(
-      Buffer.concat([Buffer.of(0), partition, order]),
-    );
-    const isCoinStore =
-      parsed?.kind === 'resource' &&
-      parsed.tag.module === 'coin' &&
-      parsed.tag.name === 'CoinStore' &&
-      parsed.tag.typeArguments[0]?.struct?.name === 'AptosCoin';
-    return isCoinStore ? { key: address, value: address } : undefined;
+/** @returns {Promise<string[]>} addresses (64 digits) of accounts */
+export function randomAccounts(store, most) {
+  return sampled(store, ACCOUNT_KEYS, most, (row) => {
+    const address = accountOf(row);
+    return address === undefined ? undefined : { key: address, value: address };
   });
 }
 

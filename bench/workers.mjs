@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.mjs';
-import { coinHolders, shuffled } from './ledger-contents.mjs';
+import { accountAddresses, shuffled } from './ledger-contents.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
 import { anonymousBytes, childrenOf, cpuMs } from './process-figures.mjs';
@@ -66,7 +66,7 @@ export async function run(options) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const dataFolder = await prepareLedger(folder);
-    const holders = shuffled(await coinHolders(dataFolder, MAX_REQUESTS));
+    const holders = shuffled(await accountAddresses(dataFolder, MAX_REQUESTS));
     const requests = holders.map((address) => ({
       path: `/v1/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin`,
     }));
