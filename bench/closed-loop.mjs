@@ -1,10 +1,11 @@
 // A client that keeps so many connections busy and tells answers that were let in from those that were refused (wrk
 // adds them up). Started as a child: node closed-loop.mjs ORIGIN PATH CONNECTIONS SECONDS, prints one line of JSON.
 import { connect } from 'node:net';
+import { firstAnswer, requestBytes } from './http-answer.mjs';
 
 const [origin, path, connections, seconds] = process.argv.slice(2);
 const { hostname, port } = new URL(origin);
-const request = `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAccept: application/x-bcs\r\n\r\n`;
+const request = requestBytes(hostname, { path, headers: { accept: 'application/x-bcs' } });
 const accepted = [];
 let refused = 0;
 let failed = 0;
@@ -12,15 +13,6 @@ const startedMs = performance.now();
 const endMs = startedMs + Number(seconds) * 1_000;
 /** Answers before this are the start of the load, not the load. */
 const countedFromMs = startedMs + 2_000;
-
-/** The whole answer at the beginning of some bytes: its status and length; nothing while it is incomplete. */
-function firstAnswer(bytes) {
-  const headEnd = bytes.indexOf('\r\n\r\n');
-  if (headEnd === -1) return undefined;
-  const head = bytes.latin1Slice(0, headEnd);
-  const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-  return { status: Number(head.slice(9, 12)), length };
-}
 
 function client() {
   return new Promise((resolve) => {

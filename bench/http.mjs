@@ -5,9 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuSeconds, startChild } from './child.mjs';
-import { coinHolders, eventStreams, shuffled } from './ledger-contents.mjs';
-import { load, loadGenerator } from './load.mjs';
+import { coldAndWarmKeys } from './http-keys.mjs';
+import { accountAddresses, eventStreams, shuffled } from './ledger-contents.mjs';
+import { CONNECTIONS, load, loadGenerator } from './load.mjs';
+import { pacedLoad } from './paced-load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
+import {
+  asBcs,
+  balanceRequest,
+  encodeRequest,
+  eventsRequest,
+  MODULE_REQUEST,
+} from './requests.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'http';
@@ -18,49 +27,21 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const MAX_REQUESTS = 20_000;
 
 async function operations(dataFolder) {
-  const holders = shuffled(await coinHolders(dataFolder, MAX_REQUESTS));
+  const holders = shuffled(await accountAddresses(dataFolder, MAX_REQUESTS));
   const streams = shuffled(await eventStreams(dataFolder, MAX_REQUESTS));
-  const balances = holders.map((address) => ({
-    path: `/v1/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin`,
-  }));
-  const pages = streams.map(({ address, creationNumber }) => ({
-    path: `/v1/accounts/0x${address}/events/${creationNumber}?limit=25`,
-  }));
-  const bcs = (requests) =>
-    requests.map((request) => ({ ...request, headers: { accept: 'application/x-bcs' } }));
-  const modules = [{ path: '/v1/accounts/0x1/module/coin' }];
-  const encodings = holders.slice(0, 1_000).map((address, index) => encodeRequest(address, index));
+  const balances = holders.map((address) => balanceRequest(address));
+  const pages = streams.map(eventsRequest);
+  const modules = [MODULE_REQUEST];
+  const encodings = holders.slice(0, 1_000).map(encodeRequest);
   return [
     { operation: 'balance', form: 'json', requests: balances },
-    { operation: 'balance', form: 'bcs', requests: bcs(balances) },
+    { operation: 'balance', form: 'bcs', requests: asBcs(balances) },
     { operation: 'module', form: 'json', requests: modules },
-    { operation: 'module', form: 'bcs', requests: bcs(modules) },
+    { operation: 'module', form: 'bcs', requests: asBcs(modules) },
     { operation: 'events', form: 'json', requests: pages },
-    { operation: 'events', form: 'bcs', requests: bcs(pages) },
+    { operation: 'events', form: 'bcs', requests: asBcs(pages) },
     { operation: 'encode', form: 'json', requests: encodings },
   ];
-}
-
-function encodeRequest(recipient, index) {
-  const body = {
-    sender: `0x${recipient}`,
-    sequence_number: String(index),
-    max_gas_amount: '2000',
-    gas_unit_price: '100',
-    expiration_timestamp_secs: '1893456000',
-    payload: {
-      type: 'entry_function_payload',
-      function: '0x1::aptos_account::transfer',
-      type_arguments: [],
-      arguments: [`0x${recipient}`, String(1_000_000 + index)],
-    },
-  };
-  return {
-    method: 'POST',
-    path: '/v1/transactions/encode_submission',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
 }
 
 /** The answer that bare gives for an operation: one of ours, of middle length among some. */
@@ -114,7 +95,7 @@ async function measure(
       const result = await measured(origin, serverPid, cpuMicros.ours);
       if (result.errors > 0) throw new Error(`${operation}: ${result.errors} failed requests`);
       ours.push(result.requestsPerSecond);
-      latencies.push(result.p99Ms);
+      latencies.push(result);
       const bareResult = await measured(bare.ready.url, bare.pid, cpuMicros.bare);
       reference.push(bareResult.requestsPerSecond);
     }
@@ -128,7 +109,8 @@ async function measure(
     answerBytes: answer.body.length,
     requestsPerSecond: summary(ours),
     bareRequestsPerSecond: summary(reference),
-    p99Ms: summary(latencies),
+    p99Ms: summary(latencies.map(({ p99Ms }) => p99Ms)),
+    fullLoad: percentiles(latencies),
     ratio: ratioSummary(ours, reference),
     cpuMicrosPerRequest: summary(cpuMicros.ours),
     bareCpuMicrosPerRequest: summary(cpuMicros.bare),
@@ -137,19 +119,44 @@ async function measure(
   };
 }
 
+const PERCENTILES = ['p50Ms', 'p90Ms', 'p99Ms', 'p999Ms'];
+
+function percentiles(runs) {
+  return Object.fromEntries(
+    PERCENTILES.map((percentile) => [percentile, summary(runs.map((run) => run[percentile]))]),
+  );
+}
+
+/** Latency when half as much is asked for as was answered under full load, at a fixed rate. */
+async function halfLoad(origin, { requests }, { requestsPerSecond }, { rounds, seconds }) {
+  const ratePerSecond = Math.round(requestsPerSecond.median / 2);
+  const total = Math.round(ratePerSecond * seconds);
+  const job = { origin, requests, connections: CONNECTIONS, ratePerSecond, total };
+  const runs = [];
+  for (let round = 0; round < rounds; round += 1) runs.push(await pacedLoad(job));
+  return { ratePerSecond, ...percentiles(runs) };
+}
+
+function logPercentiles(log, load, figures) {
+  const texts = PERCENTILES.map((name) => `${name.slice(0, -2)} ${shownSummary(figures[name])}`);
+  log(`  ${load}: ${texts.join(', ')} ms`);
+}
+
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   const results = [];
   try {
     const dataFolder = await prepareLedger(folder);
-    const server = await startChild([
+    const serveArguments = [
       ...[here('../bin/daybook'), 'serve', '--data', dataFolder],
       ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--workers', '1'],
-    ]);
+    ];
+    const asked = await operations(dataFolder);
+    const server = await startChild(serveArguments);
     try {
       const origin = new URL(server.ready.url).origin;
-      for (const operation of await operations(dataFolder)) {
+      for (const operation of asked) {
         if (operation.requests.length === 0) continue;
         const result = await measure({ origin, serverPid: server.pid, folder }, operation, options);
         results.push(result);
@@ -157,12 +164,17 @@ export async function run(options) {
           `${`${result.operation} ${result.form}`.padEnd(14)} ${shownSummary(result.requestsPerSecond)} req/s, ` +
             `bare ${shownSummary(result.bareRequestsPerSecond)}, ratio ${shownSummary(result.ratio)}, by CPU ${shownSummary(result.cpuRatio)}`,
         );
+        result.halfLoad = await halfLoad(origin, operation, result, options);
+        logPercentiles(options.log, 'full load', result.fullLoad);
+        logPercentiles(options.log, `${result.halfLoad.ratePerSecond}/s`, result.halfLoad);
       }
     } finally {
       await server.stop();
     }
+    const manyKeys = asked.filter(({ operation }) => ['balance', 'events'].includes(operation));
+    const keys = await coldAndWarmKeys(serveArguments, manyKeys, options);
+    return { loadGenerator, results, keys };
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return { loadGenerator, results };
 }

@@ -1,4 +1,4 @@
-// What there is to ask of a ledger, read from its store: accounts with a coin store or fungible store, event streams.
+// What there is to ask of a ledger, read from its store: accounts, event streams.
 
 import { parsePhysicalStateKey } from '../dist/move/state-key.js';
 import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns.js';
@@ -7,7 +7,7 @@ import { openLmdbReader } from '../dist/store/lmdb-store.js';
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
 
 /** Rows of a column, page by page. */
-async function* rows(store, column) {
+export async function* columnRows(store, column) {
   let after;
   for (;;) {
     const page = await store.scan(column, { ...PAGE, after });
@@ -17,17 +17,26 @@ async function* rows(store, column) {
   }
 }
 
-/** @returns {Promise<string[]>} addresses (64 digits) with a store of the native coin, at most `most` */
-export async function coinHolders(dataFolder, most) {
+/** The account whose resource `0x1::account::Account` a row of `account_keys` names; nothing for other rows. */
+export function accountOf({ partition, order }) {
+  const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
+  const path = key.parsed;
+  const isAccount =
+    path?.kind === 'resource' && path.tag.module === 'account' && path.tag.name === 'Account';
+  return isAccount ? key.address : undefined;
+}
+
+/**
+ * Accounts, whether their coins lie in a coin store or in a fungible one: most have only the latter.
+ * @returns {Promise<string[]>} addresses (64 digits), at most `most`
+ */
+export async function accountAddresses(dataFolder, most) {
   const store = openLmdbReader({ directory: dataFolder });
   const found = [];
-  for await (const { partition, order } of rows(store, ACCOUNT_KEYS)) {
-    const key = parsePhysicalStateKey(Buffer.concat([Buffer.of(0), partition, order]));
-    const path = key.parsed;
-    if (path?.kind !== 'resource' || path.tag.module !== 'coin' || path.tag.name !== 'CoinStore')
-      continue;
-    if (path.tag.typeArguments[0]?.struct?.name !== 'AptosCoin') continue;
-    found.push(key.address);
+  for await (const row of columnRows(store, ACCOUNT_KEYS)) {
+    const address = accountOf(row);
+    if (address === undefined) continue;
+    found.push(address);
     if (found.length === most) break;
   }
   await store.close();
@@ -38,7 +47,7 @@ export async function coinHolders(dataFolder, most) {
 export async function eventStreams(dataFolder, most) {
   const store = openLmdbReader({ directory: dataFolder });
   const counts = new Map();
-  for await (const { partition } of rows(store, EVENTS)) {
+  for await (const { partition } of columnRows(store, EVENTS)) {
     const key = partition.toString('hex');
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }

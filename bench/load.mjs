@@ -13,7 +13,7 @@ export const loadGenerator = hasWrk ? 'wrk' : 'autocannon';
 
 /**
  * @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string}} LoadRequest
- * @typedef {{requestsPerSecond: number, p50Ms: number, p99Ms: number, errors: number}} LoadResult
+ * @typedef {{requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms: number, errors: number}} LoadResult
  * Sends `requests` in turn over CONNECTIONS connections for `seconds`.
  * @param {string} origin e.g. http://127.0.0.1:1234
  * @param {LoadRequest[]} requests
@@ -52,8 +52,9 @@ request = function()
   return made[at]
 end
 done = function(summary, latency, requests)
-  io.write(string.format("JSON{\\"requests\\":%d,\\"us\\":%d,\\"p50\\":%f,\\"p99\\":%f,\\"status\\":%d,\\"socket\\":%d}\\n",
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+  io.write(string.format("JSON{\\"requests\\":%d,\\"us\\":%d,\\"p50\\":%f,\\"p90\\":%f,\\"p99\\":%f,\\"p999\\":%f,\\"status\\":%d,\\"socket\\":%d}\\n",
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(90),
+    latency:percentile(99), latency:percentile(99.9),
     summary.errors.status, summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout))
 end
 `;
@@ -78,7 +79,9 @@ async function loadWithWrk(origin, requests, seconds) {
     return {
       requestsPerSecond: result.requests / (result.us / 1e6),
       p50Ms: result.p50 / 1000,
+      p90Ms: result.p90 / 1000,
       p99Ms: result.p99 / 1000,
+      p999Ms: result.p999 / 1000,
       errors: result.status + result.socket,
     };
   } finally {
@@ -111,7 +114,9 @@ async function loadWithAutocannon(origin, requests, seconds) {
   return {
     requestsPerSecond: result.requests.average,
     p50Ms: result.latency.p50,
+    p90Ms: result.latency.p90,
     p99Ms: result.latency.p99,
+    p999Ms: result.latency.p99_9,
     errors: result.non2xx + result.errors,
   };
 }

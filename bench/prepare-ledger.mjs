@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const GENESIS = fileURLToPath(new URL('../../shared/genesis/mainnet.blob', import.meta.url));
+/** A real genesis file, where one lies beside the repository. */
+export const GENESIS = fileURLToPath(new URL('../../shared/genesis/mainnet.blob', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 
 /** @param {string} folder where a ledger may be made @returns {Promise<string>} the ledger's data folder */

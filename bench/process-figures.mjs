@@ -25,9 +25,10 @@ export function childrenOf(parent) {
     .filter((pid) => Number(statFields(pid)?.[1]) === parent);
 }
 
-/** Processor time of a process so far, in milliseconds. */
+/** Processor time of a process so far, in milliseconds; 0 when it is gone. */
 export function cpuMs(pid) {
   const fields = statFields(pid);
+  if (fields === undefined) return 0;
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
 }
 
@@ -35,4 +36,20 @@ export function cpuMs(pid) {
 export function anonymousBytes(pid) {
   const status = read(`/proc/${pid}/status`) ?? '';
   return 1024 * Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+}
+
+/** Memory of a process with its share of what it has in common with others (Pss), in bytes; mapped files count. */
+export function proportionalBytes(pid) {
+  const rollup = read(`/proc/${pid}/smaps_rollup`) ?? '';
+  return 1024 * Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0);
+}
+
+/** A process and its children. @returns {number[]} */
+export function withChildren(pid) {
+  return [pid, ...childrenOf(pid)];
+}
+
+/** Processor time of some processes so far, in milliseconds. */
+export function cpuMsOfAll(pids) {
+  return pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
 }

@@ -1,14 +1,25 @@
 // npm run bench [-- NAME… --rounds N --seconds N --json FILE]: every benchmark, or those named. Speed is measured here
 // and never asserted in tests.
 import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
+import * as growth from './growth.mjs';
 import * as http from './http.mjs';
+import * as ingest from './ingest.mjs';
+import * as memory from './memory.mjs';
 import * as overload from './overload.mjs';
+import * as postgres from './postgres.mjs';
+import * as start from './start.mjs';
+import * as store from './store.mjs';
 import * as workers from './workers.mjs';
 
-const BENCHMARKS = [encode, http, workers, overload];
+/** In-process ones first; those that take long, last. */
+const BENCHMARKS = [
+  ...[codec, encode, store, start, http, workers],
+  ...[overload, ingest, growth, postgres, memory],
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -41,7 +52,10 @@ const options = {
 for (const { name, title, run } of BENCHMARKS) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   console.error(`\n${title} (min / median / max of ${values.rounds} rounds)`);
-  report.benchmarks[name] = await run(options);
+  // Of the last minute, before anything of this benchmark runs: whether others work on the machine.
+  const [loadBefore] = loadavg();
+  console.error(`load average before: ${loadBefore.toFixed(2)} on ${report.cores} cores`);
+  report.benchmarks[name] = { loadBefore, ...(await run(options)) };
 }
 const text = JSON.stringify(report, null, 2);
 if (values.json === undefined) console.log(text);

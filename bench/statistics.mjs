@@ -24,3 +24,13 @@ export function shown(value) {
 export function shownSummary({ min, median, max }) {
   return `${shown(min)} / ${shown(median)} / ${shown(max)}`;
 }
+
+/** The line through points [x, y] with the least squares: its slope, and the standard error of that. */
+export function leastSquares(points) {
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [0, 1].map((axis) => mean(points.map((point) => point[axis])));
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  const slope = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread;
+  const residue = points.reduce((sum, [x, y]) => sum + (y - meanY - slope * (x - meanX)) ** 2, 0);
+  return { slope, standardError: Math.sqrt(residue / (points.length - 2) / spread) };
+}

@@ -1,22 +1,20 @@
-// Two workers against one, in turns; memory of a worker while it is under load; and how long `serve` takes on a ledger
-// that is there: from the start of the process to its first answer, and how much processor time that takes.
+// Two workers against one, in turns, and memory of a worker while it is under load.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.mjs';
-import { coinHolders, shuffled } from './ledger-contents.mjs';
+import { accountAddresses, shuffled } from './ledger-contents.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
 import { anonymousBytes, childrenOf, cpuMs } from './process-figures.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'workers';
-export const title = 'Workers: two against one, memory under load, start-up';
+export const title = 'Workers: two against one, memory under load';
 
 const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 const MAX_REQUESTS = 20_000;
-const STARTS = 7;
 
 function serve(dataFolder, workers, ...flags) {
   return startChild([
@@ -62,36 +60,13 @@ async function throughput(dataFolder, requests, { rounds, seconds }) {
   return { rates, costs, memory };
 }
 
-/** From the start of a process to its first answer. */
-async function startUp(dataFolder, workers) {
-  const readyMs = [];
-  const firstAnswerMs = [];
-  const spentMs = [];
-  for (let start = 0; start < STARTS; start += 1) {
-    const startedMs = performance.now();
-    const node = await serve(dataFolder, workers);
-    const response = await fetch(node.ready.url);
-    await response.arrayBuffer();
-    firstAnswerMs.push(performance.now() - startedMs);
-    readyMs.push(node.readyMs);
-    spentMs.push([node.pid, ...childrenOf(node.pid)].reduce((sum, pid) => sum + cpuMs(pid), 0));
-    await node.stop();
-  }
-  return {
-    workers,
-    readyMs: summary(readyMs),
-    firstAnswerMs: summary(firstAnswerMs),
-    processorMs: summary(spentMs),
-  };
-}
-
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
   const { log } = options;
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const dataFolder = await prepareLedger(folder);
-    const holders = shuffled(await coinHolders(dataFolder, MAX_REQUESTS));
+    const holders = shuffled(await accountAddresses(dataFolder, MAX_REQUESTS));
     const requests = holders.map((address) => ({
       path: `/v1/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin`,
     }));
@@ -105,13 +80,6 @@ export async function run(options) {
       log(`  RssAnon of the largest ${shownSummary(summary(memory[index]))} bytes`);
     }
     log(`two against one          ${shownSummary(ratio)}`);
-    const starts = [await startUp(dataFolder, 1), await startUp(dataFolder, 2)];
-    for (const { workers, firstAnswerMs, processorMs } of starts) {
-      log(
-        `start, ${workers} worker${workers === 1 ? ' ' : 's'}: first answer after ` +
-          `${shownSummary(firstAnswerMs)} ms, ${shownSummary(processorMs)} ms of processor time`,
-      );
-    }
     return {
       loadGenerator,
       differentRequests: requests.length,
@@ -119,7 +87,6 @@ export async function run(options) {
       processorUsPerRequest: { one: summary(costs[0]), two: summary(costs[1]) },
       largestAnonymousBytes: { one: summary(memory[0]), two: summary(memory[1]) },
       ratio,
-      starts,
     };
   } finally {
     rmSync(folder, { recursive: true });

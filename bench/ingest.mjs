@@ -1,0 +1,140 @@
+// Bringing transactions in: a sample ledger generated, the same one followed over HTTP by a second Daybook, in turns;
+// and a real genesis file imported, where there is one. What it costs in time, memory and bytes on disk.
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { startChild } from './child.mjs';
+import { GENESIS } from './prepare-ledger.mjs';
+import { anonymousBytes, cpuMs } from './process-figures.mjs';
+import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './sample-ledger.mjs';
+import { shown, shownSummary, summary } from './statistics.mjs';
+
+export const name = 'ingest';
+export const title = `Ingest: generate, follow and import, ${TRANSACTIONS} transactions`;
+
+/** Where the follower's time goes, as `follow --json` says it. */
+const SPLIT = ['network_ms', 'decode_ms', 'hash_ms', 'build_ms', 'commit_ms'];
+const WATCH_INTERVAL_MS = 100;
+
+/** Follows a ledger that another process serves. */
+async function follow(upstreamData, data) {
+  const upstream = await startChild([
+    ...[PROGRAM, 'serve', '--data', upstreamData, '--listen', '127.0.0.1:0'],
+    ...['--workers', '1', '--log-level', 'warn'],
+  ]);
+  let peakBytes = 0;
+  const watch = setInterval(() => {
+    peakBytes = Math.max(peakBytes, anonymousBytes(upstream.pid));
+  }, WATCH_INTERVAL_MS);
+  try {
+    const beforeMs = cpuMs(upstream.pid);
+    const followed = await runCommand([
+      ...['follow', '--data', data, '--from', upstream.ready.url],
+      ...['--until', upstream.ready.ledger_version, '--log-level', 'warn', '--json'],
+    ]);
+    if (followed.report.ledger_version !== upstream.ready.ledger_version) {
+      throw new Error(`followed to ${followed.report.ledger_version} only`);
+    }
+    return {
+      ...followed,
+      upstreamProcessorSeconds: (cpuMs(upstream.pid) - beforeMs) / 1_000,
+      upstreamPeakAnonymousBytes: peakBytes,
+    };
+  } finally {
+    clearInterval(watch);
+    await upstream.stop();
+  }
+}
+
+/** Bytes on disk for each transaction: in all, and of every column that has some. */
+async function sizes(data) {
+  const { report } = await runCommand(['status', '--data', data, '--json']);
+  const transactions = Number(report.ledger_version) + 1;
+  const columns = Object.fromEntries(
+    Object.entries(report.columns)
+      .filter(([, { bytes }]) => bytes > 0)
+      .map(([column, { rows, bytes }]) => [
+        column,
+        { rows, bytes, bytesPerTransaction: bytes / transactions },
+      ]),
+  );
+  const fileBytes = statSync(join(data, 'data.mdb')).size;
+  return { transactions, fileBytes, fileBytesPerTransaction: fileBytes / transactions, columns };
+}
+
+async function importGenesis(folder, rounds) {
+  if (!existsSync(GENESIS)) return undefined;
+  const runs = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const data = join(folder, 'import');
+    runs.push(await runCommand(['init', '--data', data, '--genesis', GENESIS]));
+    rmSync(data, { recursive: true });
+  }
+  return { genesisBytes: statSync(GENESIS).size, ...figures(runs) };
+}
+
+function figures(runs) {
+  return {
+    seconds: summary(runs.map(({ seconds }) => seconds)),
+    processorSeconds: summary(runs.map(({ processorSeconds }) => processorSeconds)),
+    peakAnonymousBytes: summary(runs.map(({ peakAnonymousBytes }) => peakAnonymousBytes)),
+  };
+}
+
+function rates(runs) {
+  return {
+    ...figures(runs),
+    transactionsPerSecond: summary(runs.map(({ report }) => report.transactions_per_second)),
+  };
+}
+
+function logRates(log, what, { transactionsPerSecond, seconds, processorSeconds, ...rest }) {
+  log(
+    `${what.padEnd(10)} ${shownSummary(transactionsPerSecond)} transactions/s, ${shownSummary(seconds)} s, ` +
+      `${shownSummary(processorSeconds)} s of processor time, ${megabytes(rest.peakAnonymousBytes)} MB at most`,
+  );
+}
+
+function megabytes({ min, median, max }) {
+  return shownSummary({ min: min / 1e6, median: median / 1e6, max: max / 1e6 });
+}
+
+/** @param {{rounds: number, log: (line: string) => void}} options */
+export async function run({ rounds, log }) {
+  const folder = temporaryFolder();
+  const runs = { generate: [], follow: [] };
+  let size;
+  for (let round = 0; round < rounds; round += 1) {
+    const [upstream, copy] = ['upstream', 'copy'].map((made) => join(folder, made));
+    runs.generate.push(await generate(upstream));
+    runs.follow.push(await follow(upstream, copy));
+    size ??= await sizes(copy);
+    for (const data of [upstream, copy]) rmSync(data, { recursive: true });
+  }
+  const split = Object.fromEntries(
+    SPLIT.map((part) => [part, summary(runs.follow.map(({ report }) => report[part]))]),
+  );
+  const of = (what) => summary(runs.follow.map((run) => run[what]));
+  const followed = {
+    ...rates(runs.follow),
+    split,
+    upstreamProcessorSeconds: of('upstreamProcessorSeconds'),
+    upstreamPeakAnonymousBytes: of('upstreamPeakAnonymousBytes'),
+  };
+  const generated = rates(runs.generate);
+  const imported = await importGenesis(folder, rounds);
+  logRates(log, 'generate', generated);
+  logRates(log, 'follow', followed);
+  for (const part of SPLIT) log(`  ${part.padEnd(12)} ${shownSummary(split[part])}`);
+  log(`  upstream     ${shownSummary(followed.upstreamProcessorSeconds)} s of processor time`);
+  log(`disk         ${shown(size.fileBytesPerTransaction)} bytes a transaction`);
+  for (const [column, { bytesPerTransaction }] of Object.entries(size.columns)) {
+    log(`  ${column.padEnd(18)} ${shown(bytesPerTransaction)}`);
+  }
+  log(
+    imported === undefined
+      ? 'import       left out: no genesis file beside the repository'
+      : `import       ${shown(imported.genesisBytes)} bytes of genesis in ${shownSummary(imported.seconds)} s, ` +
+          `${megabytes(imported.peakAnonymousBytes)} MB at most`,
+  );
+  return { generate: generated, follow: followed, size, import: imported };
+}

@@ -1,0 +1,175 @@
+// Memory of every process of a node that grows while it is asked as fast as it answers: RssAnon over time, its slope,
+// failed requests, and how far what readers show is behind what is on disk. DAYBOOK_BENCH_MINUTES makes it longer.
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHead } from '../dist/store/head.js';
+import { openLmdbReader } from '../dist/store/lmdb-store.js';
+import { startChild } from './child.mjs';
+import { load, loadGenerator } from './load.mjs';
+import { anonymousBytes, withChildren } from './process-figures.mjs';
+import { randomAccounts, randomStreams } from './random-keys.mjs';
+import {
+  asBcs,
+  balanceRequest,
+  encodeRequest,
+  eventsRequest,
+  MODULE_REQUEST,
+} from './requests.mjs';
+import { PROGRAM, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
+import { leastSquares, shown, shownSummary, summary } from './statistics.mjs';
+
+export const name = 'memory';
+export const title = 'Memory under load, while the ledger grows';
+
+const MINUTES = Number(process.env.DAYBOOK_BENCH_MINUTES ?? 1);
+const WORKERS = 2;
+const PRODUCED_PER_SECOND = 50;
+const SAMPLE_INTERVAL_MS = 1_000;
+/** The load comes in pieces, so that an error shows in which piece it was. */
+const PIECE_SECONDS = 30;
+/** Share of the time at the beginning that does not count for the slope: heaps grow to their size then. */
+const WARM_UP_SHARE = 1 / 3;
+const KEYS = 1_000;
+
+/** Requests of all operations in JSON and BCS, mixed evenly over many keys. */
+async function mixedRequests(dataFolder) {
+  const store = openLmdbReader({ directory: dataFolder });
+  try {
+    const holders = await randomAccounts(store, KEYS);
+    const streams = await randomStreams(store, KEYS);
+    return Array.from({ length: KEYS }, (_, index) => {
+      const holder = holders[index % holders.length];
+      const json = [
+        balanceRequest(holder),
+        eventsRequest(streams[index % streams.length]),
+        MODULE_REQUEST,
+        encodeRequest(holder, index),
+      ];
+      return [...json, ...asBcs(json)];
+    }).flat();
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * How long until a reader answers with what was the newest on disk when it was asked, and how many versions its first
+ * answer was behind. A new connection each time, so that the answer may come from any worker.
+ */
+async function lagOf(url, store) {
+  const { version } = await openHead(store);
+  const askedMs = performance.now();
+  let behind;
+  for (;;) {
+    const response = await fetch(url, { headers: { connection: 'close' } });
+    const answered = BigInt((await response.json()).ledger_version);
+    behind ??= answered < version ? Number(version - answered) : 0;
+    if (answered >= version) return { behind, lagMs: performance.now() - askedMs };
+  }
+}
+
+async function watch(node, store, isOver) {
+  const startedMs = performance.now();
+  const memory = new Map(withChildren(node.pid).map((pid) => [pid, []]));
+  const lags = [];
+  while (!isOver()) {
+    const minutes = (performance.now() - startedMs) / 60_000;
+    for (const [pid, points] of memory) points.push([minutes, anonymousBytes(pid) / 1_024]);
+    lags.push(await lagOf(node.ready.url, store));
+    await sleep(SAMPLE_INTERVAL_MS);
+  }
+  return { memory, lags, pids: withChildren(node.pid) };
+}
+
+/** Puts load on a node until the time is over. */
+async function loadFor(origin, requests, seconds) {
+  const total = { requests: 0, errors: 0, p99Ms: [] };
+  for (let left = seconds; left > 0; left -= PIECE_SECONDS) {
+    const pieceSeconds = Math.min(left, PIECE_SECONDS);
+    const { requestsPerSecond, errors, p99Ms } = await load(origin, requests, pieceSeconds);
+    total.requests += requestsPerSecond * pieceSeconds;
+    total.errors += errors;
+    total.p99Ms.push(p99Ms);
+  }
+  return total;
+}
+
+function memoryOf(pid, points, isParent) {
+  const counted = points.slice(Math.floor(points.length * WARM_UP_SHARE));
+  const { slope, standardError } = leastSquares(counted);
+  const kibibytes = counted.map(([, value]) => value);
+  return {
+    pid,
+    role: isParent ? 'parent: writes' : 'worker: answers',
+    samples: counted.length,
+    kibibytes: summary(kibibytes),
+    slopeKibibytesPerMinute: slope,
+    slopeStandardError: standardError,
+  };
+}
+
+/** @param {{log: (line: string) => void}} options */
+export async function run({ log }) {
+  // wrk takes whole seconds.
+  const seconds = Math.round(MINUTES * 60);
+  const given = await sampleLedger();
+  const dataFolder = join(temporaryFolder(), 'ledger');
+  cpSync(given, dataFolder, { recursive: true });
+  const requests = await mixedRequests(dataFolder);
+  const node = await startChild([
+    ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
+    ...['--workers', String(WORKERS), '--produce', String(PRODUCED_PER_SECOND)],
+  ]);
+  const store = openLmdbReader({ directory: dataFolder });
+  try {
+    const before = await openHead(store);
+    let isOver = false;
+    const watching = watch(node, store, () => isOver);
+    const done = await loadFor(new URL(node.ready.url).origin, requests, seconds);
+    isOver = true;
+    const { memory, lags, pids } = await watching;
+    const produced = Number((await openHead(store)).version - before.version);
+    const processes = [...memory].map(([pid, points]) => memoryOf(pid, points, pid === node.pid));
+    const result = {
+      loadGenerator,
+      seconds,
+      requests: Math.round(done.requests),
+      errors: done.errors,
+      producedPerSecond: produced / seconds,
+      restartedProcesses: pids.filter((pid) => !memory.has(pid)).length,
+      p99Ms: summary(done.p99Ms),
+      lagMs: summary(lags.map(({ lagMs }) => lagMs)),
+      versionsBehind: summary(lags.map(({ behind }) => behind)),
+      processes,
+    };
+    logResult(log, result);
+    return result;
+  } finally {
+    await store.close();
+    await node.stop();
+  }
+}
+
+function logResult(log, result) {
+  log(
+    `${shown(result.seconds)} s, ${shown(result.requests)} requests, ${result.errors} failed, ` +
+      `${result.restartedProcesses} processes restarted, ${shown(result.producedPerSecond)} transactions/s committed`,
+  );
+  for (const {
+    role,
+    pid,
+    kibibytes,
+    slopeKibibytesPerMinute,
+    slopeStandardError,
+  } of result.processes) {
+    log(
+      `${role.padEnd(16)} ${pid}: RssAnon ${shownSummary(kibibytes)} KiB, ` +
+        `slope ${shown(slopeKibibytesPerMinute)} ± ${shown(slopeStandardError)} KiB/min`,
+    );
+  }
+  log(
+    `readers show what is on disk after ${shownSummary(result.lagMs)} ms, their first answer ` +
+      `${shownSummary(result.versionsBehind)} versions behind; p99 ${shownSummary(result.p99Ms)} ms`,
+  );
+}

@@ -1,0 +1,136 @@
+// A PostgreSQL server of our own: in a temporary folder, on a socket in that folder only, ended by its own pid.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withChildren } from './process-figures.mjs';
+
+/** Where Debian keeps the programs that a server consists of, by major version. */
+const DEBIAN = '/usr/lib/postgresql';
+const USER = 'bench';
+const START_TIMEOUT_MS = 30_000;
+/**
+ * What one would change on a machine of this size: the data fits the buffers. All that makes a commit durable is as it
+ * comes.
+ */
+const SETTINGS = ['shared_buffers=1GB', 'max_wal_size=4GB', 'synchronous_commit=on'];
+
+/** Folder of initdb and postgres, or why there is none to use. @returns {{bin?: string, missing?: string}} */
+export function findPostgres() {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
+  const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
+  const folders = (process.env.PATH ?? '').split(':');
+  if (newest !== undefined) folders.push(join(DEBIAN, newest, 'bin'));
+  const bin = folders.find((folder) =>
+    ['initdb', 'postgres', 'psql'].every((program) => existsSync(join(folder, program))),
+  );
+  if (bin === undefined)
+    return { missing: 'no initdb, postgres and psql: apt-get install postgresql' };
+  if (process.getuid() === 0 && account() === undefined) {
+    return { missing: 'postgres refuses to run as root, and there is no user postgres' };
+  }
+  return { bin };
+}
+
+/** Whom the server runs as: the server refuses root. */
+function account() {
+  if (process.getuid() !== 0) return {};
+  const [uid, gid] = ['-u', '-g'].map((flag) =>
+    Number.parseInt(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout, 10),
+  );
+  return Number.isNaN(uid) ? undefined : { uid, gid };
+}
+
+/** @param {string} bin as found @param {string} folder a temporary one; the server's data goes below it */
+export async function startPostgres(bin, folder) {
+  const home = join(folder, 'postgres');
+  mkdirSync(home, { mode: 0o700 });
+  const user = account();
+  if (user.uid !== undefined) {
+    chmodSync(folder, 0o711);
+    chownSync(home, user.uid, user.gid);
+  }
+  const data = join(home, 'data');
+  const run = { ...user, cwd: home };
+  const initdb = ['-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+  execFileSync(join(bin, 'initdb'), initdb, { ...run, stdio: 'ignore' });
+  const settings = [...SETTINGS, `unix_socket_directories=${home}`, 'listen_addresses='];
+  const server = spawn(
+    join(bin, 'postgres'),
+    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+    { ...run, stdio: 'ignore' },
+  );
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const node = {
+    socketFolder: home,
+    user: USER,
+    settings: SETTINGS,
+    pids: () => withChildren(server.pid),
+    query: (sql) => psqlOnce(bin, home, sql),
+    session: () => new PsqlSession(bin, home),
+    stop: async () => {
+      // SIGINT is its "fast" shutdown: sessions are ended, everything is written.
+      server.kill('SIGINT');
+      await ended;
+    },
+  };
+  const deadlineMs = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    try {
+      node.query('SELECT 1');
+      return node;
+    } catch (cause) {
+      if (performance.now() > deadlineMs || server.exitCode !== null) throw cause;
+      await sleep(100);
+    }
+  }
+}
+
+function psqlArguments(home) {
+  return ['-h', home, '-U', USER, '-d', 'postgres', '-X', '-q', '-A', '-t'];
+}
+
+/** Rows of a query, a line each, columns separated by `|`. */
+function psqlOnce(bin, home, sql) {
+  const output = execFileSync(
+    join(bin, 'psql'),
+    [...psqlArguments(home), '-v', 'ON_ERROR_STOP=1', '-c', sql],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  return output.trim().split('\n');
+}
+
+/** One connection through which statements and COPY data go. */
+class PsqlSession {
+  #child;
+  #output = '';
+  #wake = () => undefined;
+
+  constructor(bin, home) {
+    const args = [...psqlArguments(home), '-v', 'ON_ERROR_STOP=1', '-f', '-'];
+    this.#child = spawn(join(bin, 'psql'), args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child.stdout.on('data', (chunk) => {
+      this.#output += chunk;
+      this.#wake();
+    });
+    this.#child.on('exit', () => this.#wake());
+  }
+
+  /** Resolves when the server has done all of it. */
+  async run(script) {
+    this.#child.stdin.write(`${script}\n\\echo done\n`);
+    while (!this.#output.includes('done\n')) {
+      if (this.#child.exitCode !== null) throw new Error('psql ended: see its message above');
+      await new Promise((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#output = '';
+  }
+
+  async end() {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.stdin.end();
+    await ended;
+  }
+}

@@ -1,0 +1,47 @@
+// Requests of the four operations, as load.mjs sends them.
+
+const BCS = { accept: 'application/x-bcs' };
+
+/** The same requests, answered in BCS. */
+export function asBcs(requests) {
+  return requests.map((request) => ({ ...request, headers: { ...request.headers, ...BCS } }));
+}
+
+/** @param {string} address 64 digits @param {bigint} [version] as of that version; absent: the newest */
+export function balanceRequest(address, version) {
+  const query = version === undefined ? '' : `?ledger_version=${version}`;
+  return { path: `/v1/accounts/0x${address}/balance/0x1::aptos_coin::AptosCoin${query}` };
+}
+
+/** Events on a page. */
+export const PAGE_EVENTS = 25;
+
+/** The newest events of a stream. */
+export function eventsRequest({ address, creationNumber }) {
+  return { path: `/v1/accounts/0x${address}/events/${creationNumber}?limit=${PAGE_EVENTS}` };
+}
+
+export const MODULE_REQUEST = { path: '/v1/accounts/0x1/module/coin' };
+
+/** The bytes to sign for a transfer from an account to itself. */
+export function encodeRequest(address, index) {
+  const body = {
+    sender: `0x${address}`,
+    sequence_number: String(index),
+    max_gas_amount: '2000',
+    gas_unit_price: '100',
+    expiration_timestamp_secs: '1893456000',
+    payload: {
+      type: 'entry_function_payload',
+      function: '0x1::aptos_account::transfer',
+      type_arguments: [],
+      arguments: [`0x${address}`, String(1_000_000 + index)],
+    },
+  };
+  return {
+    method: 'POST',
+    path: '/v1/transactions/encode_submission',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}

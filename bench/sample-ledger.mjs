@@ -1,0 +1,81 @@
+// Sample ledgers for benchmarks: DAYBOOK_BENCH_DATA, or one made here, once for all benchmarks of a run.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { anonymousBytes, cpuMs } from './process-figures.mjs';
+
+export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
+
+/** Size of the ledgers that benchmarks make. */
+export const TRANSACTIONS = Number(process.env.DAYBOOK_BENCH_TRANSACTIONS ?? 100_000);
+/** A fifth as many accounts as transactions, so that balances are many and not only deep. */
+const TRANSACTIONS_PER_ACCOUNT = 5;
+/** How often a command is looked at while it runs, in milliseconds. */
+const WATCH_INTERVAL_MS = 100;
+
+/** A folder that is gone when the process ends. */
+export function temporaryFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/**
+ * Runs a command of the program that prints JSON when asked with --json, watching its memory.
+ * @returns {Promise<{report: any, seconds: number, processorSeconds: number, peakAnonymousBytes: number}>}
+ */
+export async function runCommand(args) {
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  const seen = { peakAnonymousBytes: 0, spentMs: 0 };
+  const watch = setInterval(() => {
+    seen.peakAnonymousBytes = Math.max(seen.peakAnonymousBytes, anonymousBytes(child.pid));
+    seen.spentMs = Math.max(seen.spentMs, cpuMs(child.pid));
+  }, WATCH_INTERVAL_MS);
+  const [output, errors] = ['', ''].map((text) => ({ text }));
+  child.stdout.on('data', (chunk) => {
+    output.text += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    errors.text += chunk;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`daybook ${args.join(' ')}: ${code}\n${errors.text}`);
+  return {
+    report: args.includes('--json') ? JSON.parse(output.text) : output.text,
+    seconds: (performance.now() - startedMs) / 1_000,
+    processorSeconds: seen.spentMs / 1_000,
+    peakAnonymousBytes: seen.peakAnonymousBytes,
+  };
+}
+
+/** Makes a sample ledger of about so many transactions. */
+export function generate(data, transactions = TRANSACTIONS) {
+  const accounts = Math.max(500, Math.floor(transactions / TRANSACTIONS_PER_ACCOUNT));
+  return runCommand([
+    ...['sample', '--data', data, '--json'],
+    ...['--transactions', String(transactions), '--accounts', String(accounts)],
+  ]);
+}
+
+let made;
+
+/** A ledger to read from: never written by who asks for it. @returns {Promise<string>} its data folder */
+export function sampleLedger() {
+  made ??= makeOnce();
+  return made;
+}
+
+async function makeOnce() {
+  const given = process.env.DAYBOOK_BENCH_DATA;
+  if (given !== undefined) return given;
+  const data = join(temporaryFolder(), 'ledger');
+  await generate(data);
+  return data;
+}
