@@ -8,12 +8,15 @@
  */
 import type { LedgerView } from '../ledger/api-contract.ts';
 import type { Answer } from './endpoint.ts';
+import { tagCoreOf } from './entity-tag.ts';
 import type { Format } from './negotiation.ts';
 
 /** Most memory that the kept answers of one process take, estimated, in bytes. */
 export const ANSWER_CACHE_BYTES = 32 * 1024 * 1024;
 /** Larger answers are not kept, in bytes: making them is not what takes the time. */
 export const MAX_KEPT_ANSWER_BYTES = 64 * 1024;
+/** Longer texts are kept as their bytes, which are sent as they are; in UTF-16 units. */
+const MAX_TEXT_LENGTH = 256;
 /** What an answer takes beside its URL, its body and its tag: map slot and objects. In bytes, measured. */
 const ENTRY_OVERHEAD_BYTES = 256;
 
@@ -41,16 +44,24 @@ export class AnswerCache {
     return older;
   }
 
-  /** Keeps the answer that a URL has at a view; those of any other view are dropped. */
-  keep(view: LedgerView, format: Format, url: string, answer: Answer): void {
-    if (answer.body.length > MAX_KEPT_ANSWER_BYTES) return;
+  /**
+   * Keeps the answer that a URL has at a view; those of an older view are dropped, and one of an older view is not
+   * kept: it was long in the making.
+   * @returns the answer to send, with its tag
+   */
+  keep(view: LedgerView, format: Format, url: string, found: Answer): Answer {
+    const body = standingAlone(found.body);
+    const answer = { ...found, body, tagCore: found.tagCore ?? tagCoreOf(body) };
+    if (body.length > MAX_KEPT_ANSWER_BYTES) return answer;
     if (view !== this.#view) {
+      if (this.#view !== undefined && view.state.version < this.#view.state.version) return answer;
       this.#view = view;
       this.#young = newGeneration();
       this.#old = newGeneration();
       this.#youngBytes = 0;
     }
     this.#add(format, url, answer);
+    return answer;
   }
 
   #add(format: Format, url: string, answer: Answer): void {
@@ -63,6 +74,17 @@ export class AnswerCache {
     this.#young[format].set(url, answer);
     this.#youngBytes += sizeBytes;
   }
+}
+
+/**
+ * A body whose bytes are its own: they may be a window on a whole resource group or on the runtime's pool, and a text
+ * may hang together of pieces, which would all stay as long as it does without being counted.
+ */
+function standingAlone(body: string | Uint8Array): string | Uint8Array {
+  if (typeof body === 'string') {
+    return body.length > MAX_TEXT_LENGTH ? new Uint8Array(Buffer.from(body)) : body;
+  }
+  return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
 }
 
 function newGeneration(): Generation {

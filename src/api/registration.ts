@@ -9,7 +9,6 @@ import type { LedgerReader, LedgerView } from '../ledger/api-contract.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { Answer, AnyEndpoint } from './endpoint.ts';
-import { tagCoreOf } from './entity-tag.ts';
 import { FrameworkError, knownFailure, unexpectedFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { type Admission, overloadError } from './overload.ts';
@@ -170,11 +169,7 @@ function keptOrMade(
   const kept = answers.find(view, format, url);
   if (kept !== undefined) return kept;
   const made = answerOf(endpoint, request, format, reading, settings);
-  const keep = (found: Answer): Answer => {
-    const answer = { ...found, tagCore: found.tagCore ?? tagCoreOf(found.body) };
-    answers.keep(view, format, url, answer);
-    return answer;
-  };
+  const keep = (found: Answer): Answer => answers.keep(view, format, url, found);
   return made instanceof Promise ? made.then(keep) : keep(made);
 }
 

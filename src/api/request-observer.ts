@@ -12,6 +12,9 @@ export interface RequestOutcome {
   readonly elapsedMs: number;
 }
 
+/** Status of a request whose client went away before there was an answer. */
+export const UNANSWERED_STATUS = 499;
+
 /** Gets every request; must not throw. */
 export type RequestObserver = (outcome: RequestOutcome) => void;
 
@@ -39,7 +42,7 @@ export function watchRequest(
     const outcome = {
       request,
       operationId: operationId(),
-      status: response.statusCode,
+      status: response.headersSent ? response.statusCode : UNANSWERED_STATUS,
       elapsedMs: performance.now() - startedMs,
     };
     for (const observe of observers) observe(outcome);

@@ -59,10 +59,13 @@ export function addServeCommand(program: Command, context: CommandContext): void
     });
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
     const stopped = stopSignal();
+    const started = new AbortController();
     const node = await Promise.race([
       startServing(settings),
-      stopped.then(() => sleep(START_GRACE_MS)),
+      stopped.then(() => sleep(START_GRACE_MS, undefined, { signal: started.signal })),
     ]);
+    // A stop later on need not wait.
+    started.abort();
     // It may wait for an upstream for ever. Nothing was promised to anybody yet, and what was
     // committed is safe.
     if (node === undefined) process.exit(0);

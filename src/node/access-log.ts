@@ -86,7 +86,9 @@ function lineOf(
   clientHeader: string,
 ): Record<string, unknown> {
   const { headers } = request;
-  const target = request.url ?? '';
+  // The router's target has its percent signs escaped; the one that was sent stands beside it.
+  const { originalUrl } = request as { readonly originalUrl?: string };
+  const target = originalUrl ?? request.url ?? '';
   const query = target.indexOf('?');
   return {
     remote: request.socket.remoteAddress,

@@ -5,18 +5,18 @@ import {
   AnswerCache,
   MAX_KEPT_ANSWER_BYTES,
 } from '../../src/api/answer-cache.ts';
+import { tagCoreOf } from '../../src/api/entity-tag.ts';
 import type { LedgerView } from '../../src/ledger/api-contract.ts';
 
-/** Views are told apart by what object they are, and nothing else of them is looked at. */
-const view = (): LedgerView => Object.freeze({}) as LedgerView;
+/** Views are told apart by what object they are; besides, only their version is looked at. */
+const view = (version = 0n): LedgerView => ({ state: { version } }) as LedgerView;
 const answer = (body: string) => ({ body, tagCore: '' });
 
 it('gives an answer for its view, format and URL only', () => {
   const cache = new AnswerCache();
   const [first, second] = [view(), view()];
-  const kept = answer('1');
   expect(cache.find(first, 'json', '/a')).toBeUndefined();
-  cache.keep(first, 'json', '/a', kept);
+  const kept = cache.keep(first, 'json', '/a', answer('1'));
   expect(cache.find(first, 'json', '/a')).toBe(kept);
   expect(cache.find(first, 'bcs', '/a')).toBeUndefined();
   expect(cache.find(first, 'json', '/b')).toBeUndefined();
@@ -60,4 +60,30 @@ it('keeps what is asked again, drops what is not, and stays within its room', ()
   expect(left.length).toBeLessThanOrEqual(room);
   expect(left.length).toBeGreaterThanOrEqual(room / 2 - 1);
   expect(left.at(-1)).toBe(3 * room - 1);
+});
+
+it('does not go back to an older view for an answer that was long in the making', () => {
+  const cache = new AnswerCache();
+  const [older, newer] = [view(1n), view(2n)];
+  cache.keep(newer, 'json', '/a', answer('2'));
+  expect(cache.keep(older, 'json', '/a', answer('1')).body).toBe('1');
+  expect(cache.find(newer, 'json', '/a')?.body).toBe('2');
+  expect(cache.find(older, 'json', '/a')).toBeUndefined();
+});
+
+it('keeps bytes of its own, not the buffer that they are a window on', () => {
+  const cache = new AnswerCache();
+  const at = view();
+  cache.keep(at, 'bcs', '/a', { body: Buffer.alloc(1_000_000, 7).subarray(0, 8) });
+  const body = cache.find(at, 'bcs', '/a')?.body as Uint8Array;
+  expect([...body]).toEqual(Array.from({ length: 8 }, () => 7));
+  expect(body.buffer.byteLength).toBe(8);
+});
+
+it('keeps a long text as its bytes, with the same tag', () => {
+  const cache = new AnswerCache();
+  const body = 'é'.repeat(1_000);
+  const kept = cache.keep(view(), 'json', '/a', { body });
+  expect(Buffer.from(kept.body as Uint8Array).toString('utf8')).toBe(body);
+  expect(kept.tagCore).toBe(tagCoreOf(body));
 });
