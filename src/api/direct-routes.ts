@@ -7,14 +7,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnyEndpoint } from './endpoint.ts';
 import { overloadError } from './overload.ts';
-import { type ApiContext, answerRequest, sendFailure, takeReading } from './registration.ts';
+import {
+  type ApiContext,
+  answerRequest,
+  NO_BODY,
+  sendFailure,
+  takeReading,
+} from './registration.ts';
 import { type ReceivingRoom, readBody } from './request-body.ts';
 import { type RequestObserver, watchRequest } from './request-observer.ts';
 import { BASE_PATH, Query } from './request-target.ts';
 import type { VersionWaiting } from './version-waiting.ts';
 
 const PREFIX = `${BASE_PATH}/`;
-const NO_BODY = Buffer.alloc(0);
 
 /** A place in the tree of paths; one level for each segment. */
 interface PathNode {
@@ -75,20 +80,13 @@ export class DirectRoutes {
       watchRequest(observers, request, response, () => operationId);
     }
     const query = new Query(mark === -1 ? '' : url.slice(mark + 1));
-    if (isGet) this.#answer(match, query, response);
-    else this.#receive(match, query, response);
-    return true;
-  }
-
-  #answer({ endpoint, path }: Match, query: Query, response: ServerResponse): void {
-    const { admission, responder } = this.#context;
-    const work = endpoint.work ?? 'read';
-    if (work !== 'none' && !admission.admits(work)) {
-      responder.sendRefusal(response, overloadError(work));
-      return;
+    if (isGet) {
+      const { endpoint, path: values } = match;
+      void answerRequest(endpoint, { path: values, query, body: NO_BODY, response }, this.#context);
+    } else {
+      this.#receive(match, query, response);
     }
-    // It never rejects: failures are its answers.
-    void answerRequest(endpoint, { path, query, body: NO_BODY, response }, this.#context);
+    return true;
   }
 
   #receive({ endpoint, path }: Match, query: Query, response: ServerResponse): void {

@@ -63,6 +63,9 @@ export function takeReading(ledger: LedgerReader): MaybePromise<Reading> {
   }
 }
 
+/** The body of a request that has none. */
+export const NO_BODY = Buffer.alloc(0);
+
 /** A request whose endpoint is known and whose body, if any, is there. */
 export interface MatchedRequest {
   /** Raw texts of the path's parameters by name. */
@@ -78,9 +81,6 @@ export function registerEndpoint(
   endpoint: AnyEndpoint,
   context: ApiContext,
 ): void {
-  const { admission, responder } = context;
-  // A body was let in before it was received.
-  const work = endpoint.method === 'POST' ? 'none' : (endpoint.work ?? 'read');
   for (const url of routeUrls(endpoint.path)) {
     app.route({
       method: endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method],
@@ -88,14 +88,10 @@ export function registerEndpoint(
       handler: (request, reply) => {
         request.operationId = endpoint.operationId;
         reply.hijack();
-        if (work === 'none' || admission.admits(work)) {
-          const path = request.params as Readonly<Record<string, string>>;
-          const query = request.query as unknown as Query;
-          const body = request.bodyBytes ?? Buffer.alloc(0);
-          return answerRequest(endpoint, { path, query, body, response: reply.raw }, context);
-        }
-        responder.sendRefusal(reply.raw, overloadError(work));
-        return undefined;
+        const path = request.params as Readonly<Record<string, string>>;
+        const query = request.query as unknown as Query;
+        const body = request.bodyBytes ?? NO_BODY;
+        return answerRequest(endpoint, { path, query, body, response: reply.raw }, context);
       },
     });
   }
@@ -108,14 +104,20 @@ function routeUrls(path: string): string[] {
 }
 
 /**
- * Answers a request, with a failure too. Whatever is at hand is answered before this returns: promises cost more than
- * most of what is between them.
+ * Answers a request that is let in, with a failure too; it never rejects. Whatever is at hand is
+ * answered before this returns: promises cost more than most of what is between them.
  */
 export function answerRequest(
   endpoint: AnyEndpoint,
   request: MatchedRequest,
   context: ApiContext,
 ): MaybePromise<void> {
+  // A body was let in before it was received.
+  const work = endpoint.method === 'POST' ? 'none' : (endpoint.work ?? 'read');
+  if (work !== 'none' && !context.admission.admits(work)) {
+    context.responder.sendRefusal(request.response, overloadError(work));
+    return undefined;
+  }
   const reading = takeReading(context.ledger);
   if (reading instanceof Promise) {
     return reading.then((taken) => answerAt(endpoint, request, taken, context));
@@ -134,15 +136,8 @@ function answerAt(
     const format = chooseFormat(request.response.req.headers.accept);
     const answer = keptOrMade(endpoint, request, format, reading, context);
     const send = (found: Answer): MaybePromise<void> => {
-      const content = {
-        body: found.body,
-        pinned: found.pinned,
-        tagCore: found.tagCore,
-        cursor: found.cursor,
-        compressed: found.compressed,
-        contentType: CONTENT_TYPES[format],
-        tagged: endpoint.method === 'GET',
-      };
+      const tagged = endpoint.method === 'GET';
+      const content = { ...found, contentType: CONTENT_TYPES[format], tagged };
       return context.responder.send(request.response, content, reading.view?.state);
     };
     const sent = answer instanceof Promise ? answer.then(send) : send(answer);
