@@ -1,5 +1,6 @@
 /** The ledger's state as response headers (spec/http.md §3, design D1). */
 import type { LedgerState } from '../ledger/api-contract.ts';
+import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
 
 /** What each header says, by the part of its name after the prefix. */
 interface LedgerHeader {
@@ -70,7 +71,7 @@ export type HeaderList = readonly string[];
 export class LedgerHeaders {
   readonly #names: readonly string[];
   #state: LedgerState | undefined;
-  #headers: HeaderList = [];
+  #headers: HeaderBlock = NO_HEADERS;
   /** Name of the header of a page's cursor. */
   readonly cursorName: string;
   /** Value of `access-control-expose-headers`. */
@@ -90,14 +91,15 @@ export class LedgerHeaders {
   }
 
   /** The headers for a state; none when there is no ledger. */
-  of(state: LedgerState | undefined): HeaderList {
-    if (state === undefined) return [];
+  of(state: LedgerState | undefined): HeaderBlock {
+    if (state === undefined) return NO_HEADERS;
     if (state !== this.#state) {
       this.#state = state;
-      this.#headers = LEDGER_HEADERS.flatMap((header, index) => [
+      const list = LEDGER_HEADERS.flatMap((header, index) => [
         this.#names[index]!,
         String(header.value(state)),
       ]);
+      this.#headers = { list, lines: headerLines(list) };
     }
     return this.#headers;
   }

@@ -15,6 +15,7 @@ import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity
 import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
+import { headerLines, ResponseWriter } from './response-writing.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** A successful response before it is tagged, compressed and written. */
@@ -45,6 +46,7 @@ export class Responder {
   readonly #vary: string;
   readonly #maxCompressions: number;
   readonly #admission: Admission;
+  readonly #writer: ResponseWriter;
   #compressions = 0;
 
   constructor(settings: ApiSettings, admission: Admission) {
@@ -52,6 +54,7 @@ export class Responder {
     this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
     this.#admission = admission;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
+    this.#writer = new ResponseWriter(settings.keepAliveTimeoutMs);
     this.#compressionEnabled = settings.compressionEnabled;
     this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
   }
@@ -64,7 +67,7 @@ export class Responder {
   ): MaybePromise<void> {
     const request = response.req;
     const coding = this.#codingFor(request, content.compressed);
-    const headers = this.#headers(request, state, content.tagged ? this.#vary : undefined);
+    const headers = this.#headers(request, content.tagged ? this.#vary : undefined);
     const { cursor } = content;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
     if (content.tagged) {
@@ -74,19 +77,19 @@ export class Responder {
       headers.push('etag', tag);
       if (content.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {
-        write(response, 304, headers, '');
+        this.#write(response, 304, state, headers, undefined);
         return undefined;
       }
     }
     headers.push('content-type', content.contentType);
     if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
     if (coding === undefined) {
-      this.#writeAnswer(response, headers, content.body);
+      this.#writeAnswer(response, state, headers, content.body);
       return undefined;
     }
     headers.push('content-encoding', coding);
     return this.#compress(content, coding).then((body) =>
-      this.#writeAnswer(response, headers, body),
+      this.#writeAnswer(response, state, headers, body),
     );
   }
 
@@ -97,31 +100,29 @@ export class Responder {
 
   /** Sends an error; errors are never compressed and always JSON. */
   sendError(response: ServerResponse, error: ApiError, state: LedgerState | undefined): void {
-    writeError(response, error, this.#headers(response.req, state));
+    this.#writeError(response, error, state, this.#headers(response.req));
   }
 
   /**
    * Answers a preflight, whatever its path; one for another method gets 403 and no CORS headers.
    */
   sendPreflight(response: ServerResponse, origin: string, state: LedgerState | undefined): void {
-    const ledger = this.#ledgerHeaders.of(state);
     const preflight = preflightHeaders(response.req.headers);
     if (preflight === undefined) {
-      writeError(response, new FrameworkError(403, 'request-method not allowed'), [...ledger]);
+      this.#writeError(response, new FrameworkError(403, 'request-method not allowed'), state, []);
       return;
     }
     const cors = corsHeaders(origin, this.#ledgerHeaders.exposed);
-    writeBody(response, 200, [...ledger, ...cors, ...preflight], '');
+    this.#write(response, 200, state, [...cors, ...preflight], '');
   }
 
   /** An error as raw HTTP/1.1, for requests that never became one. */
   rawError(error: ApiError, reason: string, state: LedgerState | undefined): string {
     const body = errorBody(error);
-    const headers = [...this.#ledgerHeaders.of(state)];
-    headers.push('content-type', errorContentType(error));
+    const headers = ['content-type', errorContentType(error)];
     headers.push('content-length', String(Buffer.byteLength(body)), 'connection', 'close');
-    const lines = headers.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`));
-    return `HTTP/1.1 ${error.status} ${reason}\r\n${lines.join('')}\r\n${body}`;
+    const lines = this.#ledgerHeaders.of(state).lines + headerLines(headers);
+    return `HTTP/1.1 ${error.status} ${reason}\r\n${lines}\r\n${body}`;
   }
 
   /** The coding that the client likes best; none when too many answers are being compressed. */
@@ -144,18 +145,43 @@ export class Responder {
     }
   }
 
-  #writeAnswer(response: ServerResponse, headers: string[], body: string | Uint8Array): void {
+  #writeAnswer(
+    response: ServerResponse,
+    state: LedgerState | undefined,
+    headers: HeaderList,
+    body: string | Uint8Array,
+  ): void {
     if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
-    writeBody(response, 200, headers, body);
+    this.#write(response, 200, state, headers, body);
   }
 
-  /** A new list of ledger headers, `vary`, and those of CORS when there is an origin. */
-  #headers(
-    request: IncomingMessage,
+  #writeError(
+    response: ServerResponse,
+    error: ApiError,
     state: LedgerState | undefined,
-    vary?: string | undefined,
-  ): string[] {
-    const headers = this.#ledgerHeaders.of(state).slice();
+    headers: string[],
+  ): void {
+    headers.push('content-type', errorContentType(error));
+    const { retryAfterSecs } = error;
+    if (retryAfterSecs !== undefined) headers.push('retry-after', String(retryAfterSecs));
+    this.#write(response, error.status, state, headers, errorBody(error));
+  }
+
+  #write(
+    response: ServerResponse,
+    status: number,
+    state: LedgerState | undefined,
+    headers: HeaderList,
+    body: string | Uint8Array | undefined,
+  ): void {
+    const block = this.#ledgerHeaders.of(state);
+    const hasForeignValues = response.req.headers.origin !== undefined;
+    this.#writer.write(response, { status, block, headers, hasForeignValues, body });
+  }
+
+  /** A new list of what follows the ledger headers: those of CORS when there is an origin, and `vary`. */
+  #headers(request: IncomingMessage, vary?: string | undefined): string[] {
+    const headers: string[] = [];
     const { origin } = request.headers;
     if (origin !== undefined) {
       headers.push(...corsHeaders(origin, this.#ledgerHeaders.exposed));
@@ -164,30 +190,4 @@ export class Responder {
     else if (origin !== undefined) headers.push('vary', 'Origin');
     return headers;
   }
-}
-
-function writeError(response: ServerResponse, error: ApiError, headers: string[]): void {
-  headers.push('content-type', errorContentType(error));
-  if (error.retryAfterSecs !== undefined) headers.push('retry-after', String(error.retryAfterSecs));
-  writeBody(response, error.status, headers, errorBody(error));
-}
-
-function writeBody(
-  response: ServerResponse,
-  status: number,
-  headers: string[],
-  body: string | Uint8Array,
-): void {
-  headers.push('content-length', String(Buffer.byteLength(body)));
-  write(response, status, headers, body);
-}
-
-function write(
-  response: ServerResponse,
-  status: number,
-  headers: string[],
-  body: string | Uint8Array,
-): void {
-  response.writeHead(status, headers);
-  response.end(body);
 }
