@@ -21,9 +21,8 @@ export function registerDocument(
   const document = () => openApiDocument(endpoints, context.settings);
   registerContent(app, JSON_PATH, context, async () => ({
     contentType: 'application/json',
-    body: JSON.stringify(document()),
+    answer: { body: JSON.stringify(document()), compressed: new Map() },
     tagged: true,
-    compressed: new Map(),
   }));
   registerContent(app, YAML_PATH, context, async () => {
     // Loading the library takes longer than everything else that the node does before it can
@@ -31,9 +30,8 @@ export function registerDocument(
     const { stringify } = await import('yaml');
     return {
       contentType: 'application/x-yaml',
-      body: stringify(document()),
+      answer: { body: stringify(document()), compressed: new Map() },
       tagged: true,
-      compressed: new Map(),
       extraHeaders: ['content-disposition', 'inline; filename="spec.yaml"'],
     };
   });

@@ -137,7 +137,7 @@ function answerAt(
     const answer = keptOrMade(endpoint, request, format, reading, context);
     const send = (found: Answer): MaybePromise<void> => {
       const tagged = endpoint.method === 'GET';
-      const content = { ...found, contentType: CONTENT_TYPES[format], tagged };
+      const content = { answer: found, contentType: CONTENT_TYPES[format], tagged };
       return context.responder.send(request.response, content, reading.view?.state);
     };
     const sent = answer instanceof Promise ? answer.then(send) : send(answer);

@@ -11,6 +11,7 @@ import type { MaybePromise } from '../move/module/lookup.ts';
 import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
 import { type CompressedForms, compressKept } from './compression.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
+import type { Answer } from './endpoint.ts';
 import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity-tag.ts';
 import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
@@ -20,18 +21,10 @@ import type { ApiSettings } from './settings.ts';
 
 /** A successful response before it is tagged, compressed and written. */
 export interface Content {
+  readonly answer: Answer;
   readonly contentType: string;
-  readonly body: string | Uint8Array;
-  /** Never changes under its URL. */
-  readonly pinned?: boolean | undefined;
-  /** See Answer.tagCore. */
-  readonly tagCore?: string | undefined;
   /** Whether caches may ask again by tag: GET and HEAD. */
   readonly tagged: boolean;
-  /** See Answer.compressed. */
-  readonly compressed?: CompressedForms | undefined;
-  /** See Answer.cursor. */
-  readonly cursor?: string | undefined;
   readonly extraHeaders?: HeaderList;
 }
 
@@ -65,17 +58,18 @@ export class Responder {
     content: Content,
     state: LedgerState | undefined,
   ): MaybePromise<void> {
+    const { answer } = content;
     const request = response.req;
-    const coding = this.#codingFor(request, content.compressed);
+    const coding = this.#codingFor(request, answer.compressed);
     const headers = this.#headers(request, content.tagged ? this.#vary : undefined);
-    const { cursor } = content;
+    const { cursor } = answer;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
     if (content.tagged) {
-      const core = content.tagCore ?? tagCoreOf(content.body);
+      const core = answer.tagCore ?? tagCoreOf(answer.body);
       // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
       const tag = entityTag(cursor === undefined ? core : `${core}.${tagCoreOf(cursor)}`, coding);
       headers.push('etag', tag);
-      if (content.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
+      if (answer.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {
         this.#write(response, 304, state, headers, undefined);
         return undefined;
@@ -84,11 +78,11 @@ export class Responder {
     headers.push('content-type', content.contentType);
     if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
     if (coding === undefined) {
-      this.#writeAnswer(response, state, headers, content.body);
+      this.#writeAnswer(response, state, headers, answer.body);
       return undefined;
     }
     headers.push('content-encoding', coding);
-    return this.#compress(content, coding).then((body) =>
+    return this.#compress(answer, coding).then((body) =>
       this.#writeAnswer(response, state, headers, body),
     );
   }
@@ -136,7 +130,7 @@ export class Responder {
     return kept?.has(coding) === true ? coding : undefined;
   }
 
-  async #compress({ body, compressed }: Content, coding: ContentCoding): Promise<Buffer> {
+  async #compress({ body, compressed }: Answer, coding: ContentCoding): Promise<Buffer> {
     this.#compressions += 1;
     try {
       return await compressKept(body, coding, compressed);

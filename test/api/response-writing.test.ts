@@ -1,0 +1,174 @@
+/**
+ * Responses written in one piece (src/api/response-writing.ts) beside those that Node makes of the same facts: byte
+ * for byte the same on a connection that stays open, and never taken where Node would do something else.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  headerLines,
+  MAX_JOINED_BODY_BYTES,
+  ResponseWriter,
+  type WholeResponse,
+} from '../../src/api/response-writing.ts';
+
+const KEEP_ALIVE_MS = 7_999;
+const LEDGER = ['x-node-chain-id', '42', 'x-node-ledger-version', '18446744073709551615'];
+const BLOCK = { list: LEDGER, lines: headerLines(LEDGER) };
+
+type Body = WholeResponse['body'];
+
+function whole(body: Body, status = 200, hasForeignValues = false): WholeResponse {
+  const headers = ['vary', 'Origin', 'content-type', 'application/json'];
+  return { status, block: BLOCK, headers, hasForeignValues, body };
+}
+
+const writer = new ResponseWriter(KEEP_ALIVE_MS);
+let next: WholeResponse;
+let isPublic: boolean;
+let server: Server;
+
+beforeAll(async () => {
+  server = createServer((_request, response) => {
+    // A value that may be foreign takes the public way, which is what the other is compared with.
+    writer.write(response, isPublic ? { ...next, hasForeignValues: true } : next);
+  });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** What comes over a connection until it has been quiet for a while or is closed. */
+async function exchange(text: string): Promise<{ bytes: string; isClosed: boolean }> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  let isClosed = false;
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('end', () => {
+    isClosed = true;
+  });
+  socket.write(text);
+  await once(socket, 'data');
+  let seen = -1;
+  while (seen !== chunks.length && !isClosed) {
+    seen = chunks.length;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  socket.destroy();
+  return { bytes: Buffer.concat(chunks).toString('latin1'), isClosed };
+}
+
+const masked = (bytes: string) => bytes.replace(/Date: [^\r]+/g, 'Date: …');
+
+/** The same response both ways. */
+async function bothWays(response: WholeResponse, request: string) {
+  next = response;
+  isPublic = false;
+  const joined = await exchange(request);
+  isPublic = true;
+  const plain = await exchange(request);
+  return {
+    joined: { ...joined, bytes: masked(joined.bytes) },
+    plain: { ...plain, bytes: masked(plain.bytes) },
+  };
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+const BODIES: readonly (readonly [string, Body])[] = [
+  ['an empty text', ''],
+  ['a short text', '"12345"'],
+  ['a text outside ASCII', '{"name":"Ünïcödé €😀"}'],
+  ['short bytes', Buffer.from([0, 0x7f, 0x80, 0xff, 13, 10])],
+  ['bytes with an offset', new Uint8Array(Buffer.from('0123456789').buffer, 3, 4)],
+  ...[-1, 0, 1].flatMap((more): (readonly [string, Body])[] => [
+    [`a text of the longest joined length ${more}`, 'x'.repeat(MAX_JOINED_BODY_BYTES + more)],
+    [`bytes of the longest joined length ${more}`, Buffer.alloc(MAX_JOINED_BODY_BYTES + more, 200)],
+    [
+      `a text outside ASCII about as long as that, ${more}`,
+      'é'.repeat(MAX_JOINED_BODY_BYTES / 2) + 'x'.repeat(Math.max(more, 0)),
+    ],
+  ]),
+  ['a long text', '0123456789'.repeat(100_000)],
+  ['long bytes', Buffer.alloc(1_000_000, 7)],
+];
+
+describe('byte for byte as Node writes it', () => {
+  it.each(BODIES)('%s', async (_, body) => {
+    const { joined, plain } = await bothWays(whole(body), GET);
+    expect(joined).toEqual(plain);
+    expect(joined.isClosed).toBe(false);
+    expect(joined.bytes).toContain(`\r\nKeep-Alive: timeout=7\r\n`);
+    const sent = Buffer.from(body!).toString('latin1');
+    expect(joined.bytes.slice(joined.bytes.indexOf('\r\n\r\n') + 4) === sent).toBe(true);
+  });
+
+  it.each([304, 400, 404, 410, 503, 418])('status %i', async (status) => {
+    const response = whole(status === 304 ? undefined : '{}', status);
+    const { joined, plain } = await bothWays(response, GET);
+    expect(joined).toEqual(plain);
+    expect(joined.bytes).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
+  it.each([
+    ['HEAD', 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a connection that is to end', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    ['HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n'],
+    ['HTTP/1.0, kept open', 'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'],
+    ['requests sent together', GET.repeat(5)],
+    ['a body that nobody reads', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'],
+  ])('%s', async (_, request) => {
+    const { joined, plain } = await bothWays(whole('{"a":1}'), request);
+    expect(joined).toEqual(plain);
+    expect(joined.bytes).toContain('content-length: 7\r\n');
+  });
+});
+
+it('the head of the joined way is made without Node, where it may be', async () => {
+  const seen: boolean[] = [];
+  const watch = createServer((request, response) => {
+    const writeHead = response.writeHead.bind(response);
+    let called = false;
+    response.writeHead = ((...parts: Parameters<typeof writeHead>) => {
+      called = true;
+      return writeHead(...parts);
+    }) as typeof response.writeHead;
+    writer.write(response, whole('1', 200, request.url === '/foreign'));
+    seen.push(called);
+  });
+  watch.listen(0, '127.0.0.1');
+  await once(watch, 'listening');
+  const { port } = watch.address() as AddressInfo;
+  for (const path of ['/', '/foreign']) {
+    await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  }
+  watch.close();
+  watch.closeAllConnections();
+  expect(seen).toEqual([false, true]);
+});
+
+it('refuses values that Node refuses: those that may come from a client are checked', async () => {
+  const failures: unknown[] = [];
+  const strict = createServer((_request, response) => {
+    try {
+      const headers = ['access-control-allow-origin', 'a\r\nb: c'];
+      writer.write(response, { ...whole('1', 200, true), headers });
+    } catch (error) {
+      failures.push((error as { code?: unknown }).code);
+      response.destroy();
+    }
+  });
+  strict.listen(0, '127.0.0.1');
+  await once(strict, 'listening');
+  const { port } = strict.address() as AddressInfo;
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+  strict.close();
+  strict.closeAllConnections();
+  expect(failures).toEqual(['ERR_INVALID_CHAR']);
+});
