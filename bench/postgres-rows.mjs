@@ -1,8 +1,9 @@
 // What a ledger's balances, events, modules and transactions are as rows of SQL tables, read from Daybook's store. All
 // but the transactions is held in memory: this is for ledgers of some hundred thousand transactions.
-import { coinStoreAmount, fungibleGroupBalance } from '../dist/ledger/balance-values.js';
+
 import { LayoutCache } from '../dist/ledger/layout-cache.js';
 import { openLedger } from '../dist/ledger/open.js';
+import { coinStoreAmount, fungibleGroupBalance } from '../dist/move/balance-values.js';
 import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/derived-address.js';
 import { fungibleStoreCodec, objectCoreCodec } from '../dist/move/framework-resource.js';
 import { FUNGIBLE_STORE_TAG, OBJECT_CORE_TAG } from '../dist/move/framework-tag.js';

@@ -19,6 +19,7 @@ import { decodeBucketKey } from '../store/order-key.ts';
 import { readKeptAccounts, readPruneProgress } from '../store/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { RowDamagedError, StoreError } from '../store/store-error.ts';
+import { verifyBalances } from '../store/verify-balances.ts';
 import { verifyBlocks } from '../store/verify-blocks.ts';
 import {
   type Damage,
@@ -69,6 +70,7 @@ export async function verifyLedger(
   await verifyVersions(context, (done) => onProgress({ what: 'versions', done }));
   await verifyByVersion(context);
   await verifyState(context);
+  await verifyBalances(context);
   await verifyEvents(context);
   await verifyBlocks(context);
   const columns: ColumnDigest[] = [];

@@ -42,19 +42,21 @@ const objectGroupKeys = new AccountKeyHasher(resourceGroupStateKey(ADDRESS_ZERO,
 /** State keys of one asset's balances. */
 export class BalanceKeys {
   readonly #coinStores: AccountKeyHasher | undefined;
+  /** Address of the metadata of the asset, or of the one that the coin is paired with; 32 bytes. */
+  readonly metadata: Uint8Array;
   /** owner ‖ metadata ‖ scheme: hashed, the primary store's address (spec/ledger.md §6.2). */
   readonly #storeInput: Buffer;
 
   /** @throws RangeError for a coin type too deep for a coin store's key */
   constructor(asset: Asset) {
     const isCoin = asset.kind === 'coin';
-    const metadata = isCoin ? pairedMetadataAddress(asset.type) : asset.metadata;
+    this.metadata = addressBytes(isCoin ? pairedMetadataAddress(asset.type) : asset.metadata);
     this.#coinStores = isCoin
       ? new AccountKeyHasher(resourceStateKey(ADDRESS_ZERO, coinStoreTag(asset.type)))
       : undefined;
     this.#storeInput = Buffer.concat([
       Buffer.alloc(ADDRESS_BYTES),
-      addressBytes(metadata),
+      this.metadata,
       Buffer.of(DERIVED_OBJECT_SCHEME),
     ]);
   }

@@ -1,39 +1,73 @@
 /** Balances of coins and fungible assets (spec/http.md §9). */
-import type { Address } from '../move/address.ts';
+import { type Address, addressBytes } from '../move/address.ts';
+import { coinStoreAmount, fungibleGroupBalance } from '../move/balance-values.ts';
 import { BcsError } from '../move/bcs-reader.ts';
 import { coinStoreTag } from '../move/framework-tag.ts';
+import type { MaybePromise } from '../move/module/lookup.ts';
 import { formatStructTag, TYPE_TAG_MAX_NESTING, type TypeTag } from '../move/type-tag.ts';
+import type { StoredBalance } from '../store/balance-column.ts';
+import { andThen } from '../store/maybe-promise.ts';
+import type { StoreView } from '../store/view.ts';
 import type { Asset } from './api-contract.ts';
-import { balanceKeysOf } from './balance-keys.ts';
-import { coinStoreAmount, fungibleGroupBalance } from './balance-values.ts';
+import { type BalanceKeys, balanceKeysOf } from './balance-keys.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { StateReader } from './state-reader.ts';
 
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
+/** Where balances are read from. */
+export interface BalanceSources {
+  readonly view: Pick<StoreView, 'balance'>;
+  readonly state: StateReader;
+}
+
 /**
  * What an account has of an asset at a version: for a coin its coin store and the primary store of its paired
- * fungible asset, for a fungible asset its primary store. Nothing found is 0.
+ * fungible asset, for a fungible asset its primary store. Nothing found is 0. The row of the balance answers when it is
+ * of this version or an earlier one; otherwise state does.
  * @throws LedgerError `internal_error` when a store does not decode or the sum is no u64.
  */
-export async function balanceAt(
-  state: StateReader,
+export function balanceAt(
+  { view, state }: BalanceSources,
   account: Address,
   asset: Asset,
   version: bigint,
-): Promise<bigint> {
-  if (asset.kind === 'coin') assertNesting(asset);
+): MaybePromise<bigint> {
+  const isCoin = asset.kind === 'coin';
+  if (isCoin) assertNesting(asset);
   const keys = balanceKeysOf(asset);
+  return andThen(view.balance(addressBytes(account), keys.metadata), (row) => {
+    const known =
+      row !== undefined && row.version <= version ? knownBalance(row, isCoin) : undefined;
+    return known === undefined ? stateBalance(state, account, keys, version) : asU64(known);
+  });
+}
+
+/** What a row says; `undefined` when an amount does not decode: state says why. */
+function knownBalance({ coin, fungible }: StoredBalance, isCoin: boolean): bigint | undefined {
+  if (!isCoin) return fungible;
+  return coin === undefined || fungible === undefined ? undefined : coin + fungible;
+}
+
+/** The balance as state has it: the plain way, and the only one to older versions. */
+async function stateBalance(
+  state: StateReader,
+  account: Address,
+  keys: BalanceKeys,
+  version: bigint,
+): Promise<bigint> {
   const coinKey = keys.coinStore(account);
-  const coinRead = coinKey === undefined ? undefined : state(coinKey, version);
-  const coin = coinRead instanceof Promise ? await coinRead : coinRead;
-  const groupRead = state(keys.primaryStoreGroup(account), version);
-  const group = groupRead instanceof Promise ? await groupRead : groupRead;
+  const coin = coinKey === undefined ? undefined : await state(coinKey, version);
+  const group = await state(keys.primaryStoreGroup(account), version);
   const sum = decode(
     () =>
       (coin?.bytes === undefined ? 0n : coinStoreAmount(coin.bytes)) +
       (group?.bytes === undefined ? 0n : fungibleGroupBalance(group.bytes)),
   );
+  return asU64(sum);
+}
+
+function asU64(sum: bigint): bigint {
   if (sum <= U64_MAX) return sum;
   const message = 'task panicked with message "attempt to add with overflow"';
   throw new LedgerError('internal_error', message);

@@ -92,8 +92,9 @@ export class StoredLedgerView implements LedgerView {
     );
   }
 
-  balance(account: Address, asset: Asset, version: bigint): Promise<bigint> {
-    return balanceAt(this.#stateOf(account), account, asset, version);
+  balance(account: Address, asset: Asset, version: bigint): MaybePromise<bigint> {
+    const sources = { state: this.#stateOf(account), view: this.#view };
+    return balanceAt(sources, account, asset, version);
   }
 
   async eventsJson(request: EventPageRequest): Promise<string> {

@@ -5,6 +5,7 @@
 import { BcsError } from '../move/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/state-key.ts';
 import { accountKeySegments, putAccountKey } from './account-key-column.ts';
+import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import { putBlock, putEpochEnd } from './block-column.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
@@ -27,11 +28,19 @@ export interface ChunkKey {
   readonly version: bigint;
 }
 
-/** What a chunk puts into the store, but for new keys and the head. */
+/** What a chunk puts into the store, but for new keys, balances and the head. */
 export interface ChunkRows {
   readonly batch: Batch;
   /** Every state key written, once. */
   readonly keys: readonly ChunkKey[];
+  /** The last write to each key that may hold a balance. */
+  readonly balances: readonly BalanceWrite[];
+}
+
+/** A key with what the chunk's last write to it left. */
+interface WrittenChunkKey extends ChunkKey {
+  lastVersion: bigint;
+  lastValue: Uint8Array | undefined;
 }
 
 /** Makes the rows of a chunk. @throws ChunkError for malformed keys and missing transactions. */
@@ -40,7 +49,12 @@ export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   const keys = putTransactions(batch, chunk, identity);
   for (const block of chunk.blocks) putBlock(batch, block);
   for (const epochEnd of chunk.epochEnds) putEpochEnd(batch, epochEnd);
-  return { batch, keys };
+  const balances: BalanceWrite[] = [];
+  for (const { physical, lastValue, lastVersion } of keys) {
+    const write = balanceWriteOf(physical, lastValue, lastVersion);
+    if (write !== undefined) balances.push(write);
+  }
+  return { batch, keys, balances };
 }
 
 /** The row that is there exactly when a key is known. */
@@ -61,8 +75,8 @@ function putTransactions(
   batch: Batch,
   chunk: Chunk,
   identity: LedgerIdentity,
-): readonly ChunkKey[] {
-  const keysByName = new Map<string, ChunkKey>();
+): readonly WrittenChunkKey[] {
+  const keysByName = new Map<string, WrittenChunkKey>();
   chunk.transactions.forEach((transaction, index) => {
     const version = chunk.firstVersion + BigInt(index);
     putTransactionInfo(batch, version, transaction.info);
@@ -84,15 +98,19 @@ function putWrites(
   batch: Batch,
   version: bigint,
   writes: readonly StateWrite[],
-  keysByName: Map<string, ChunkKey>,
+  keysByName: Map<string, WrittenChunkKey>,
 ): WrittenKey[] {
   return writes.map(({ key, value, metadata }) => {
     const name = key.toString('latin1');
     let known = keysByName.get(name);
     if (known === undefined) {
       checkStateKey(key, version);
-      known = { physical: key, hash: stateKeyHash(key), version };
+      const hash = stateKeyHash(key);
+      known = { physical: key, hash, version, lastVersion: version, lastValue: value };
       keysByName.set(name, known);
+    } else {
+      known.lastVersion = version;
+      known.lastValue = value;
     }
     putState(batch, known, version, value, metadata);
     return { hash: known.hash, owner: ownerOfKey(key) };

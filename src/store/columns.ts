@@ -12,7 +12,7 @@
  * The layout this program reads and writes; goes up with every change that an older or newer
  * program misreads.
  */
-export const STORE_FORMAT_VERSION = 2;
+export const STORE_FORMAT_VERSION = 3;
 
 /** Who uses a column. */
 export type ColumnUser = 'store' | 'writer' | 'pruner' | 'view' | 'verify' | 'feed';
@@ -219,6 +219,18 @@ export const VERSION_WRITES = column(14, 'version_writes', {
   readBy: ['pruner', 'verify'],
 });
 
+export const BALANCES = column(15, 'balances', {
+  partitionBytes: 32,
+  orderBytes: 32,
+  partition: 'owner',
+  order: 'address of the asset’s metadata',
+  value:
+    'as of the newest version that changed it: version u64, flags u8 (1 coin, 2 fungible amount does not decode), ' +
+    'amount in the coin store u64, amount in the primary store u64',
+  writtenBy: ['writer'],
+  readBy: ['writer', 'view', 'verify'],
+});
+
 export const PRUNING = column(16, 'pruning', {
   partitionBytes: 1,
   orderBytes: [0, 32],
@@ -229,6 +241,15 @@ export const PRUNING = column(16, 'pruning', {
     'kept account: version from which its history is whole u64',
   writtenBy: ['pruner'],
   readBy: ['pruner', 'view', 'verify'],
+});
+
+export const PRIMARY_STORES = column(17, 'primary_stores', {
+  partitionBytes: 32,
+  orderBytes: 0,
+  partition: 'address of the primary store of a row of balances',
+  value: 'owner, address of the asset’s metadata',
+  writtenBy: ['writer'],
+  readBy: ['writer', 'verify'],
 });
 
 /** All columns, by number. */
@@ -247,7 +268,9 @@ export const COLUMNS: readonly Column[] = [
   BLOCKS_BY_VERSION,
   EPOCHS,
   VERSION_WRITES,
+  BALANCES,
   PRUNING,
+  PRIMARY_STORES,
 ];
 
 /** Numbers that no column has: retired for ever, or set aside. */
@@ -255,10 +278,4 @@ export const UNUSED_COLUMN_NUMBERS: readonly {
   readonly number: number;
   readonly name: string;
   readonly why: string;
-}[] = [
-  {
-    number: 15,
-    name: 'balances',
-    why: 'set aside for balances by owner and asset (partition: owner, order: asset and version)',
-  },
-];
+}[] = [];

@@ -132,8 +132,8 @@ async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
   return keys;
 }
 
-/** The keys of every account; what cannot be walked is noted and left out. */
-async function* allAccountKeys(context: VerifyContext): AsyncGenerator<AccountKey> {
+/** The keys of every account; what cannot be walked is noted as damage and left out. */
+export async function* allAccountKeys(context: VerifyContext): AsyncGenerator<AccountKey> {
   let partition: Buffer | undefined;
   for await (const row of scanColumn(context, ACCOUNT_KEYS)) {
     if (partition?.equals(row.partition)) continue;

@@ -7,6 +7,7 @@
 import type { Address } from '../move/address.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { walkAccountKeys } from './account-key-column.ts';
+import { readBalance, type StoredBalance } from './balance-column.ts';
 import { type Block, decodeBlock, decodeEpochEnd, EPOCHS_PARTITION } from './block-column.ts';
 import {
   BLOCKS_BY_HEIGHT,
@@ -81,6 +82,14 @@ export class StoreView {
     return andThen(this.#store.seekLastMany(STATE, keys), (rows) =>
       rows.map((row, index) => existingState(keyHashes[index]!, row)),
     );
+  }
+
+  /**
+   * What an owner has of an asset, as of this head or an older one: an answer from the version it
+   * names on. `undefined` says nothing; state has the answer. 32 bytes each.
+   */
+  balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined> {
+    return readBalance(this.#store, owner, metadata);
   }
 
   /** The events of one stream. */

@@ -4,6 +4,7 @@
  * in.
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
+import { getAll, putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import type { Block } from './block-column.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
@@ -18,7 +19,7 @@ import {
 } from './identity-column.ts';
 import { andThen } from './maybe-promise.ts';
 import { encodeBucketKey } from './order-key.ts';
-import { MAX_GET_MANY_KEYS, type RowKey, type Store, type StoreReader } from './store.ts';
+import type { RowKey, Store, StoreReader } from './store.ts';
 import { ChunkError, RowDamagedError, StoreError } from './store-error.ts';
 
 /** What became of a chunk. */
@@ -157,9 +158,10 @@ export class LedgerWriter {
     checkBlocks(chunk, head);
     const identity = chunk.identity ?? this.#identity;
     if (identity === undefined) throw new RangeError('a ledger without identity');
-    const { batch, keys } = rowsAhead ?? chunkRows(chunk, identity);
+    const { batch, keys, balances } = rowsAhead ?? chunkRows(chunk, identity);
     if (chunk.identity !== undefined) putLedgerIdentity(batch, chunk.identity);
     await this.#putNewKeys(batch, keys);
+    await putBalances(batch, this.#store, balances, chunk.firstVersion);
     const next = headAfter(chunk, head);
     publishHead(batch, next);
     await this.#store.commit(batch);
@@ -204,20 +206,6 @@ export class LedgerWriter {
       }
     });
   }
-}
-
-/** `getMany` for any number of keys. */
-async function getAll(
-  store: StoreReader,
-  column: Column,
-  keys: readonly RowKey[],
-): Promise<(Buffer | undefined)[]> {
-  const found: (Buffer | undefined)[] = [];
-  for (let at = 0; at < keys.length; at += MAX_GET_MANY_KEYS) {
-    const part = await store.getMany(column, keys.slice(at, at + MAX_GET_MANY_KEYS));
-    for (const value of part) found.push(value);
-  }
-  return found;
 }
 
 function sameIdentity(a: LedgerIdentity, b: LedgerIdentity | undefined): boolean {

@@ -5,7 +5,7 @@ import {
   coinStoreAmount,
   fungibleGroupBalance,
   plainGroupBalance,
-} from '../../src/ledger/balance-values.ts';
+} from '../../src/move/balance-values.ts';
 import { pairedMetadataAddress, primaryStoreAddress } from '../../src/move/derived-address.ts';
 import {
   coinStoreCodec,

@@ -1,5 +1,6 @@
 /** `GET /v1/accounts/{address}/balance/{asset_type}` (spec/http.md §5.6, §9). */
-import { defineEndpoint } from '../endpoint.ts';
+import { type Answer, defineEndpoint } from '../endpoint.ts';
+import type { Format } from '../negotiation.ts';
 import { requireOutput } from '../output-switches.ts';
 import { ADDRESS, ASSET_TYPE, pathParameter, queryParameter, U64 } from '../parameters.ts';
 import { BalanceSchema } from '../schemas.ts';
@@ -21,7 +22,6 @@ export const balanceEndpoint = defineEndpoint({
     'Retrieves the balance of a coin, its paired fungible asset included, or of a fungible asset ' +
     'in the primary store of an account. Unknown accounts and assets have 0.',
   method: 'GET',
-  isDecidedByView: true,
   path: '/accounts/{address}/balance/{asset_type}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account whose balance is asked.'),
@@ -35,14 +35,20 @@ export const balanceEndpoint = defineEndpoint({
     bcs: 'The balance as a u64, 8 bytes little-endian.',
   },
   failures: [400, 403, 404, 410, 500, 503],
-  async answer({ parameters, view, format }) {
+  answer({ parameters, view, format }) {
     const version = view.resolveVersion(parameters.ledger_version, parameters.address);
-    const balance = await view.balance(parameters.address, parameters.asset_type, version);
-    const text = balance.toString();
     const pinned = parameters.ledger_version !== undefined;
-    // The number names the answer; a hash of it would cost more than the rest.
-    return format === 'json'
-      ? { body: text, tagCore: text, pinned }
-      : { body: littleEndian(balance), tagCore: `${text}-bcs`, pinned };
+    const balance = view.balance(parameters.address, parameters.asset_type, version);
+    return balance instanceof Promise
+      ? balance.then((found) => answerOf(found, format, pinned))
+      : answerOf(balance, format, pinned);
   },
 });
+
+function answerOf(balance: bigint, format: Format, pinned: boolean): Answer {
+  const text = balance.toString();
+  // The number names the answer; a hash of it would cost more than the rest.
+  return format === 'json'
+    ? { body: text, tagCore: text, pinned }
+    : { body: littleEndian(balance), tagCore: `${text}-bcs`, pinned };
+}

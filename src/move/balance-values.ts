@@ -2,21 +2,26 @@
  * Amounts in stored bytes (spec/http.md §9.3, §9.5). Values as the framework writes them are read without making
  * objects of them; everything else goes the plain way, through the strict decoders. A test holds the two together.
  */
-import { BcsError } from '../move/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs-writer.ts';
+import { ADDRESS_BYTES, addressBytes } from './address.ts';
+import { BcsError } from './bcs-reader.ts';
 import {
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
-} from '../move/framework-resource.ts';
+  objectCoreCodec,
+} from './framework-resource.ts';
 import {
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
   FUNGIBLE_STORE_TAG,
   frameworkTag,
   OBJECT_CORE_TAG,
-} from '../move/framework-tag.ts';
-import { decodeResourceGroup, findGroupMember, type GroupMember } from '../move/resource-group.ts';
-import { type StructTag, writeStructTag } from '../move/type-tag.ts';
+} from './framework-tag.ts';
+import {
+  decodeResourceGroup,
+  encodeStructTag,
+  findGroupMember,
+  type GroupMember,
+} from './resource-group.ts';
 
 /** amount u64, frozen bool, two handles of 48 bytes. */
 const COIN_STORE_BYTES = 105;
@@ -25,6 +30,9 @@ const COIN_STORE_FROZEN_OFFSET = 8;
 const FUNGIBLE_STORE_BYTES = 41;
 const FUNGIBLE_STORE_BALANCE_OFFSET = 32;
 const FUNGIBLE_STORE_FROZEN_OFFSET = 40;
+/** creation number u64, owner address, transferable bool, event handle of 48 bytes. */
+const OBJECT_CORE_BYTES = 89;
+const OBJECT_CORE_OWNER_OFFSET = 8;
 /** value u64, max u64. */
 const CONCURRENT_BALANCE_BYTES = 16;
 /** Lengths and counts below this take one byte of ULEB128. */
@@ -73,11 +81,14 @@ const KNOWN_MEMBERS = [
   FUNGIBLE_STORE_TAG,
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
 ]
-  .map((tag) => ({ tag, bytes: tagBytes(tag) }))
+  .map((tag) => ({ tag, bytes: encodeStructTag(tag) }))
   .sort((left, right) => Buffer.compare(left.bytes, right.bytes));
 
-function tagBytes(tag: StructTag): Buffer {
-  return encodeBcs((writer) => writeStructTag(writer, tag));
+/** Where the values of a usual group lie, -1 for those it has not. */
+interface GroupPlaces {
+  readonly coreAt: number;
+  readonly storeAt: number;
+  readonly concurrentAt: number;
 }
 
 /**
@@ -85,10 +96,22 @@ function tagBytes(tag: StructTag): Buffer {
  * other group, which says nothing about it.
  */
 function quickGroupBalance(bytes: Buffer): bigint | undefined {
+  const places = quickPlaces(bytes);
+  return places && balanceAtPlaces(bytes, places);
+}
+
+function balanceAtPlaces(bytes: Buffer, { storeAt, concurrentAt }: GroupPlaces): bigint {
+  if (storeAt < 0) return 0n;
+  const balance = bytes.readBigUInt64LE(storeAt + FUNGIBLE_STORE_BALANCE_OFFSET);
+  return balance !== 0n || concurrentAt < 0 ? balance : bytes.readBigUInt64LE(concurrentAt);
+}
+
+function quickPlaces(bytes: Buffer): GroupPlaces | undefined {
   const count = bytes[0]!;
   if (bytes.length === 0 || count >= ULEB_ONE_BYTE) return undefined;
   let at = 1;
   let known = 0;
+  let coreAt = -1;
   let storeAt = -1;
   let concurrentAt = -1;
   for (let index = 0; index < count; index += 1) {
@@ -109,14 +132,54 @@ function quickGroupBalance(bytes: Buffer): bigint | undefined {
     } else if (member.tag === CONCURRENT_FUNGIBLE_BALANCE_TAG) {
       if (length !== CONCURRENT_BALANCE_BYTES) return undefined;
       concurrentAt = at;
+    } else if (member.tag === OBJECT_CORE_TAG && length === OBJECT_CORE_BYTES) {
+      coreAt = at;
     }
     at += length;
   }
   if (at !== bytes.length) return undefined;
-  if (storeAt < 0) return 0n;
-  if (bytes[storeAt + FUNGIBLE_STORE_FROZEN_OFFSET]! > 1) return undefined;
-  const balance = bytes.readBigUInt64LE(storeAt + FUNGIBLE_STORE_BALANCE_OFFSET);
-  return balance !== 0n || concurrentAt < 0 ? balance : bytes.readBigUInt64LE(concurrentAt);
+  if (storeAt >= 0 && bytes[storeAt + FUNGIBLE_STORE_FROZEN_OFFSET]! > 1) return undefined;
+  return { coreAt, storeAt, concurrentAt };
+}
+
+/** Whose and of what asset a fungible store says it is; 32 bytes each. */
+export interface StoreHolder {
+  readonly owner: Uint8Array;
+  /** Address of the asset's metadata. */
+  readonly metadata: Uint8Array;
+}
+
+/**
+ * The owner and the asset that stand in the object group of a fungible store, views on `bytes` where it has the usual
+ * form; `undefined` for any other group and for one that does not decode.
+ */
+export function storeHolderIn(bytes: Buffer): StoreHolder | undefined {
+  const places = quickPlaces(bytes);
+  if (places !== undefined && places.coreAt >= 0) {
+    const { coreAt, storeAt } = places;
+    if (storeAt < 0) return undefined;
+    const ownerAt = coreAt + OBJECT_CORE_OWNER_OFFSET;
+    return {
+      owner: bytes.subarray(ownerAt, ownerAt + ADDRESS_BYTES),
+      metadata: bytes.subarray(storeAt, storeAt + ADDRESS_BYTES),
+    };
+  }
+  return plainStoreHolder(bytes);
+}
+
+function plainStoreHolder(bytes: Buffer): StoreHolder | undefined {
+  const members = readGroup(bytes);
+  const core = findGroupMember(members, OBJECT_CORE_TAG);
+  const store = findGroupMember(members, FUNGIBLE_STORE_TAG);
+  if (core === undefined || store === undefined) return undefined;
+  try {
+    const { owner } = objectCoreCodec.decode(core);
+    const { metadata } = fungibleStoreCodec.decode(store);
+    return { owner: addressBytes(owner), metadata: addressBytes(metadata) };
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
 }
 
 function startsWith(bytes: Buffer, at: number, wanted: Buffer): boolean {
