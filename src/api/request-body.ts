@@ -109,35 +109,37 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Bu
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let receivedBytes = 0;
-    const stop = () => {
-      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+    // Listeners go with the request; taking each of them away costs more than letting it be called.
+    let isOver = false;
+    const fail = (error: Error) => {
+      isOver = true;
+      reject(error);
     };
-    const onData = (chunk: Buffer) => {
+    const onError = (cause: Error) => {
+      if (!isOver) fail(new FrameworkError(400, `io: ${cause.message}`, { cause }));
+    };
+    const onClose = () => {
+      if (!isOver) onError(new Error('connection closed before the body was complete'));
+    };
+    if (request.destroyed) {
+      onClose();
+      return;
+    }
+    request.on('data', (chunk: Buffer) => {
+      if (isOver) return;
       receivedBytes += chunk.length;
       if (receivedBytes <= limitBytes) {
         chunks.push(chunk);
         return;
       }
-      stop();
-      request.on('error', ignoreLateError).resume();
-      reject(bodyTooLarge());
-    };
-    const onEnd = () => {
-      stop();
-      resolve(Buffer.concat(chunks, receivedBytes));
-    };
-    const onError = (cause: Error) => {
-      stop();
-      reject(new FrameworkError(400, `io: ${cause.message}`, { cause }));
-    };
-    const onClose = () => onError(new Error('connection closed before the body was complete'));
-    if (request.destroyed) {
-      onClose();
-      return;
-    }
-    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+      chunks.length = 0;
+      fail(bodyTooLarge());
+    });
+    request.on('end', () => {
+      if (isOver) return;
+      isOver = true;
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, receivedBytes));
+    });
+    request.on('error', onError).on('close', onClose);
   });
 }
-
-/** The request was refused; what becomes of the rest of its body matters to nobody. */
-function ignoreLateError(): void {}
