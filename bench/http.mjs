@@ -25,9 +25,13 @@ export const title = 'HTTP: requests/s beside bare node:http';
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 /** Most different requests of an operation. */
 const MAX_REQUESTS = 20_000;
+/** Most accounts asked for, of as many as there are. */
+const MAX_BALANCES = 200_000;
 
-async function operations(dataFolder) {
-  const holders = shuffled(await accountAddresses(dataFolder, MAX_REQUESTS));
+async function operations(dataFolder, log) {
+  const { addresses, total } = await accountAddresses(dataFolder, MAX_BALANCES);
+  const holders = shuffled(addresses);
+  log(`${holders.length} of ${total} accounts`);
   const streams = shuffled(await eventStreams(dataFolder, MAX_REQUESTS));
   const balances = holders.map((address) => balanceRequest(address));
   const pages = streams.map(eventsRequest);
@@ -152,7 +156,7 @@ export async function run(options) {
       ...[here('../bin/daybook'), 'serve', '--data', dataFolder],
       ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--workers', '1'],
     ];
-    const asked = await operations(dataFolder);
+    const asked = await operations(dataFolder, options.log);
     const server = await startChild(serveArguments);
     try {
       const origin = new URL(server.ready.url).origin;

@@ -28,19 +28,27 @@ export function accountOf({ partition, order }) {
 
 /**
  * Accounts, whether their coins lie in a coin store or in a fungible one: most have only the latter.
- * @returns {Promise<string[]>} addresses (64 digits), at most `most`
+ * @returns {Promise<{addresses: string[], total: number}>} addresses (64 digits), at most `most`, each as likely as
+ *   any other, and how many there are
  */
 export async function accountAddresses(dataFolder, most) {
   const store = openLmdbReader({ directory: dataFolder });
-  const found = [];
+  const random = seededRandom(1);
+  const addresses = [];
+  let total = 0;
   for await (const row of columnRows(store, ACCOUNT_KEYS)) {
     const address = accountOf(row);
     if (address === undefined) continue;
-    found.push(address);
-    if (found.length === most) break;
+    total += 1;
+    if (addresses.length < most) addresses.push(address);
+    else {
+      // The n-th stays with a chance of most / n, in the place of any other.
+      const place = Math.floor(random() * total);
+      if (place < most) addresses[place] = address;
+    }
   }
   await store.close();
-  return found;
+  return { addresses, total };
 }
 
 /** @returns {Promise<{address: string, creationNumber: bigint, events: number}[]>} streams, the longest first */
@@ -65,11 +73,19 @@ export async function eventStreams(dataFolder, most) {
 /** A seeded shuffle, so that two runs ask for the same things in the same order. */
 export function shuffled(items, seed = 1) {
   const result = [...items];
-  let state = seed >>> 0;
+  const random = seededRandom(seed);
   for (let at = result.length - 1; at > 0; at -= 1) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    const other = Math.floor((state / 2 ** 32) * (at + 1));
+    const other = Math.floor(random() * (at + 1));
     [result[at], result[other]] = [result[other], result[at]];
   }
   return result;
+}
+
+/** Numbers from 0 to below 1. */
+function seededRandom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
 }

@@ -1,0 +1,99 @@
+// node bench/more-accounts.mjs DATA ACCOUNTS: adds accounts with a balance of the native coin to a sample ledger, for
+// benchmarks that want many. What it adds is real state, but no transactions that anybody signed: `verify` refuses it,
+// so it is for ledgers that are made for a benchmark and thrown away.
+import { hash } from 'node:crypto';
+import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/derived-address.js';
+import {
+  accountCodec,
+  fungibleStoreCodec,
+  objectCoreCodec,
+} from '../dist/move/framework-resource.js';
+import {
+  ACCOUNT_TAG,
+  APTOS_COIN_TAG,
+  FUNGIBLE_STORE_TAG,
+  OBJECT_CORE_TAG,
+  OBJECT_GROUP_TAG,
+} from '../dist/move/framework-tag.js';
+import { encodeResourceGroup } from '../dist/move/resource-group.js';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../dist/move/state-key.js';
+import { frozenRootCount } from '../dist/store/head.js';
+import { openLmdbStore } from '../dist/store/lmdb-store.js';
+import { LedgerWriter } from '../dist/store/writer.js';
+
+const ACCOUNTS_IN_A_VERSION = 500;
+const VERSIONS_IN_A_COMMIT = 20;
+const METADATA = pairedMetadataAddress(APTOS_COIN_TAG);
+
+function handleOf(address, creationNumber) {
+  return { counter: 0n, key: { creationNumber, address } };
+}
+
+function writesOf(address, amount) {
+  const account = accountCodec.encode({
+    authenticationKey: Buffer.from(address, 'hex'),
+    sequenceNumber: 0n,
+    guidCreationNumber: 4n,
+    coinRegisterEvents: handleOf(address, 0n),
+    keyRotationEvents: handleOf(address, 1n),
+    rotationCapabilityOffer: undefined,
+    signerCapabilityOffer: undefined,
+  });
+  const store = primaryStoreAddress(address, METADATA);
+  const core = objectCoreCodec.encode({
+    guidCreationNumber: 2n ** 50n,
+    owner: address,
+    allowUngatedTransfer: false,
+    transferEvents: handleOf(store, 2n ** 50n),
+  });
+  const balance = fungibleStoreCodec.encode({ metadata: METADATA, balance: amount, frozen: false });
+  const group = encodeResourceGroup([
+    { tag: OBJECT_CORE_TAG, data: core },
+    { tag: FUNGIBLE_STORE_TAG, data: balance },
+  ]);
+  return [
+    { key: physicalStateKey(resourceStateKey(address, ACCOUNT_TAG)), value: account },
+    { key: physicalStateKey(resourceGroupStateKey(store, OBJECT_GROUP_TAG)), value: group },
+  ];
+}
+
+/** Versions that each bring accounts, numbered on from `first`. */
+function versionOf(first, count) {
+  const writes = [];
+  for (let number = first; number < first + count; number += 1) {
+    writes.push(...writesOf(hash('sha256', `account ${number}`), BigInt(1_000_000 + number)));
+  }
+  return { writes, events: [], info: Buffer.of(0), transaction: Buffer.of(0) };
+}
+
+/** Adds so many accounts to the ledger of a data folder. */
+async function addAccounts(directory, count) {
+  const store = await openLmdbStore({ directory });
+  const writer = await LedgerWriter.open(store);
+  let done = 0;
+  while (done < count) {
+    const transactions = [];
+    while (done < count && transactions.length < VERSIONS_IN_A_COMMIT) {
+      const accounts = Math.min(ACCOUNTS_IN_A_VERSION, count - done);
+      transactions.push(versionOf(done, accounts));
+      done += accounts;
+    }
+    const firstVersion = writer.head.version + 1n;
+    const leaves = firstVersion + BigInt(transactions.length);
+    const frozenRoots = Array.from({ length: frozenRootCount(leaves) }, () => Buffer.alloc(32));
+    await writer.append({ firstVersion, transactions, blocks: [], epochEnds: [], frozenRoots });
+    console.error(`${done} accounts`);
+  }
+  await store.close();
+}
+
+const [directory, count] = process.argv.slice(2);
+if (directory === undefined || !(Number(count) > 0)) {
+  console.error('node bench/more-accounts.mjs DATA ACCOUNTS');
+  process.exit(2);
+}
+await addAccounts(directory, Number(count));
