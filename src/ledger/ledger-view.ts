@@ -93,8 +93,8 @@ export class StoredLedgerView implements LedgerView {
   }
 
   balance(account: Address, asset: Asset, version: bigint): MaybePromise<bigint> {
-    const sources = { state: this.#stateOf(account), view: this.#view };
-    return balanceAt(sources, account, asset, version);
+    const state: StateReader = (hash, at) => this.#stateOf(account)(hash, at);
+    return balanceAt({ state, view: this.#view }, account, asset, version);
   }
 
   async eventsJson(request: EventPageRequest): Promise<string> {

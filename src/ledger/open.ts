@@ -2,7 +2,7 @@
 
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { Head } from '../store/head.ts';
-import { openHead } from '../store/head.ts';
+import { HeadReader } from '../store/head.ts';
 import { type LedgerIdentity, readLedgerIdentity } from '../store/identity-column.ts';
 import { type KeptAccounts, readKeptAccounts } from '../store/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -29,6 +29,7 @@ export function openLedger(store: StoreReader): OpenLedger {
 
 class StoredLedger implements OpenLedger {
   readonly #store: StoreReader;
+  readonly #heads: HeadReader;
   readonly #caches: SharedCaches = { modules: new ModuleReader(), layouts: new LayoutCache() };
   #identity: LedgerIdentity | undefined;
   #view: StoredLedgerView | undefined;
@@ -43,6 +44,7 @@ class StoredLedger implements OpenLedger {
 
   constructor(store: StoreReader) {
     this.#store = store;
+    this.#heads = new HeadReader(store);
   }
 
   cacheSizes(): readonly CacheSize[] {
@@ -62,7 +64,7 @@ class StoredLedger implements OpenLedger {
 
   async #read(): Promise<LedgerView> {
     try {
-      const head = await openHead(this.#store);
+      const head = await this.#heads.read();
       if (this.#view !== undefined && isSameHead(head, this.#head!)) {
         this.#guard!.confirm();
         return this.#keepForThisTurn(this.#view);

@@ -91,9 +91,35 @@ export function readHead(store: StoreReader): MaybePromise<Head | undefined> {
 /** The head of a store that holds a ledger. @throws StoreError `ledger_empty`, RowDamagedError */
 export function openHead(store: StoreReader): MaybePromise<Head> {
   return andThen(readHead(store), (head) => {
-    if (head === undefined) {
-      throw new StoreError('ledger_empty', 'the store holds no ledger yet: bring a genesis first');
-    }
-    return head;
+    return head ?? emptyLedger();
   });
+}
+
+/** Reads the head of one store again and again; what has not changed is not decoded again. */
+export class HeadReader {
+  readonly #store: StoreReader;
+  #bytes: Buffer | undefined;
+  #head: Head | undefined;
+
+  constructor(store: StoreReader) {
+    this.#store = store;
+  }
+
+  /**
+   * The newest head: the same object as long as there is no other.
+   * @throws StoreError `ledger_empty`, RowDamagedError
+   */
+  read(): MaybePromise<Head> {
+    return andThen(this.#store.get(HEAD, HEAD_ROW, NO_ORDER), (bytes) => {
+      if (bytes !== undefined && this.#bytes?.equals(bytes) === true) return this.#head!;
+      const head = decodeHead(bytes ?? emptyLedger());
+      this.#bytes = bytes;
+      this.#head = head;
+      return head;
+    });
+  }
+}
+
+function emptyLedger(): never {
+  throw new StoreError('ledger_empty', 'the store holds no ledger yet: bring a genesis first');
 }
