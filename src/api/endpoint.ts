@@ -42,6 +42,11 @@ export interface BodyReader<B> {
   readonly schema: TSchema;
   /** Throws the failures of spec/http.md §5.1 steps b to e. */
   read(bytes: Buffer, headers: IncomingHttpHeaders): B;
+  /**
+   * What else is wrong with a body that is read: asked before a request is refused for what is no
+   * fault of its body, so that the body's comes first.
+   */
+  check?(body: B): void;
 }
 
 /** What answers look like. */

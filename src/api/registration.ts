@@ -179,8 +179,13 @@ function answerOf(
   if (endpoint.path.endsWith('}') && Object.values(path).at(-1) === '') throw notFound();
   const parameters = readParameters(endpoint.parameters, { path, query });
   const body = endpoint.body?.read(bytes, response.req.headers);
-  endpoint.checkSwitches(settings, format);
-  if (reading.view === undefined) throw reading.failure;
+  try {
+    endpoint.checkSwitches(settings, format);
+    if (reading.view === undefined) throw reading.failure;
+  } catch (refusal) {
+    endpoint.body?.check?.(body);
+    throw refusal;
+  }
   return endpoint.answer({ parameters, body, format, view: reading.view, settings });
 }
 

@@ -1,13 +1,10 @@
 /** `POST /v1/transactions/encode_submission` (spec/http.md §5.8; spec/encode.md A; design D2). */
-import {
-  convertEncodeRequest,
-  parseEncodeRequest,
-  verifyEncodeRequest,
-} from '../../ledger/encode/index.ts';
+import { encodeValue, parseRequestText, readEncodeRequest } from '../../ledger/encode/index.ts';
 import { encodeBcs } from '../../move/bcs-writer.ts';
 import { formatHex } from '../../move/hex.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type Answer, defineEndpoint } from '../endpoint.ts';
 import { requireJsonBody } from '../json-body.ts';
+import type { Format } from '../negotiation.ts';
 import { DisabledError, requireOutput } from '../output-switches.ts';
 import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas.ts';
 
@@ -28,9 +25,11 @@ export const encodeSubmissionEndpoint = defineEndpoint({
     schema: EncodeRequestSchema,
     read(bytes, headers) {
       requireJsonBody(headers);
-      const request = parseEncodeRequest(bytes);
-      verifyEncodeRequest(request);
-      return request;
+      return parseRequestText(bytes);
+    },
+    // The quick way of encoding reads and verifies as it writes, so that this is for refusals only.
+    check(value) {
+      readEncodeRequest(value);
     },
   },
   checkSwitches(settings, format) {
@@ -47,14 +46,20 @@ export const encodeSubmissionEndpoint = defineEndpoint({
     bcs: 'The signing message as a byte vector: ULEB128 length, then the bytes.',
   },
   failures: [400, 403, 413, 415, 500, 503],
-  async answer({ body, view, format, settings }) {
-    const message = await convertEncodeRequest(body, {
+  answer({ body, view, format, settings }) {
+    const message = encodeValue(body, {
       chainId: view.state.chainId,
       lookupModule: view.lookupModule,
       domainPrefix: settings.signingDomainPrefix,
     });
-    return format === 'json'
-      ? { body: `"${formatHex(message)}"` }
-      : { body: encodeBcs((writer) => writer.bytes(message)) };
+    return message instanceof Promise
+      ? message.then((bytes) => answerOf(bytes, format))
+      : answerOf(message, format);
   },
 });
+
+function answerOf(message: Buffer, format: Format): Answer {
+  return format === 'json'
+    ? { body: `"${formatHex(message)}"` }
+    : { body: encodeBcs((writer) => writer.bytes(message)) };
+}

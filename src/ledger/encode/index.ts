@@ -4,15 +4,16 @@
  * between them (A0).
  */
 import type { JsonValue } from '../../move/json-value.ts';
+import type { MaybePromise } from '../../move/module/lookup.ts';
 import { convertWhenFound, type EncodeContext } from './convert.ts';
 import { encodeQuickly } from './quick.ts';
-import { parseEncodeRequest, parseRequestText } from './request.ts';
+import { type EncodeRequest, parseEncodeRequest, parseRequestText } from './request.ts';
 import { verifyEncodeRequest } from './verify.ts';
 
 export { convertEncodeRequest, type EncodeContext } from './convert.ts';
 export { EncodeError, type EncodeErrorCode, type EncodeStage } from './encode-error.ts';
 export type { EncodeRequest } from './request.ts';
-export { parseEncodeRequest } from './request.ts';
+export { parseEncodeRequest, parseRequestText } from './request.ts';
 export { verifyEncodeRequest } from './verify.ts';
 
 /**
@@ -25,10 +26,21 @@ export async function encodeSubmission(
   context: EncodeContext,
 ): Promise<Buffer> {
   const value = request instanceof Uint8Array ? parseRequestText(request) : request;
-  const quick = encodeQuickly(value, context);
-  if (quick !== undefined) return quick;
-  const parsed = parseEncodeRequest(value);
-  verifyEncodeRequest(parsed);
-  const message = convertWhenFound(parsed, context);
+  const message = encodeValue(value, context);
   return message instanceof Promise ? await message : message;
+}
+
+/**
+ * The signing message of a request whose JSON is read; at once when everything is at hand. Throws or rejects as
+ * `encodeSubmission`.
+ */
+export function encodeValue(value: JsonValue, context: EncodeContext): MaybePromise<Buffer> {
+  return encodeQuickly(value, context) ?? convertWhenFound(readEncodeRequest(value), context);
+}
+
+/** A request read and verified. @throws EncodeError of the stages `parse` and `verify` */
+export function readEncodeRequest(value: JsonValue): EncodeRequest {
+  const request = parseEncodeRequest(value);
+  verifyEncodeRequest(request);
+  return request;
 }
