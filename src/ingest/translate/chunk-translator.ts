@@ -9,7 +9,7 @@ import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk
 import { lastVersionOf } from '../../store/chunk.ts';
 import { STATE } from '../../store/columns.ts';
 import { EventStreamView } from '../../store/event-pages.ts';
-import { readHead } from '../../store/head.ts';
+import { type Head, readHead } from '../../store/head.ts';
 import { encodeU64Key } from '../../store/order-key.ts';
 import { decodeStateRow } from '../../store/state-column.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -21,6 +21,8 @@ export class ChunkTranslator {
   readonly #store: StoreReader;
   /** Chunks translated and not yet known to be committed, oldest first. */
   #underWay: ChunkOverlay[] = [];
+  /** The store's head, as long as no other commit is known of: what lies above it is under way. */
+  #head: Head | undefined;
 
   constructor(store: StoreReader) {
     this.#store = store;
@@ -49,6 +51,7 @@ export class ChunkTranslator {
   /** Says that chunks up to a version are committed: they are read from the store from now on. */
   forget(version: bigint): void {
     this.#underWay = this.#underWay.filter(({ chunk }) => lastVersionOf(chunk) > version);
+    this.#head = undefined;
   }
 
   async #translateTransaction(
@@ -114,9 +117,9 @@ export class ChunkTranslator {
   }
 
   async #storedSequenceNumber(body: TranslatedBody): Promise<bigint | undefined> {
-    const head = await readHead(this.#store);
-    if (head === undefined) return undefined;
-    return await new EventStreamView(this.#store, head, body).lastSequenceNumber();
+    this.#head ??= await readHead(this.#store);
+    if (this.#head === undefined) return undefined;
+    return await new EventStreamView(this.#store, this.#head, body).lastSequenceNumber();
   }
 }
 
