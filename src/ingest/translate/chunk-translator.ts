@@ -23,6 +23,7 @@ export class ChunkTranslator {
   #underWay: ChunkOverlay[] = [];
   /** The store's head, as long as no other commit is known of: what lies above it is under way. */
   #head: Head | undefined;
+  #commitsKnown = 0;
 
   constructor(store: StoreReader) {
     this.#store = store;
@@ -52,6 +53,7 @@ export class ChunkTranslator {
   forget(version: bigint): void {
     this.#underWay = this.#underWay.filter(({ chunk }) => lastVersionOf(chunk) > version);
     this.#head = undefined;
+    this.#commitsKnown += 1;
   }
 
   async #translateTransaction(
@@ -117,9 +119,17 @@ export class ChunkTranslator {
   }
 
   async #storedSequenceNumber(body: TranslatedBody): Promise<bigint | undefined> {
-    this.#head ??= await readHead(this.#store);
-    if (this.#head === undefined) return undefined;
-    return await new EventStreamView(this.#store, this.#head, body).lastSequenceNumber();
+    const head = this.#head ?? (await this.#readHead());
+    if (head === undefined) return undefined;
+    return await new EventStreamView(this.#store, head, body).lastSequenceNumber();
+  }
+
+  async #readHead(): Promise<Head | undefined> {
+    const commitsKnown = this.#commitsKnown;
+    const head = await readHead(this.#store);
+    // Chunks forgotten meanwhile may lie above it: good for this question, not for later ones.
+    if (commitsKnown === this.#commitsKnown) this.#head = head;
+    return head;
   }
 }
 
