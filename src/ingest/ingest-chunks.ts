@@ -4,8 +4,8 @@ import type { Head } from '../store/head.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { ChunkTranslator } from './translate/chunk-translator.ts';
 
-/** Chunks handed to the writer before the first of them is on disk. */
-const MAX_COMMITS_IN_FLIGHT = 2;
+/** Chunks handed to the writer behind the one that is being written. */
+const MAX_COMMITS_WAITING = 1;
 
 /** How far it is. */
 export interface IngestProgress {
@@ -39,7 +39,7 @@ export async function ingestChunks(
       // Awaited below; until then a failure is not "unhandled".
       committed.catch(() => undefined);
       inFlight.push(committed);
-      if (inFlight.length > MAX_COMMITS_IN_FLIGHT) await inFlight.shift();
+      if (inFlight.length > MAX_COMMITS_WAITING) await inFlight.shift();
     }
     await Promise.all(inFlight);
   } finally {

@@ -6,7 +6,8 @@
 import { type BcsReader, decodeBcs } from './bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from './bcs-writer.ts';
 import { readHash, writeHash } from './fixed-bytes.ts';
-import { domainSeed, HASH_BYTES, sha3 } from './hash.ts';
+import { domainSeed, HASH_BYTES } from './hash.ts';
+import { keccakSha3 } from './keccak.ts';
 
 /** The root of no leaves, and what stands where a right sibling is missing. */
 export const ACCUMULATOR_PLACEHOLDER = Buffer.concat(
@@ -24,17 +25,11 @@ export type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator';
 export type NodeHash = (left: Uint8Array, right: Uint8Array) => Buffer;
 
 /**
- * A function hashing the two children of inner nodes; it reuses one buffer, so a node costs one
- * hash and no copy more.
+ * A function hashing the two children of inner nodes: 32 bytes each.
  */
 export function nodeHasher(name: string): NodeHash {
-  const input = Buffer.alloc(3 * HASH_BYTES);
-  input.set(domainSeed(name));
-  return (left, right) => {
-    input.set(left, HASH_BYTES);
-    input.set(right, 2 * HASH_BYTES);
-    return sha3(input);
-  };
+  const seed = domainSeed(name);
+  return (left, right) => keccakSha3([seed, left, right], 3 * HASH_BYTES);
 }
 
 /** An accumulator in memory: 32 bytes per bit of its leaf count. */

@@ -1,5 +1,6 @@
 /** SHA3-256 with the ledger's domain separation (spec/ledger.md §2.7, spec/encode.md A5). */
 import { hash as cryptoHash } from 'node:crypto';
+import { keccakSha3, MAX_KECCAK_INPUT_BYTES } from './keccak.ts';
 
 /** Length of every hash of the ledger, in bytes. */
 export const HASH_BYTES = 32;
@@ -9,6 +10,7 @@ export const DEFAULT_DOMAIN_PREFIX = 'APTOS::';
 
 /** SHA3-256 of some bytes. */
 export function sha3(bytes: Uint8Array): Buffer {
+  if (bytes.length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3([bytes], bytes.length);
   return cryptoHash('sha3-256', bytes, 'buffer');
 }
 
@@ -26,5 +28,9 @@ export function domainSeed(name: string): Buffer {
 
 /** H(name, data) = SHA3-256( seed(name) ‖ data… ), the parts concatenated (spec/ledger.md §2.7). */
 export function domainHash(name: string, ...parts: readonly Uint8Array[]): Buffer {
-  return sha3(Buffer.concat([domainSeed(name), ...parts]));
+  const all = [domainSeed(name), ...parts];
+  let length = 0;
+  for (const part of all) length += part.length;
+  if (length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3(all, length);
+  return sha3(Buffer.concat(all, length));
 }

@@ -49,7 +49,9 @@ export interface StoredModuleEvent extends EventBody {
   readonly index: number;
 }
 
-const FIXED_BYTES = 16;
+/** The length of a type tag. */
+const TAG_LENGTH_BYTES = 4;
+const FIXED_BYTES = U64_BYTES + 4 + TAG_LENGTH_BYTES;
 const LENGTH_BYTES = 5;
 
 /** The partition of a stream: address, creation number. */
@@ -99,7 +101,7 @@ export function putModuleEvent(
   body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
 ): void {
   const { typeTag, data } = body;
-  const writer = new BcsWriter(FIXED_BYTES + typeTag.length + LENGTH_BYTES + data.length);
+  const writer = new BcsWriter(TAG_LENGTH_BYTES + typeTag.length + LENGTH_BYTES + data.length);
   writeBody(writer, typeTag, data);
   const key = encodeBucketKey(place.version);
   const order = Buffer.allocUnsafe(key.order.length + BUCKET_INDEX_BYTES);

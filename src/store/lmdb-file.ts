@@ -21,8 +21,8 @@ const META_BYTES = 160;
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
 /**
- * Most pages at the end of a file that may not have been written: those of 512 MiB, the largest
- * commit.
+ * Most pages at the end of a file that may not have been written: more than the largest commit has,
+ * 512 MiB, in pages of 4 KiB.
  */
 const MAX_UNWRITTEN_PAGES = 131_072n;
 

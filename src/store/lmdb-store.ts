@@ -155,11 +155,13 @@ class LmdbStore extends LmdbReads implements Store {
     }
   }
 
-  #apply({ column, partition, order, value }: BatchOperation): void {
+  #apply(operation: BatchOperation): void {
+    const { column, value } = operation;
     const database = this.#columns.get(column.number);
     if (database === undefined) throw new RangeError(`no column ${column.number}`);
-    if (value === undefined) database.remove({ partition, order });
-    else database.put({ partition, order }, value);
+    // A change has the parts of its key itself.
+    if (value === undefined) database.remove(operation);
+    else database.put(operation, value);
   }
 
   async #commitFailure(error: unknown, batch: Batch): Promise<StoreError> {

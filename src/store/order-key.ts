@@ -15,10 +15,16 @@ export const U64_MAX = 0xffff_ffff_ffff_ffffn;
 /** An empty key part: the order of a row that is alone in its partition. */
 export const NO_ORDER: Uint8Array = new Uint8Array(0);
 
+const u64View = new DataView(new ArrayBuffer(U64_BYTES));
+const u64Bytes = new Uint8Array(u64View.buffer);
+
 /** A u64 as 8 bytes. @throws RangeError */
 export function encodeU64Key(value: bigint): Buffer {
+  if (value < 0n || value > U64_MAX) throw new RangeError(`${value} does not fit in u64`);
   const bytes = Buffer.allocUnsafe(U64_BYTES);
-  bytes.writeBigUInt64BE(value);
+  // Several times as fast as Buffer.writeBigUInt64BE, which takes the value apart in bigints.
+  u64View.setBigUint64(0, value);
+  bytes.set(u64Bytes);
   return bytes;
 }
 
@@ -33,13 +39,23 @@ export interface BucketKey {
   readonly order: Buffer;
 }
 
-/** Splits a version or height: 65,536 neighbours share a partition. @throws RangeError */
+/** The last number that was split, and its key: the rows of a version are made one after the other. */
+let lastBucketValue = -1n;
+let lastBucketKey: BucketKey | undefined;
+
+/**
+ * Splits a version or height: 65,536 neighbours share a partition. The key may be that of an
+ * earlier call: nobody writes to it. @throws RangeError
+ */
 export function encodeBucketKey(value: bigint): BucketKey {
+  if (lastBucketKey !== undefined && value === lastBucketValue) return lastBucketKey;
   const bytes = encodeU64Key(value);
-  return {
+  lastBucketKey = {
     partition: bytes.subarray(0, BUCKET_PARTITION_BYTES),
     order: bytes.subarray(BUCKET_PARTITION_BYTES),
   };
+  lastBucketValue = value;
+  return lastBucketKey;
 }
 
 /** The first number of a bucket, given any number in it. */

@@ -83,6 +83,18 @@ export function decodeStateRow(keyHash: Uint8Array, { order, value }: Row): Stat
   }
 }
 
+/** The last version that wrote, and its order part: a transaction writes several keys. */
+let lastVersion = -1n;
+let lastOrder: Buffer | undefined;
+
+function orderOf(version: bigint): Buffer {
+  if (lastOrder === undefined || version !== lastVersion) {
+    lastOrder = encodeU64Key(version);
+    lastVersion = version;
+  }
+  return lastOrder;
+}
+
 /** Files a write. */
 export function putState(
   batch: Batch,
@@ -92,5 +104,5 @@ export function putState(
   metadata: StateValueMetadata | undefined,
 ): void {
   const row = encodeStateRow(key.physical, bytes, metadata);
-  batch.put(STATE, key.hash, encodeU64Key(version), row);
+  batch.put(STATE, key.hash, orderOf(version), row);
 }

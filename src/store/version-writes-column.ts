@@ -38,18 +38,20 @@ const KEY_BYTES = HASH_BYTES + ADDRESS_BYTES;
 const EVENT_BYTES = ADDRESS_BYTES + 16;
 const COUNT_BYTES = 5;
 
-/** Bytes of what a version wrote. */
+/** Bytes of what a version wrote. @throws RangeError when a hash or an owner is not 32 bytes */
 export function encodeVersionWrites({ keys, events }: VersionWrites): Buffer {
   const writer = new BcsWriter(
     2 * COUNT_BYTES + KEY_BYTES * keys.length + EVENT_BYTES * events.length,
   );
-  writer.vector(keys, (inner, { hash, owner }) => {
-    writeHash(inner, hash);
-    writeFixedBytes(inner, owner, ADDRESS_BYTES, 'owner');
-  });
-  writer.vector(events, (inner, { address, creationNumber, sequenceNumber }) =>
-    inner.address(address).u64(creationNumber).u64(sequenceNumber),
-  );
+  writer.length32(keys.length);
+  for (const { hash, owner } of keys) {
+    writeHash(writer, hash);
+    writeFixedBytes(writer, owner, ADDRESS_BYTES, 'owner');
+  }
+  writer.length32(events.length);
+  for (const { address, creationNumber, sequenceNumber } of events) {
+    writer.address(address).u64(creationNumber).u64(sequenceNumber);
+  }
   return writer.view();
 }
 

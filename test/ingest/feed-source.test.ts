@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
 import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
+import { CHUNK_TRANSACTIONS } from '../../src/ingest/feed/follower.ts';
 import { type GetLimits, HttpGetter } from '../../src/ingest/feed/http-get.ts';
 import { MAX_PAGE_ITEMS, PageProver } from '../../src/ingest/feed/page-prover.ts';
 import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
@@ -240,7 +241,7 @@ describe('pages', () => {
 
 describe('commits', () => {
   it('end where blocks end', async () => {
-    const source = await sampleStore(2_500);
+    const source = await sampleStore(CHUNK_TRANSACTIONS + 500);
     const upstream = await upstreamOver(source);
     upstream.settings.maxPage = 33;
     const view = await openView(source);

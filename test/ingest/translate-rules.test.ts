@@ -21,7 +21,9 @@ import type {
   ChunkTransaction,
   StateWrite,
 } from '../../src/store/chunk.ts';
+import { HEAD } from '../../src/store/columns.ts';
 import { MemoryStore } from '../../src/store/memory-store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 
 const ACCOUNT = padAddress('5');
@@ -106,6 +108,20 @@ function chunkAt(firstVersion: bigint, transactions: readonly ChunkTransaction[]
   };
 }
 
+/** The reads of a store as functions of their own. */
+function readsOf(store: MemoryStore): StoreReader {
+  return {
+    get: (...asked) => store.get(...asked),
+    getMany: (...asked) => store.getMany(...asked),
+    seekLast: (...asked) => store.seekLast(...asked),
+    seekLastMany: (...asked) => store.seekLastMany(...asked),
+    range: (...asked) => store.range(...asked),
+    scan: (...asked) => store.scan(...asked),
+    statistics: () => store.statistics(),
+    close: () => store.close(),
+  };
+}
+
 /** Places that the events of a chunk get: creation number and sequence number. */
 function places(chunk: Chunk): string[] {
   return chunk.transactions.flatMap(({ translatedEvents = [] }) =>
@@ -162,6 +178,39 @@ describe('a place in a stream', () => {
     translator.forget(2n);
     const later = [transaction([], [depositEvent(12n, 4n)]), transaction([], [coinDeposit(1n)])];
     expect(places(await translator.translate(chunkAt(3n, later)))).toEqual(['account/12/5']);
+  });
+
+  it('follows what was committed while the head was being read', async () => {
+    const store = new MemoryStore();
+    const writer = await LedgerWriter.open(store);
+    let meanwhile = async (): Promise<void> => undefined;
+    const reader: StoreReader = {
+      ...readsOf(store),
+      get: async (column, partition, order) => {
+        const value = await store.get(column, partition, order);
+        if (column === HEAD) await meanwhile();
+        return value;
+      },
+    };
+    const translator = new ChunkTranslator(reader);
+    const depositInto = (stream: bigint) =>
+      transaction([coinStore(handle(7n, stream))], [coinDeposit(1n)]);
+    await writer.append(await translator.translate(chunkAt(0n, [depositInto(11n)])));
+    translator.forget(0n);
+    const first = await translator.translate(chunkAt(1n, [depositInto(12n)]));
+    translator.forget(0n);
+    meanwhile = async () => {
+      meanwhile = async () => undefined;
+      await writer.append(first);
+      translator.forget(1n);
+    };
+    const other = await translator.translate(chunkAt(2n, [depositInto(13n)]));
+    const again = await translator.translate(chunkAt(3n, [depositInto(12n)]));
+    expect([first, other, again].map(places)).toEqual([
+      ['account/12/7'],
+      ['account/13/7'],
+      ['account/12/8'],
+    ]);
   });
 
   it('is that of the handle after the transaction itself, in chunks under way too', async () => {

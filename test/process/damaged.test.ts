@@ -4,13 +4,13 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGE_BYTES } from '../../src/store/lmdb-columns.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import { type CommandResult, runCommand, temporaryFolder } from './command.ts';
 
 const folder = temporaryFolder();
 const genesis = join(folder, 'small.blob');
 const data = join(folder, 'ledger');
-const PAGE_BYTES = 4096;
 let store: Buffer;
 
 beforeAll(async () => {

@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns.ts';
+import { PAGE_BYTES } from '../../src/store/lmdb-columns.ts';
 import { inspectDataFile } from '../../src/store/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
 import { encodeU64Key } from '../../src/store/order-key.ts';
 import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
 
-const PAGE_BYTES = 4096;
 const FREE_ROOT_AT = 88;
 const LAST_PAGE_AT = 144;
 const TRANSACTION_AT = 152;

@@ -5,8 +5,11 @@ import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkTranslator } from '../translate/chunk-translator.ts';
 import type { FollowCounters } from './follow-counters.ts';
 
-/** Chunks handed to the writer before the first of them is on disk. */
-const MAX_COMMITS_IN_FLIGHT = 2;
+/**
+ * Chunks handed to the writer behind the one that is being written. The rows of one are made in less time than another
+ * takes to be written, so that more would only take memory.
+ */
+const MAX_COMMITS_WAITING = 1;
 
 /** Commits the chunks of one session in order; after a failure it is of no more use. */
 export class CommitQueue {
@@ -38,7 +41,7 @@ export class CommitQueue {
     // Awaited below or in drain; until then a failure is not "unhandled".
     committed.catch(() => undefined);
     this.#inFlight.push(committed);
-    if (this.#inFlight.length > MAX_COMMITS_IN_FLIGHT) await this.#settleFirst();
+    if (this.#inFlight.length > MAX_COMMITS_WAITING) await this.#settleFirst();
     this.#throwFailure();
   }
 

@@ -23,8 +23,11 @@ import { checkStoredRoots } from './trusted-root.ts';
 
 /** Times in a row that the same page may turn out wrong before the upstream is given up. */
 export const MAX_PAGE_ATTEMPTS = 3;
-/** Versions from which a chunk is committed, when more are at hand. */
-export const CHUNK_TRANSACTIONS = 2_000;
+/**
+ * Versions from which a chunk is committed, when more are at hand. A commit of twice as many costs the disk less than
+ * twice the time, and the memory for its changed pages twice as much: 100 MB in a large ledger.
+ */
+export const CHUNK_TRANSACTIONS = 2_500;
 /** Bytes from which a chunk is committed. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
 /** Whole blocks wait no longer than this for more of them, in milliseconds. */

@@ -9,7 +9,7 @@ import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk
 import { lastVersionOf } from '../../store/chunk.ts';
 import { STATE } from '../../store/columns.ts';
 import { EventStreamView } from '../../store/event-pages.ts';
-import { readHead } from '../../store/head.ts';
+import { type Head, readHead } from '../../store/head.ts';
 import { encodeU64Key } from '../../store/order-key.ts';
 import { decodeStateRow } from '../../store/state-column.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -21,6 +21,9 @@ export class ChunkTranslator {
   readonly #store: StoreReader;
   /** Chunks translated and not yet known to be committed, oldest first. */
   #underWay: ChunkOverlay[] = [];
+  /** The store's head, as long as no other commit is known of: what lies above it is under way. */
+  #head: Head | undefined;
+  #commitsKnown = 0;
 
   constructor(store: StoreReader) {
     this.#store = store;
@@ -49,6 +52,8 @@ export class ChunkTranslator {
   /** Says that chunks up to a version are committed: they are read from the store from now on. */
   forget(version: bigint): void {
     this.#underWay = this.#underWay.filter(({ chunk }) => lastVersionOf(chunk) > version);
+    this.#head = undefined;
+    this.#commitsKnown += 1;
   }
 
   async #translateTransaction(
@@ -114,9 +119,17 @@ export class ChunkTranslator {
   }
 
   async #storedSequenceNumber(body: TranslatedBody): Promise<bigint | undefined> {
-    const head = await readHead(this.#store);
+    const head = this.#head ?? (await this.#readHead());
     if (head === undefined) return undefined;
     return await new EventStreamView(this.#store, head, body).lastSequenceNumber();
+  }
+
+  async #readHead(): Promise<Head | undefined> {
+    const commitsKnown = this.#commitsKnown;
+    const head = await readHead(this.#store);
+    // Chunks forgotten meanwhile may lie above it: good for this question, not for later ones.
+    if (commitsKnown === this.#commitsKnown) this.#head = head;
+    return head;
   }
 }
 

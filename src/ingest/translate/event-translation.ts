@@ -185,8 +185,14 @@ const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(
   ]),
 );
 
+/** Lengths of their tags: most types are told from the 28 without making a text of them. */
+const TAG_LENGTHS: ReadonlySet<number> = new Set(
+  [...BY_MODULE_EVENT.keys()].map((tag) => tag.length),
+);
+
 /** The translation of module events of a type, by the BCS of its tag; `undefined` for all but the 28. */
 export function translationOf(typeTag: Uint8Array): EventTranslation | undefined {
+  if (!TAG_LENGTHS.has(typeTag.length)) return undefined;
   const { buffer, byteOffset, byteLength } = typeTag;
   return BY_MODULE_EVENT.get(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'));
 }
