@@ -3,7 +3,7 @@
  * answers, said in one place (src/api/endpoints/). registration.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { LedgerView } from '../ledger/api-contract.ts';
+import type { KeptBody, LedgerView } from '../ledger/api-contract.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { CompressedForms } from './compression.ts';
 import type { TSchema } from './json-schema.ts';
@@ -33,6 +33,8 @@ export interface Answer {
   readonly tagCore?: string;
   /** Where the next page begins; absent on the last page and where there are no pages. */
   readonly cursor?: string | undefined;
+  /** Where the same bytes can be had again, for a body that is kept outside of memory. */
+  readonly kept?: KeptBody;
   /** Where to keep compressed forms, for a body that is itself kept. */
   readonly compressed?: CompressedForms;
 }

@@ -193,7 +193,8 @@ export class EventStreamView {
   }
 }
 
-function firstOfNewest(last: bigint, limit: number): bigint {
+/** The first of the newest `limit` sequence numbers of a stream that ends with `last`. */
+export function firstOfNewest(last: bigint, limit: number): bigint {
   const first = last - BigInt(limit) + 1n;
   return first > 0n ? first : 0n;
 }
