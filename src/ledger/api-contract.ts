@@ -55,8 +55,8 @@ export interface KeptBody {
 
 /** A page of events. */
 export interface EventPageAnswer {
-  /** JSON text or its bytes, or BCS. */
-  readonly body: string | Uint8Array;
+  /** UTF-8 of JSON, or BCS. */
+  readonly body: Uint8Array;
   /** What `contentTag` makes of the body, where that is at hand. */
   readonly tagCore?: string;
   /** Where the same bytes can be had again, if they are kept. */

@@ -9,6 +9,7 @@ import type { CompiledModule, ModuleId } from '../move/module/compiled.ts';
 import { BinaryFormatError } from '../move/module/format-error.ts';
 import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/type-tag.ts';
+import { utf8Units } from '../move/value-json.ts';
 import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 
 /** Memory for layouts, in bytes, estimated. */
@@ -30,6 +31,8 @@ export interface RenderedType {
   readonly stamp: LayoutStamp;
   /** Canonical text, JSON-escaped and quoted. */
   readonly jsonText: string;
+  /** The UTF-8 of that, a unit for each byte. */
+  readonly jsonUtf8: string;
   readonly layout: DecodeLayout;
 }
 
@@ -91,7 +94,8 @@ export class LayoutCache {
       madeFrom.push({ id, module });
       return module;
     });
-    const type = { stamp: { tag: key }, jsonText: JSON.stringify(formatTypeTag(tag)), layout };
+    const jsonText = JSON.stringify(formatTypeTag(tag));
+    const type = { stamp: { tag: key }, jsonText, jsonUtf8: utf8Units(jsonText), layout };
     const sizeBytes = tagBytes.length * LAYOUT_BYTES_PER_TAG_BYTE;
     this.#kept.set(key, { type, madeFrom, checkedWith: lookup }, sizeBytes);
     return type;

@@ -62,7 +62,7 @@ export class StreamPages {
       lastVersion: events[events.length - 1]!.version,
       layouts: stamps,
     };
-    return kept.keep(name, source, typeof body === 'string' ? Buffer.from(body) : body);
+    return kept.keep(name, source, body);
   }
 
   /** The page that was made before; what fails here is for the plain way to say. */
