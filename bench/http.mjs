@@ -16,6 +16,7 @@ import {
   encodeRequest,
   eventsRequest,
   MODULE_REQUEST,
+  PAGE_EVENTS,
 } from './requests.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
@@ -26,9 +27,20 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 /** Most different requests of an operation. */
 const MAX_REQUESTS = 20_000;
 
-async function operations(dataFolder) {
+/** Random streams that fill a page; all of them where none does, as in a genesis. */
+async function streamsToAsk(dataFolder, log) {
+  const all = await eventStreams(dataFolder, Number.POSITIVE_INFINITY);
+  const full = all.filter(({ events }) => events >= PAGE_EVENTS);
+  const asked = shuffled(full.length > 0 ? full : all).slice(0, MAX_REQUESTS);
+  log(
+    `${all.length} event streams, ${full.length} of ${PAGE_EVENTS} events or more; asked: ${asked.length}`,
+  );
+  return asked;
+}
+
+async function operations(dataFolder, log) {
   const holders = shuffled(await accountAddresses(dataFolder, MAX_REQUESTS));
-  const streams = shuffled(await eventStreams(dataFolder, MAX_REQUESTS));
+  const streams = await streamsToAsk(dataFolder, log);
   const balances = holders.map((address) => balanceRequest(address));
   const pages = streams.map(eventsRequest);
   const modules = [MODULE_REQUEST];
@@ -152,7 +164,7 @@ export async function run(options) {
       ...[here('../bin/daybook'), 'serve', '--data', dataFolder],
       ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--workers', '1'],
     ];
-    const asked = await operations(dataFolder);
+    const asked = await operations(dataFolder, options.log);
     const server = await startChild(serveArguments);
     try {
       const origin = new URL(server.ready.url).origin;
