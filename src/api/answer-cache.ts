@@ -37,7 +37,7 @@ export class AnswerCache {
   #old = newGeneration();
   #youngBytes = 0;
 
-  /** The answer that a URL has at a view, when it is at hand. */
+  /** The answer that a URL has at a view, when it is at hand; its body may be lent. */
   find(view: LedgerView, format: Format, url: string): Answer | undefined {
     if (view !== this.#view) return undefined;
     const known = this.#young[format].get(url);
@@ -87,8 +87,8 @@ export class AnswerCache {
 function withBody(known: Answer): Answer | undefined {
   const { kept } = known;
   if (kept === undefined) return known;
-  const body = kept.read();
-  return body === undefined ? undefined : { ...known, body };
+  const body = kept.lend();
+  return body === undefined ? undefined : { ...known, body, isLent: true };
 }
 
 /**

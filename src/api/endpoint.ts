@@ -35,6 +35,8 @@ export interface Answer {
   readonly cursor?: string | undefined;
   /** Where the same bytes can be had again, for a body that is kept outside of memory. */
   readonly kept?: KeptBody;
+  /** Whether the body is lent by `kept`, so that it must be taken at once. */
+  readonly isLent?: boolean;
   /** Where to keep compressed forms, for a body that is itself kept. */
   readonly compressed?: CompressedForms;
 }

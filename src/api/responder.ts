@@ -6,7 +6,7 @@
  * are ready when they come here, and the framework's own path would add a charset to `application/json`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LedgerState } from '../ledger/api-contract.ts';
+import type { KeptBody, LedgerState } from '../ledger/api-contract.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
 import { type CompressedForms, compressKept } from './compression.ts';
@@ -15,7 +15,7 @@ import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity
 import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
-import { headerLines, ResponseWriter } from './response-writing.ts';
+import { headerLines, isTaken, ResponseWriter } from './response-writing.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** A successful response before it is tagged, compressed and written. */
@@ -30,6 +30,9 @@ export interface Content {
   readonly tagged: boolean;
   /** See Answer.compressed. */
   readonly compressed?: CompressedForms | undefined;
+  /** See Answer.kept, Answer.isLent. */
+  readonly kept?: KeptBody | undefined;
+  readonly isLent?: boolean | undefined;
   /** See Answer.cursor. */
   readonly cursor?: string | undefined;
   readonly extraHeaders?: HeaderList;
@@ -85,9 +88,13 @@ export class Responder {
     if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
     if (coding === undefined) {
       this.#writeAnswer(response, state, headers, content.body);
+      // What the system has not taken at once stays in use until it has.
+      if (content.isLent === true && !isTaken(response)) content.kept?.leave();
       return undefined;
     }
     headers.push('content-encoding', coding);
+    // Compressing takes the body when this turn has ended.
+    if (content.isLent === true) content.kept?.leave();
     return this.#compress(content, coding).then((body) =>
       this.#writeAnswer(response, state, headers, body),
     );

@@ -51,6 +51,13 @@ export type EventPageForm = 'json' | 'bcs';
 export interface KeptBody {
   /** The bytes, in memory of their own; `undefined` once they are no longer kept. */
   read(): Uint8Array | undefined;
+  /**
+   * The same in memory that the next body will be lent in, too: for who is done with it before this turn ends, or says
+   * `leave` before that.
+   */
+  lend(): Uint8Array | undefined;
+  /** Leaves what was lent last to who has it. */
+  leave(): void;
 }
 
 /** A page of events. */

@@ -125,6 +125,14 @@ class FiledBody implements KeptBody {
   read(): Buffer | undefined {
     return this.#bytes.read(this.#at, this.#length);
   }
+
+  lend(): Buffer | undefined {
+    return this.#bytes.lend(this.#at, this.#length);
+  }
+
+  leave(): void {
+    this.#bytes.leave();
+  }
 }
 
 function keyOf({ stream, first, count, form }: PageName): string {

@@ -25,6 +25,8 @@ export const MAX_KEPT_PIECE_BYTES = 256 * 1024;
 export const MIN_FREE_DISK_BYTES = 1024 * 1024 * 1024;
 /** The free room of the disk is looked at again after so many bytes written. */
 export const FREE_CHECK_BYTES = 8 * 1024 * 1024;
+/** Memory in which pieces are lent, in bytes; more for a larger one. */
+const LENT_ROOM_BYTES = 16 * 1024;
 /** What the file is called in the moment before it loses its name. */
 export const KEPT_FILE_NAME = /^kept-pages-[0-9a-f]{16}$/;
 
@@ -99,6 +101,7 @@ export class KeptBytes {
    */
   #end = 0;
   #nextCheck = FREE_CHECK_BYTES;
+  #lent: Buffer | undefined;
 
   /**
    * @param file open for reading and writing; closed when keeping ends
@@ -149,16 +152,24 @@ export class KeptBytes {
    * @returns `undefined` when the file has been written over it since, or keeping has ended
    */
   read(at: number, length: number): Buffer | undefined {
-    if (this.#file === undefined || this.#end - at > this.#capacityBytes) return undefined;
     const piece = Buffer.allocUnsafe(length);
-    try {
-      const read = readSync(this.#file, piece, 0, length, at % this.#capacityBytes);
-      if (read !== length) throw new Error(`the file of kept pages ends after ${read} bytes`);
-      return piece;
-    } catch (error) {
-      this.#stop(error as Error);
-      return undefined;
+    return this.#readInto(piece, at, length) ? piece : undefined;
+  }
+
+  /**
+   * As `read`, in memory that the next piece will be lent in, too: for who is done with it before this turn ends, or
+   * says `leave` before that.
+   */
+  lend(at: number, length: number): Buffer | undefined {
+    if (this.#lent === undefined || this.#lent.length < length) {
+      this.#lent = Buffer.allocUnsafeSlow(Math.max(length, LENT_ROOM_BYTES));
     }
+    return this.#readInto(this.#lent, at, length) ? this.#lent.subarray(0, length) : undefined;
+  }
+
+  /** Leaves what was lent last to who has it: what is lent next lies elsewhere. */
+  leave(): void {
+    this.#lent = undefined;
   }
 
   /** Ends the keeping and gives the file's room back. Closing twice is allowed. */
@@ -169,6 +180,18 @@ export class KeptBytes {
     // The room is given back at once, also where something else holds the file open.
     quietly(() => ftruncateSync(file));
     quietly(() => closeSync(file));
+  }
+
+  #readInto(target: Buffer, at: number, length: number): boolean {
+    if (this.#file === undefined || this.#end - at > this.#capacityBytes) return false;
+    try {
+      const read = readSync(this.#file, target, 0, length, at % this.#capacityBytes);
+      if (read !== length) throw new Error(`the file of kept pages ends after ${read} bytes`);
+      return true;
+    } catch (error) {
+      this.#stop(error as Error);
+      return false;
+    }
   }
 
   #stop(reason: Error): void {

@@ -93,10 +93,10 @@ it('of a body that is kept elsewhere keeps the way to it, as long as it is there
   const at = view();
   const body = Buffer.alloc(4 * MAX_KEPT_ANSWER_BYTES, 7);
   let stored: Buffer | undefined = body;
-  const kept = { read: () => stored };
+  const kept = { read: () => stored, lend: () => stored, leave: () => undefined };
   const sent = cache.keep(at, 'json', '/a', { body, tagCore: 'tag', kept });
   expect(sent.body).toBe(body);
-  expect(cache.find(at, 'json', '/a')).toEqual({ body, tagCore: 'tag', kept });
+  expect(cache.find(at, 'json', '/a')).toEqual({ body, tagCore: 'tag', kept, isLent: true });
   expect(cache.find(view(), 'json', '/a')).toBeUndefined();
   stored = undefined;
   expect(cache.find(at, 'json', '/a')).toBeUndefined();
@@ -109,7 +109,7 @@ it('has room for far more ways to bodies than for bodies, and counts what is mad
   const cache = new AnswerCache();
   const at = view();
   const body = Buffer.alloc(8_000);
-  const kept = { read: () => body };
+  const kept = { read: () => body, lend: () => body, leave: () => undefined };
   const count = 20_000;
   const url = (index: number) =>
     `/v1/accounts/0x${String(index).padStart(64, '0')}/events/2?limit=25`;

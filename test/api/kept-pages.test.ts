@@ -3,7 +3,7 @@
  * pruned: the same statuses, headers and bodies, whatever happened between two requests.
  */
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
@@ -144,6 +144,60 @@ describe.each([
       }
       expect(statuses.get(200)).toBeGreaterThan(CHANGES);
       expect([keeping.stops, keeping.pageBytes?.isOpen]).toEqual([[], true]);
+    } finally {
+      await keeping.close();
+      await plain.close();
+    }
+  });
+});
+
+/** All that a connection gets for requests sent at once, when it is read only after a while. */
+async function readLate(origin: string, paths: readonly string[], meanwhile: () => Promise<void>) {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.pause();
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  socket.write(requests.join('').replace(/\r\n\r\n$/, '\r\nConnection: close\r\n\r\n'));
+  await meanwhile();
+  const parts: Buffer[] = [];
+  for await (const part of socket) parts.push(part as Buffer);
+  return Buffer.concat(parts)
+    .toString('latin1')
+    .replaceAll(/Date: [^\r]*/g, '');
+}
+
+describe('pages that are lent', () => {
+  it('are whole for who takes them late, and where they are compressed', {
+    timeout: 60_000,
+  }, async () => {
+    const random = randomSource(testSeed());
+    const streams = await GrowingStreams.open(await temporaryLmdbStore(), random);
+    for (let change = 0; change < CHANGES; change += 1) await streams.change();
+    const keeping = await node(streams.store, 64 * 1024 * 1024);
+    const plain = await node(streams.store, 0);
+    try {
+      const paths = Array.from({ length: 2_000 }, () => {
+        const page = randomPage(random, streams.lengths);
+        return pathOf({ ...page, limit: 60 });
+      });
+      const identity = { accept: 'application/json' };
+      for (const path of paths) await ask(keeping.origin, path, identity);
+      const others = async (): Promise<void> => {
+        for (const coding of ['identity', 'gzip', 'identity', 'gzip']) {
+          const headers = { ...identity, 'accept-encoding': coding };
+          // Fewer than are compressed at once.
+          const some = paths.slice(0, 50);
+          const found = await Promise.all(some.map((path) => ask(keeping.origin, path, headers)));
+          for (const [index, path] of some.entries()) {
+            const made = await ask(plain.origin, path, headers);
+            expect(found[index]!.body === made.body).toBe(true);
+          }
+        }
+      };
+      const expected = await readLate(plain.origin, paths, () => Promise.resolve());
+      // More than the system takes for a connection, so that the node holds the rest.
+      expect(expected.length).toBeGreaterThan(4 * 1024 * 1024);
+      expect((await readLate(keeping.origin, paths, others)) === expected).toBe(true);
     } finally {
       await keeping.close();
       await plain.close();

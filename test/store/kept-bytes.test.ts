@@ -74,6 +74,25 @@ describe('pieces', () => {
     expect(kept.put(piece(length, 1)) !== undefined).toBe(isKept);
   });
 
+  test('are lent in memory that is used again, unless it is left to who has it', () => {
+    const { kept } = keptBytes(200_000);
+    const [first, second] = [kept.put(piece(30, 1))!, kept.put(piece(30, 2))!];
+    const lent = kept.lend(first, 30)!;
+    expect(lent).toEqual(piece(30, 1));
+    expect(kept.read(second, 30)).toEqual(piece(30, 2));
+    expect(lent).toEqual(piece(30, 1));
+    expect(kept.lend(second, 30)).toEqual(piece(30, 2));
+    expect(lent).toEqual(piece(30, 2));
+    kept.leave();
+    expect(kept.lend(first, 30)).toEqual(piece(30, 1));
+    expect(lent).toEqual(piece(30, 2));
+    const large = kept.put(piece(100_000, 3))!;
+    expect(kept.lend(large, 100_000)).toEqual(piece(100_000, 3));
+    kept.put(piece(170_000, 4));
+    expect(kept.lend(first, 30)).toBeUndefined();
+    expect(kept.lend(large, 100_000)).toBeUndefined();
+  });
+
   test('without bytes are not kept', () => {
     expect(keptBytes(100).kept.put(piece(0, 1))).toBeUndefined();
   });
