@@ -101,7 +101,12 @@ export class GrowingStreams {
       await pruner.run({ versions: 1 + Math.floor(this.#random() * 60) });
       return 'pruned';
     }
-    const writes = this.#writes(chance);
+    await this.grow(this.#writes(chance));
+    return 'grown';
+  }
+
+  /** Appends some versions with events, the first of them with these writes. */
+  async grow(writes: StateWrite[] = []): Promise<void> {
     const count = 1 + Math.floor(this.#random() * 8);
     await this.#append(
       Array.from({ length: count }, (_, index) => ({
@@ -109,7 +114,6 @@ export class GrowingStreams {
         events: this.#events(),
       })),
     );
-    return 'grown';
   }
 
   /** A view of now of one ledger over the store, as which another one's counts. */

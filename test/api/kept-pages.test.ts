@@ -172,7 +172,7 @@ describe('pages that are lent', () => {
   }, async () => {
     const random = randomSource(testSeed());
     const streams = await GrowingStreams.open(await temporaryLmdbStore(), random);
-    for (let change = 0; change < CHANGES; change += 1) await streams.change();
+    for (let change = 0; change < CHANGES; change += 1) await streams.grow();
     const keeping = await node(streams.store, 64 * 1024 * 1024);
     const plain = await node(streams.store, 0);
     try {
