@@ -88,7 +88,9 @@ function withBody(known: Answer): Answer | undefined {
   const { kept } = known;
   if (kept === undefined) return known;
   const body = kept.lend();
-  return body === undefined ? undefined : { ...known, body, isLent: true };
+  if (body === undefined) return undefined;
+  const { tagCore, pinned, cursor } = known;
+  return { body, tagCore, pinned, cursor, kept, isLent: true };
 }
 
 /**

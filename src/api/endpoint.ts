@@ -28,13 +28,13 @@ export interface Answer {
   /** JSON text, or the bytes to send, in the asked format. */
   readonly body: string | Uint8Array;
   /** Asked for at a version, so it never changes. */
-  readonly pinned?: boolean;
+  readonly pinned?: boolean | undefined;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */
-  readonly tagCore?: string;
+  readonly tagCore?: string | undefined;
   /** Where the next page begins; absent on the last page and where there are no pages. */
   readonly cursor?: string | undefined;
   /** Where the same bytes can be had again, for a body that is kept outside of memory. */
-  readonly kept?: KeptBody;
+  readonly kept?: KeptBody | undefined;
   /** Whether the body is lent by `kept`, so that it must be taken at once. */
   readonly isLent?: boolean;
   /** Where to keep compressed forms, for a body that is itself kept. */
