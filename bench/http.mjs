@@ -16,6 +16,7 @@ import {
   encodeRequest,
   eventsRequest,
   MODULE_REQUEST,
+  PAGE_EVENTS,
 } from './requests.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
@@ -28,11 +29,22 @@ const MAX_REQUESTS = 20_000;
 /** Most accounts asked for, of as many as there are. */
 const MAX_BALANCES = 200_000;
 
+/** Random streams that fill a page; all of them where none does, as in a genesis. */
+async function streamsToAsk(dataFolder, log) {
+  const all = await eventStreams(dataFolder, Number.POSITIVE_INFINITY);
+  const full = all.filter(({ events }) => events >= PAGE_EVENTS);
+  const asked = shuffled(full.length > 0 ? full : all).slice(0, MAX_REQUESTS);
+  log(
+    `${all.length} event streams, ${full.length} of ${PAGE_EVENTS} events or more; asked: ${asked.length}`,
+  );
+  return asked;
+}
+
 async function operations(dataFolder, log) {
   const { addresses, total } = await accountAddresses(dataFolder, MAX_BALANCES);
   const holders = shuffled(addresses);
   log(`${holders.length} of ${total} accounts`);
-  const streams = shuffled(await eventStreams(dataFolder, MAX_REQUESTS));
+  const streams = await streamsToAsk(dataFolder, log);
   const balances = holders.map((address) => balanceRequest(address));
   const pages = streams.map(eventsRequest);
   const modules = [MODULE_REQUEST];

@@ -5,6 +5,9 @@
  * Two generations: the younger one takes what is new and what is asked again; when it has taken half of the room it
  * becomes the older one, and what nobody asked for since is dropped. That costs nothing per answer, where a list in
  * order of use would have to be kept in order.
+ *
+ * Of an answer whose bytes are kept elsewhere (`Answer.kept`: event pages) only the way to them is kept here. When they
+ * are there no more, the answer is made again.
  */
 import type { LedgerView } from '../ledger/api-contract.ts';
 import type { Answer } from './endpoint.ts';
@@ -34,14 +37,15 @@ export class AnswerCache {
   #old = newGeneration();
   #youngBytes = 0;
 
-  /** The answer that a URL has at a view, when it is at hand. */
+  /** The answer that a URL has at a view, when it is at hand; its body may be lent. */
   find(view: LedgerView, format: Format, url: string): Answer | undefined {
     if (view !== this.#view) return undefined;
     const known = this.#young[format].get(url);
-    if (known !== undefined) return known;
+    if (known !== undefined) return withBody(known);
     const older = this.#old[format].get(url);
-    if (older !== undefined) this.#add(format, url, older);
-    return older;
+    if (older === undefined) return undefined;
+    this.#add(format, url, older);
+    return withBody(older);
   }
 
   /**
@@ -50,10 +54,10 @@ export class AnswerCache {
    * @returns the answer to send
    */
   keep(view: LedgerView, format: Format, url: string, found: Answer): Answer {
-    if (found.body.length > MAX_KEPT_ANSWER_BYTES) return found;
+    if (found.kept === undefined && found.body.length > MAX_KEPT_ANSWER_BYTES) return found;
     const newest = this.#view;
     if (newest !== undefined && view.state.version < newest.state.version) return found;
-    const body = standingAlone(found.body);
+    const body = found.kept === undefined ? standingAlone(found.body) : found.body;
     const answer = { ...found, body, tagCore: found.tagCore ?? tagCoreOf(body) };
     if (view !== newest) {
       this.#view = view;
@@ -61,11 +65,13 @@ export class AnswerCache {
       this.#old = newGeneration();
       this.#youngBytes = 0;
     }
-    this.#add(format, url, answer);
+    this.#add(format, url, answer.kept === undefined ? answer : { ...answer, body: '' });
     return answer;
   }
 
   #add(format: Format, url: string, answer: Answer): void {
+    const before = this.#young[format].get(url);
+    if (before !== undefined) this.#youngBytes -= sizeOf(url, before);
     const sizeBytes = sizeOf(url, answer);
     if (this.#youngBytes + sizeBytes > ANSWER_CACHE_BYTES / 2) {
       this.#old = this.#young;
@@ -75,6 +81,16 @@ export class AnswerCache {
     this.#young[format].set(url, answer);
     this.#youngBytes += sizeBytes;
   }
+}
+
+/** The answer with its body; `undefined` when that was kept elsewhere and is there no more. */
+function withBody(known: Answer): Answer | undefined {
+  const { kept } = known;
+  if (kept === undefined) return known;
+  const body = kept.lend();
+  if (body === undefined) return undefined;
+  const { tagCore, pinned, cursor } = known;
+  return { body, tagCore, pinned, cursor, kept, isLent: true };
 }
 
 /**

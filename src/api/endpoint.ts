@@ -3,7 +3,7 @@
  * answers, said in one place (src/api/endpoints/). registration.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { LedgerView } from '../ledger/api-contract.ts';
+import type { KeptBody, LedgerView } from '../ledger/api-contract.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import type { CompressedForms } from './compression.ts';
 import type { TSchema } from './json-schema.ts';
@@ -28,11 +28,15 @@ export interface Answer {
   /** JSON text, or the bytes to send, in the asked format. */
   readonly body: string | Uint8Array;
   /** Asked for at a version, so it never changes. */
-  readonly pinned?: boolean;
+  readonly pinned?: boolean | undefined;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */
-  readonly tagCore?: string;
+  readonly tagCore?: string | undefined;
   /** Where the next page begins; absent on the last page and where there are no pages. */
   readonly cursor?: string | undefined;
+  /** Where the same bytes can be had again, for a body that is kept outside of memory. */
+  readonly kept?: KeptBody | undefined;
+  /** Whether the body is lent by `kept`, so that it must be taken at once. */
+  readonly isLent?: boolean;
   /** Where to keep compressed forms, for a body that is itself kept. */
   readonly compressed?: CompressedForms;
 }

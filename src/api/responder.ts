@@ -16,7 +16,7 @@ import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity
 import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
-import { headerLines, ResponseWriter } from './response-writing.ts';
+import { headerLines, isTaken, ResponseWriter } from './response-writing.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** A successful response before it is tagged, compressed and written. */
@@ -79,9 +79,13 @@ export class Responder {
     if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
     if (coding === undefined) {
       this.#writeAnswer(response, state, headers, answer.body);
+      // What the system has not taken at once stays in use until it has.
+      if (answer.isLent === true && !isTaken(response)) answer.kept?.leave();
       return undefined;
     }
     headers.push('content-encoding', coding);
+    // Compressing takes the body when this turn has ended.
+    if (answer.isLent === true) answer.kept?.leave();
     return this.#compress(answer, coding).then((body) =>
       this.#writeAnswer(response, state, headers, body),
     );

@@ -98,6 +98,12 @@ function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
 }
 
+/** Whether the system has all of a response that was written, so that nothing looks at its bytes any more. */
+export function isTaken(response: ServerResponse): boolean {
+  // What stands for a connection in tests holds on to what it gets.
+  return response.socket instanceof Socket && response.writableLength === 0;
+}
+
 /** Whether nothing but a body of known length is to follow on a connection that stays open, and is one. */
 function takesText(response: ServerResponse): boolean {
   const { req: request } = response;

@@ -44,6 +44,32 @@ export interface EventPageRequest {
   readonly limit: number;
 }
 
+/** What an event page is written in. */
+export type EventPageForm = 'json' | 'bcs';
+
+/** Bytes that are kept outside of memory. */
+export interface KeptBody {
+  /** The bytes, in memory of their own; `undefined` once they are no longer kept. */
+  read(): Uint8Array | undefined;
+  /**
+   * The same in memory that the next body will be lent in, too: for who is done with it before this turn ends, or says
+   * `leave` before that.
+   */
+  lend(): Uint8Array | undefined;
+  /** Leaves what was lent last to who has it. */
+  leave(): void;
+}
+
+/** A page of events. */
+export interface EventPageAnswer {
+  /** UTF-8 of JSON, or BCS. */
+  readonly body: Uint8Array;
+  /** What `contentTag` makes of the body, where that is at hand. */
+  readonly tagCore?: string;
+  /** Where the same bytes can be had again, if they are kept. */
+  readonly kept?: KeptBody;
+}
+
 /** An account at a version. */
 export interface AccountAnswer {
   readonly sequenceNumber: bigint;
@@ -147,10 +173,8 @@ export interface LedgerView {
   /** Throws `module_not_found`. */
   module(address: Address, name: string, version: bigint): MaybePromise<ModuleAnswer>;
   balance(account: Address, asset: Asset, version: bigint): MaybePromise<bigint>;
-  /** JSON text of the array of event records, ascending. */
-  eventsJson(request: EventPageRequest): MaybePromise<string>;
-  /** BCS of the vector of versioned events, ascending. */
-  eventsBcs(request: EventPageRequest): MaybePromise<Buffer>;
+  /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */
+  eventPage(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer>;
   readonly accounts: AccountQuestions;
   readonly history: HistoryQuestions;
   /** Modules of the latest state, loaded under the on-chain limits (spec/move.md §4.2). */

@@ -7,8 +7,9 @@ import type { DecodeLayout } from '../move/layout.ts';
 import { resolveDecodeLayout } from '../move/layout-decode.ts';
 import type { CompiledModule, ModuleId } from '../move/module/compiled.ts';
 import { BinaryFormatError } from '../move/module/format-error.ts';
-import type { ModuleLookup } from '../move/module/lookup.ts';
+import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/type-tag.ts';
+import { utf8Units } from '../move/value-json.ts';
 import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 
 /** Memory for layouts, in bytes, estimated. */
@@ -16,10 +17,22 @@ const DEFAULT_LAYOUT_CACHE_BYTES = 16 * 1024 * 1024;
 /** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
 const LAYOUT_BYTES_PER_TAG_BYTE = 64;
 
+/**
+ * Names one making of a layout: another making of the same type, of other modules or of the same ones after the cache
+ * had dropped it, has another stamp. Cheap to keep, unlike the layout.
+ */
+export interface LayoutStamp {
+  /** BCS of the type tag, a unit for each byte. */
+  readonly tag: string;
+}
+
 /** A type with what rendering its values needs. */
 export interface RenderedType {
+  readonly stamp: LayoutStamp;
   /** Canonical text, JSON-escaped and quoted. */
   readonly jsonText: string;
+  /** The UTF-8 of that, a unit for each byte. */
+  readonly jsonUtf8: string;
   readonly layout: DecodeLayout;
 }
 
@@ -54,6 +67,16 @@ export class LayoutCache {
   }
 
   /**
+   * Whether the type of a stamp would be rendered under a lookup by the very layout that the stamp was made for. No
+   * for one that is no longer at hand, even where it would be made the same again.
+   */
+  isCurrent(stamp: LayoutStamp, lookup: ModuleLookup): MaybePromise<boolean> {
+    const kept = this.#kept.get(stamp.tag);
+    if (kept === undefined || kept.type.stamp !== stamp) return false;
+    return kept.checkedWith === lookup || isStillRight(kept, lookup);
+  }
+
+  /**
    * The type whose tag's BCS is `tagBytes`, laid out with the modules that `lookup` gives. One lookup always gives
    * the same module for an id.
    * @param decoded the tag of these bytes when it is at hand: that of a resource may nest one level deeper than a
@@ -63,10 +86,7 @@ export class LayoutCache {
   async resolve(tagBytes: Buffer, lookup: ModuleLookup, decoded?: TypeTag): Promise<RenderedType> {
     const key = tagBytes.toString('latin1');
     const kept = this.#kept.get(key);
-    if (kept !== undefined && (await isUnchanged(kept.madeFrom, lookup))) {
-      kept.checkedWith = lookup;
-      return kept.type;
-    }
+    if (kept !== undefined && (await isStillRight(kept, lookup))) return kept.type;
     const tag = decoded ?? decodeTypeTag(tagBytes);
     const madeFrom: Dependency[] = [];
     const layout = await resolveDecodeLayout(tag, async (id) => {
@@ -74,11 +94,18 @@ export class LayoutCache {
       madeFrom.push({ id, module });
       return module;
     });
-    const type = { jsonText: JSON.stringify(formatTypeTag(tag)), layout };
+    const jsonText = JSON.stringify(formatTypeTag(tag));
+    const type = { stamp: { tag: key }, jsonText, jsonUtf8: utf8Units(jsonText), layout };
     const sizeBytes = tagBytes.length * LAYOUT_BYTES_PER_TAG_BYTE;
     this.#kept.set(key, { type, madeFrom, checkedWith: lookup }, sizeBytes);
     return type;
   }
+}
+
+async function isStillRight(kept: Kept, lookup: ModuleLookup): Promise<boolean> {
+  if (!(await isUnchanged(kept.madeFrom, lookup))) return false;
+  kept.checkedWith = lookup;
+  return true;
 }
 
 async function isUnchanged(

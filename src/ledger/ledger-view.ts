@@ -3,21 +3,21 @@ import type { Address } from '../move/address.ts';
 import { ADDRESS_ONE, formatAddress } from '../move/address.ts';
 import type { CompiledModule, LoaderLimits, ModuleId } from '../move/module/compiled.ts';
 import { type MaybePromise, type ModuleLookup, rememberingIds } from '../move/module/lookup.ts';
-import type { StoredEvent } from '../store/event-column.ts';
 import type { LedgerIdentity } from '../store/identity-column.ts';
-import { EventGapError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 import { StoredAccounts } from './accounts.ts';
 import type {
   Asset,
+  EventPageAnswer,
+  EventPageForm,
   EventPageRequest,
   LedgerState,
   LedgerView,
   ModuleAnswer,
 } from './api-contract.ts';
 import { balanceAt } from './balance.ts';
-import { eventsBcs, eventsJson } from './event-page.ts';
 import { StoredHistory } from './history.ts';
+import type { KeptPages } from './kept-pages.ts';
 import type { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
 import { loaderLimitsAt } from './loader-limits.ts';
@@ -25,6 +25,7 @@ import type { ModuleReader } from './module-reader.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import type { StateReader } from './state-reader.ts';
 import type { StoredModule } from './stored-module.ts';
+import { StreamPages } from './stream-pages.ts';
 
 /** Most modules of the newest version that a view remembers by name; all are dropped together when there are more. */
 const MAX_REMEMBERED_MODULES = 4_096;
@@ -33,6 +34,8 @@ const MAX_REMEMBERED_MODULES = 4_096;
 export interface SharedCaches {
   readonly modules: ModuleReader;
   readonly layouts: LayoutCache;
+  /** Event pages; absent: they are made anew each time. */
+  readonly pages: KeptPages | undefined;
 }
 
 export class StoredLedgerView implements LedgerView {
@@ -43,6 +46,7 @@ export class StoredLedgerView implements LedgerView {
   readonly #view: StoreView;
   readonly #caches: SharedCaches;
   readonly #guard: PruningGuard;
+  readonly #pages: StreamPages;
   /** Modules at the newest version; absence is remembered too. */
   readonly #latestModules = new Map<string, StoredModule | undefined>();
   #limits: MaybePromise<LoaderLimits> | undefined;
@@ -75,6 +79,10 @@ export class StoredLedgerView implements LedgerView {
       moduleAt: (address, name, version) => this.#moduleAt(address, name, version),
       lookupAt: (version) => this.#lookupAt(version),
     });
+    this.#pages = new StreamPages({
+      ...{ store: view, guard, layouts: caches.layouts, kept: caches.pages },
+      lookup: this.lookupModule,
+    });
     this.history = new StoredHistory(view, this.state, identity.keepsTransactions, guard);
   }
 
@@ -97,15 +105,8 @@ export class StoredLedgerView implements LedgerView {
     return balanceAt({ state, view: this.#view }, account, asset, version);
   }
 
-  async eventsJson(request: EventPageRequest): Promise<string> {
-    const events = await this.#events(request);
-    const { address, creationNumber } = request;
-    return eventsJson(address, creationNumber, events, this.#caches.layouts, this.lookupModule);
-  }
-
-  async eventsBcs(request: EventPageRequest): Promise<Buffer> {
-    const events = await this.#events(request);
-    return eventsBcs(request.address, request.creationNumber, events);
+  eventPage(request: EventPageRequest, form: EventPageForm): Promise<EventPageAnswer> {
+    return this.#pages.page(request, form);
   }
 
   #stateOf(account: Address): StateReader {
@@ -177,35 +178,4 @@ export class StoredLedgerView implements LedgerView {
     }
     return this.#limits;
   }
-
-  async #events(request: EventPageRequest): Promise<readonly StoredEvent[]> {
-    const { address, creationNumber, start, limit } = request;
-    try {
-      const page = await this.#guard.eventPage({ address, creationNumber }, { start, limit });
-      if (start !== undefined && page.pruned !== undefined) {
-        // Design D4: never a page that begins later than asked without saying so.
-        throw new LedgerError(
-          'version_pruned',
-          `Event ${page.pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
-            `has been pruned; the first kept one is ${page.pruned.firstKept}`,
-        );
-      }
-      return page.events;
-    } catch (cause) {
-      if (!(cause instanceof EventGapError)) throw cause;
-      throw new LedgerError(
-        'internal_error',
-        `Failed to find events by key ${eventKeyText(address, creationNumber)}: AptosDB Other Error: ` +
-          `DB corruption: Sequence number not continuous. expected: ${cause.expected}, actual: ${cause.actual}`,
-        { cause },
-      );
-    }
-  }
-}
-
-/** 80 hex digits: creation number little-endian, then the address (spec/http.md §5.7). */
-function eventKeyText(address: Address, creationNumber: bigint): string {
-  const number = Buffer.allocUnsafe(8);
-  number.writeBigUInt64LE(creationNumber);
-  return number.toString('hex') + address;
 }

@@ -4,12 +4,14 @@ import type { MaybePromise } from '../move/module/lookup.ts';
 import type { Head } from '../store/head.ts';
 import { HeadReader } from '../store/head.ts';
 import { type LedgerIdentity, readLedgerIdentity } from '../store/identity-column.ts';
+import type { KeptBytes } from '../store/kept-bytes.ts';
 import { type KeptAccounts, readKeptAccounts } from '../store/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
 import type { LedgerReader, LedgerView } from './api-contract.ts';
 import type { CacheSize } from './bounded-cache.ts';
+import { KeptPages } from './kept-pages.ts';
 import { LayoutCache } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type SharedCaches, StoredLedgerView } from './ledger-view.ts';
@@ -22,15 +24,21 @@ export interface OpenLedger extends LedgerReader {
   cacheSizes(): readonly CacheSize[];
 }
 
+/** What a ledger may use beside its store. */
+export interface LedgerOptions {
+  /** Where rendered event pages are kept, the caller's to close; absent: they are made anew each time. */
+  readonly pageBytes?: KeptBytes | undefined;
+}
+
 /** A ledger over a store; the store stays the caller's to close. */
-export function openLedger(store: StoreReader): OpenLedger {
-  return new StoredLedger(store);
+export function openLedger(store: StoreReader, { pageBytes }: LedgerOptions = {}): OpenLedger {
+  return new StoredLedger(store, pageBytes);
 }
 
 class StoredLedger implements OpenLedger {
   readonly #store: StoreReader;
   readonly #heads: HeadReader;
-  readonly #caches: SharedCaches = { modules: new ModuleReader(), layouts: new LayoutCache() };
+  readonly #caches: SharedCaches;
   #identity: LedgerIdentity | undefined;
   #view: StoredLedgerView | undefined;
   #head: Head | undefined;
@@ -42,13 +50,19 @@ class StoredLedger implements OpenLedger {
   };
   #kept: KeptAccounts = new Map();
 
-  constructor(store: StoreReader) {
+  constructor(store: StoreReader, pageBytes: KeptBytes | undefined) {
     this.#store = store;
     this.#heads = new HeadReader(store);
+    this.#caches = {
+      modules: new ModuleReader(),
+      layouts: new LayoutCache(),
+      pages: pageBytes && new KeptPages(pageBytes),
+    };
   }
 
   cacheSizes(): readonly CacheSize[] {
-    return [this.#caches.modules.cacheSize, this.#caches.layouts.size];
+    const { modules, layouts, pages } = this.#caches;
+    return [modules.cacheSize, layouts.size, ...(pages === undefined ? [] : [pages.size])];
   }
 
   view(): MaybePromise<LedgerView> {

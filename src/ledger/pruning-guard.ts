@@ -76,6 +76,11 @@ export class PruningGuard {
     }
   }
 
+  /** The version from which the history of an account is whole at this view. */
+  oldestVersionOf(account: Address): bigint {
+    return this.#headOf(account, this.#head.oldestVersion).oldestVersion;
+  }
+
   #headOf(account: Address, oldestVersion: bigint): Head {
     const since = this.#kept.get(account) ?? oldestVersion;
     if (since >= this.#head.oldestVersion && oldestVersion === this.#head.oldestVersion) {

@@ -177,6 +177,11 @@ export class BcsReader {
     return index;
   }
 
+  /** Passes over raw bytes. @returns where they begin in `buffer` */
+  skip(byteLength: number): number {
+    return this.#take(byteLength);
+  }
+
   /** `byteLength` raw bytes, as a view on the input. */
   fixed(byteLength: number): Buffer {
     const at = this.#take(byteLength);

@@ -31,6 +31,8 @@ const FUNCTION_DATA_VERSION = 1;
 /** Below it a high half of a u64 leaves the number exact in a double. */
 const EXACT_HIGH_HALF = 0x20_0000;
 const TWO_32 = 0x1_0000_0000;
+const BILLION = 1_000_000_000;
+const BILLION_DIGITS = 9;
 
 /** Highest index that the reference's reader can even hold. */
 const MAX_VARIANT_INDEX = 0xffff;
@@ -46,6 +48,24 @@ export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
     reader.finish();
     return text;
   });
+}
+
+/**
+ * The UTF-8 of `renderValue`, a unit for each byte: what is going to be sent as bytes needs not be made a text before.
+ * @throws ValueDecodeError exactly when `renderValue` does.
+ */
+export function renderValueUtf8(layout: DecodeLayout, bytes: Uint8Array): string {
+  const reader = new BcsReader(bytes);
+  return decodingValue(() => {
+    const text = new ValueRenderer(reader, true).value(layout, 0, 0);
+    reader.finish();
+    return text;
+  });
+}
+
+/** The UTF-8 of a text, a unit for each byte. */
+export function utf8Units(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 /** The fields of a struct's value, in the order of their bytes. */
@@ -72,10 +92,13 @@ export function splitFields(layout: DecodeLayout, bytes: Uint8Array): FieldBytes
 
 class ValueRenderer {
   readonly #reader: BcsReader;
+  readonly #asUtf8: boolean;
   #leftBytes = VALUE_BUDGET_BYTES;
 
-  constructor(reader: BcsReader) {
+  /** @param asUtf8 whether texts are those of `renderValueUtf8`; all but strings and names are ASCII */
+  constructor(reader: BcsReader, asUtf8 = false) {
     this.#reader = reader;
+    this.#asUtf8 = asUtf8;
   }
 
   /** `containerDepth` counts the named containers of BCS around the value: of values, only enums. */
@@ -164,15 +187,17 @@ class ValueRenderer {
     const low = reader.u32();
     const high = reader.u32();
     if (high === 0) return String(low);
-    if (high < EXACT_HIGH_HALF) return String(high * TWO_32 + low);
+    if (high < EXACT_HIGH_HALF) return exactText(high * TWO_32 + low);
     return String((BigInt(high) << 32n) | BigInt(low));
   }
 
   #text(tagBytes: number): string {
     this.#charge(tagBytes);
-    const bytes = this.#reader.bytes();
-    if (!isUtf8(bytes)) return `"Unparsable utf-8 ${formatHex(bytes)}"`;
-    return JSON.stringify(bytes.toString('utf8'));
+    const reader = this.#reader;
+    if (!this.#asUtf8) return jsonString(reader.bytes());
+    const byteLength = reader.length(1);
+    const start = reader.skip(byteLength);
+    return jsonStringUtf8(reader.buffer, start, start + byteLength);
   }
 
   #vector(element: DecodeLayout, tagBytes: number, depth: number, containerDepth: number): string {
@@ -252,7 +277,10 @@ class ValueRenderer {
     const typesMember =
       typeArguments.length === 0 ? '' : `,"__ty_args__":${JSON.stringify(typeArguments)}`;
     const functionName = JSON.stringify(`${formatAddress(address)}::${module}::${name}`);
-    return `{${capturedMember}"__fun_name__":${functionName},"__mask__":"${mask}"${typesMember}}`;
+    const [shownName, shownTypes] = this.#asUtf8
+      ? [utf8Units(functionName), utf8Units(typesMember)]
+      : [functionName, typesMember];
+    return `{${capturedMember}"__fun_name__":${shownName},"__mask__":"${mask}"${shownTypes}}`;
   }
 
   #wrongLength(capturedCount: number): ValueDecodeError {
@@ -272,4 +300,34 @@ class ValueRenderer {
   #error(code: ValueDecodeErrorCode, text: string): ValueDecodeError {
     return new ValueDecodeError(code, text, this.#reader.offset);
   }
+}
+
+/** The digits of a whole number from 2^32 to 2^53: those of small numbers are made much faster than of large ones. */
+function exactText(value: number): string {
+  const high = Math.floor(value / BILLION);
+  const low = value - high * BILLION;
+  return String(high) + String(low).padStart(BILLION_DIGITS, '0');
+}
+
+/** The JSON text of a string's bytes. */
+function jsonString(bytes: Buffer): string {
+  if (!isUtf8(bytes)) return `"Unparsable utf-8 ${formatHex(bytes)}"`;
+  return JSON.stringify(bytes.toString('utf8'));
+}
+
+/** The UTF-8 of `jsonString`, a unit for each byte: mostly the bytes themselves. */
+function jsonStringUtf8(buffer: Buffer, start: number, end: number): string {
+  let isAscii = true;
+  for (let at = start; at < end; at += 1) {
+    const byte = buffer[at]!;
+    // What JSON escapes.
+    if (byte < 0x20 || byte === 0x22 || byte === 0x5c) {
+      return utf8Units(jsonString(buffer.subarray(start, end)));
+    }
+    if (byte >= 0x80) isAscii = false;
+  }
+  if (!isAscii && !isUtf8(buffer.subarray(start, end))) {
+    return jsonString(buffer.subarray(start, end));
+  }
+  return `"${buffer.toString('latin1', start, end)}"`;
 }

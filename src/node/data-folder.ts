@@ -1,9 +1,14 @@
 /** What a data folder may hold before a ledger is made in it. */
 import { existsSync, readdirSync } from 'node:fs';
+import { KEPT_FILE_NAME } from '../store/kept-bytes.ts';
 import { NodeError } from './node-error.ts';
 
-/** Files of a store of ours; one without a ledger, left by a start that was cut off, may be used again. */
-const STORE_FILE = /^(?:data|lock)\.mdb$/;
+/**
+ * Files of a store of ours; one without a ledger, left by a start that was cut off, may be used again. So may the file
+ * of a process that was killed before it could take the name away.
+ */
+const isOwnFile = (name: string): boolean =>
+  /^(?:data|lock)\.mdb$/.test(name) || KEPT_FILE_NAME.test(name);
 
 /**
  * Passes for a folder that is absent, empty, or holds a store of ours (whether that one has a ledger is for the
@@ -18,7 +23,7 @@ export function refuseUsedFolder(dataFolder: string): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new NodeError('data_not_usable', `cannot use ${dataFolder}: ${reason}`, { cause });
   }
-  const foreign = names.filter((name) => !STORE_FILE.test(name));
+  const foreign = names.filter((name) => !isOwnFile(name));
   if (foreign.length === 0) return;
   throw new NodeError(
     'data_not_usable',

@@ -117,9 +117,13 @@ export class EventStreamView {
     if (first === undefined) return NO_EVENTS;
     const isThere = first.sequenceNumber === wanted;
     if (isThere && !this.#isVisible(first)) return NO_EVENTS;
-    const events = this.#decodeVisible(rows).filter(
-      ({ version }) => version >= this.#head.oldestVersion,
-    );
+    const visible = this.#decodeVisible(first, rows);
+    const { oldestVersion } = this.#head;
+    // Versions never fall: where the first is kept, all are.
+    const events =
+      first.version >= oldestVersion
+        ? visible
+        : visible.filter(({ version }) => version >= oldestVersion);
     let expected = events[0]?.sequenceNumber;
     for (const { sequenceNumber } of events) {
       if (sequenceNumber !== expected) throw this.#gap(expected!, sequenceNumber);
@@ -168,11 +172,11 @@ export class EventStreamView {
     return answer;
   }
 
-  /** Decodes rows up to the head. */
-  #decodeVisible(rows: readonly Row[]): StoredEvent[] {
+  /** Decodes rows up to the head; the first is decoded already. */
+  #decodeVisible(first: StoredEvent, rows: readonly Row[]): StoredEvent[] {
     const events: StoredEvent[] = [];
     for (const row of rows) {
-      const event = this.#decode(row);
+      const event = row === rows[0] ? first : this.#decode(row);
       if (!this.#isVisible(event)) break;
       events.push(event);
     }
@@ -193,7 +197,8 @@ export class EventStreamView {
   }
 }
 
-function firstOfNewest(last: bigint, limit: number): bigint {
+/** The first of the newest `limit` sequence numbers of a stream that ends with `last`. */
+export function firstOfNewest(last: bigint, limit: number): bigint {
   const first = last - BigInt(limit) + 1n;
   return first > 0n ? first : 0n;
 }

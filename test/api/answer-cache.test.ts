@@ -87,3 +87,38 @@ it('keeps a long text as its bytes, with the same tag', () => {
   expect(Buffer.from(kept.body as Uint8Array).toString('utf8')).toBe(body);
   expect(kept.tagCore).toBe(tagCoreOf(body));
 });
+
+it('of a body that is kept elsewhere keeps the way to it, as long as it is there', () => {
+  const cache = new AnswerCache();
+  const at = view();
+  const body = Buffer.alloc(4 * MAX_KEPT_ANSWER_BYTES, 7);
+  let stored: Buffer | undefined = body;
+  const kept = { read: () => stored, lend: () => stored, leave: () => undefined };
+  const sent = cache.keep(at, 'json', '/a', { body, tagCore: 'tag', kept });
+  expect(sent.body).toBe(body);
+  expect(cache.find(at, 'json', '/a')).toEqual({ body, tagCore: 'tag', kept, isLent: true });
+  expect(cache.find(view(), 'json', '/a')).toBeUndefined();
+  stored = undefined;
+  expect(cache.find(at, 'json', '/a')).toBeUndefined();
+  // It is made anew then.
+  cache.keep(at, 'json', '/a', answer('again'));
+  expect(cache.find(at, 'json', '/a')?.body).toBe('again');
+});
+
+it('has room for far more ways to bodies than for bodies, and counts what is made anew once', () => {
+  const cache = new AnswerCache();
+  const at = view();
+  const body = Buffer.alloc(8_000);
+  const kept = { read: () => body, lend: () => body, leave: () => undefined };
+  const count = 20_000;
+  const url = (index: number) =>
+    `/v1/accounts/0x${String(index).padStart(64, '0')}/events/2?limit=25`;
+  for (let index = 0; index < count; index += 1) {
+    cache.keep(at, 'json', url(index), { body, tagCore: 'x'.repeat(22), kept });
+    for (let again = 0; again < 5; again += 1)
+      cache.keep(at, 'json', url(0), { body, tagCore: '', kept });
+  }
+  for (let index = 0; index < count; index += 1) {
+    expect(cache.find(at, 'json', url(index))?.body).toBe(body);
+  }
+});

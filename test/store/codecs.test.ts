@@ -182,6 +182,45 @@ describe('events', () => {
     const long = '0900000000000000' + '01000000' + 'ffffffff' + '0202aabb';
     expect(() => decode(long)).toThrow(damaged);
   });
+
+  test.each([0, 1, 127, 128, 129, 255, 256, 16_383, 16_384, 16_385])(
+    'data of %i bytes',
+    (length) => {
+      const partition = encodeStreamId({ address: address(1), creationNumber: 2n });
+      const batch = new Batch();
+      const body = { typeTag: Buffer.of(2), data: Buffer.alloc(length, 7) };
+      putEvent(
+        batch,
+        { address: address(1), creationNumber: 2n },
+        3n,
+        { version: 9n, index: 1 },
+        body,
+      );
+      const order = encodeU64Key(3n);
+      const value = Buffer.from(batch.rows[0]!.value!);
+      expect(decodeEventRow(partition, { order, value })).toMatchObject(body);
+      // One byte too few, one too many, a longer form of the length.
+      const longer = Buffer.from([
+        ...value.subarray(0, 17),
+        0x80 | (length & 0x7f),
+        0x80,
+        0,
+        ...body.data,
+      ]);
+      for (const bad of [value.subarray(0, -1), Buffer.concat([value, Buffer.of(0)]), longer]) {
+        expect(() => decodeEventRow(partition, { order, value: bad })).toThrow(damaged);
+      }
+      const twoBytes = Buffer.from([
+        ...value.subarray(0, 17),
+        0x80 | (length & 0x7f),
+        0,
+        ...body.data,
+      ]);
+      if (length < 128) {
+        expect(() => decodeEventRow(partition, { order, value: twoBytes })).toThrow(damaged);
+      }
+    },
+  );
 });
 
 describe('other rows', () => {

@@ -51,6 +51,6 @@ export const eventsByHandleEndpoint = defineEndpoint({
     const stream = await view.accounts.eventStream(address, holder, field);
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
     const page = { ...stream, start, limit };
-    return { body: format === 'json' ? await view.eventsJson(page) : await view.eventsBcs(page) };
+    return view.eventPage(page, format);
   },
 });

@@ -36,14 +36,13 @@ export const eventsEndpoint = defineEndpoint({
     bcs: 'A vector of events, each the u64 version of its transaction and the event.',
   },
   failures: [400, 403, 404, 410, 500, 503],
-  async answer({ parameters, view, format, settings }) {
+  answer({ parameters, view, format, settings }) {
     const page = {
       address: parameters.address,
       creationNumber: parameters.creation_number,
       start: parameters.start,
       limit: pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize),
     };
-    const body = format === 'json' ? await view.eventsJson(page) : await view.eventsBcs(page);
-    return { body };
+    return view.eventPage(page, format);
   },
 });

@@ -1,0 +1,165 @@
+/**
+ * A ledger for tests of event pages that changes at random: events in a few streams, modules whose structs are
+ * renamed, feature flags under which they do not load, pruning with an account whose history is kept.
+ */
+import type { LedgerReader, LedgerView } from '../../src/ledger/api-contract.ts';
+import { ADDRESS_ONE, padAddress } from '../../src/move/address.ts';
+import { featuresCodec } from '../../src/move/framework-resource.ts';
+import { FEATURES_TAG } from '../../src/move/framework-tag.ts';
+import type { CompiledModule } from '../../src/move/module/compiled.ts';
+import { writeModule } from '../../src/move/module/write.ts';
+import { moduleStateKey, physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
+import { encodeTypeTag, type TypeTag } from '../../src/move/type-tag.ts';
+import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
+import { Pruner } from '../../src/store/prune.ts';
+import type { Store } from '../../src/store/store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { moduleLookup, type Source, type SourceFields } from '../move/layout-modules.ts';
+import { block, chunk, transaction } from '../store/chunks.ts';
+
+/** Whose streams 2 have events; the history of the second is kept from some moment on. */
+export const STREAM_ACCOUNTS = ['5', '6', '7', '8'].map((digit) => padAddress(digit));
+const KEPT_ACCOUNT = STREAM_ACCOUNTS[1]!;
+const PUBLISHER = padAddress('77');
+/** Flags under which modules of all versions load, and one too few. */
+const ALL_VERSIONS = [5, 40, 86, 102, 106];
+const TOO_FEW_VERSIONS = [5, 40];
+
+/** The fields of `0x77::m::Inner` in its versions; its values always take 8 bytes. */
+const INNER: readonly SourceFields[] = [
+  [['value', 'u64']],
+  [['renamed', 'u64']],
+  [
+    ['low', 'u32'],
+    ['high', 'u32'],
+  ],
+];
+
+function structType(module: string, name: string): TypeTag {
+  return { kind: 'struct', struct: { address: PUBLISHER, module, name, typeArguments: [] } };
+}
+
+/** Types of events, with how long their values are: by themselves, and of another module's struct. */
+const TYPES: readonly { readonly tag: Buffer; readonly bytes: number }[] = [
+  { tag: encodeTypeTag(structType('m', 'Inner')), bytes: 8 },
+  { tag: encodeTypeTag(structType('n', 'Outer')), bytes: 40 },
+  { tag: encodeTypeTag({ kind: 'u64' }), bytes: 8 },
+];
+
+function moduleWrite(name: 'm' | 'n', inner: number): StateWrite {
+  const source: Source = {
+    '0x77::m::Inner': { fields: INNER[inner]! },
+    '0x77::n::Outer': {
+      fields: [
+        ['inner', { is: '0x77::m::Inner' }],
+        ['owner', 'address'],
+      ],
+    },
+  };
+  const module = moduleLookup(source)({ address: PUBLISHER, name }) as CompiledModule;
+  return { key: physicalStateKey(moduleStateKey(PUBLISHER, name)), value: writeModule(module) };
+}
+
+function featuresWrite(flags: readonly number[]): StateWrite {
+  const bits = Buffer.alloc(14);
+  for (const flag of flags) bits[flag >> 3]! |= 1 << (flag & 7);
+  const key = physicalStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG));
+  return { key, value: featuresCodec.encode(bits) };
+}
+
+/** The ledger, its writer and what it holds. */
+export class GrowingStreams {
+  readonly store: Store;
+  /** Events that each stream ever had. */
+  readonly lengths = STREAM_ACCOUNTS.map(() => 0);
+  readonly #writer: LedgerWriter;
+  readonly #random: () => number;
+  readonly #twins = new WeakMap<LedgerView, LedgerView>();
+  #nextVersion = 0;
+  #nextBlock = 0;
+
+  private constructor(store: Store, writer: LedgerWriter, random: () => number) {
+    this.store = store;
+    this.#writer = writer;
+    this.#random = random;
+  }
+
+  /** A ledger with its first versions. */
+  static async open(store: Store, random: () => number): Promise<GrowingStreams> {
+    const streams = new GrowingStreams(store, await LedgerWriter.open(store), random);
+    const writes = [moduleWrite('m', 0), moduleWrite('n', 0), featuresWrite(ALL_VERSIONS)];
+    await streams.#append([{ writes, events: [] }]);
+    return streams;
+  }
+
+  /** Changes the ledger somehow. */
+  async change(): Promise<'grown' | 'pruned'> {
+    const chance = this.#random();
+    if (chance < 0.08) {
+      const pruner = new Pruner(this.#writer, { graceMs: 0, restFactor: 0 });
+      if (this.#random() < 0.5) await pruner.keepAccounts([KEPT_ACCOUNT]);
+      await pruner.run({ versions: 1 + Math.floor(this.#random() * 60) });
+      return 'pruned';
+    }
+    await this.grow(this.#writes(chance));
+    return 'grown';
+  }
+
+  /** Appends some versions with events, the first of them with these writes. */
+  async grow(writes: StateWrite[] = []): Promise<void> {
+    const count = 1 + Math.floor(this.#random() * 8);
+    await this.#append(
+      Array.from({ length: count }, (_, index) => ({
+        writes: index === 0 ? writes : [],
+        events: this.#events(),
+      })),
+    );
+  }
+
+  /** A view of now of one ledger over the store, as which another one's counts. */
+  async remember(ledger: LedgerReader, twin: LedgerReader): Promise<LedgerView> {
+    const view = await ledger.view();
+    this.#twins.set(view, await twin.view());
+    return view;
+  }
+
+  /** The view that counts as a remembered one. */
+  plainTwin(view: LedgerView): LedgerView {
+    return this.#twins.get(view)!;
+  }
+
+  #writes(chance: number): StateWrite[] {
+    if (chance < 0.2) return [moduleWrite('m', Math.floor(this.#random() * INNER.length))];
+    if (chance < 0.25) return [moduleWrite('n', 0)];
+    if (chance < 0.3) return [featuresWrite(TOO_FEW_VERSIONS)];
+    return chance < 0.6 ? [featuresWrite(ALL_VERSIONS)] : [];
+  }
+
+  #events(): ChunkStreamEvent[] {
+    const events: ChunkStreamEvent[] = [];
+    for (let left = Math.floor(this.#random() * 6); left > 0; left -= 1) {
+      // The first streams get most of them, the last ones stand still for long.
+      const stream = Math.floor(this.#random() ** 2 * STREAM_ACCOUNTS.length);
+      const { tag, bytes } = TYPES[Math.floor(this.#random() ** 2 * TYPES.length)]!;
+      events.push({
+        ...{ kind: 'stream', address: STREAM_ACCOUNTS[stream]!, creationNumber: 2n },
+        sequenceNumber: BigInt(this.lengths[stream]!),
+        typeTag: tag,
+        data: Buffer.alloc(bytes, Math.floor(this.#random() * 256)),
+      });
+      this.lengths[stream]! += 1;
+    }
+    return events;
+  }
+
+  async #append(
+    transactions: readonly Pick<ChunkTransaction, 'writes' | 'events'>[],
+  ): Promise<void> {
+    const first = this.#nextVersion;
+    const all = transactions.map((parts, index) => transaction(first + index, parts));
+    const blocks = first === 0 ? {} : { blocks: [block(this.#nextBlock, first)] };
+    await this.#writer.append(chunk(first, all, blocks));
+    this.#nextVersion += transactions.length;
+    this.#nextBlock += 1;
+  }
+}
