@@ -200,8 +200,8 @@ describe('status', () => {
     const { columns } = JSON.parse(stdout) as { columns: Record<string, object> };
     // Twelve writes and four events in streams, one in none.
     expect(columns).toMatchObject({
-      state: { rows: 12, bytes: 4096 },
-      events: { rows: 4, bytes: 4096 },
+      state: { rows: 12, bytes: 8192 },
+      events: { rows: 4, bytes: 8192 },
       module_events: { rows: 1 },
       head: { rows: 1 },
     });
@@ -211,7 +211,7 @@ describe('status', () => {
     const { code, stdout } = await runCommand(['status', '--data', data]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^chain id +7$/m);
-    expect(stdout).toMatch(/^state +12 +4096$/m);
+    expect(stdout).toMatch(/^state +12 +8192$/m);
   });
 
   it('of a folder without a ledger fails and makes none', async () => {

@@ -2,6 +2,7 @@
  * Starts store-process.ts. Node 20 runs no TypeScript, so it is compiled first, once per test file.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +64,7 @@ export function startStoreProcess(script: string, role: string, directory: strin
       resolve();
     });
   });
+  const exited = once(child, 'exit');
   async function line(): Promise<string> {
     while (lines.length === 0) {
       if (ended) throw new Error('the process has ended');
@@ -84,7 +86,8 @@ export function startStoreProcess(script: string, role: string, directory: strin
     },
     async end(signal) {
       child.kill(signal);
-      await closed;
+      // Its pipe may end before it does.
+      await Promise.all([closed, exited]);
       return lines.splice(0);
     },
   };
