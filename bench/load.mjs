@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const REQUESTS_IN_A_FUNCTION = 5_000;
+
 /** Connections kept busy at once. */
 export const CONNECTIONS = 64;
 
@@ -41,11 +43,17 @@ function luaScript(requests) {
     const bodyText = body === undefined ? 'nil' : luaText(body);
     return `wrk.format(${luaText(method)}, ${luaText(path)}, {${table}}, ${bodyText})`;
   });
+  // A function of Lua has room for some 65,000 constants.
+  const functions = [];
+  for (let at = 0; at < made.length; at += REQUESTS_IN_A_FUNCTION) {
+    const part = made.slice(at, at + REQUESTS_IN_A_FUNCTION);
+    functions.push(part.map((text) => `  made[#made + 1] = ${text}`).join('\n'));
+  }
   return `local made
 local at = 0
 init = function(args)
   made = {}
-${made.map((text) => `  made[#made + 1] = ${text}`).join('\n')}
+${functions.map((body) => `  (function()\n${body}\n  end)()`).join(';\n')}
 end
 request = function()
   at = at % #made + 1
