@@ -113,7 +113,9 @@ function takesText(response: ServerResponse): boolean {
     request.httpVersionMajor === 1 &&
     request.method !== 'HEAD' &&
     request.socket instanceof Socket &&
-    !response.headersSent
+    !response.headersSent &&
+    // The framework says so where a connection ends with a stop; a head made here would not.
+    !response.hasHeader('connection')
   );
 }
 

@@ -63,6 +63,11 @@ export class KeptPages {
 
   /** A page that was kept under a name. */
   find(name: PageName): FoundPage | undefined {
+    if (!this.#bytes.isOpen) {
+      // Keeping has ended for good, and what is left of it is of no use.
+      this.#pages.clear();
+      return undefined;
+    }
     return this.#pages.get(keyOf(name));
   }
 

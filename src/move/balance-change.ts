@@ -6,9 +6,8 @@
 import { ADDRESS_BYTES, addressBytes } from './address.ts';
 import { coinStoreAmount, fungibleGroupBalance, storeHolderIn } from './balance-values.ts';
 import { BcsError } from './bcs-reader.ts';
-import { pairedMetadataAddress } from './derived-address.ts';
+import { pairedMetadataAddress, primaryStoreOf } from './derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from './framework-tag.ts';
-import { sha3 } from './hash.ts';
 import { encodePath, parsePhysicalStateKey } from './state-key.ts';
 import type { StructTag } from './type-tag.ts';
 
@@ -42,11 +41,9 @@ const ACCESS_PATH_TAG = 0x00;
 /** Tag and address. */
 const PATH_OFFSET = 1 + ADDRESS_BYTES;
 /** Most paths remembered; all are forgotten together. */
-const MAX_KNOWN_PATHS = 4_096;
-/** Longest path remembered, in bytes. */
-const MAX_KNOWN_PATH_BYTES = 512;
-/** Last byte of what a derived object's address is hashed of (spec/ledger.md §6.2). */
-const DERIVED_OBJECT_SCHEME = 0xfc;
+export const MAX_KNOWN_PATHS = 4_096;
+/** Longest path remembered, in bytes, its length before it included. */
+export const MAX_KNOWN_PATH_BYTES = 512;
 
 /** By the path's bytes as latin1; few paths are written again and again. */
 const knownPaths = new Map<string, BalancePath | undefined>();
@@ -112,11 +109,6 @@ export function objectGroupChange(
   }
   const holder = { owner: asBuffer(said.owner), metadata: asBuffer(said.metadata) };
   return { kind: 'objectGroup', address, amount, holder };
-}
-
-/** The address of an owner's primary store of an asset, all as bytes (spec/ledger.md §6.2). */
-export function primaryStoreOf(owner: Uint8Array, metadata: Uint8Array): Buffer {
-  return sha3(Buffer.concat([owner, metadata, Buffer.of(DERIVED_OBJECT_SCHEME)]));
 }
 
 function amountOf(value: Uint8Array | undefined, read: (bytes: Buffer) => bigint): Amount {

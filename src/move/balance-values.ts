@@ -33,6 +33,7 @@ const FUNGIBLE_STORE_FROZEN_OFFSET = 40;
 /** creation number u64, owner address, transferable bool, event handle of 48 bytes. */
 const OBJECT_CORE_BYTES = 89;
 const OBJECT_CORE_OWNER_OFFSET = 8;
+const OBJECT_CORE_TRANSFERABLE_OFFSET = 40;
 /** value u64, max u64. */
 const CONCURRENT_BALANCE_BYTES = 16;
 /** Lengths and counts below this take one byte of ULEB128. */
@@ -133,7 +134,7 @@ function quickPlaces(bytes: Buffer): GroupPlaces | undefined {
       if (length !== CONCURRENT_BALANCE_BYTES) return undefined;
       concurrentAt = at;
     } else if (member.tag === OBJECT_CORE_TAG && length === OBJECT_CORE_BYTES) {
-      coreAt = at;
+      if (bytes[at + OBJECT_CORE_TRANSFERABLE_OFFSET]! <= 1) coreAt = at;
     }
     at += length;
   }

@@ -52,14 +52,6 @@ export function guidObjectAddress(creator: Address, creationNumber: bigint): Add
   return derive(SCHEME_GUID_OBJECT, u64Bytes(creationNumber), addressBytes(creator));
 }
 
-/**
- * An object that an owner has from another object, such as a primary store from an asset's
- * metadata.
- */
-function derivedObjectAddress(owner: Address, object: Address): Address {
-  return derive(SCHEME_DERIVED_OBJECT, addressBytes(owner), addressBytes(object));
-}
-
 /** The `counter`-th unique address of a transaction, by the transaction's hash. */
 export function uniqueObjectAddress(transactionHash: Uint8Array, counter: bigint): Address {
   return derive(SCHEME_UNIQUE_OBJECT, transactionHash, u64Bytes(counter));
@@ -85,9 +77,14 @@ export function tokenAddress(creator: Address, collection: string, token: string
   return namedObjectAddress(creator, `${collection}::${token}`);
 }
 
-/** Where an owner's balance of a fungible asset is kept. */
+/** Where an owner's balance of a fungible asset is kept: the object derived from the asset's metadata. */
 export function primaryStoreAddress(owner: Address, metadata: Address): Address {
-  return derivedObjectAddress(owner, metadata);
+  return addressFromBytes(primaryStoreOf(addressBytes(owner), addressBytes(metadata)));
+}
+
+/** The same in bytes: 32 each (spec/ledger.md §6.2). */
+export function primaryStoreOf(owner: Uint8Array, metadata: Uint8Array): Buffer {
+  return sha3(Buffer.concat([owner, metadata, Buffer.of(SCHEME_DERIVED_OBJECT)]));
 }
 
 /** The metadata of the fungible asset that is paired with a coin type. */

@@ -207,7 +207,7 @@ for (const [index, constant] of roundConstants().entries()) {
 /**
  * SHA3-256 of parts that follow one another and have `length` bytes together, at most
  * `MAX_KECCAK_INPUT_BYTES`; in 32 bytes of their own.
- * @throws RangeError for more
+ * @throws RangeError for more, and for parts of another length
  */
 export function keccakSha3(parts: readonly Uint8Array[], length: number): Buffer {
   if (length > MAX_KECCAK_INPUT_BYTES) throw new RangeError(`${length} bytes are too many`);
@@ -216,6 +216,7 @@ export function keccakSha3(parts: readonly Uint8Array[], length: number): Buffer
     bytes.set(part, end);
     end += part.length;
   }
+  if (end - INPUT_AT !== length) throw new RangeError(`the parts are not ${length} bytes`);
   const blocks = ((length / RATE_BYTES) | 0) + 1;
   const paddedEnd = INPUT_AT + blocks * RATE_BYTES;
   bytes.fill(0, end, paddedEnd);

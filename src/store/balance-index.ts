@@ -7,8 +7,8 @@ import {
   coinStoreChange,
   type ObjectGroupChange,
   objectGroupChange,
-  primaryStoreOf,
 } from '../move/balance-change.ts';
+import { primaryStoreOf } from '../move/derived-address.ts';
 import { OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
 import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/state-key.ts';
 import {

@@ -21,10 +21,10 @@ const META_BYTES = 160;
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
 /**
- * Most pages at the end of a file that may not have been written: more than the largest commit has,
- * 512 MiB, in pages of 4 KiB.
+ * Most bytes at the end of a file that may not have been written: as many as the largest commit has
+ * of its own.
  */
-const MAX_UNWRITTEN_PAGES = 131_072n;
+const MAX_UNWRITTEN_BYTES = 512n * 1024n * 1024n;
 
 /**
  * What stands in a folder: nothing yet, LMDB's data file, a damaged one, or something else of its
@@ -70,7 +70,8 @@ function kindOf(file: number): DataFileKind {
   const lastPage = newest.readBigUInt64LE(LAST_PAGE_AT);
   if (BigInt(sizeBytes) >= (lastPage + 1n) * BigInt(pageBytes)) return 'lmdb';
   const firstMissing = Math.floor(sizeBytes / pageBytes);
-  if (lastPage - BigInt(firstMissing) >= MAX_UNWRITTEN_PAGES) return 'damaged';
+  if ((lastPage - BigInt(firstMissing)) * BigInt(pageBytes) >= MAX_UNWRITTEN_BYTES)
+    return 'damaged';
   const freeRoot = newest.readBigUInt64LE(FREE_ROOT_AT);
   const lmdb = { file, pageBytes, sizeBytes };
   return areFree(lmdb, freeRoot, firstMissing, Number(lastPage)) ? 'lmdb' : 'damaged';

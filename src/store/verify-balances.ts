@@ -1,10 +1,11 @@
 /**
  * Checks balances against state, in both directions: every key that may hold an amount has its row, and every row has
- * the amounts that state has. Which coin a row's asset is paired with does not follow from the row, so amounts of coins
+ * the amounts that state has. (A row that names a version above its last write is let pass: it only makes state be asked.) Which coin a row's asset is paired with does not follow from the row, so amounts of coins
  * without a coin store are found by counting.
  */
 import { addressFromBytes } from '../move/address.ts';
-import { type Amount, balancePathOf, primaryStoreOf } from '../move/balance-change.ts';
+import { type Amount, balancePathOf } from '../move/balance-change.ts';
+import { primaryStoreOf } from '../move/derived-address.ts';
 import { OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
 import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/state-key.ts';
 import {

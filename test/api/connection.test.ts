@@ -43,6 +43,28 @@ function errorBody(message: string): string {
   return `{"message":${JSON.stringify(message)},"error_code":"web_framework_error","vm_error_code":null}`;
 }
 
+it('a client that asks while the node stops is told that its connection ends', async () => {
+  const stopping = withoutLedger();
+  await stopping.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((stopping.server.address() as AddressInfo).port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  const ended = new Promise((resolve) => socket.on('close', resolve));
+  socket.write('GET /v1 HTTP/1.1\r\nHost: x\r\n\r\nGET /v1 HTTP/1.1\r\nHost: x\r\n');
+  while (!received.includes('web_framework_error') && !received.includes('error_code')) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(received).toMatch(/^connection: keep-alive\r$/im);
+  const closed = stopping.close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const before = received.length;
+  socket.write('\r\n');
+  await Promise.all([closed, ended]);
+  expect(received.slice(before)).toMatch(/^connection: close\r$/im);
+});
+
 describe('targets as they are sent', () => {
   it.each([
     '/v1/accounts/g<>,/module/coin',

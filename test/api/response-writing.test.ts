@@ -153,6 +153,20 @@ it('the head of the joined way is made without Node, where it may be', async () 
   expect(seen).toEqual([false, true]);
 });
 
+it('leaves a connection to Node that somebody has said is to end', async () => {
+  const closing = createServer((_request, response) => {
+    response.setHeader('Connection', 'close');
+    writer.write(response, whole('1'));
+  });
+  closing.listen(0, '127.0.0.1');
+  await once(closing, 'listening');
+  const { port } = closing.address() as AddressInfo;
+  const reply = await fetch(`http://127.0.0.1:${port}/`);
+  expect(reply.headers.get('connection')).toBe('close');
+  expect(reply.headers.get('x-node-chain-id')).toBe('42');
+  closing.close();
+});
+
 it('refuses values that Node refuses: those that may come from a client are checked', async () => {
   const failures: unknown[] = [];
   const strict = createServer((_request, response) => {

@@ -85,6 +85,19 @@ describe('pages', () => {
     }
   });
 
+  test('are forgotten when keeping ends, small ones too', () => {
+    const bytes = keptBytes();
+    const pages = new KeptPages(bytes);
+    for (const [first, length] of [10, 2 * MIN_FILED_PAGE_BYTES].entries()) {
+      pages.keep(name(first), SOURCE, Buffer.alloc(length));
+      expect(pages.find(name(first))).toBeDefined();
+    }
+    bytes.close();
+    expect(pages.find(name(0))).toBeUndefined();
+    expect(pages.find(name(1))).toBeUndefined();
+    expect(pages.size).toMatchObject({ entries: 0, bytes: 0 });
+  });
+
   test('stay within the room of their index, small ones and the names of types counted', () => {
     const room = 64 * 1024;
     const pages = new KeptPages(keptBytes(), room);

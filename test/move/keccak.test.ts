@@ -63,6 +63,12 @@ describe('keccakSha3', () => {
   it('refuses more than it has room for', () => {
     expect(() => keccakSha3(Buffer.alloc(MAX_KECCAK_INPUT_BYTES + 1))).toThrow(RangeError);
   });
+
+  it.each([-1, 1])('refuses a length that its parts have not: %d', (difference) => {
+    const parts = [someBytes(10), someBytes(5)];
+    expect(() => keccakOfParts(parts, 15 + difference)).toThrow(RangeError);
+    expect(keccakOfParts(parts, 15).toString('hex')).toBe(runtimeSha3(Buffer.concat(parts)));
+  });
 });
 
 describe('sha3', () => {

@@ -27,7 +27,8 @@ export const encodeSubmissionEndpoint = defineEndpoint({
       requireJsonBody(headers);
       return parseRequestText(bytes);
     },
-    // The quick way of encoding reads and verifies as it writes, so that this is for refusals only.
+    // The quick way of encoding reads and verifies as it writes, so that this is for refusals only. (Where the store
+    // is damaged, its failure may come before that of a field behind the payload.)
     check(value) {
       readEncodeRequest(value);
     },

@@ -4,7 +4,7 @@
  */
 import { ADDRESS_BYTES, type Address, addressBytes, formatAddress } from '../../move/address.ts';
 import type { BcsWriter } from '../../move/bcs-writer.ts';
-import { sha3 } from '../../move/hash.ts';
+import { primaryStoreOf } from '../../move/derived-address.ts';
 import { parseStructTag } from '../../move/type-parser.ts';
 import { formatStructTag } from '../../move/type-tag.ts';
 import type { Accounts, TypeInfoWriter } from './accounts.ts';
@@ -28,7 +28,6 @@ const IS_CONCURRENT = 4;
 export const OBJECT_CREATION_NUMBER = 0x4000000000000n;
 export const OBJECT_GROUP = '0x1::object::ObjectGroup';
 
-const DERIVED_OBJECT_SCHEME = Buffer.from([0xfc]);
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 /** Octas of bytes deposit of a primary store. */
 const STORE_BYTES_DEPOSIT = 1_960n;
@@ -222,7 +221,7 @@ export class Asset {
     const known = this.#storeAddresses[account];
     if (known !== undefined) return known;
     const owner = this.#accounts.addressBytes(account);
-    const address = sha3(Buffer.concat([owner, this.metadataBytes, DERIVED_OBJECT_SCHEME]));
+    const address = primaryStoreOf(owner, this.metadataBytes);
     // Kept for those who act again and again; a million others would take a hundred megabytes.
     if (account < this.#accounts.signerLimit) this.#storeAddresses[account] = address;
     return address;

@@ -1,7 +1,7 @@
 /**
  * Encode submission: from a transaction request in JSON to the bytes that its signers sign, as the reference makes
- * them (spec/encode.md A). No HTTP here; the stages can be had one by one because the API answers other things
- * between them (A0).
+ * them (spec/encode.md A). No HTTP here; reading and verifying can be had alone because the API refuses some requests
+ * for other reasons after those (A0).
  */
 import type { JsonValue } from '../../move/json-value.ts';
 import type { MaybePromise } from '../../move/module/lookup.ts';
