@@ -1,7 +1,8 @@
 /**
- * Checks balances against state, in both directions: every key that may hold an amount has its row, and every row has
- * the amounts that state has. (A row that names a version above its last write is let pass: it only makes state be asked.) Which coin a row's asset is paired with does not follow from the row, so amounts of coins
- * without a coin store are found by counting.
+ * Checks balances against state, in both directions: every key that may hold an amount has its
+ * row, and every row has the amounts that state has. A row that names a version above its last
+ * write is let pass: it only makes state be asked. Which coin a row's asset is paired with does not
+ * follow from the row, so amounts of coins without a coin store are found by counting.
  */
 import { addressFromBytes } from '../move/address.ts';
 import { type Amount, balancePathOf } from '../move/balance-change.ts';
