@@ -170,12 +170,18 @@ class VersionExaminer {
     info: Buffer | undefined,
   ): void {
     const { damages } = this.#context;
+    const root = this.#isChainBroken ? undefined : this.#accumulator.rootHash();
+    const isRootRight = root?.equals(item.data.accumulatorRootHash) === true;
     if (info !== undefined && !info.equals(item.bytes.info)) {
-      damages.row(TRANSACTION_INFOS, key, 'it is not the info of the transaction', version);
+      // The root covers the info that is stored: where it is right, so is that.
+      if (isRootRight) {
+        damages.row(TRANSACTIONS, key, 'the info in it is not the one its root covers', version);
+      } else {
+        damages.row(TRANSACTION_INFOS, key, 'it is not the info of the transaction', version);
+      }
     }
-    if (!this.#isChainBroken) {
-      const root = this.#accumulator.rootHash();
-      if (!root.equals(item.data.accumulatorRootHash)) {
+    if (root !== undefined) {
+      if (!isRootRight) {
         this.#isChainBroken = true;
         const detail =
           'the accumulator of the infos up to here has another root than the transaction says; ' +
