@@ -8,7 +8,8 @@ COPY bin ./bin
 RUN npm ci
 
 FROM node:22-bookworm-slim
-ENV NODE_ENV=production
+# One arena: those of the allocator grow in a process that writes for weeks (docs/operations.md).
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
