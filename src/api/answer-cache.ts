@@ -10,8 +10,8 @@
  * are there no more, the answer is made again.
  */
 import type { LedgerView } from '../ledger/api-contract.ts';
+import { contentTag } from '../ledger/content-tag.ts';
 import type { Answer } from './endpoint.ts';
-import { tagCoreOf } from './entity-tag.ts';
 import type { Format } from './negotiation.ts';
 
 /** Most memory that the kept answers of one process take, estimated, in bytes. */
@@ -58,7 +58,7 @@ export class AnswerCache {
     const newest = this.#view;
     if (newest !== undefined && view.state.version < newest.state.version) return found;
     const body = found.kept === undefined ? standingAlone(found.body) : found.body;
-    const answer = { ...found, body, tagCore: found.tagCore ?? tagCoreOf(body) };
+    const answer = { ...found, body, tagCore: found.tagCore ?? contentTag(body) };
     if (view !== newest) {
       this.#view = view;
       this.#young = newGeneration();

@@ -1,16 +1,12 @@
 /**
  * Entity tags and caching (design D11). A tag is strong: it names the exact bytes of one
- * representation. Its core is a hash of the body, or a text that determines the body
+ * representation. Its core is a hash of the body (`contentTag`), or a text that determines the body
  * (`Answer.tagCore`); a content coding is part of the tag, since it changes the bytes.
  */
-import { contentTag } from '../ledger/content-tag.ts';
 import type { ContentCoding } from './accept-encoding.ts';
 
 /** For answers that name their version: they never change. A year, in seconds. */
 export const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';
-
-/** The core of a tag made of the body itself. */
-export const tagCoreOf: (body: string | Uint8Array) => string = contentTag;
 
 /** The entity tag of a body in a coding. */
 export function entityTag(core: string, coding: ContentCoding | undefined): string {

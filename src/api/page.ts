@@ -8,9 +8,10 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { contentTag } from '../ledger/content-tag.ts';
 import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
 import { compress } from './compression.ts';
-import { entityTag, matchesTag, tagCoreOf } from './entity-tag.ts';
+import { entityTag, matchesTag } from './entity-tag.ts';
 import { FrameworkError } from './error-table.ts';
 
 /** Files lie under this path; `/` and `/v1/spec` are the two documents. */
@@ -118,7 +119,7 @@ function readPageFile(folder: string, name: string, path: string): PageFile {
     contentType,
     securityPolicy: path === '/v1/spec' ? SPEC_POLICY : PAGE_POLICY,
     bytes,
-    tagCore: tagCoreOf(bytes),
+    tagCore: contentTag(bytes),
   };
 }
 

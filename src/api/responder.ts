@@ -7,12 +7,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LedgerState } from '../ledger/api-contract.ts';
+import { contentTag } from '../ledger/content-tag.ts';
 import type { MaybePromise } from '../move/module/lookup.ts';
 import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
 import { type CompressedForms, compressKept } from './compression.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Answer } from './endpoint.ts';
-import { entityTag, matchesTag, PINNED_CACHE_CONTROL, tagCoreOf } from './entity-tag.ts';
+import { entityTag, matchesTag, PINNED_CACHE_CONTROL } from './entity-tag.ts';
 import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
@@ -65,9 +66,9 @@ export class Responder {
     const { cursor } = answer;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
     if (content.tagged) {
-      const core = answer.tagCore ?? tagCoreOf(answer.body);
+      const core = answer.tagCore ?? contentTag(answer.body);
       // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
-      const tag = entityTag(cursor === undefined ? core : `${core}.${tagCoreOf(cursor)}`, coding);
+      const tag = entityTag(cursor === undefined ? core : `${core}.${contentTag(cursor)}`, coding);
       headers.push('etag', tag);
       if (answer.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {

@@ -3,7 +3,7 @@
  * hash input is laid out once per asset and only the account is filled in.
  */
 import { ADDRESS_BYTES, ADDRESS_ZERO, type Address, addressBytes } from '../move/address.ts';
-import { pairedMetadataAddress } from '../move/derived-address.ts';
+import { pairedMetadataAddress, primaryStoreOf } from '../move/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
 import { domainSeed, HASH_BYTES, sha3 } from '../move/hash.ts';
 import {
@@ -16,8 +16,6 @@ import type { Asset } from './api-contract.ts';
 
 /** Where the address stands in the input: after the domain's seed and the key's tag. */
 const ADDRESS_OFFSET = HASH_BYTES + 1;
-/** Last byte of the hash input of a derived object (spec/http.md §9.4). */
-const DERIVED_OBJECT_SCHEME = 0xfc;
 
 /** Hashes of the state keys that differ in the account only. */
 class AccountKeyHasher {
@@ -44,8 +42,6 @@ export class BalanceKeys {
   readonly #coinStores: AccountKeyHasher | undefined;
   /** Address of the metadata of the asset, or of the one that the coin is paired with; 32 bytes. */
   readonly metadata: Uint8Array;
-  /** owner ‖ metadata ‖ scheme: hashed, the primary store's address (spec/ledger.md §6.2). */
-  readonly #storeInput: Buffer;
 
   /** @throws RangeError for a coin type too deep for a coin store's key */
   constructor(asset: Asset) {
@@ -54,11 +50,6 @@ export class BalanceKeys {
     this.#coinStores = isCoin
       ? new AccountKeyHasher(resourceStateKey(ADDRESS_ZERO, coinStoreTag(asset.type)))
       : undefined;
-    this.#storeInput = Buffer.concat([
-      Buffer.alloc(ADDRESS_BYTES),
-      this.metadata,
-      Buffer.of(DERIVED_OBJECT_SCHEME),
-    ]);
   }
 
   /** Key hash of the account's coin store; `undefined` for an asset that is no coin. */
@@ -68,8 +59,7 @@ export class BalanceKeys {
 
   /** Key hash of the object group of the account's primary store. */
   primaryStoreGroup(account: Address): Buffer {
-    this.#storeInput.write(account, 0, ADDRESS_BYTES, 'hex');
-    return objectGroupKeys.hash(sha3(this.#storeInput));
+    return objectGroupKeys.hash(primaryStoreOf(addressBytes(account), this.metadata));
   }
 }
 

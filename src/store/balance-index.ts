@@ -21,10 +21,10 @@ import {
   type StoredBalance,
 } from './balance-column.ts';
 import type { Batch } from './batch.ts';
-import { BALANCES, type Column, PRIMARY_STORES, STATE } from './columns.ts';
+import { BALANCES, PRIMARY_STORES, STATE } from './columns.ts';
 import { encodeU64Key, NO_ORDER } from './order-key.ts';
 import { decodeStateRow } from './state-column.ts';
-import { MAX_GET_MANY_KEYS, type RowKey, type StoreReader } from './store.ts';
+import { getAll, type StoreReader } from './store.ts';
 
 /** The last of a chunk's writes to a key that may hold a balance. */
 export interface BalanceWrite {
@@ -45,6 +45,11 @@ export function balanceWriteOf(
       ? coinStoreChange(physical, path.metadata, value)
       : objectGroupChange(physical, value);
   return { version, change };
+}
+
+/** The last of a chunk's writes to an object group. */
+interface ObjectWrite extends BalanceWrite {
+  readonly change: ObjectGroupChange;
 }
 
 /** One balance on its way into the store. */
@@ -68,8 +73,8 @@ export async function putBalances(
   firstVersion: bigint,
 ): Promise<void> {
   const pending = new Map<string, PendingBalance>();
-  const objects = new Map<string, BalanceWrite & { readonly change: ObjectGroupChange }>();
-  const strangers: (BalanceWrite & { readonly change: ObjectGroupChange })[] = [];
+  const objects = new Map<string, ObjectWrite>();
+  const strangers: ObjectWrite[] = [];
   for (const { change, version } of writes) {
     if (change.kind === 'coinStore') {
       pendingOf(pending, change, version).coin = change;
@@ -112,7 +117,7 @@ function pendingOf(
 /** Objects that do not say whose primary store they are, and yet are one that is known. */
 async function findHolders(
   store: StoreReader,
-  strangers: readonly (BalanceWrite & { readonly change: ObjectGroupChange })[],
+  strangers: readonly ObjectWrite[],
   pending: Map<string, PendingBalance>,
 ): Promise<void> {
   const keys = strangers.map(({ change }) => ({ partition: change.address, order: NO_ORDER }));
@@ -124,24 +129,23 @@ async function findHolders(
   }
 }
 
+const NOTHING: StoredBalance = { version: 0n, coin: 0n, fungible: 0n };
+
 /** What there was before the first row of a balance, which leads back to it from its primary store. */
 async function beginBalance(
   batch: Batch,
   store: StoreReader,
   { holder, fungible }: PendingBalance,
-  objects: ReadonlyMap<string, BalanceWrite & { readonly change: ObjectGroupChange }>,
+  objects: ReadonlyMap<string, ObjectWrite>,
   firstVersion: bigint,
 ): Promise<StoredBalance> {
   const address = fungible?.address ?? primaryStoreOf(holder.owner, holder.metadata);
   putPrimaryStore(batch, address, holder);
-  if (fungible !== undefined) return { version: 0n, coin: 0n, fungible: fungible.amount };
+  if (fungible !== undefined) return NOTHING;
   // The object may be there already and have said nothing of this owner.
   const object = objects.get(address.toString('latin1'));
-  if (object !== undefined) {
-    const { version, change } = object;
-    return { version, coin: 0n, fungible: change.amount };
-  }
-  return storedObject(store, address, firstVersion);
+  if (object === undefined) return storedObject(store, address, firstVersion);
+  return { ...NOTHING, version: object.version, fungible: object.change.amount };
 }
 
 async function storedObject(
@@ -149,15 +153,14 @@ async function storedObject(
   address: Buffer,
   firstVersion: bigint,
 ): Promise<StoredBalance> {
-  const none = { version: 0n, coin: 0n, fungible: 0n };
-  if (firstVersion === 0n) return none;
+  if (firstVersion === 0n) return NOTHING;
   const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
   const physical = physicalStateKey(group);
   const hash = stateKeyHash(physical);
   const row = await store.seekLast(STATE, hash, encodeU64Key(firstVersion - 1n));
-  if (row === undefined) return none;
+  if (row === undefined) return NOTHING;
   const { version, bytes } = decodeStateRow(hash, row);
-  return { version, coin: 0n, fungible: objectGroupChange(physical, bytes).amount };
+  return { ...NOTHING, version, fungible: objectGroupChange(physical, bytes).amount };
 }
 
 function after(before: StoredBalance, { coin, fungible, version }: PendingBalance): StoredBalance {
@@ -167,18 +170,4 @@ function after(before: StoredBalance, { coin, fungible, version }: PendingBalanc
     coin: coin === undefined ? before.coin : coin.amount,
     fungible: fungible === undefined ? before.fungible : fungible.amount,
   };
-}
-
-/** `getMany` for any number of keys. */
-export async function getAll(
-  store: StoreReader,
-  column: Column,
-  keys: readonly RowKey[],
-): Promise<(Buffer | undefined)[]> {
-  const found: (Buffer | undefined)[] = [];
-  for (let at = 0; at < keys.length; at += MAX_GET_MANY_KEYS) {
-    const part = await store.getMany(column, keys.slice(at, at + MAX_GET_MANY_KEYS));
-    for (const value of part) found.push(value);
-  }
-  return found;
 }

@@ -117,6 +117,20 @@ export interface Store extends StoreReader {
   commit(batch: Batch): Promise<void>;
 }
 
+/** `getMany` for any number of keys. */
+export async function getAll(
+  store: StoreReader,
+  column: Column,
+  keys: readonly RowKey[],
+): Promise<(Buffer | undefined)[]> {
+  const found: (Buffer | undefined)[] = [];
+  for (let at = 0; at < keys.length; at += MAX_GET_MANY_KEYS) {
+    const part = await store.getMany(column, keys.slice(at, at + MAX_GET_MANY_KEYS));
+    for (const value of part) found.push(value);
+  }
+  return found;
+}
+
 /** @throws RangeError when a key has not the column's shape: a programmer's mistake. */
 export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {
   if (

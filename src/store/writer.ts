@@ -4,7 +4,7 @@
  * in.
  */
 import type { MaybePromise } from '../move/module/lookup.ts';
-import { getAll, putBalances } from './balance-index.ts';
+import { putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import type { Block } from './block-column.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
@@ -19,7 +19,7 @@ import {
 } from './identity-column.ts';
 import { andThen } from './maybe-promise.ts';
 import { encodeBucketKey } from './order-key.ts';
-import type { RowKey, Store, StoreReader } from './store.ts';
+import { getAll, type RowKey, type Store, type StoreReader } from './store.ts';
 import { ChunkError, RowDamagedError, StoreError } from './store-error.ts';
 
 /** What became of a chunk. */

@@ -5,8 +5,8 @@ import {
   AnswerCache,
   MAX_KEPT_ANSWER_BYTES,
 } from '../../src/api/answer-cache.ts';
-import { tagCoreOf } from '../../src/api/entity-tag.ts';
 import type { LedgerView } from '../../src/ledger/api-contract.ts';
+import { contentTag } from '../../src/ledger/content-tag.ts';
 
 /** Views are told apart by what object they are; besides, only their version is looked at. */
 const view = (version = 0n): LedgerView => ({ state: { version } }) as LedgerView;
@@ -85,7 +85,7 @@ it('keeps a long text as its bytes, with the same tag', () => {
   const body = 'é'.repeat(1_000);
   const kept = cache.keep(view(), 'json', '/a', { body });
   expect(Buffer.from(kept.body as Uint8Array).toString('utf8')).toBe(body);
-  expect(kept.tagCore).toBe(tagCoreOf(body));
+  expect(kept.tagCore).toBe(contentTag(body));
 });
 
 it('of a body that is kept elsewhere keeps the way to it, as long as it is there', () => {

@@ -44,19 +44,16 @@ import { DamageList, type VerifyContext } from '../../src/store/verify-context.t
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { chunk, transaction } from '../store/chunks.ts';
+import { randomSource as fractions, testSeed } from '../store/engines.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const runs = Number(process.env['RUNS'] ?? 12);
-console.log(`balance-index SEED=${seed} RUNS=${runs}`);
 
+/** A whole number below another. */
 type Random = (below: number) => number;
 
-function randomSource(start: number): Random {
-  let state = start >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+function randomSource(seed: number): Random {
+  const next = fractions(seed);
+  return (below) => Math.floor(next() * below);
 }
 
 const OWNERS = ['a11ce', 'b0b', 'ca401'].map(padAddress);
@@ -220,6 +217,7 @@ async function history(store: Store, random: Random, tally: Tally): Promise<void
 describe('rows of balances give what state gives', () => {
   it('in the model', async () => {
     const tally = { answered: 0, passed: 0, outcomes: new Set<string>() };
+    const seed = testSeed();
     for (let run = 0; run < runs; run += 1) {
       await history(new MemoryStore(), randomSource(seed + run), tally);
     }
@@ -235,7 +233,7 @@ describe('rows of balances give what state gives', () => {
     const tally = { answered: 0, passed: 0, outcomes: new Set<string>() };
     try {
       const store = await openLmdbStore({ directory });
-      await history(store, randomSource(seed), tally);
+      await history(store, randomSource(testSeed()), tally);
       await store.close();
     } finally {
       rmSync(directory, { recursive: true });

@@ -1,7 +1,7 @@
 /** `GET /v1/accounts/{address}/module/{module_name}` (spec/http.md §5.5, §8). */
 import type { ModuleAnswer } from '../../ledger/api-contract.ts';
+import { contentTag } from '../../ledger/content-tag.ts';
 import { type Answer, defineEndpoint } from '../endpoint.ts';
-import { tagCoreOf } from '../entity-tag.ts';
 import { requireOutput } from '../output-switches.ts';
 import { ADDRESS, IDENTIFIER, pathParameter, queryParameter, U64 } from '../parameters.ts';
 import { ModuleSchema } from '../schemas.ts';
@@ -22,7 +22,7 @@ function renderedAs(module: ModuleAnswer, format: 'json' | 'bcs'): Answer {
   let answer = forms[format];
   if (answer === undefined) {
     const body = format === 'json' ? Buffer.from(module.json()) : module.bytes;
-    answer = { body, tagCore: tagCoreOf(body), compressed: new Map() };
+    answer = { body, tagCore: contentTag(body), compressed: new Map() };
     forms[format] = answer;
   }
   return answer;

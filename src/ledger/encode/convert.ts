@@ -26,21 +26,10 @@ export interface EncodeContext {
 }
 
 /**
- * The signing message of a verified request.
- * @throws EncodeError of stage `convert`; RangeError when the chain id is no u8; whatever the lookup throws that is
- * no MoveError.
- */
-export async function convertEncodeRequest(
-  request: EncodeRequest,
-  context: EncodeContext,
-): Promise<Buffer> {
-  const message = convertWhenFound(request, context);
-  return message instanceof Promise ? await message : message;
-}
-
-/**
- * The same, at once when the lookup answers at once and everything is kept: waiting costs as much as encoding.
- * Throws or rejects.
+ * The signing message of a verified request; at once when the lookup answers at once and everything is kept: waiting
+ * costs as much as encoding.
+ * @throws EncodeError of stage `convert`, RangeError when the chain id is no u8, whatever the lookup throws that is
+ *   no MoveError; or rejects with them
  */
 export function convertWhenFound(
   request: EncodeRequest,

@@ -10,7 +10,7 @@ import { encodeQuickly } from './quick.ts';
 import { type EncodeRequest, parseEncodeRequest, parseRequestText } from './request.ts';
 import { verifyEncodeRequest } from './verify.ts';
 
-export { convertEncodeRequest, type EncodeContext } from './convert.ts';
+export type { EncodeContext } from './convert.ts';
 export { EncodeError, type EncodeErrorCode, type EncodeStage } from './encode-error.ts';
 export type { EncodeRequest } from './request.ts';
 export { parseEncodeRequest, parseRequestText } from './request.ts';
