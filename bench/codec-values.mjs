@@ -11,9 +11,12 @@ import {
   U64,
 } from '@aptos-labs/ts-sdk';
 import { bcs } from '@mysten/bcs';
-import { decodeBcs } from '../dist/move/bcs-reader.js';
-import { encodeBcs } from '../dist/move/bcs-writer.js';
-import { readRawTransaction, writeRawTransaction } from '../dist/move/user-transaction.js';
+import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
+import { encodeBcs } from '../dist/move/bcs/bcs-writer.js';
+import {
+  readRawTransaction,
+  writeRawTransaction,
+} from '../dist/move/transactions/user-transaction.js';
 
 /**
  * @typedef {{encode: () => Uint8Array, decode: (bytes: Uint8Array) => any, encodeDecoded: (value: any) => Uint8Array}} Side

@@ -181,7 +181,7 @@ export async function run(options) {
   const { encodeSubmission: encodeJson } = await import('../dist/ledger/encode/index.js');
   const { encodeSubmission: encodeObject } = await import('../dist/index.js');
   const { openLedger } = await import('../dist/ledger/open.js');
-  const { openLmdbReader } = await import('../dist/store/lmdb-store.js');
+  const { openLmdbReader } = await import('../dist/store/lmdb/lmdb-store.js');
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const store = openLmdbReader({ directory: await prepareLedger(folder) });

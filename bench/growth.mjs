@@ -1,8 +1,8 @@
 // Does a request cost more on a larger ledger? Processor time of each operation on a small ledger and on a large one, in
 // turns, with random keys of each. The ledgers are given: making a large one takes most of an hour.
-import { EVENTS } from '../dist/store/columns.js';
-import { openHead } from '../dist/store/head.js';
-import { openLmdbReader } from '../dist/store/lmdb-store.js';
+import { EVENTS } from '../dist/store/columns/columns.js';
+import { openHead } from '../dist/store/columns/head.js';
+import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { cpuMs } from './process-figures.mjs';

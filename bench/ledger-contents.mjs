@@ -1,8 +1,8 @@
 // What there is to ask of a ledger, read from its store: accounts, event streams.
 
-import { parsePhysicalStateKey } from '../dist/move/state-key.js';
-import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns.js';
-import { openLmdbReader } from '../dist/store/lmdb-store.js';
+import { parsePhysicalStateKey } from '../dist/move/types/state-key.js';
+import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
+import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
 
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
 

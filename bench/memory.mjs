@@ -3,8 +3,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHead } from '../dist/store/head.js';
-import { openLmdbReader } from '../dist/store/lmdb-store.js';
+import { openHead } from '../dist/store/columns/head.js';
+import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { anonymousBytes, withChildren } from './process-figures.mjs';

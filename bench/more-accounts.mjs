@@ -2,27 +2,27 @@
 // benchmarks that want many. What it adds is real state, but no transactions that anybody signed: `verify` refuses it,
 // so it is for ledgers that are made for a benchmark and thrown away.
 import { hash } from 'node:crypto';
-import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/derived-address.js';
-import {
-  accountCodec,
-  fungibleStoreCodec,
-  objectCoreCodec,
-} from '../dist/move/framework-resource.js';
+import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/types/derived-address.js';
 import {
   ACCOUNT_TAG,
   APTOS_COIN_TAG,
   FUNGIBLE_STORE_TAG,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../dist/move/framework-tag.js';
-import { encodeResourceGroup } from '../dist/move/resource-group.js';
+} from '../dist/move/types/framework-tag.js';
+import { encodeResourceGroup } from '../dist/move/types/resource-group.js';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../dist/move/state-key.js';
-import { frozenRootCount } from '../dist/store/head.js';
-import { openLmdbStore } from '../dist/store/lmdb-store.js';
+} from '../dist/move/types/state-key.js';
+import {
+  accountCodec,
+  fungibleStoreCodec,
+  objectCoreCodec,
+} from '../dist/move/values/framework-resource.js';
+import { frozenRootCount } from '../dist/store/columns/head.js';
+import { openLmdbStore } from '../dist/store/lmdb/lmdb-store.js';
 import { LedgerWriter } from '../dist/store/writer.js';
 
 const ACCOUNTS_IN_A_VERSION = 500;

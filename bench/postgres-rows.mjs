@@ -3,18 +3,18 @@
 
 import { LayoutCache } from '../dist/ledger/layout-cache.js';
 import { openLedger } from '../dist/ledger/open.js';
-import { coinStoreAmount, fungibleGroupBalance } from '../dist/move/balance-values.js';
-import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/derived-address.js';
-import { fungibleStoreCodec, objectCoreCodec } from '../dist/move/framework-resource.js';
-import { FUNGIBLE_STORE_TAG, OBJECT_CORE_TAG } from '../dist/move/framework-tag.js';
-import { decodeResourceGroup, findGroupMember } from '../dist/move/resource-group.js';
-import { parsePhysicalStateKey, stateKeyHash } from '../dist/move/state-key.js';
-import { formatStructTag } from '../dist/move/type-tag.js';
-import { renderValue } from '../dist/move/value-json.js';
-import { ACCOUNT_KEYS, EVENTS, STATE, TRANSACTIONS } from '../dist/store/columns.js';
-import { decodeEventRow } from '../dist/store/event-column.js';
-import { encodeBucketKey, encodeU64Key } from '../dist/store/order-key.js';
-import { decodeStateRow } from '../dist/store/state-column.js';
+import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/types/derived-address.js';
+import { FUNGIBLE_STORE_TAG, OBJECT_CORE_TAG } from '../dist/move/types/framework-tag.js';
+import { decodeResourceGroup, findGroupMember } from '../dist/move/types/resource-group.js';
+import { parsePhysicalStateKey, stateKeyHash } from '../dist/move/types/state-key.js';
+import { formatStructTag } from '../dist/move/types/type-tag.js';
+import { coinStoreAmount, fungibleGroupBalance } from '../dist/move/values/balance-values.js';
+import { fungibleStoreCodec, objectCoreCodec } from '../dist/move/values/framework-resource.js';
+import { renderValue } from '../dist/move/values/value-json.js';
+import { ACCOUNT_KEYS, EVENTS, STATE, TRANSACTIONS } from '../dist/store/columns/columns.js';
+import { decodeEventRow } from '../dist/store/columns/event-column.js';
+import { encodeBucketKey, encodeU64Key } from '../dist/store/columns/order-key.js';
+import { decodeStateRow } from '../dist/store/columns/state-column.js';
 import { columnRows } from './ledger-contents.mjs';
 
 /** Versions of a key that are read at once. */

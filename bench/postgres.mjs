@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openHead } from '../dist/store/head.js';
-import { openLmdbReader } from '../dist/store/lmdb-store.js';
+import { openHead } from '../dist/store/columns/head.js';
+import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
 import { startChild } from './child.mjs';
 import { CONNECTIONS, load, loadGenerator } from './load.mjs';
 import { COLUMNS_OF, grouped, readRows, SCHEMA, transactionRows } from './postgres-rows.mjs';

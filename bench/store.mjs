@@ -1,11 +1,11 @@
 // The store by itself, in process: the value of a key as of a version (last key at or below) beside a plain get of the
 // same rows, pages of 25 events, and durable commits in small chunks and large ones; each pair in turns.
 import { join } from 'node:path';
-import { sampleChunks } from '../dist/ingest/sample/sample.js';
-import { EVENTS, STATE } from '../dist/store/columns.js';
-import { openHead } from '../dist/store/head.js';
-import { openLmdbReader, openLmdbStore } from '../dist/store/lmdb-store.js';
-import { encodeU64Key, U64_MAX } from '../dist/store/order-key.js';
+import { sampleChunks } from '../dist/sample/sample.js';
+import { EVENTS, STATE } from '../dist/store/columns/columns.js';
+import { openHead } from '../dist/store/columns/head.js';
+import { encodeU64Key, U64_MAX } from '../dist/store/columns/order-key.js';
+import { openLmdbReader, openLmdbStore } from '../dist/store/lmdb/lmdb-store.js';
 import { LedgerWriter } from '../dist/store/writer.js';
 import { randomSource, randomStateRows, randomStreams } from './random-keys.mjs';
 import { PAGE_EVENTS } from './requests.mjs';

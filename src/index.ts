@@ -10,7 +10,7 @@ import {
 } from './ledger/decode/index.ts';
 import { type EncodeContext, encodeSubmission as encodeRequest } from './ledger/encode/index.ts';
 import type { SubmissionRequest } from './ledger/encode/request-object.ts';
-import { jsonOfPlain, type PlainJson, plainJson } from './move/json-plain.ts';
+import { jsonOfPlain, type PlainJson, plainJson } from './move/json/json-plain.ts';
 import type { EmbeddedNode, EmbeddedNodeOptions } from './node/embedded.ts';
 
 export {
@@ -35,12 +35,13 @@ export type {
   ScriptPayloadObject,
   SubmissionRequest,
 } from './ledger/encode/request-object.ts';
-export { type PlainJson, PlainJsonError, type PlainJsonErrorCode } from './move/json-plain.ts';
-export type { CompiledModule, LoaderLimits, ModuleId } from './move/module/compiled.ts';
-export { BinaryFormatError } from './move/module/format-error.ts';
-export type { MaybePromise, ModuleLookup } from './move/module/lookup.ts';
-export { DuplicateModuleError, modulesFrom } from './move/module/module-set.ts';
-export { readModule } from './move/module/read.ts';
+export type { MaybePromise } from './maybe-promise.ts';
+export { type PlainJson, PlainJsonError, type PlainJsonErrorCode } from './move/json/json-plain.ts';
+export type { CompiledModule, LoaderLimits, ModuleId } from './move/modules/compiled.ts';
+export { BinaryFormatError } from './move/modules/format-error.ts';
+export type { ModuleLookup } from './move/modules/lookup.ts';
+export { DuplicateModuleError, modulesFrom } from './move/modules/module-set.ts';
+export { readModule } from './move/modules/read.ts';
 
 /**
  * The bytes that the signers of a transaction sign: 32 bytes that name the domain, then the BCS of the transaction.

@@ -3,12 +3,12 @@
  * (design §5).
  */
 
-import { DEFAULT_DOMAIN_PREFIX } from '../move/hash.ts';
-import { conformsToScalar, type Schema, type Static, Type } from './json-schema.ts';
+import { DEFAULT_DOMAIN_PREFIX } from '../move/crypto/hash.ts';
+import { conformsToScalar, type Schema, type Static, Type } from './schemas/json-schema.ts';
 
-/** 8 MiB: the largest request body, decompressed (spec/http.md §10.3). */
+/** 8 MiB: the largest request body, decompressed (docs/spec/http.md §10.3). */
 export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
-/** Events or transactions on a page when `limit` is absent (spec/http.md §7.1, §11.1). */
+/** Events or transactions on a page when `limit` is absent (docs/spec/http.md §7.1, §11.1). */
 export const DEFAULT_PAGE_SIZE = 25;
 /** `limit` is a u16. */
 const MAX_PAGE_LIMIT = 65_535;

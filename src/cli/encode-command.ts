@@ -1,7 +1,7 @@
 /** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server (design §5). */
 import type { Command } from 'commander';
-import { readInput } from '../node/read-input.ts';
-import { nodeSettings } from '../node/settings.ts';
+import { readInput } from '../node/settings/read-input.ts';
+import { nodeSettings } from '../node/settings/settings.ts';
 import type { SubmissionSettings } from '../node/submission.ts';
 import type { CommandContext } from './main.ts';
 

@@ -55,7 +55,7 @@ async function run(flags: FollowFlags): Promise<void> {
   void stopSignal().then(() => abort.abort());
   // Loaded here: the other commands follow nobody.
   const { followIntoFolder } = await import('../node/follow.ts');
-  const { createLogger } = await import('../node/logger.ts');
+  const { createLogger } = await import('../node/metrics/logger.ts');
   const terminal = process.stderr.isTTY ? process.stderr : undefined;
   // The line on a terminal says what lines of information would say.
   const level = terminal !== undefined && flags.logLevel === 'info' ? 'warn' : flags.logLevel;

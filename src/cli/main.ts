@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { NodeError } from '../node/node-error.ts';
-import { packageVersion } from '../node/package-version.ts';
+import { packageVersion } from '../node/settings/package-version.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addFollowCommand } from './follow-command.ts';
 import { addInitCommand } from './init-command.ts';

@@ -1,10 +1,10 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until it is told to stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { workerCount } from '../node/cluster/worker-count.ts';
 import type { RunningNode } from '../node/running-node.ts';
-import { type NodeSettings, nodeSettings, settingFlags } from '../node/settings.ts';
+import { type NodeSettings, nodeSettings, settingFlags } from '../node/settings/settings.ts';
 import { stopSignal } from '../node/stop-signal.ts';
-import { workerCount } from '../node/worker-count.ts';
 import type { CommandContext } from './main.ts';
 
 /**
@@ -32,7 +32,7 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
 /** Starts a node in as many processes as the settings say. The parts are loaded here: other commands need none. */
 async function startServing(settings: NodeSettings): Promise<RunningNode> {
   const count = workerCount(settings);
-  if (count > 1) return (await import('../node/cluster.ts')).startCluster(settings, count);
+  if (count > 1) return (await import('../node/cluster/cluster.ts')).startCluster(settings, count);
   return (await import('../node/start-node.ts')).startNode(settings);
 }
 

@@ -1,6 +1,6 @@
 /** `daybook status`: what a ledger is and how much each of its columns holds. */
 import type { Command } from 'commander';
-import { DEFAULT_DATA_FOLDER } from '../node/settings.ts';
+import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
 import type { StatusReport } from '../node/status.ts';
 import type { CommandContext } from './main.ts';
 

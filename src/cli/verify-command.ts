@@ -1,6 +1,6 @@
 /** `daybook verify`: examines a ledger and prints a digest of each column (design §5). */
 import type { Command } from 'commander';
-import { DEFAULT_DATA_FOLDER } from '../node/settings.ts';
+import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
 import type { VerifyProgress, VerifyReport } from '../node/verify.ts';
 import type { CommandContext } from './main.ts';
 

@@ -1,28 +1,29 @@
 /**
  * Chunks for the store from versions as they are on the wire: the one way in for genesis, a feed and the sample
- * ledger. Blocks and epochs are read off the framework's events (spec/ledger.md §2.3).
+ * ledger. Blocks and epochs are read off the framework's events (docs/spec/ledger.md §2.3).
  */
-import { addressBytes } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs-writer.ts';
-import { type EventKey, writeEventKey } from '../move/event.ts';
+
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { HASH_BYTES } from '../move/crypto/hash.ts';
+import { type EventKey, writeEventKey } from '../move/transactions/event.ts';
+import { addressBytes } from '../move/types/address.ts';
+import { NEW_EPOCH_TAG } from '../move/types/framework-tag.ts';
+import { encodeTypeTag } from '../move/types/type-tag.ts';
 import {
   NEW_BLOCK_EVENT_KEY,
   NEW_EPOCH_EVENT_KEY,
   newBlockEventCodec,
   newEpochEventCodec,
-} from '../move/framework-event.ts';
-import { NEW_EPOCH_TAG } from '../move/framework-tag.ts';
-import { HASH_BYTES } from '../move/hash.ts';
-import { encodeTypeTag } from '../move/type-tag.ts';
-import type { Block, EpochEnd } from '../store/block-column.ts';
+} from '../move/values/framework-event.ts';
 import type {
   Chunk,
   ChunkModuleEvent,
   ChunkStreamEvent,
   ChunkTransaction,
 } from '../store/chunk.ts';
-import type { LedgerIdentity } from '../store/identity-column.ts';
+import type { Block, EpochEnd } from '../store/columns/block-column.ts';
+import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import { ChunkDataError, type ChunkDataErrorCode } from './chunk-data-error.ts';
 import { chunkEventOf, stateWritesOf } from './wire-parts.ts';
 

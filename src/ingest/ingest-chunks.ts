@@ -1,6 +1,6 @@
 /** From checked chunks into the store: the next chunk is made and translated while the last one is written to disk. */
 import type { Chunk } from '../store/chunk.ts';
-import type { Head } from '../store/head.ts';
+import type { Head } from '../store/columns/head.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { ChunkTranslator } from './translate/chunk-translator.ts';
 

@@ -1,13 +1,13 @@
 /**
  * Parts of events and write sets found in their wire bytes, without making values of them: what the store is given
- * are views on what came (spec/ledger.md §1.1–1.3).
+ * are views on what came (docs/spec/ledger.md §1.1–1.3).
  */
 
-import { ADDRESS_BYTES } from '../move/address.ts';
-import { BcsReader } from '../move/bcs-reader.ts';
-import { physicalStateKey, readStateKey } from '../move/state-key.ts';
-import { TYPE_TAG_MAX_NESTING } from '../move/type-tag.ts';
-import { MIN_WRITE_BYTES, readWriteOp } from '../move/write-set.ts';
+import { BcsReader } from '../move/bcs/bcs-reader.ts';
+import { MIN_WRITE_BYTES, readWriteOp } from '../move/transactions/write-set.ts';
+import { ADDRESS_BYTES } from '../move/types/address.ts';
+import { physicalStateKey, readStateKey } from '../move/types/state-key.ts';
+import { TYPE_TAG_MAX_NESTING } from '../move/types/type-tag.ts';
 import type { ChunkModuleEvent, ChunkStreamEvent, StateWrite } from '../store/chunk.ts';
 
 const MODULE_EVENT_VARIANT = 1;

@@ -1,12 +1,12 @@
-/** What pages of an account show: resources with groups opened, modules (spec/ledger.md §5.4). */
+/** What pages of an account show: resources with groups opened, modules (docs/spec/ledger.md §5.4). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatAddress } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { encodeBcs } from '../move/bcs-writer.ts';
-import type { ModuleId } from '../move/module/compiled.ts';
-import { decodeResourceGroup, encodeStructTag } from '../move/resource-group.ts';
-import type { StructTag } from '../move/type-tag.ts';
-import { compareStructTags } from '../move/type-tag-order.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import type { ModuleId } from '../move/modules/compiled.ts';
+import { formatAddress } from '../move/types/address.ts';
+import { decodeResourceGroup, encodeStructTag } from '../move/types/resource-group.ts';
+import type { StructTag } from '../move/types/type-tag.ts';
+import { compareStructTags } from '../move/types/type-tag-order.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { ListedItem } from './listing.ts';
 

@@ -1,14 +1,15 @@
-/** Accounts: sequence number and authentication key (spec/http.md §1.5). */
-import { type Address, addressBytes, formatAddress } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
+/** Accounts: sequence number and authentication key (docs/spec/http.md §1.5). */
+
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { type Address, addressBytes, formatAddress } from '../move/types/address.ts';
+import { ACCOUNT_TAG } from '../move/types/framework-tag.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import {
   type Account,
   accountCodec,
   featuresCodec,
   isFeatureEnabled,
-} from '../move/framework-resource.ts';
-import { ACCOUNT_TAG } from '../move/framework-tag.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
+} from '../move/values/framework-resource.ts';
 import type { AccountAnswer } from './api-contract.ts';
 import { LedgerError } from './ledger-error.ts';
 import { FEATURES_KEY_HASH } from './loader-limits.ts';

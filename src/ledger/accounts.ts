@@ -1,8 +1,10 @@
 /** The questions about accounts, over a stored ledger. */
-import { ADDRESS_ONE, type Address, formatAddress } from '../move/address.ts';
-import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
-import type { Path } from '../move/state-key.ts';
-import { formatStructTag, type StructTag } from '../move/type-tag.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { ADDRESS_ONE, type Address, formatAddress } from '../move/types/address.ts';
+import type { Path } from '../move/types/state-key.ts';
+import { formatStructTag, type StructTag } from '../move/types/type-tag.ts';
 import type { StoreView } from '../store/view.ts';
 import { accountAt } from './account.ts';
 import {

@@ -1,10 +1,12 @@
 /**
  * What the API may ask of a ledger. All answers of one view come from one reading of the head: take a view at the
- * start of a request and use nothing else (spec/http.md §3.1).
+ * start of a request and use nothing else (docs/spec/http.md §3.1).
  */
-import type { Address } from '../move/address.ts';
-import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
-import type { StructTag } from '../move/type-tag.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import type { Address } from '../move/types/address.ts';
+import type { StructTag } from '../move/types/type-tag.ts';
 
 /** The ledger's state as the response headers show it. */
 export interface LedgerState {
@@ -177,7 +179,7 @@ export interface LedgerView {
   eventPage(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer>;
   readonly accounts: AccountQuestions;
   readonly history: HistoryQuestions;
-  /** Modules of the latest state, loaded under the on-chain limits (spec/move.md §4.2). */
+  /** Modules of the latest state, loaded under the on-chain limits (docs/spec/move.md §4.2). */
   readonly lookupModule: ModuleLookup;
 }
 

@@ -2,16 +2,17 @@
  * State keys of balances, made quickly: all of a key but the account is the same for all balances of an asset, so the
  * hash input is laid out once per asset and only the account is filled in.
  */
-import { ADDRESS_BYTES, ADDRESS_ZERO, type Address, addressBytes } from '../move/address.ts';
-import { pairedMetadataAddress, primaryStoreOf } from '../move/derived-address.ts';
-import { coinStoreTag, OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
-import { domainSeed, HASH_BYTES, sha3 } from '../move/hash.ts';
+
+import { domainSeed, HASH_BYTES, sha3 } from '../move/crypto/hash.ts';
+import { ADDRESS_BYTES, ADDRESS_ZERO, type Address, addressBytes } from '../move/types/address.ts';
+import { pairedMetadataAddress, primaryStoreOf } from '../move/types/derived-address.ts';
+import { coinStoreTag, OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
 import {
   type AccessPathKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../move/state-key.ts';
+} from '../move/types/state-key.ts';
 import type { Asset } from './api-contract.ts';
 
 /** Where the address stands in the input: after the domain's seed and the key's tag. */

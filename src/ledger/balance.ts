@@ -1,12 +1,13 @@
-/** Balances of coins and fungible assets (spec/http.md §9). */
-import { type Address, addressBytes } from '../move/address.ts';
-import { coinStoreAmount, fungibleGroupBalance } from '../move/balance-values.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { coinStoreTag } from '../move/framework-tag.ts';
-import type { MaybePromise } from '../move/module/lookup.ts';
-import { formatStructTag, TYPE_TAG_MAX_NESTING, type TypeTag } from '../move/type-tag.ts';
-import type { StoredBalance } from '../store/balance-column.ts';
-import { andThen } from '../store/maybe-promise.ts';
+/** Balances of coins and fungible assets (docs/spec/http.md §9). */
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import { andThen } from '../maybe-promise.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { type Address, addressBytes } from '../move/types/address.ts';
+import { coinStoreTag } from '../move/types/framework-tag.ts';
+import { formatStructTag, TYPE_TAG_MAX_NESTING, type TypeTag } from '../move/types/type-tag.ts';
+import { coinStoreAmount, fungibleGroupBalance } from '../move/values/balance-values.ts';
+import type { StoredBalance } from '../store/columns/balance-column.ts';
 import type { StoreView } from '../store/view.ts';
 import type { Asset } from './api-contract.ts';
 import { type BalanceKeys, balanceKeysOf } from './balance-keys.ts';

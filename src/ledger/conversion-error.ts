@@ -1,7 +1,7 @@
 /** Stored bytes that cannot be shown: a type that has no layout, or a value that is none of its type. */
-import { BcsError } from '../move/bcs-reader.ts';
-import { LayoutError } from '../move/layout.ts';
-import { ValueDecodeError } from '../move/value-error.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { LayoutError } from '../move/values/layout.ts';
+import { ValueDecodeError } from '../move/values/value-error.ts';
 import { LedgerError } from './ledger-error.ts';
 
 /**

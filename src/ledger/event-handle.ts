@@ -1,12 +1,13 @@
-/** Streams by the handle that a resource holds: which field, which key (spec/ledger.md §1.3). */
-import { type Address, formatAddress } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { eventHandleCodec } from '../move/framework-resource.ts';
-import { type FoundStruct, findStruct } from '../move/layout-lookup.ts';
-import type { FieldDefinition } from '../move/module/compiled.ts';
-import type { ModuleLookup } from '../move/module/lookup.ts';
-import { formatStructTag, type StructTag } from '../move/type-tag.ts';
-import { splitFields } from '../move/value-json.ts';
+/** Streams by the handle that a resource holds: which field, which key (docs/spec/ledger.md §1.3). */
+
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import type { FieldDefinition } from '../move/modules/compiled.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { type Address, formatAddress } from '../move/types/address.ts';
+import { formatStructTag, type StructTag } from '../move/types/type-tag.ts';
+import { eventHandleCodec } from '../move/values/framework-resource.ts';
+import { type FoundStruct, findStruct } from '../move/values/layout-lookup.ts';
+import { splitFields } from '../move/values/value-json.ts';
 import type { EventStreamId } from './api-contract.ts';
 import { conversionError } from './conversion-error.ts';
 import type { LayoutCache } from './layout-cache.ts';

@@ -1,9 +1,10 @@
-/** Pages of an event stream as JSON and BCS (spec/http.md §7.4, §7.5). */
-import { addressBytes, formatAddress } from '../move/address.ts';
-import { BcsWriter } from '../move/bcs-writer.ts';
-import type { ModuleLookup } from '../move/module/lookup.ts';
-import { renderValueUtf8 } from '../move/value-json.ts';
-import type { StoredEvent } from '../store/event-column.ts';
+/** Pages of an event stream as JSON and BCS (docs/spec/http.md §7.4, §7.5). */
+
+import { BcsWriter } from '../move/bcs/bcs-writer.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { addressBytes, formatAddress } from '../move/types/address.ts';
+import { renderValueUtf8 } from '../move/values/value-json.ts';
+import type { StoredEvent } from '../store/columns/event-column.ts';
 import type { EventStreamId } from './api-contract.ts';
 import { conversionError } from './conversion-error.ts';
 import type { LayoutCache, LayoutStamp, RenderedType } from './layout-cache.ts';

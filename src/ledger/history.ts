@@ -1,8 +1,8 @@
-/** The questions about blocks and transactions, over a stored ledger (spec/ledger.md §3.1, §3.2). */
-import { BcsWriter } from '../move/bcs-writer.ts';
-import { writeHash } from '../move/fixed-bytes.ts';
-import { formatHex } from '../move/hex.ts';
-import type { Block } from '../store/block-column.ts';
+/** The questions about blocks and transactions, over a stored ledger (docs/spec/ledger.md §3.1, §3.2). */
+import { BcsWriter } from '../move/bcs/bcs-writer.ts';
+import { writeHash } from '../move/bcs/fixed-bytes.ts';
+import { formatHex } from '../move/bcs/hex.ts';
+import type { Block } from '../store/columns/block-column.ts';
 import type { StoreView } from '../store/view.ts';
 import type { BlockAnswer, HistoryQuestions, LedgerState } from './api-contract.ts';
 import { LedgerError } from './ledger-error.ts';

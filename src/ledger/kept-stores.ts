@@ -1,18 +1,19 @@
 /**
  * Which objects belong to accounts whose history is kept: their primary fungible stores, so that
  * their balances can be asked at every kept version. The store of an account and an asset lies at
- * an address of its own (spec/ledger.md §6.2); the asset is read from its value, and the address
+ * an address of its own (docs/spec/ledger.md §6.2); the asset is read from its value, and the address
  * must follow from both.
  */
-import { type Address, addressFromBytes } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { primaryStoreAddress } from '../move/derived-address.ts';
-import { fungibleStoreCodec } from '../move/framework-resource.ts';
-import { FUNGIBLE_STORE_TAG, OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
-import { decodeResourceGroup, findGroupMember } from '../move/resource-group.ts';
-import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/state-key.ts';
-import type { KeptObject } from '../store/prune-step.ts';
-import type { KeptAccounts } from '../store/pruning-column.ts';
+
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { type Address, addressFromBytes } from '../move/types/address.ts';
+import { primaryStoreAddress } from '../move/types/derived-address.ts';
+import { FUNGIBLE_STORE_TAG, OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
+import { decodeResourceGroup, findGroupMember } from '../move/types/resource-group.ts';
+import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import { fungibleStoreCodec } from '../move/values/framework-resource.ts';
+import type { KeptAccounts } from '../store/columns/pruning-column.ts';
+import type { KeptObject } from '../store/pruning/prune-step.ts';
 
 /**
  * Most addresses of primary stores remembered; all are dropped together when there are more. Some

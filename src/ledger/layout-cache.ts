@@ -3,13 +3,15 @@
  * that may be upgraded, so each remembers the loaded modules it was made from and is used in a later view only after
  * lookups there gave these very objects.
  */
-import type { DecodeLayout } from '../move/layout.ts';
-import { resolveDecodeLayout } from '../move/layout-decode.ts';
-import type { CompiledModule, ModuleId } from '../move/module/compiled.ts';
-import { BinaryFormatError } from '../move/module/format-error.ts';
-import type { MaybePromise, ModuleLookup } from '../move/module/lookup.ts';
-import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/type-tag.ts';
-import { utf8Units } from '../move/value-json.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { CompiledModule, ModuleId } from '../move/modules/compiled.ts';
+import { BinaryFormatError } from '../move/modules/format-error.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/types/type-tag.ts';
+import type { DecodeLayout } from '../move/values/layout.ts';
+import { resolveDecodeLayout } from '../move/values/layout-decode.ts';
+import { utf8Units } from '../move/values/value-json.ts';
 import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 
 /** Memory for layouts, in bytes, estimated. */

@@ -1,4 +1,4 @@
-/** What can go wrong when a ledger is asked, in the interface's words (spec/http.md §4.2, §5.4–5.7). */
+/** What can go wrong when a ledger is asked, in the interface's words (docs/spec/http.md §4.2, §5.4–5.7). */
 
 /** Codes of failures that a question can end in; the API maps them to statuses. */
 export type LedgerErrorCode =

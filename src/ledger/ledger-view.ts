@@ -1,9 +1,11 @@
 /** A ledger as one head shows it: the answers to the four operations. */
-import type { Address } from '../move/address.ts';
-import { ADDRESS_ONE, formatAddress } from '../move/address.ts';
-import type { CompiledModule, LoaderLimits, ModuleId } from '../move/module/compiled.ts';
-import { type MaybePromise, type ModuleLookup, rememberingIds } from '../move/module/lookup.ts';
-import type { LedgerIdentity } from '../store/identity-column.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { CompiledModule, LoaderLimits, ModuleId } from '../move/modules/compiled.ts';
+import { type ModuleLookup, rememberingIds } from '../move/modules/lookup.ts';
+import type { Address } from '../move/types/address.ts';
+import { ADDRESS_ONE, formatAddress } from '../move/types/address.ts';
+import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { StoreView } from '../store/view.ts';
 import { StoredAccounts } from './accounts.ts';
 import type {

@@ -1,14 +1,14 @@
 /**
  * Pages of what lies under an account: the state keys of some kinds that have a value at a version, in the order of
- * their physical encoding (spec/ledger.md §5.4). The cursor of a page is the physical key that the next one begins
+ * their physical encoding (docs/spec/ledger.md §5.4). The cursor of a page is the physical key that the next one begins
  * with.
  *
  * An answer is bounded in items, in bytes and in keys looked at: whatever bound is reached first ends the page, and
  * its cursor says where to go on. So a page may hold less than was asked for, or nothing, and have a next one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Address } from '../move/address.ts';
-import { BcsReader } from '../move/bcs-reader.ts';
+import { BcsReader } from '../move/bcs/bcs-reader.ts';
+import type { Address } from '../move/types/address.ts';
 import {
   type AccessPathKey,
   type Path,
@@ -17,9 +17,9 @@ import {
   resourceGroupStateKey,
   resourceStateKey,
   stateKeyHash,
-} from '../move/state-key.ts';
-import type { StructTag } from '../move/type-tag.ts';
-import type { StateEntry } from '../store/state-column.ts';
+} from '../move/types/state-key.ts';
+import type { StructTag } from '../move/types/type-tag.ts';
+import type { StateEntry } from '../store/columns/state-column.ts';
 import type { AccountKeyPage, AccountKeyQuery } from '../store/view.ts';
 import type { ListingRequest } from './api-contract.ts';
 

@@ -1,10 +1,11 @@
-/** Which modules load, by the feature flags on the chain (spec/move.md §4.2). */
-import { ADDRESS_ONE } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { featuresCodec, isFeatureEnabled } from '../move/framework-resource.ts';
-import { FEATURES_TAG } from '../move/framework-tag.ts';
-import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../move/module/compiled.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
+/** Which modules load, by the feature flags on the chain (docs/spec/move.md §4.2). */
+
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../move/modules/compiled.ts';
+import { ADDRESS_ONE } from '../move/types/address.ts';
+import { FEATURES_TAG } from '../move/types/framework-tag.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import { featuresCodec, isFeatureEnabled } from '../move/values/framework-resource.ts';
 import type { StateReader } from './state-reader.ts';
 
 /** State key hash of the feature flags. */

@@ -3,10 +3,11 @@
  * in the cache, so that whatever is computed of it (ABI, layouts, encoding plans) is computed once and can tell an
  * upgrade by identity.
  */
-import type { Address } from '../move/address.ts';
-import type { MaybePromise } from '../move/module/lookup.ts';
-import { moduleStateKey, physicalStateKey, stateKeyHash } from '../move/state-key.ts';
-import type { StateEntry } from '../store/state-column.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Address } from '../move/types/address.ts';
+import { moduleStateKey, physicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import type { StateEntry } from '../store/columns/state-column.ts';
 import { BoundedCache, type CacheSize } from './bounded-cache.ts';
 import type { StateReader } from './state-reader.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';

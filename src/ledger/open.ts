@@ -1,11 +1,11 @@
 /** Opens a stored ledger for questions. */
 
-import type { MaybePromise } from '../move/module/lookup.ts';
-import type { Head } from '../store/head.ts';
-import { HeadReader } from '../store/head.ts';
-import { type LedgerIdentity, readLedgerIdentity } from '../store/identity-column.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Head } from '../store/columns/head.ts';
+import { HeadReader } from '../store/columns/head.ts';
+import { type LedgerIdentity, readLedgerIdentity } from '../store/columns/identity-column.ts';
+import { type KeptAccounts, readKeptAccounts } from '../store/columns/pruning-column.ts';
 import type { KeptBytes } from '../store/kept-bytes.ts';
-import { type KeptAccounts, readKeptAccounts } from '../store/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';

@@ -3,19 +3,24 @@
  * accounts can be asked, from the version on that it is whole from.
  *
  * It also sees to it that nothing is answered from half-pruned state. A view may be older than the
- * newest pruning. A row that is found is right all the same (src/store/prune-step.ts); absence is
+ * newest pruning. A row that is found is right all the same (src/store/pruning/prune-step.ts); absence is
  * trusted only while nothing that the view shows can have been deleted, and otherwise the head is
  * read again. Deleting begins READER_GRACE_MS after the new oldest version was published; so a view
  * whose head was still the newest half of that ago needs no second look, and a request that is
  * answered at once never pays for one.
  */
-import type { Address } from '../move/address.ts';
-import type { MaybePromise } from '../move/module/lookup.ts';
-import type { StreamId } from '../store/event-column.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Address } from '../move/types/address.ts';
+import type { StreamId } from '../store/columns/event-column.ts';
+import { type Head, openHead } from '../store/columns/head.ts';
+import {
+  type KeptAccounts,
+  READER_GRACE_MS,
+  readKeptAccount,
+} from '../store/columns/pruning-column.ts';
+import type { StateEntry } from '../store/columns/state-column.ts';
 import { type EventPage, type EventPageQuery, EventStreamView } from '../store/event-pages.ts';
-import { type Head, openHead } from '../store/head.ts';
-import { type KeptAccounts, READER_GRACE_MS, readKeptAccount } from '../store/pruning-column.ts';
-import type { StateEntry } from '../store/state-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import { EventGapError } from '../store/store-error.ts';
 import { resolveVersion, versionPruned } from './resolve-version.ts';

@@ -1,4 +1,4 @@
-/** Which versions can be asked (spec/http.md §5.4). */
+/** Which versions can be asked (docs/spec/http.md §5.4). */
 import type { LedgerState } from './api-contract.ts';
 import { LedgerError } from './ledger-error.ts';
 

@@ -1,19 +1,26 @@
-/** Single resources at a version, plain ones and members of groups (spec/ledger.md §5.5, spec/http.md §1.6). */
-import { type Address, formatAddress } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { BinaryFormatError } from '../move/module/format-error.ts';
-import type { ModuleLookup } from '../move/module/lookup.ts';
-import { resourceGroupOf } from '../move/module/metadata.ts';
-import { decodeResourceGroup, encodeStructTag, findGroupMember } from '../move/resource-group.ts';
+/**
+ * Single resources at a version, plain ones and members of groups (docs/spec/ledger.md §5.5, docs/spec/http.md §1.6).
+ */
+
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { BinaryFormatError } from '../move/modules/format-error.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { resourceGroupOf } from '../move/modules/metadata.ts';
+import { type Address, formatAddress } from '../move/types/address.ts';
+import {
+  decodeResourceGroup,
+  encodeStructTag,
+  findGroupMember,
+} from '../move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
   type StateKey,
   stateKeyHash,
-} from '../move/state-key.ts';
-import { formatStructTag, INDEX_OF_KIND, type StructTag } from '../move/type-tag.ts';
-import { renderValue } from '../move/value-json.ts';
+} from '../move/types/state-key.ts';
+import { formatStructTag, INDEX_OF_KIND, type StructTag } from '../move/types/type-tag.ts';
+import { renderValue } from '../move/values/value-json.ts';
 import { conversionError } from './conversion-error.ts';
 import type { LayoutCache, RenderedType } from './layout-cache.ts';
 import { LedgerError } from './ledger-error.ts';

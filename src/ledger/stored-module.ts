@@ -1,15 +1,15 @@
 /** A published module as the ledger gives it out: bytes, JSON and loaded form, each made once. */
 
-import { moduleAbiJson } from '../move/abi.ts';
-import { AbiError, abiTooLarge } from '../move/abi-error.ts';
-import { formatHex } from '../move/hex.ts';
+import { formatHex } from '../move/bcs/hex.ts';
+import { moduleAbiJson } from '../move/modules/abi.ts';
+import { AbiError, abiTooLarge } from '../move/modules/abi-error.ts';
 import {
   type CompiledModule,
   DEFAULT_LOADER_LIMITS,
   type LoaderLimits,
-} from '../move/module/compiled.ts';
-import { BinaryFormatError } from '../move/module/format-error.ts';
-import { readModule } from '../move/module/read.ts';
+} from '../move/modules/compiled.ts';
+import { BinaryFormatError } from '../move/modules/format-error.ts';
+import { readModule } from '../move/modules/read.ts';
 import type { ModuleAnswer } from './api-contract.ts';
 import { LedgerError } from './ledger-error.ts';
 
@@ -32,8 +32,8 @@ export class StoredModule implements ModuleAnswer {
   }
 
   /**
-   * `{"bytecode":"0x…","abi":{…}}`; `abi` is null when the bytes do not load (spec/http.md §8.2) or the module is
-   * the one that the reference cannot print (spec/move.md §6).
+   * `{"bytecode":"0x…","abi":{…}}`; `abi` is null when the bytes do not load (docs/spec/http.md §8.2) or the module is
+   * the one that the reference cannot print (docs/spec/move.md §6).
    * @throws LedgerError `internal_error` for an ABI above the size limit.
    */
   json(): string {

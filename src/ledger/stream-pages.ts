@@ -2,9 +2,10 @@
  * Pages of event streams as one view answers them, in two ways that give the same: the plain one reads the events and
  * renders them, the quick one finds the page that was made of them before (test/api/kept-pages.test.ts compares them).
  */
-import { type Address, formatAddress } from '../move/address.ts';
-import type { ModuleLookup } from '../move/module/lookup.ts';
-import type { StoredEvent } from '../store/event-column.ts';
+
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { type Address, formatAddress } from '../move/types/address.ts';
+import type { StoredEvent } from '../store/columns/event-column.ts';
 import { firstOfNewest } from '../store/event-pages.ts';
 import { EventGapError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
@@ -136,7 +137,7 @@ export class StreamPages {
   }
 }
 
-/** 80 hex digits: creation number little-endian, then the address (spec/http.md §5.7). */
+/** 80 hex digits: creation number little-endian, then the address (docs/spec/http.md §5.7). */
 function eventKeyText(address: Address, creationNumber: bigint): string {
   const number = Buffer.allocUnsafe(8);
   number.writeBigUInt64LE(creationNumber);

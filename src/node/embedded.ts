@@ -5,10 +5,10 @@
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GENERATOR_VERSION } from '../ingest/sample/genesis-resources.ts';
-import { STORE_FORMAT_VERSION } from '../store/columns.ts';
+import { GENERATOR_VERSION } from '../sample/framework/genesis-resources.ts';
+import { STORE_FORMAT_VERSION } from '../store/columns/columns.ts';
 import { makeSample, type SampleRequest, SMALL_SAMPLE } from './sample.ts';
-import { type NodeSettings, nodeSettingsWith } from './settings.ts';
+import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
 
 /** How a node inside another program is started; everything may be left out. */

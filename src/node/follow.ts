@@ -8,15 +8,15 @@ import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openProver } from '../ingest/feed/prover.ts';
 import { parseTrustedRoot } from '../ingest/feed/trusted-root.ts';
 import { interfaceBase } from '../ingest/feed/upstream-url.ts';
-import { formatWaypoint, WaypointTextError } from '../move/waypoint.ts';
-import type { Head } from '../store/head.ts';
+import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
+import type { Head } from '../store/columns/head.ts';
 import { LedgerWriter } from '../store/writer.ts';
-import { refuseUsedFolder } from './data-folder.ts';
 import { FollowProgress, splitOf } from './follow-progress.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, hasStore, openStoreWriter } from './open-store.ts';
 import type { ProgressOutput } from './progress.ts';
+import { refuseUsedFolder } from './settings/data-folder.ts';
 
 /** How often an upstream that has nothing new is asked, in milliseconds. */
 const POLL_INTERVAL_MS = 250;

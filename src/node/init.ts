@@ -4,20 +4,24 @@ import {
   type GenesisCounts,
   MAX_GENESIS_BYTES,
   readGenesis,
-} from '../ingest/genesis.ts';
-import { chunkOfGenesis } from '../ingest/genesis-chunk.ts';
-import { GenesisError } from '../ingest/genesis-error.ts';
-import { checkWaypoint, type GenesisProof, proveGenesis } from '../ingest/genesis-waypoint.ts';
+} from '../ingest/genesis/genesis.ts';
+import { chunkOfGenesis } from '../ingest/genesis/genesis-chunk.ts';
+import { GenesisError } from '../ingest/genesis/genesis-error.ts';
+import {
+  checkWaypoint,
+  type GenesisProof,
+  proveGenesis,
+} from '../ingest/genesis/genesis-waypoint.ts';
 import { ingestChunks } from '../ingest/ingest-chunks.ts';
 import {
   formatWaypoint,
   parseWaypoint,
   type Waypoint,
   WaypointTextError,
-} from '../move/waypoint.ts';
-import { readInputFile } from './input-file.ts';
+} from '../move/transactions/waypoint.ts';
 import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
+import { readInputFile } from './settings/input-file.ts';
 
 /** Most bytes read of a waypoint file. */
 const MAX_WAYPOINT_FILE_BYTES = 4096;

@@ -1,9 +1,9 @@
 /** Making a ledger in a folder that has none. */
-import { openLmdbStore } from '../store/lmdb-store.ts';
+import { openLmdbStore } from '../store/lmdb/lmdb-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
-import { refuseUsedFolder } from './data-folder.ts';
 import { NodeError } from './node-error.ts';
+import { refuseUsedFolder } from './settings/data-folder.ts';
 
 /**
  * Runs `fill` with the writer of a new, empty ledger in the folder and closes the store after it, whatever happens.

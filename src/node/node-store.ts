@@ -3,13 +3,13 @@
  * beside the answering.
  */
 import type { Logger } from 'pino';
-import { readHead } from '../store/head.ts';
+import { readHead } from '../store/columns/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import type { Following } from './follow.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
-import type { NodeSettings } from './settings.ts';
+import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './stop-list.ts';
 
 /** The store of a node, and what writes it. */

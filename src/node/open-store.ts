@@ -1,7 +1,7 @@
 /** Opening the store in a data folder, with failures in words that say what to do. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLmdbReader, openLmdbStore } from '../store/lmdb-store.ts';
+import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { NodeError } from './node-error.ts';

@@ -1,18 +1,18 @@
 /** `--produce N`: a sample ledger that keeps growing, so that things move. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { ChunkTranslator } from '../ingest/translate/chunk-translator.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { padAddress } from '../move/types/address.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import { parseStructTag } from '../move/types/type-parser.ts';
 import {
   continueSampleInParallel,
   MAX_SAMPLE_TRANSACTIONS,
   readSampleSettings,
   SAMPLE_RESOURCE,
   SampleError,
-} from '../ingest/sample/sample.ts';
-import { ChunkTranslator } from '../ingest/translate/chunk-translator.ts';
-import { padAddress } from '../move/address.ts';
-import { BcsError } from '../move/bcs-reader.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/state-key.ts';
-import { parseStructTag } from '../move/type-parser.ts';
+} from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
 import type { StoreReader } from '../store/store.ts';
 import { StoreFullError } from '../store/store-error.ts';

@@ -4,16 +4,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { keptPrimaryStores } from '../ledger/kept-stores.ts';
-import { type Address, HexTextError, parseAddress } from '../move/address.ts';
-import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/prune.ts';
-import type { PrunePolicy } from '../store/prune-target.ts';
-import { MAX_KEPT_ACCOUNTS, type PruneProgress } from '../store/pruning-column.ts';
+import { type Address, HexTextError, parseAddress } from '../move/types/address.ts';
+import { MAX_KEPT_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
+import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';
+import type { PrunePolicy } from '../store/pruning/prune-target.ts';
 import { StoreFullError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
-import { readInputFile } from './input-file.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, emptyStoreError, openStoreReader, openStoreWriter } from './open-store.ts';
-import type { NodeSettings } from './settings.ts';
+import { readInputFile } from './settings/input-file.ts';
+import type { NodeSettings } from './settings/settings.ts';
 
 /** How often a serving node looks whether something can be pruned, in milliseconds. */
 const PRUNE_INTERVAL_MS = 1_000;

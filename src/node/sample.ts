@@ -1,6 +1,6 @@
 /** `daybook sample`, and the small sample ledger that `serve` makes where there is none. */
 import { ingestChunks } from '../ingest/ingest-chunks.ts';
-import { SampleError, sampleChunksInParallel } from '../ingest/sample/sample.ts';
+import { SampleError, sampleChunksInParallel } from '../sample/sample.ts';
 import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
 

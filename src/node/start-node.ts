@@ -4,15 +4,16 @@
  * it was imported; what was started is stopped by one list. cluster.ts does the same with several
  * processes.
  */
-import { interfaceUrl, parseListenAddress } from './listen-address.ts';
-import { createLogger } from './logger.ts';
-import { startWantedMetrics } from './metrics-setting.ts';
+
+import { startInterface } from './cluster/worker-interface.ts';
+import { createLogger } from './metrics/logger.ts';
 import { openNodeStore } from './node-store.ts';
 import { asNodeError } from './open-store.ts';
 import { type RunningNode, readyLine } from './running-node.ts';
-import type { NodeSettings } from './settings.ts';
+import { interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
+import { startWantedMetrics } from './settings/metrics-setting.ts';
+import type { NodeSettings } from './settings/settings.ts';
 import { StopList } from './stop-list.ts';
-import { startInterface } from './worker-interface.ts';
 
 /**
  * Starts a node and resolves when it answers.

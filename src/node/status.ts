@@ -1,6 +1,6 @@
 /** `daybook status`: what a ledger is and how much each column holds. */
-import { readHead } from '../store/head.ts';
-import { readLedgerIdentity } from '../store/identity-column.ts';
+import { readHead } from '../store/columns/head.ts';
+import { readLedgerIdentity } from '../store/columns/identity-column.ts';
 import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
 /** The object that `status --json` prints (design §5); versions and heights are decimal strings as in the API. */

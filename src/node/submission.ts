@@ -10,11 +10,11 @@ import {
 import { EncodeError, encodeSubmission } from '../ledger/encode/index.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
-import { formatHex } from '../move/hex.ts';
-import { plainJson } from '../move/json-plain.ts';
+import { formatHex } from '../move/bcs/hex.ts';
+import { plainJson } from '../move/json/json-plain.ts';
 import { NodeError } from './node-error.ts';
 import { openStoreReader } from './open-store.ts';
-import type { NodeSettings } from './settings.ts';
+import type { NodeSettings } from './settings/settings.ts';
 
 /** The settings that change what the commands answer. */
 export type SubmissionSettings = Pick<NodeSettings, 'data' | 'signingDomainPrefix'>;

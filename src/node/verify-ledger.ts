@@ -1,6 +1,7 @@
 /** Examining the ledger of a folder in this process. */
-import { type VerifyProgress, type VerifyReport, verifyLedger } from '../ingest/verify.ts';
+
 import { RowDamagedError, StoreError } from '../store/store-error.ts';
+import { type VerifyProgress, type VerifyReport, verifyLedger } from '../verify/verify-ledger.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, openStoreReader } from './open-store.ts';
 

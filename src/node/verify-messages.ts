@@ -1,5 +1,5 @@
 /** What the process that examines a ledger tells the one that started it. */
-import type { VerifyProgress, VerifyReport } from '../ingest/verify.ts';
+import type { VerifyProgress, VerifyReport } from '../verify/verify-ledger.ts';
 import type { NodeErrorCode } from './node-error.ts';
 
 /** A message; sent in the form of structured clones, so numbers stay bigint. */

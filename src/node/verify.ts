@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { VerifyProgress, VerifyReport } from '../ingest/verify.ts';
+import type { VerifyProgress, VerifyReport } from '../verify/verify-ledger.ts';
 import { NodeError } from './node-error.ts';
 import { hasStore, openStoreReader } from './open-store.ts';
 import { verifyHere } from './verify-ledger.ts';

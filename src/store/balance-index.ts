@@ -1,16 +1,17 @@
 /** Keeping the balances of a store in step with its state: what a chunk changes, on top of what is there. */
 
-import { addressFromBytes } from '../move/address.ts';
+import { addressFromBytes } from '../move/types/address.ts';
+import { primaryStoreOf } from '../move/types/derived-address.ts';
+import { OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
+import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import {
   balancePathOf,
   type CoinStoreChange,
   coinStoreChange,
   type ObjectGroupChange,
   objectGroupChange,
-} from '../move/balance-change.ts';
-import { primaryStoreOf } from '../move/derived-address.ts';
-import { OBJECT_GROUP_TAG } from '../move/framework-tag.ts';
-import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/state-key.ts';
+} from '../move/values/balance-change.ts';
+import type { Batch } from './batch.ts';
 import {
   type BalanceHolder,
   balanceKey,
@@ -19,11 +20,10 @@ import {
   putBalance,
   putPrimaryStore,
   type StoredBalance,
-} from './balance-column.ts';
-import type { Batch } from './batch.ts';
-import { BALANCES, PRIMARY_STORES, STATE } from './columns.ts';
-import { encodeU64Key, NO_ORDER } from './order-key.ts';
-import { decodeStateRow } from './state-column.ts';
+} from './columns/balance-column.ts';
+import { BALANCES, PRIMARY_STORES, STATE } from './columns/columns.ts';
+import { encodeU64Key, NO_ORDER } from './columns/order-key.ts';
+import { decodeStateRow } from './columns/state-column.ts';
 import { getAll, type StoreReader } from './store.ts';
 
 /** The last of a chunk's writes to a key that may hold a balance. */

@@ -1,5 +1,5 @@
 /** What one commit changes. */
-import type { Column } from './columns.ts';
+import type { Column } from './columns/columns.ts';
 import { assertKeyShape } from './store.ts';
 import { StoreError } from './store-error.ts';
 

@@ -2,23 +2,32 @@
  * The rows of a chunk: all of them can be made without looking at the store, but for keys seen the
  * first time.
  */
-import { BcsError } from '../move/bcs-reader.ts';
-import { parsePhysicalStateKey, stateKeyHash } from '../move/state-key.ts';
-import { accountKeySegments, putAccountKey } from './account-key-column.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import { Batch } from './batch.ts';
-import { putBlock, putEpochEnd } from './block-column.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
-import { type Column, STATE_KEYS } from './columns.ts';
-import { putEvent, putModuleEvent } from './event-column.ts';
-import type { LedgerIdentity } from './identity-column.ts';
-import { NO_ORDER } from './order-key.ts';
-import { putState } from './state-column.ts';
-import { isAccountKey, MAX_STATE_KEY_BYTES, ownerOfKey, putStateKey } from './state-key-column.ts';
+import { accountKeySegments, putAccountKey } from './columns/account-key-column.ts';
+import { putBlock, putEpochEnd } from './columns/block-column.ts';
+import { type Column, STATE_KEYS } from './columns/columns.ts';
+import { putEvent, putModuleEvent } from './columns/event-column.ts';
+import type { LedgerIdentity } from './columns/identity-column.ts';
+import { NO_ORDER } from './columns/order-key.ts';
+import { putState } from './columns/state-column.ts';
+import {
+  isAccountKey,
+  MAX_STATE_KEY_BYTES,
+  ownerOfKey,
+  putStateKey,
+} from './columns/state-key-column.ts';
+import { putTransaction, putTransactionInfo } from './columns/transaction-column.ts';
+import {
+  type EmittedEvent,
+  putVersionWrites,
+  type WrittenKey,
+} from './columns/version-writes-column.ts';
 import type { RowKey } from './store.ts';
 import { ChunkError } from './store-error.ts';
-import { putTransaction, putTransactionInfo } from './transaction-column.ts';
-import { type EmittedEvent, putVersionWrites, type WrittenKey } from './version-writes-column.ts';
 
 /** A state key that a chunk writes. */
 export interface ChunkKey {

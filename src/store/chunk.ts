@@ -3,12 +3,13 @@
  * neutral words. Who makes a chunk has checked it against hashes; the store checks that it fits
  * where it goes.
  */
-import type { Address } from '../move/address.ts';
-import { HASH_BYTES } from '../move/hash.ts';
-import type { StateValueMetadata } from '../move/state-value.ts';
-import type { Block, EpochEnd } from './block-column.ts';
-import { frozenRootCount, type Head } from './head.ts';
-import type { LedgerIdentity } from './identity-column.ts';
+
+import { HASH_BYTES } from '../move/crypto/hash.ts';
+import type { Address } from '../move/types/address.ts';
+import type { StateValueMetadata } from '../move/types/state-value.ts';
+import type { Block, EpochEnd } from './columns/block-column.ts';
+import { frozenRootCount, type Head } from './columns/head.ts';
+import type { LedgerIdentity } from './columns/identity-column.ts';
 import { ChunkError } from './store-error.ts';
 
 /** Most versions in one chunk. */
@@ -16,7 +17,7 @@ export const MAX_CHUNK_TRANSACTIONS = 100_000;
 
 /** One write of a transaction. */
 export interface StateWrite {
-  /** The physical state key (spec/ledger.md §1.2). */
+  /** The physical state key (docs/spec/ledger.md §1.2). */
   readonly key: Buffer;
   /** The value's bytes; `undefined` deletes. */
   readonly value: Uint8Array | undefined;
@@ -41,7 +42,7 @@ export interface ChunkModuleEvent {
   readonly data: Uint8Array;
 }
 
-/** An event of a stream that a module event was translated into (spec/ledger.md §5.8). */
+/** An event of a stream that a module event was translated into (docs/spec/ledger.md §5.8). */
 export interface TranslatedEvent extends ChunkStreamEvent {
   /** Place of the module event in its transaction. */
   readonly index: number;

@@ -1,6 +1,6 @@
 /** Digests of columns: two ledgers hold the same exactly when all their columns have the same digests. */
 import { createHash } from 'node:crypto';
-import type { Column } from './columns.ts';
+import type { Column } from './columns/columns.ts';
 import { MAX_SCAN_ROWS, type RowKey, type StoreReader } from './store.ts';
 
 /** Bytes of rows read at a time. */

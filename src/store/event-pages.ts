@@ -1,14 +1,20 @@
 /**
- * Pages of event streams at a head: rules of spec/http.md §7.1, with what was pruned said openly
- * (design D4). Rows of a stream are contiguous and their versions never fall, so that "at or below
+ * Pages of event streams at a head: rules of docs/spec/http.md §7.1, with what was pruned said openly
+ * (docs/spec/decisions.md D4). Rows of a stream are contiguous and their versions never fall, so that "at or below
  * a version" is a search by halves where the plain way (look at the ends) does not answer.
  */
-import type { MaybePromise } from '../move/module/lookup.ts';
-import { EVENTS } from './columns.ts';
-import { decodeEventRow, encodeStreamId, type StoredEvent, type StreamId } from './event-column.ts';
-import type { Head } from './head.ts';
-import { andThen } from './maybe-promise.ts';
-import { encodeU64Key, U64_MAX } from './order-key.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import { andThen } from '../maybe-promise.ts';
+import { EVENTS } from './columns/columns.ts';
+import {
+  decodeEventRow,
+  encodeStreamId,
+  type StoredEvent,
+  type StreamId,
+} from './columns/event-column.ts';
+import type { Head } from './columns/head.ts';
+import { encodeU64Key, U64_MAX } from './columns/order-key.ts';
 import type { Row, StoreReader } from './store.ts';
 import { EventGapError } from './store-error.ts';
 
@@ -53,7 +59,7 @@ export class EventStreamView {
   }
 
   /**
-   * A page, by the rules of spec/http.md §7.1. One round trip unless a page meets the head or what
+   * A page, by the rules of docs/spec/http.md §7.1. One round trip unless a page meets the head or what
    * was pruned.
    */
   page(query: EventPageQuery): MaybePromise<EventPage> {

@@ -14,9 +14,9 @@
  * its commit as soon as it has settled; in other processes a read may be as old as the current turn
  * of the event loop (about a millisecond).
  */
-import type { MaybePromise } from '../move/module/lookup.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Batch } from './batch.ts';
-import type { Column } from './columns.ts';
+import type { Column } from './columns/columns.ts';
 
 /** Most rows one range may ask for. */
 export const MAX_RANGE_ROWS = 10_000;

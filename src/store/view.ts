@@ -4,11 +4,18 @@
  * was taken may go missing from it. What a version below the oldest means to a client is the
  * caller's matter (410), the view only says what is there.
  */
-import type { Address } from '../move/address.ts';
-import type { MaybePromise } from '../move/module/lookup.ts';
-import { walkAccountKeys } from './account-key-column.ts';
-import { readBalance, type StoredBalance } from './balance-column.ts';
-import { type Block, decodeBlock, decodeEpochEnd, EPOCHS_PARTITION } from './block-column.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import { andThen } from '../maybe-promise.ts';
+import type { Address } from '../move/types/address.ts';
+import { walkAccountKeys } from './columns/account-key-column.ts';
+import { readBalance, type StoredBalance } from './columns/balance-column.ts';
+import {
+  type Block,
+  decodeBlock,
+  decodeEpochEnd,
+  EPOCHS_PARTITION,
+} from './columns/block-column.ts';
 import {
   BLOCKS_BY_HEIGHT,
   BLOCKS_BY_VERSION,
@@ -17,13 +24,12 @@ import {
   STATE,
   TRANSACTION_INFOS,
   TRANSACTIONS,
-} from './columns.ts';
-import type { StreamId } from './event-column.ts';
+} from './columns/columns.ts';
+import type { StreamId } from './columns/event-column.ts';
+import { type Head, openHead } from './columns/head.ts';
+import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
+import { decodeStateRow, type StateEntry } from './columns/state-column.ts';
 import { type EventPage, type EventPageQuery, EventStreamView } from './event-pages.ts';
-import { type Head, openHead } from './head.ts';
-import { andThen } from './maybe-promise.ts';
-import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './order-key.ts';
-import { decodeStateRow, type StateEntry } from './state-column.ts';
 import { MAX_RANGE_ROWS, type Row, type StoreReader } from './store.ts';
 
 /** A page of an account's keys. */
@@ -97,13 +103,13 @@ export class StoreView {
     return new EventStreamView(this.#store, this.head, stream);
   }
 
-  /** A page of a stream, by the rules of spec/http.md §7.1. @throws EventGapError */
+  /** A page of a stream, by the rules of docs/spec/http.md §7.1. @throws EventGapError */
   eventPage(stream: StreamId, query: EventPageQuery): MaybePromise<EventPage> {
     return this.eventStream(stream).page(query);
   }
 
   /**
-   * Keys under an account in the order of listings (spec/ledger.md §5.4), written at or below a
+   * Keys under an account in the order of listings (docs/spec/ledger.md §5.4), written at or below a
    * version. Whether they still have a value there is for `stateMany` to say.
    */
   async accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage> {
@@ -153,7 +159,7 @@ export class StoreView {
   }
 
   /**
-   * The last version of a block: before the next block's first, or the head's (spec/ledger.md
+   * The last version of a block: before the next block's first, or the head's (docs/spec/ledger.md
    * §2.3).
    */
   lastVersionOfBlock(block: Block): MaybePromise<bigint> {

@@ -3,22 +3,23 @@
  * writer at a time per store; it works on its chunks one after the other, however they are handed
  * in.
  */
-import type { MaybePromise } from '../move/module/lookup.ts';
+
+import type { MaybePromise } from '../maybe-promise.ts';
+import { andThen } from '../maybe-promise.ts';
 import { putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
-import type { Block } from './block-column.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
 import { type ChunkKey, type ChunkRows, chunkRows, putNewKey, rowOfKey } from './chunk-rows.ts';
-import { type Column, TRANSACTION_INFOS } from './columns.ts';
-import { type Head, publishHead, readHead } from './head.ts';
+import type { Block } from './columns/block-column.ts';
+import { type Column, TRANSACTION_INFOS } from './columns/columns.ts';
+import { type Head, publishHead, readHead } from './columns/head.ts';
 import {
   encodeLedgerIdentity,
   type LedgerIdentity,
   putLedgerIdentity,
   readLedgerIdentity,
-} from './identity-column.ts';
-import { andThen } from './maybe-promise.ts';
-import { encodeBucketKey } from './order-key.ts';
+} from './columns/identity-column.ts';
+import { encodeBucketKey } from './columns/order-key.ts';
 import { getAll, type RowKey, type Store, type StoreReader } from './store.ts';
 import { ChunkError, RowDamagedError, StoreError } from './store-error.ts';
 

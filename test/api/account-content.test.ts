@@ -1,7 +1,7 @@
-/** Accounts, single resources and events by handle over a real store (spec/http.md §1.5, §1.6; spec/ledger.md §5.5). */
+/** Accounts, single resources and events by handle over a real store (docs/spec/http.md §1.5, §1.6; docs/spec/ledger.md §5.5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountCodec } from '../../src/move/framework-resource.ts';
-import { formatStructTag } from '../../src/move/type-tag.ts';
+import { formatStructTag } from '../../src/move/types/type-tag.ts';
+import { accountCodec } from '../../src/move/values/framework-resource.ts';
 import {
   AUTHENTICATION_KEY,
   type ContentLedger,

@@ -4,7 +4,7 @@ import {
   ANSWER_CACHE_BYTES,
   AnswerCache,
   MAX_KEPT_ANSWER_BYTES,
-} from '../../src/api/answer-cache.ts';
+} from '../../src/api/http/answer-cache.ts';
 import type { LedgerView } from '../../src/ledger/api-contract.ts';
 import { contentTag } from '../../src/ledger/content-tag.ts';
 

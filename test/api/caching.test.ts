@@ -1,4 +1,4 @@
-/** Entity tags, lasting answers and compression (spec/http.md §10.2; design D11). */
+/** Entity tags, lasting answers and compression (docs/spec/http.md §10.2; docs/spec/decisions.md D11). */
 import { brotliDecompressSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => ledger.close());
 
-describe('caching, design D11', () => {
+describe('caching, docs/spec/decisions.md D11', () => {
   it.each([BALANCE, MODULE, EVENTS, '/v1', '/v1/spec.yaml'])('%s is tagged', async (url) => {
     const first = await app.inject(url);
     const { etag } = first.headers as { etag: string };
@@ -81,7 +81,7 @@ describe('caching, design D11', () => {
   });
 });
 
-describe('compression, spec/http.md §10.2', () => {
+describe('compression, docs/spec/http.md §10.2', () => {
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync, deflate: inflateRawSync };
 
   it.each(['br', 'gzip', 'deflate'] as const)('answers come in %s', async (coding) => {

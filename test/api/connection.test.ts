@@ -1,5 +1,5 @@
 /**
- * What only real connections show: the HTTP parser's refusals, raw paths, time limits (spec/http.md
+ * What only real connections show: the HTTP parser's refusals, raw paths, time limits (docs/spec/http.md
  * §1.7, §10).
  */
 import { type AddressInfo, connect, type Socket } from 'node:net';

@@ -6,20 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { ADDRESS_ONE, padAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import {
-  accountCodec,
-  eventHandleCodec,
-  featuresCodec,
-} from '../../src/move/framework-resource.ts';
-import { ACCOUNT_TAG, FEATURES_TAG } from '../../src/move/framework-tag.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { writeModule } from '../../src/move/module/write.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
+import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
+import { ACCOUNT_TAG, FEATURES_TAG } from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   accessPathKey,
   moduleStateKey,
@@ -27,10 +22,15 @@ import {
   resourceGroupStateKey,
   resourceStateKey,
   type StateKey,
-} from '../../src/move/state-key.ts';
-import { encodeTypeTag, type StructTag, type TypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/state-key.ts';
+import { encodeTypeTag, type StructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import {
+  accountCodec,
+  eventHandleCodec,
+  featuresCodec,
+} from '../../src/move/values/framework-resource.ts';
 import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { moduleLookup, type Source } from '../move/layout-modules.ts';
 import { LogLines } from './error-answers.ts';

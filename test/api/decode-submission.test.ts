@@ -1,8 +1,8 @@
 /** Decode submission over a real store: answers, refusals, headers, document (design §5, D1, D2). */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/api/endpoint-list.ts';
-import { openApiDocument } from '../../src/api/openapi.ts';
+import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
+import { openApiDocument } from '../../src/api/schemas/openapi.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode, REQUEST } from './encode-request.ts';
 import { expectError } from './error-answers.ts';
@@ -50,7 +50,7 @@ describe('decode submission', () => {
     expect((await post(app, JSON.stringify(hex.slice(2).toUpperCase()))).body).toBe(decoded.body);
   });
 
-  it('as BCS gives the text as a string (design D2)', async () => {
+  it('as BCS gives the text as a string (docs/spec/decisions.md D2)', async () => {
     const bcs = await post(app, JSON.stringify(hex), { accept: 'application/x-bcs' });
     expect(bcs.headers['content-type']).toBe('application/x-bcs');
     const text = Buffer.from(JSON.stringify(ANSWER));

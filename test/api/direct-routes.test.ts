@@ -1,5 +1,5 @@
 /**
- * The short way (src/api/direct-routes.ts) beside the framework's: over a connection requests take the short way where
+ * The short way (src/api/http/direct-routes.ts) beside the framework's: over a connection requests take the short way where
  * they can, injected ones never do. Both must give the same answers, and give them again when they come from memory.
  */
 import { once } from 'node:events';

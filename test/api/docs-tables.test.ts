@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/api/endpoint-list.ts';
+import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
 import { ROOT } from '../repo/source-tree.ts';
 
 const rowsOf = (file: string): string[] =>

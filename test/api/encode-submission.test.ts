@@ -1,5 +1,5 @@
 /**
- * Encode submission over a real store (spec/http.md §5.8, §12; spec/encode.md A0; design D2, D10).
+ * Encode submission over a real store (docs/spec/http.md §5.8, §12; docs/spec/encode.md §A0; docs/spec/decisions.md D2, D10).
  */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe('encode submission', () => {
     '0400000000000000' +
     '2a';
 
-  it('gives the bytes to sign, as hex and as BCS (design D2)', async () => {
+  it('gives the bytes to sign, as hex and as BCS (docs/spec/decisions.md D2)', async () => {
     const json = await postEncode(app, REQUEST);
     expect(json.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(json.body).toBe(JSON.stringify(HEX));

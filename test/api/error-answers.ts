@@ -1,7 +1,7 @@
 /** What tests of the API expect of every error, and an API that has no ledger to answer from. */
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import type { LedgerReader } from '../../src/ledger/api-contract.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';

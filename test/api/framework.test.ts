@@ -1,4 +1,4 @@
-/** What is answered without a look at the ledger (spec/http.md §1.7, §5.1, §5.10, §10). */
+/** What is answered without a look at the ledger (docs/spec/http.md §1.7, §5.1, §5.10, §10). */
 import { afterAll, describe, expect, it } from 'vitest';
 import { expectError, NO_LEDGER, withoutLedger } from './error-answers.ts';
 
@@ -155,7 +155,7 @@ describe('the order of checks', () => {
   });
 });
 
-describe('the content type of a request, spec/http.md §2.3', () => {
+describe('the content type of a request, docs/spec/http.md §2.3', () => {
   it.each([
     'invalid',
     'text/json',
@@ -224,7 +224,7 @@ describe('the content type of a request, spec/http.md §2.3', () => {
   });
 });
 
-describe('cross-origin requests, spec/http.md §10.1 under design D1 and D5', () => {
+describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisions.md D1 and D5', () => {
   const origin = 'https://wallet.example';
 
   it('errors stay JSON and may be read', async () => {

@@ -15,7 +15,7 @@ const NATIVE_METADATA = 'a'.padStart(64, '0');
 const U64_MAX = 2n ** 64n - 1n;
 
 /**
- * Coin stores of the native coin and their sum (spec/ledger.md §1.4; the small genesis is ours).
+ * Coin stores of the native coin and their sum (docs/spec/ledger.md §1.4; the small genesis is ours).
  */
 const COINS: Readonly<Record<LedgerName, readonly [stores: number, sum: bigint]>> = {
   small: [2, U64_MAX + 7n],
@@ -64,7 +64,7 @@ describeServed('coin stores', ALL_NETWORKS, (served) => {
     const native = coinStores(served).filter(({ type }) => type.typeArguments[0] === NATIVE_COIN);
     let sum = 0n;
     for (const { address, bytes } of native) {
-      // spec/ledger.md §5.10: the amount comes first, 105 bytes in all.
+      // docs/spec/ledger.md §5.10: the amount comes first, 105 bytes in all.
       expect(bytes.length).toBe(105);
       const amount = bytes.readBigUInt64LE();
       sum += amount;
@@ -103,7 +103,7 @@ interface FungibleStoreOfFile {
   readonly amount: bigint;
 }
 
-/** Stores in object groups of the file, decoded by hand (spec/ledger.md §5.5, §5.10). */
+/** Stores in object groups of the file, decoded by hand (docs/spec/ledger.md §5.5, §5.10). */
 function fungibleStores({ file }: Served): FungibleStoreOfFile[] {
   const stores: FungibleStoreOfFile[] = [];
   for (const { bytes } of file.groups) {

@@ -1,6 +1,6 @@
 /**
  * Everything that a genesis writes under its accounts, listed, against the file: order, groups, bytes, and the same
- * texts as those of single resources and modules (spec/ledger.md §5.4, §5.5).
+ * texts as those of single resources and modules (docs/spec/ledger.md §5.4, §5.5).
  */
 import { expect, it } from 'vitest';
 import {
@@ -86,7 +86,7 @@ describeServed('the content of accounts', ['mainnet', 'testnet', 'devnet'], (ser
     }
     const { resources, groups } = served.file;
     expect(count).toBe(resources.length + groups.flatMap(membersOf).length);
-    // Devnet's nine groups have twenty members (spec/ledger.md §1.4).
+    // Devnet's nine groups have twenty members (docs/spec/ledger.md §1.4).
     if (served.name === 'devnet') expect(groups.flatMap(membersOf).length).toBe(20);
   });
 

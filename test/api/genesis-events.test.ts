@@ -1,13 +1,13 @@
 /** Every event of a genesis that is in a stream is served by it, as the file has it. */
 import { expect, it } from 'vitest';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { readVersionedEvents, type StreamEvent } from '../../src/move/event.ts';
-import { formatTypeTag } from '../../src/move/type-tag.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { readVersionedEvents, type StreamEvent } from '../../src/move/transactions/event.ts';
+import { formatTypeTag } from '../../src/move/types/type-tag.ts';
 import { type FileEvent, shortAddress, typeName } from './genesis-file.ts';
 import { renderEventData } from './genesis-rendering.ts';
 import { ALL_NETWORKS, describeServed, expectBytes } from './genesis-served.ts';
 
-/** Streams of each file (spec/ledger.md §1.4): every one has one event. */
+/** Streams of each file (docs/spec/ledger.md §1.4): every one has one event. */
 const STREAMS = { small: 4, mainnet: 1499, testnet: 33, devnet: 2 } as const;
 /** Event types of each file. */
 const TYPES = { small: 3, mainnet: 13, testnet: 10, devnet: 2 } as const;

@@ -1,5 +1,5 @@
 /**
- * Genesis files read by a decoder of its own, from spec/ledger.md §1 alone and with nothing of
+ * Genesis files read by a decoder of its own, from docs/spec/ledger.md §1 alone and with nothing of
  * src/: what the tests
  * hold the node's answers against.
  */
@@ -11,7 +11,7 @@ const GENESIS_FOLDER = new URL('../../../shared/genesis/', import.meta.url);
 /** Whether the real genesis files are there. */
 export const genesisPresent = existsSync(GENESIS_FOLDER);
 
-/** What spec/ledger.md §1.4 and the folder's README say of each file. */
+/** What docs/spec/ledger.md §1.4 and the folder's README say of each file. */
 export const NETWORKS = {
   mainnet: {
     chainId: 1,

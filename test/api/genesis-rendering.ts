@@ -1,7 +1,7 @@
 /**
  * The data of the events that genesis files hold as JSON, by a decoder of its own: struct by
  * struct from lists of
- * fields written down here, by the forms of spec/encode.md B1 and with nothing of src/.
+ * fields written down here, by the forms of docs/spec/encode.md §B1 and with nothing of src/.
  */
 import { FileCursor, shortAddress } from './genesis-file.ts';
 

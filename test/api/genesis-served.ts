@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { initLedger } from '../../src/node/init.ts';
-import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { LogLines } from './error-answers.ts';
 import {
@@ -112,7 +112,7 @@ async function initFrom(name: LedgerName, folder: string): Promise<void> {
 }
 
 /**
- * The seven headers of a ledger that holds only genesis (spec/ledger.md §2.1), and none of its
+ * The seven headers of a ledger that holds only genesis (docs/spec/ledger.md §2.1), and none of its
  * neighbours'.
  */
 function expectLedgerHeaders(response: LightMyRequestResponse, name: LedgerName): void {

@@ -5,16 +5,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/address.ts';
-import { primaryStoreAddress } from '../../src/move/derived-address.ts';
-import type { ContractEvent } from '../../src/move/event.ts';
-import { newBlockEventCodec } from '../../src/move/framework-event.ts';
-import {
-  coinStoreCodec,
-  concurrentFungibleBalanceCodec,
-  fungibleStoreCodec,
-  objectCoreCodec,
-} from '../../src/move/framework-resource.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
+import type { ContractEvent } from '../../src/move/transactions/event.ts';
+import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
+import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/types/address.ts';
+import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import {
   APTOS_COIN_TAG,
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
@@ -25,17 +21,21 @@ import {
   NEW_EPOCH_EVENT_TAG,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { writeModule } from '../../src/move/module/write.ts';
-import { encodeResourceGroup, type GroupMember } from '../../src/move/resource-group.ts';
+} from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup, type GroupMember } from '../../src/move/types/resource-group.ts';
 import {
   moduleStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import type { StructTag } from '../../src/move/type-tag.ts';
-import type { WriteSetEntry } from '../../src/move/write-set.ts';
+} from '../../src/move/types/state-key.ts';
+import type { StructTag } from '../../src/move/types/type-tag.ts';
+import { newBlockEventCodec } from '../../src/move/values/framework-event.ts';
+import {
+  coinStoreCodec,
+  concurrentFungibleBalanceCodec,
+  fungibleStoreCodec,
+  objectCoreCodec,
+} from '../../src/move/values/framework-resource.ts';
 import { genesisFile, NEEDED_WRITES } from '../ingest/small-genesis.ts';
 import { ledgerOf } from '../ledger/encode-modules.ts';
 

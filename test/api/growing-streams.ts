@@ -3,15 +3,19 @@
  * renamed, feature flags under which they do not load, pruning with an account whose history is kept.
  */
 import type { LedgerReader, LedgerView } from '../../src/ledger/api-contract.ts';
-import { ADDRESS_ONE, padAddress } from '../../src/move/address.ts';
-import { featuresCodec } from '../../src/move/framework-resource.ts';
-import { FEATURES_TAG } from '../../src/move/framework-tag.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { writeModule } from '../../src/move/module/write.ts';
-import { moduleStateKey, physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
-import { encodeTypeTag, type TypeTag } from '../../src/move/type-tag.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
+import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
+import { FEATURES_TAG } from '../../src/move/types/framework-tag.ts';
+import {
+  moduleStateKey,
+  physicalStateKey,
+  resourceStateKey,
+} from '../../src/move/types/state-key.ts';
+import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { featuresCodec } from '../../src/move/values/framework-resource.ts';
 import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
-import { Pruner } from '../../src/store/prune.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { moduleLookup, type Source, type SourceFields } from '../move/layout-modules.ts';

@@ -1,22 +1,22 @@
-/** The feed and blocks: a sample ledger handed on, and the edges of a small one (spec/ledger.md §3). */
+/** The feed and blocks: a sample ledger handed on, and the edges of a small one (docs/spec/ledger.md §3). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
-import { sampleChunks } from '../../src/ingest/sample/sample.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import {
   decodeOnChainDataPage,
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
   readTransactionData,
-} from '../../src/move/on-chain-data.ts';
+} from '../../src/move/transactions/on-chain-data.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import {

@@ -1,9 +1,10 @@
 /** Request bodies that mean harm: as large as allowed, and made to cost as much as they can. */
-import { padAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { formatHex } from '../../src/move/hex.ts';
-import type { TransactionArgument } from '../../src/move/transaction-argument.ts';
-import type { TypeTag } from '../../src/move/type-tag.ts';
+
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { formatHex } from '../../src/move/bcs/hex.ts';
+import type { TransactionArgument } from '../../src/move/transactions/transaction-argument.ts';
+import { padAddress } from '../../src/move/types/address.ts';
+import type { TypeTag } from '../../src/move/types/type-tag.ts';
 import { messageOf, rawTransaction } from '../ledger/signing-bytes.ts';
 
 /** The body limit. */

@@ -1,7 +1,8 @@
 /** Modules with functions of every kind of parameter, as bytes, for requests that mean harm. */
-import { parseAddress } from '../../src/move/address.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { writeModule } from '../../src/move/module/write.ts';
+
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
 import { type Functions, ledgerOf } from '../ledger/encode-modules.ts';
 import { NEW_FRAMEWORK, type Source } from '../move/layout-modules.ts';
 

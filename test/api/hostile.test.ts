@@ -1,10 +1,10 @@
 /**
  * Requests that nobody should send end in an answer of the interface, never in an unforeseen
- * failure (design D7).
+ * failure (docs/spec/decisions.md D7).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
 import { ENCODE, postEncode, REQUEST } from './encode-request.ts';
 import { expectError, LogLines } from './error-answers.ts';
@@ -102,7 +102,7 @@ describe('any request', () => {
 });
 
 describe('a failure that nobody foresaw', () => {
-  it('is logged, and told without its text (design D7)', async () => {
+  it('is logged, and told without its text (docs/spec/decisions.md D7)', async () => {
     const log = new LogLines();
     const broken = {
       view() {

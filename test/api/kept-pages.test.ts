@@ -5,7 +5,7 @@
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
 import type { EventPageForm, LedgerView } from '../../src/ledger/api-contract.ts';
 import { openLedger } from '../../src/ledger/open.ts';

@@ -1,6 +1,6 @@
 /**
- * The ledger headers on every kind of answer, the index and the health check (spec/http.md §1.3,
- * §1.4, §3; design D1).
+ * The ledger headers on every kind of answer, the index and the health check (docs/spec/http.md §1.3,
+ * §1.4, §3; docs/spec/decisions.md D1).
  */
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Module, balance and events over a real store (spec/http.md §5, §6, §12; design D4). */
+/** Module, balance and events over a real store (docs/spec/http.md §5, §6, §12; docs/spec/decisions.md D4). */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SMALL_MODULE } from '../move/module-samples.ts';
@@ -211,7 +211,7 @@ describe('events', () => {
 });
 
 describe('pruning', () => {
-  it('is told, never skipped over (design D4)', async () => {
+  it('is told, never skipped over (docs/spec/decisions.md D4)', async () => {
     const pruned = await openSmallLedger();
     const before = (await pruned.app.inject(BALANCE)).headers;
     expect(before['x-node-ledger-oldest-version']).toBe('0');

@@ -1,6 +1,6 @@
-/** Pages of resources and modules: order, groups, cursors, bounds (spec/ledger.md §5.4; spec/http.md §11.3). */
+/** Pages of resources and modules: order, groups, cursors, bounds (docs/spec/ledger.md §5.4; docs/spec/http.md §11.3). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
+import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import {
   BROKEN,
   type ContentLedger,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseCoding } from '../../src/api/accept-encoding.ts';
-import { parseMediaType, splitList } from '../../src/api/media-type.ts';
-import { chooseFormat } from '../../src/api/negotiation.ts';
+import { chooseCoding } from '../../src/api/http/accept-encoding.ts';
+import { parseMediaType, splitList } from '../../src/api/http/media-type.ts';
+import { chooseFormat } from '../../src/api/http/negotiation.ts';
 import { propertySeed } from './property-seed.ts';
 
 const JSON_ACCEPTS: readonly (string | undefined)[] = [
@@ -52,7 +52,7 @@ const BCS_ACCEPTS: readonly string[] = [
   ' application/x-bcs , application/json ',
 ];
 
-describe('the format of an answer, spec/http.md §2.1 under design D3', () => {
+describe('the format of an answer, docs/spec/http.md §2.1 under docs/spec/decisions.md D3', () => {
   it.each(JSON_ACCEPTS)('is JSON for Accept: %s', (accept) => {
     expect(chooseFormat(accept)).toBe('json');
   });
@@ -113,7 +113,7 @@ describe('media types', () => {
   });
 });
 
-describe('the content coding of an answer, spec/http.md §10.2', () => {
+describe('the content coding of an answer, docs/spec/http.md §10.2', () => {
   it.each([
     [undefined, undefined],
     ['', undefined],

@@ -14,7 +14,7 @@ import {
   overloadError,
   WORK_KINDS,
   type WorkKind,
-} from '../../src/api/overload.ts';
+} from '../../src/api/http/overload.ts';
 import { apiSettings } from '../../src/api/settings.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 

@@ -9,8 +9,8 @@ import {
   U16,
   U32,
   U64,
-} from '../../src/api/parameters.ts';
-import { Query } from '../../src/api/request-target.ts';
+} from '../../src/api/endpoints/parameters.ts';
+import { Query } from '../../src/api/http/request-target.ts';
 
 const address = pathParameter(ADDRESS, '');
 const creationNumber = pathParameter(U64, '');
@@ -31,7 +31,7 @@ function refusal(message: string) {
   return expect.objectContaining({ status: 400, code: 'web_framework_error', message });
 }
 
-describe('address, spec/http.md §5.2', () => {
+describe('address, docs/spec/http.md §5.2', () => {
   const sixtyFour = 'a'.repeat(64);
 
   it.each([
@@ -83,7 +83,7 @@ const NUMBER_FAILURES: readonly [string, string][] = [
   ['%D9%A1', 'invalid digit found in string'],
 ];
 
-describe('u64 parameters, spec/http.md §5.3', () => {
+describe('u64 parameters, docs/spec/http.md §5.3', () => {
   it.each([
     ['0', 0n],
     ['007', 7n],
@@ -128,7 +128,7 @@ describe('u64 parameters, spec/http.md §5.3', () => {
   });
 });
 
-describe('limit, spec/http.md §5.3', () => {
+describe('limit, docs/spec/http.md §5.3', () => {
   it.each([
     ['0', 0],
     ['65535', 65535],
@@ -160,7 +160,7 @@ describe('limit, spec/http.md §5.3', () => {
   });
 });
 
-describe('module_name, spec/http.md §5.5', () => {
+describe('module_name, docs/spec/http.md §5.5', () => {
   it.each(['coin', 'A_9$', '_a', '$1', '<SELF>', '%3CSELF%3E_12'])('takes %s', (raw) => {
     expect(readPath(moduleName, 'module_name', raw)).toBe(decodeURIComponent(raw));
   });
@@ -178,7 +178,7 @@ describe('module_name, spec/http.md §5.5', () => {
   );
 });
 
-describe('asset_type, spec/http.md §9.1, §9.2', () => {
+describe('asset_type, docs/spec/http.md §9.1, §9.2', () => {
   it.each(['0xa', 'a', 'face', '1'])('takes %s as an address', (raw) => {
     expect(readPath(assetType, 'asset_type', raw)).toEqual({
       kind: 'fungibleAsset',

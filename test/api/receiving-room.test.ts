@@ -2,7 +2,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ReceivingRoom, SMALL_BODY_BYTES } from '../../src/api/request-body.ts';
+import { ReceivingRoom, SMALL_BODY_BYTES } from '../../src/api/http/request-body.ts';
 import { apiSettings } from '../../src/api/settings.ts';
 import { withoutLedger } from './error-answers.ts';
 

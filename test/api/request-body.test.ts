@@ -1,4 +1,4 @@
-/** Sizes and codings of request bodies (spec/http.md §5.1, §10.2, §10.3; design D8). */
+/** Sizes and codings of request bodies (docs/spec/http.md §5.1, §10.2, §10.3; docs/spec/decisions.md D8). */
 import { Readable } from 'node:stream';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';

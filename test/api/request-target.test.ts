@@ -6,10 +6,10 @@ import {
   PathTemplates,
   Query,
   routerTarget,
-} from '../../src/api/request-target.ts';
+} from '../../src/api/http/request-target.ts';
 import { propertySeed } from './property-seed.ts';
 
-describe('request targets, spec/http.md §1.7', () => {
+describe('request targets, docs/spec/http.md §1.7', () => {
   it.each([
     ['/v1/accounts/0x1', '/v1/accounts/0x1'],
     ['/v1/a%2Fb?start=%31', '/v1/a%252Fb?start=%31'],
@@ -77,7 +77,7 @@ describe('request targets, spec/http.md §1.7', () => {
   });
 });
 
-describe('queries, spec/http.md §1.7', () => {
+describe('queries, docs/spec/http.md §1.7', () => {
   it.each([
     ['', 'start', undefined],
     ['start=5', 'start', '5'],

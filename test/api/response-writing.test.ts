@@ -1,5 +1,5 @@
 /**
- * Responses written in one piece (src/api/response-writing.ts) beside those that Node makes of the same facts: byte
+ * Responses written in one piece (src/api/http/response-writing.ts) beside those that Node makes of the same facts: byte
  * for byte the same on a connection that stays open, and never taken where Node would do something else.
  */
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import {
   MAX_JOINED_BODY_BYTES,
   ResponseWriter,
   type WholeResponse,
-} from '../../src/api/response-writing.ts';
+} from '../../src/api/http/response-writing.ts';
 
 const KEEP_ALIVE_MS = 7_999;
 const LEDGER = ['x-node-chain-id', '42', 'x-node-ledger-version', '18446744073709551615'];

@@ -6,30 +6,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { type Address, padAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { primaryStoreAddress } from '../../src/move/derived-address.ts';
-import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/framework-resource.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { type Address, padAddress } from '../../src/move/types/address.ts';
+import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import {
   APTOS_COIN_TAG,
   coinStoreTag,
   FUNGIBLE_STORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+} from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   moduleStateKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
   type StateKey,
-} from '../../src/move/state-key.ts';
-import { encodeTypeTag, type TypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/state-key.ts';
+import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framework-resource.ts';
 import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { SMALL_MODULE } from '../move/module-samples.ts';
 import { LogLines } from './error-answers.ts';

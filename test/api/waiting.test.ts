@@ -5,13 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { buildApi } from '../../src/api/server.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const QUIET = { error: () => undefined, warn: () => undefined };
 

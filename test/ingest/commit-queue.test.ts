@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { CommitQueue } from '../../src/ingest/feed/commit-queue.ts';
 import { newFollowCounters } from '../../src/ingest/feed/follow-counters.ts';
-import { sampleChunks } from '../../src/ingest/sample/sample.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
-import type { Head } from '../../src/store/head.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import type { Head } from '../../src/store/columns/head.ts';
 import { StoreFullError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 /** Has no room for chosen commits, counted from 0. */
 class SmallStore extends MemoryStore {

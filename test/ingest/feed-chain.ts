@@ -1,12 +1,18 @@
 /** Chains of random transactions of every wire form, with hashes that fit: what a feed may send. */
 import fc from 'fast-check';
-import { accumulatorRoot, MerkleAccumulator } from '../../src/move/accumulator.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { contractEventHash, writeContractEvent } from '../../src/move/event.ts';
-import { type TransactionOnChainData, writeOnChainData } from '../../src/move/on-chain-data.ts';
-import { encodeTransaction, transactionHash } from '../../src/move/transaction.ts';
-import { encodeTransactionInfo, transactionInfoHash } from '../../src/move/transaction-info.ts';
-import { writeSetHash, writeWriteSet } from '../../src/move/write-set.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
+import { contractEventHash, writeContractEvent } from '../../src/move/transactions/event.ts';
+import {
+  type TransactionOnChainData,
+  writeOnChainData,
+} from '../../src/move/transactions/on-chain-data.ts';
+import { encodeTransaction, transactionHash } from '../../src/move/transactions/transaction.ts';
+import {
+  encodeTransactionInfo,
+  transactionInfoHash,
+} from '../../src/move/transactions/transaction-info.ts';
+import { writeSetHash, writeWriteSet } from '../../src/move/transactions/write-set.ts';
 import { onChainData } from '../move/wire-arbitraries.ts';
 
 /** Pages whose every byte fits its hashes. */

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { PageError } from '../../src/ingest/feed/feed-error.ts';
 import { PageProver } from '../../src/ingest/feed/page-prover.ts';
-import { MerkleAccumulator } from '../../src/move/accumulator.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { readOnChainData } from '../../src/move/on-chain-data.ts';
-import { transactionInfoHash } from '../../src/move/transaction-info.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
+import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { transactionInfoHash } from '../../src/move/transactions/transaction-info.ts';
 import { openView } from '../../src/store/view.ts';
 import { type MadePage, pageOf, randomChain } from './feed-chain.ts';
 import { sampleStore } from './feed-following.ts';

@@ -1,7 +1,7 @@
 /** A sample ledger followed over HTTP comes out the same, row for row. */
 import { describe, expect, it } from 'vitest';
-import { openHead } from '../../src/store/head.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { openHead } from '../../src/store/columns/head.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { digests, followerOf, NEVER, sampleStore, upstreamOver } from './feed-following.ts';
 
 describe('following a sample ledger', () => {

@@ -9,12 +9,12 @@ import {
 import { LocalProver } from '../../src/ingest/feed/prover.ts';
 import { interfaceBase } from '../../src/ingest/feed/upstream-url.ts';
 import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
-import { type SampleOptions, sampleChunks } from '../../src/ingest/sample/sample.ts';
-import { COLUMNS } from '../../src/store/columns.ts';
+import { type SampleOptions, sampleChunks } from '../../src/sample/sample.ts';
+import { COLUMNS } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { TestUpstream } from './feed-upstream.ts';
 
 /** A sample ledger in memory. */

@@ -1,13 +1,13 @@
 /** The genesis of real networks, followed from a node that was made from its file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis.ts';
-import { chunkOfGenesis } from '../../src/ingest/genesis-chunk.ts';
-import { proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
+import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
+import { chunkOfGenesis } from '../../src/ingest/genesis/genesis-chunk.ts';
+import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
-import { parseWaypoint } from '../../src/move/waypoint.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { parseWaypoint } from '../../src/move/transactions/waypoint.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { digests, followerOf, NEVER, upstreamOver } from './feed-following.ts';
 
 const folder = new URL('../../../shared/genesis/', import.meta.url);

@@ -2,16 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { TrustedRoot } from '../../src/ingest/feed/page-prover.ts';
 import { parseTrustedRoot } from '../../src/ingest/feed/trusted-root.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { type ContractEvent, writeContractEvent } from '../../src/move/event.ts';
-import { readOnChainData, writeOnChainData } from '../../src/move/on-chain-data.ts';
-import { WaypointTextError } from '../../src/move/waypoint.ts';
-import { type Head, openHead, readHead } from '../../src/store/head.ts';
-import { readLedgerIdentity } from '../../src/store/identity-column.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { type ContractEvent, writeContractEvent } from '../../src/move/transactions/event.ts';
+import { readOnChainData, writeOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
+import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
+import { readLedgerIdentity } from '../../src/store/columns/identity-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import {
   digests,
   followError,

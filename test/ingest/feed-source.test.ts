@@ -18,12 +18,12 @@ import {
   retryDelayMs,
 } from '../../src/ingest/feed/retry-delay.ts';
 import { interfaceBase } from '../../src/ingest/feed/upstream-url.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { readOnChainData } from '../../src/move/on-chain-data.ts';
-import { openHead } from '../../src/store/head.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { openHead } from '../../src/store/columns/head.ts';
 import { openView } from '../../src/store/view.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { pageOf } from './feed-chain.ts';
 import { followerOf, NEVER, sampleStore, upstreamOver } from './feed-following.ts';
 import type { TestUpstream } from './feed-upstream.ts';

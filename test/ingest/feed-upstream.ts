@@ -1,12 +1,12 @@
 /**
  * A node that feeds, for tests: a real HTTP server over a real store that answers `GET /v1` and
- * `GET /v1/transactions` in BCS as spec/ledger.md §3.1 says, and misbehaves when told to.
+ * `GET /v1/transactions` in BCS as docs/spec/ledger.md §3.1 says, and misbehaves when told to.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { readLedgerIdentity } from '../../src/store/identity-column.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { readLedgerIdentity } from '../../src/store/columns/identity-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 

@@ -4,10 +4,10 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis.ts';
-import { GenesisError } from '../../src/ingest/genesis-error.ts';
-import { checkWaypoint } from '../../src/ingest/genesis-waypoint.ts';
-import { parseWaypoint } from '../../src/move/waypoint.ts';
+import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
+import { GenesisError } from '../../src/ingest/genesis/genesis-error.ts';
+import { checkWaypoint } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { parseWaypoint } from '../../src/move/transactions/waypoint.ts';
 import { seededRandom } from './seed.ts';
 
 const shared = new URL('../../../shared/genesis/', import.meta.url);

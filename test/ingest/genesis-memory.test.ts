@@ -6,14 +6,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { MAX_GENESIS_BYTES, MAX_GENESIS_ITEMS, readGenesis } from '../../src/ingest/genesis.ts';
-import { GenesisError } from '../../src/ingest/genesis-error.ts';
-import { proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
-import { ADDRESS_ONE } from '../../src/move/address.ts';
-import { BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
-import { MAX_TYPE_TAGS } from '../../src/move/type-tag.ts';
-import { formatWaypoint } from '../../src/move/waypoint.ts';
-import { writeWrites } from '../../src/move/write-set.ts';
+import {
+  MAX_GENESIS_BYTES,
+  MAX_GENESIS_ITEMS,
+  readGenesis,
+} from '../../src/ingest/genesis/genesis.ts';
+import { GenesisError } from '../../src/ingest/genesis/genesis-error.ts';
+import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { formatWaypoint } from '../../src/move/transactions/waypoint.ts';
+import { writeWrites } from '../../src/move/transactions/write-set.ts';
+import { ADDRESS_ONE } from '../../src/move/types/address.ts';
+import { MAX_TYPE_TAGS } from '../../src/move/types/type-tag.ts';
 import { NEEDED_WRITES } from './small-genesis.ts';
 
 const MB = 1_000_000;

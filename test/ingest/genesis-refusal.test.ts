@@ -8,17 +8,21 @@ import {
   MAX_GENESIS_BYTES,
   MAX_GENESIS_ITEMS,
   readGenesis,
-} from '../../src/ingest/genesis.ts';
-import { GenesisError, type GenesisErrorCode } from '../../src/ingest/genesis-error.ts';
-import { checkWaypoint, genesisWaypoint, proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
-import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/address.ts';
-import { BcsWriter } from '../../src/move/bcs-writer.ts';
-import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../src/move/framework-tag.ts';
-import { SPARSE_MERKLE_PLACEHOLDER } from '../../src/move/sparse-merkle.ts';
-import { resourceStateKey } from '../../src/move/state-key.ts';
-import { encodeTransaction } from '../../src/move/transaction.ts';
-import { formatWaypoint, parseWaypoint } from '../../src/move/waypoint.ts';
-import type { WriteSetEntry } from '../../src/move/write-set.ts';
+} from '../../src/ingest/genesis/genesis.ts';
+import { GenesisError, type GenesisErrorCode } from '../../src/ingest/genesis/genesis-error.ts';
+import {
+  checkWaypoint,
+  genesisWaypoint,
+  proveGenesis,
+} from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { BcsWriter } from '../../src/move/bcs/bcs-writer.ts';
+import { SPARSE_MERKLE_PLACEHOLDER } from '../../src/move/crypto/sparse-merkle.ts';
+import { encodeTransaction } from '../../src/move/transactions/transaction.ts';
+import { formatWaypoint, parseWaypoint } from '../../src/move/transactions/waypoint.ts';
+import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
+import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/types/address.ts';
+import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../src/move/types/framework-tag.ts';
+import { resourceStateKey } from '../../src/move/types/state-key.ts';
 import { seededRandom } from './seed.ts';
 import { EVENTS, genesisFile, genesisFileOf, NEEDED_WRITES, ODD_WRITES } from './small-genesis.ts';
 

@@ -1,22 +1,28 @@
-/** Reading real genesis files: counts, hashes and waypoints of spec/ledger.md §1.4 and §2.7. */
+/** Reading real genesis files: counts, hashes and waypoints of docs/spec/ledger.md §1.4 and §2.7. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis.ts';
-import { checkWaypoint, genesisWaypoint, proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
-import { ADDRESS_ONE } from '../../src/move/address.ts';
-import { type BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
-import { NATIVE_METADATA_ADDRESS, primaryStoreAddress } from '../../src/move/derived-address.ts';
-import { type ContractEvent, contractEventHash, writeContractEvent } from '../../src/move/event.ts';
-import { newBlockEventCodec, newEpochEventCodec } from '../../src/move/framework-event.ts';
+import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import {
-  blockResourceCodec,
-  coinStoreCodec,
-  configurationCodec,
-  featuresCodec,
-  fungibleStoreCodec,
-  isFeatureEnabled,
-  objectCoreCodec,
-} from '../../src/move/framework-resource.ts';
+  checkWaypoint,
+  genesisWaypoint,
+  proveGenesis,
+} from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { sha3 } from '../../src/move/crypto/hash.ts';
+import {
+  type ContractEvent,
+  contractEventHash,
+  writeContractEvent,
+} from '../../src/move/transactions/event.ts';
+import { encodeTransaction } from '../../src/move/transactions/transaction.ts';
+import { validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
+import { formatWaypoint, parseWaypoint } from '../../src/move/transactions/waypoint.ts';
+import { writeWrites } from '../../src/move/transactions/write-set.ts';
+import { ADDRESS_ONE } from '../../src/move/types/address.ts';
+import {
+  NATIVE_METADATA_ADDRESS,
+  primaryStoreAddress,
+} from '../../src/move/types/derived-address.ts';
 import {
   APTOS_COIN_TAG,
   BLOCK_RESOURCE_TAG,
@@ -26,24 +32,29 @@ import {
   FUNGIBLE_STORE_TAG,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
-import { sha3 } from '../../src/move/hash.ts';
+} from '../../src/move/types/framework-tag.ts';
 import {
   decodeResourceGroup,
   encodeResourceGroup,
   findGroupMember,
-} from '../../src/move/resource-group.ts';
+} from '../../src/move/types/resource-group.ts';
 import {
   parsePhysicalStateKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { encodeTransaction } from '../../src/move/transaction.ts';
-import { formatStructTag, formatTypeTag, type StructTag } from '../../src/move/type-tag.ts';
-import { validatorSetCodec } from '../../src/move/validator-set.ts';
-import { formatWaypoint, parseWaypoint } from '../../src/move/waypoint.ts';
-import { writeWrites } from '../../src/move/write-set.ts';
+} from '../../src/move/types/state-key.ts';
+import { formatStructTag, formatTypeTag, type StructTag } from '../../src/move/types/type-tag.ts';
+import { newBlockEventCodec, newEpochEventCodec } from '../../src/move/values/framework-event.ts';
+import {
+  blockResourceCodec,
+  coinStoreCodec,
+  configurationCodec,
+  featuresCodec,
+  fungibleStoreCodec,
+  isFeatureEnabled,
+  objectCoreCodec,
+} from '../../src/move/values/framework-resource.ts';
 
 const shared = new URL('../../../shared/genesis/', import.meta.url);
 const isPresent = existsSync(shared);
@@ -295,7 +306,7 @@ describe.skipIf(!isPresent)('real genesis files (needs ../shared/genesis)', () =
     expect(fungibleStoreCodec.decode(richStore).balance).toBe(2n ** 64n - 1n);
   });
 
-  test('devnet: map order is that of serialized bytes (spec/ledger.md §0)', () => {
+  test('devnet: map order is that of serialized bytes (docs/spec/ledger.md §0)', () => {
     const group = valueAt(
       'devnet',
       physicalStateKey(resourceGroupStateKey(NATIVE_METADATA_ADDRESS, OBJECT_GROUP_TAG)),
@@ -310,7 +321,7 @@ describe.skipIf(!isPresent)('real genesis files (needs ../shared/genesis)', () =
     ]);
   });
 
-  test('feature flags that decide bytecode version and identifier size (spec/move.md §4.2)', () => {
+  test('feature flags that decide bytecode version and identifier size (docs/spec/move.md §4.2)', () => {
     const devnet = featuresCodec.decode(resourceAt('devnet', FEATURES_TAG));
     expect([106, 38].map((flag) => isFeatureEnabled(devnet, flag))).toEqual([true, true]);
     const mainnet = featuresCodec.decode(resourceAt('mainnet', FEATURES_TAG));

@@ -5,32 +5,35 @@
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { accumulatorRoot, MerkleAccumulator } from '../../src/move/accumulator.ts';
-import type { Address } from '../../src/move/address.ts';
-import type { AccountAuthenticator } from '../../src/move/authenticator.ts';
-import { decodeBcs } from '../../src/move/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { ed25519AccountAddress } from '../../src/move/derived-address.ts';
-import { contractEventHash } from '../../src/move/event.ts';
-import { accountCodec } from '../../src/move/framework-resource.ts';
-import { ACCOUNT_TAG } from '../../src/move/framework-tag.ts';
-import { domainSeed } from '../../src/move/hash.ts';
+import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
+import type { AccountAuthenticator } from '../../src/move/crypto/authenticator.ts';
+import { domainSeed } from '../../src/move/crypto/hash.ts';
+import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
   type EncodedOnChainData,
   readOnChainData,
   writeOnChainData,
-} from '../../src/move/on-chain-data.ts';
-import { physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
-import type { StateValueMetadata } from '../../src/move/state-value.ts';
-import { transactionHash } from '../../src/move/transaction.ts';
-import { readTransactionInfo, transactionInfoHash } from '../../src/move/transaction-info.ts';
-import { encodeTypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/transactions/on-chain-data.ts';
+import { transactionHash } from '../../src/move/transactions/transaction.ts';
+import {
+  readTransactionInfo,
+  transactionInfoHash,
+} from '../../src/move/transactions/transaction-info.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
   type SignedTransaction,
   writeRawTransaction,
-} from '../../src/move/user-transaction.ts';
-import { writeSetHash } from '../../src/move/write-set.ts';
+} from '../../src/move/transactions/user-transaction.ts';
+import { writeSetHash } from '../../src/move/transactions/write-set.ts';
+import type { Address } from '../../src/move/types/address.ts';
+import { ed25519AccountAddress } from '../../src/move/types/derived-address.ts';
+import { ACCOUNT_TAG } from '../../src/move/types/framework-tag.ts';
+import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
+import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
+import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { accountCodec } from '../../src/move/values/framework-resource.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 
 /** Plain comparison: `expect` would take most of the time of a hundred thousand of them. */

@@ -1,17 +1,17 @@
 /** The sample ledger is a ledger in every byte: hashes, signatures, streams, balances, epochs. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis.ts';
-import { proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
-import { MODULE_EVENT_EPOCH } from '../../src/ingest/sample/chain.ts';
-import { sampleChunks } from '../../src/ingest/sample/sample.ts';
-import { newBlockEventCodec } from '../../src/move/framework-event.ts';
-import { resolveDecodeLayout } from '../../src/move/layout-decode.ts';
-import type { CompiledModule, ModuleId } from '../../src/move/module/compiled.ts';
-import { readModule } from '../../src/move/module/read.ts';
-import { iterateGroup } from '../../src/move/resource-group.ts';
-import { parsePhysicalStateKey } from '../../src/move/state-key.ts';
-import { formatTypeTag, type StructTag, type TypeTag } from '../../src/move/type-tag.ts';
-import { renderValue } from '../../src/move/value-json.ts';
+import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
+import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import type { CompiledModule, ModuleId } from '../../src/move/modules/compiled.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { iterateGroup } from '../../src/move/types/resource-group.ts';
+import { parsePhysicalStateKey } from '../../src/move/types/state-key.ts';
+import { formatTypeTag, type StructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { newBlockEventCodec } from '../../src/move/values/framework-event.ts';
+import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { renderValue } from '../../src/move/values/value-json.ts';
+import { MODULE_EVENT_EPOCH } from '../../src/sample/chain.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import { type AuditedTransaction, Auditor } from './sample-auditor.ts';
 

@@ -1,24 +1,24 @@
 /** The sample ledger as a model: nothing is made or lost but fees, and translated streams can go on. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MODULE_EVENT_EPOCH } from '../../src/ingest/sample/chain.ts';
-import { sampleChunks } from '../../src/ingest/sample/sample.ts';
-import { padAddress } from '../../src/move/address.ts';
-import { decodeBcs } from '../../src/move/bcs-reader.ts';
-import { namedObjectAddress, pairedMetadataAddress } from '../../src/move/derived-address.ts';
+import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { readTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { padAddress } from '../../src/move/types/address.ts';
+import { namedObjectAddress, pairedMetadataAddress } from '../../src/move/types/derived-address.ts';
+import {
+  CONCURRENT_FUNGIBLE_BALANCE_TAG,
+  FUNGIBLE_STORE_TAG,
+} from '../../src/move/types/framework-tag.ts';
+import { decodeResourceGroup, findGroupMember } from '../../src/move/types/resource-group.ts';
+import { type Path, parsePhysicalStateKey, type StateKey } from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
+import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
 import {
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
-} from '../../src/move/framework-resource.ts';
-import {
-  CONCURRENT_FUNGIBLE_BALANCE_TAG,
-  FUNGIBLE_STORE_TAG,
-} from '../../src/move/framework-tag.ts';
-import { decodeResourceGroup, findGroupMember } from '../../src/move/resource-group.ts';
-import { type Path, parsePhysicalStateKey, type StateKey } from '../../src/move/state-key.ts';
-import { readTransactionInfo } from '../../src/move/transaction-info.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
-import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/values/framework-resource.ts';
+import { MODULE_EVENT_EPOCH } from '../../src/sample/chain.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 
 const MOON = '0xcafe::moon_coin::MoonCoin';
@@ -26,7 +26,7 @@ const NATIVE = '0x1::aptos_coin::AptosCoin';
 const NATIVE_METADATA = padAddress('a');
 const GAS_UNIT_PRICE = 100n;
 
-/** What a state value holds of an asset: as the balance rule counts it (spec/http.md §9.3). */
+/** What a state value holds of an asset: as the balance rule counts it (docs/spec/http.md §9.3). */
 interface Holding {
   readonly asset: string;
   readonly amount: bigint;
@@ -171,7 +171,7 @@ describe('module events of a sample ledger', () => {
 });
 
 const STORE = '0x3::token_event_store';
-/** Module events and the handle events they translate to (spec/http.md §7.6). */
+/** Module events and the handle events they translate to (docs/spec/http.md §7.6). */
 const TRANSLATED: readonly (readonly [moduleEvent: string, handleEvent: string])[] = [
   ['0x1::coin::CoinDeposit', '0x1::coin::DepositEvent'],
   ['0x1::coin::CoinWithdraw', '0x1::coin::WithdrawEvent'],

@@ -1,22 +1,22 @@
 /** The declaration language, what it assembles to, and the framework that is written in it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis.ts';
+import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
+import { type ModuleAbi, moduleAbi } from '../../src/move/modules/abi.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { moduleMetadata, resourceGroupOf } from '../../src/move/modules/metadata.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
+import { formatStructTag } from '../../src/move/types/type-tag.ts';
+import { DeclarationError } from '../../src/sample/assembler/declare.ts';
+import { parseModules } from '../../src/sample/assembler/declare-parse.ts';
 import {
   APPLICATION_ADDRESSES,
   CLOCK_MAX_HANDS,
   clockModuleText,
-} from '../../src/ingest/sample/application-modules.ts';
-import { DeclarationError } from '../../src/ingest/sample/declare.ts';
-import { parseModules } from '../../src/ingest/sample/declare-parse.ts';
-import { assembleText } from '../../src/ingest/sample/framework.ts';
-import { genesisModules } from '../../src/ingest/sample/genesis-resources.ts';
-import { type ModuleAbi, moduleAbi } from '../../src/move/abi.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { moduleMetadata, resourceGroupOf } from '../../src/move/module/metadata.ts';
-import { readModule } from '../../src/move/module/read.ts';
-import { writeModule } from '../../src/move/module/write.ts';
-import { formatStructTag } from '../../src/move/type-tag.ts';
+} from '../../src/sample/framework/application-modules.ts';
+import { assembleText } from '../../src/sample/framework/framework.ts';
+import { genesisModules } from '../../src/sample/framework/genesis-resources.ts';
 
 function assemble(text: string): CompiledModule {
   return readModule(assembleText(text, APPLICATION_ADDRESSES)[0]!.bytes);

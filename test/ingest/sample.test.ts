@@ -4,10 +4,19 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
-import { FIRST_ORDINARY_ACCOUNT } from '../../src/ingest/sample/accounts.ts';
-import { decodeDrafts, encodeDrafts } from '../../src/ingest/sample/draft-codec.ts';
-import { makeDrafts } from '../../src/ingest/sample/drafts.ts';
-import { GENERATOR_VERSION } from '../../src/ingest/sample/genesis-resources.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { padAddress } from '../../src/move/types/address.ts';
+import {
+  parsePhysicalStateKey,
+  physicalStateKey,
+  resourceStateKey,
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
+import { formatStructTag } from '../../src/move/types/type-tag.ts';
+import { FIRST_ORDINARY_ACCOUNT } from '../../src/sample/accounts.ts';
+import { GENERATOR_VERSION } from '../../src/sample/framework/genesis-resources.ts';
+import { decodeDrafts, encodeDrafts } from '../../src/sample/history/draft-codec.ts';
+import { makeDrafts } from '../../src/sample/history/drafts.ts';
 import {
   continueSample,
   continueSampleInParallel,
@@ -21,21 +30,12 @@ import {
   type SampleOptions,
   sampleChunks,
   sampleChunksInParallel,
-} from '../../src/ingest/sample/sample.ts';
-import { MAX_BLOCK_USERS } from '../../src/ingest/sample/sample-ledger.ts';
-import { MAX_GENESIS_ACCOUNTS } from '../../src/ingest/sample/sample-world.ts';
-import { padAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import {
-  parsePhysicalStateKey,
-  physicalStateKey,
-  resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
-import { formatStructTag } from '../../src/move/type-tag.ts';
+} from '../../src/sample/sample.ts';
+import { MAX_BLOCK_USERS } from '../../src/sample/sample-ledger.ts';
+import { MAX_GENESIS_ACCOUNTS } from '../../src/sample/sample-world.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 /** A digest per version over all that the store is given. */
 function digests(chunks: Iterable<Chunk>): string[] {
@@ -234,13 +234,11 @@ describe('settings of a sample ledger', () => {
   });
 });
 
-const compiled = new URL('../../dist/ingest/sample/sample.js', import.meta.url);
+const compiled = new URL('../../dist/sample/sample.js', import.meta.url);
 
 describe.skipIf(!existsSync(compiled))('a second thread (skipped without a build)', () => {
   it('makes the same chunks, goes on, and ends when its reader leaves', async () => {
-    const built = (await import(
-      compiled.href
-    )) as typeof import('../../src/ingest/sample/sample.ts');
+    const built = (await import(compiled.href)) as typeof import('../../src/sample/sample.ts');
     const inOneThread = [...built.sampleChunks(SMALL)];
     const chunks: Chunk[] = [];
     for await (const chunk of built.sampleChunksInParallel(SMALL)) chunks.push(chunk);

@@ -1,24 +1,25 @@
 /** A genesis of a few writes, made by hand, for tests that need no real one. */
-import { ADDRESS_ONE, padAddress } from '../../src/move/address.ts';
-import type { ContractEvent } from '../../src/move/event.ts';
-import { chainIdCodec } from '../../src/move/framework-resource.ts';
+
+import type { ContractEvent } from '../../src/move/transactions/event.ts';
+import { encodeTransaction } from '../../src/move/transactions/transaction.ts';
+import { validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
+import type { WriteSet, WriteSetEntry } from '../../src/move/transactions/write-set.ts';
+import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import {
   CHAIN_ID_TAG,
   frameworkTag,
   NEW_EPOCH_EVENT_TAG,
   OBJECT_GROUP_TAG,
   VALIDATOR_SET_TAG,
-} from '../../src/move/framework-tag.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+} from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   accessPathKey,
   moduleStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { encodeTransaction } from '../../src/move/transaction.ts';
-import { validatorSetCodec } from '../../src/move/validator-set.ts';
-import type { WriteSet, WriteSetEntry } from '../../src/move/write-set.ts';
+} from '../../src/move/types/state-key.ts';
+import { chainIdCodec } from '../../src/move/values/framework-resource.ts';
 
 /** The two resources without which there is no waypoint. */
 export const NEEDED_WRITES: readonly WriteSetEntry[] = [

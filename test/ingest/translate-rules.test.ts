@@ -2,18 +2,18 @@
 import { describe, expect, it } from 'vitest';
 import { ChunkTranslator } from '../../src/ingest/translate/chunk-translator.ts';
 import { TRANSLATIONS } from '../../src/ingest/translate/translation-table.ts';
-import { ADDRESS_ONE, type Address, padAddress } from '../../src/move/address.ts';
-import { type BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
-import { coinStoreCodec, objectCoreCodec } from '../../src/move/framework-resource.ts';
-import { OBJECT_CORE_TAG, OBJECT_GROUP_TAG } from '../../src/move/framework-tag.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { ADDRESS_ONE, type Address, padAddress } from '../../src/move/types/address.ts';
+import { OBJECT_CORE_TAG, OBJECT_GROUP_TAG } from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { parseStructTag, parseTypeTag } from '../../src/move/type-parser.ts';
-import { encodeTypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { coinStoreCodec, objectCoreCodec } from '../../src/move/values/framework-resource.ts';
 import type {
   Chunk,
   ChunkModuleEvent,
@@ -21,10 +21,10 @@ import type {
   ChunkTransaction,
   StateWrite,
 } from '../../src/store/chunk.ts';
-import { HEAD } from '../../src/store/columns.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { HEAD } from '../../src/store/columns/columns.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const ACCOUNT = padAddress('5');
 const COIN = '0x1::aptos_coin::AptosCoin';

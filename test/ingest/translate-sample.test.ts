@@ -1,31 +1,31 @@
 /**
  * Every module event of a sample ledger that has an old stream is in it: held against a second reading of
- * spec/http.md §7.6, with the chain's own type definitions and handle fields found by name.
+ * docs/spec/http.md §7.6, with the chain's own type definitions and handle fields found by name.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { resolveDecodeLayout } from '../../src/move/layout-decode.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
-import { readOnChainData } from '../../src/move/on-chain-data.ts';
-import { decodeResourceGroup } from '../../src/move/resource-group.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
   stateKeyHash,
-} from '../../src/move/state-key.ts';
-import { parseStructTag, parseTypeTag } from '../../src/move/type-parser.ts';
-import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/type-tag.ts';
-import { renderValue } from '../../src/move/value-json.ts';
-import { EVENTS } from '../../src/store/columns.ts';
-import { decodeEventRow, encodeStreamId } from '../../src/store/event-column.ts';
-import { encodeU64Key } from '../../src/store/order-key.ts';
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
+import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { renderValue } from '../../src/move/values/value-json.ts';
+import { EVENTS } from '../../src/store/columns/columns.ts';
+import { decodeEventRow, encodeStreamId } from '../../src/store/columns/event-column.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { sampleStore } from './feed-following.ts';
 
-/** V2 type: V1 type, owner's field, resources (`@` in the object group), handle. From spec/http.md §7.6 alone. */
+/** V2 type: V1 type, owner's field, resources (`@` in the object group), handle. From docs/spec/http.md §7.6 alone. */
 const TABLE: Readonly<Record<string, string>> = {
   '0x1::coin::CoinDeposit':
     '0x1::coin::DepositEvent account 0x1::coin::CoinStore<coin_type> deposit_events',

@@ -4,23 +4,33 @@
  */
 import { expect, test } from 'vitest';
 import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
-import { sampleChunksInParallel } from '../../src/ingest/sample/sample.ts';
-import { verifyLedger } from '../../src/ingest/verify.ts';
-import { accumulatorRoot, MerkleAccumulator } from '../../src/move/accumulator.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { contractEventHash } from '../../src/move/event.ts';
-import { encodeTransactionInfo, transactionInfoHash } from '../../src/move/transaction-info.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
+import { contractEventHash } from '../../src/move/transactions/event.ts';
+import {
+  encodeTransactionInfo,
+  transactionInfoHash,
+} from '../../src/move/transactions/transaction-info.ts';
+import { sampleChunksInParallel } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import type { ChunkTransaction } from '../../src/store/chunk.ts';
-import { COLUMNS, type Column, EPOCHS, HEAD, IDENTITY, PRUNING } from '../../src/store/columns.ts';
+import {
+  COLUMNS,
+  type Column,
+  EPOCHS,
+  HEAD,
+  IDENTITY,
+  PRUNING,
+} from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { Pruner } from '../../src/store/prune.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { ScannedRow, Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { verifyLedger } from '../../src/verify/verify-ledger.ts';
 import { address, block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';
 import { randomSource, testSeed } from '../store/engines.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { type Below, History } from '../store/prune-history.ts';
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 1);

@@ -9,42 +9,45 @@ import { describe, expect, it } from 'vitest';
 import type { Asset } from '../../src/ledger/api-contract.ts';
 import { balanceAt } from '../../src/ledger/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { type Address, addressBytes, padAddress } from '../../src/move/address.ts';
-import { pairedMetadataAddress, primaryStoreAddress } from '../../src/move/derived-address.ts';
+import { type Address, addressBytes, padAddress } from '../../src/move/types/address.ts';
 import {
-  coinStoreCodec,
-  concurrentFungibleBalanceCodec,
-  fungibleStoreCodec,
-  objectCoreCodec,
-} from '../../src/move/framework-resource.ts';
+  pairedMetadataAddress,
+  primaryStoreAddress,
+} from '../../src/move/types/derived-address.ts';
 import {
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
   coinStoreTag,
   FUNGIBLE_STORE_TAG,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+} from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
-import { decodeBalance, encodeBalance } from '../../src/store/balance-column.ts';
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
+import {
+  coinStoreCodec,
+  concurrentFungibleBalanceCodec,
+  fungibleStoreCodec,
+  objectCoreCodec,
+} from '../../src/move/values/framework-resource.ts';
 import { Batch } from '../../src/store/batch.ts';
 import type { StateWrite } from '../../src/store/chunk.ts';
-import { BALANCES, PRIMARY_STORES } from '../../src/store/columns.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { NO_ORDER } from '../../src/store/order-key.ts';
+import { decodeBalance, encodeBalance } from '../../src/store/columns/balance-column.ts';
+import { BALANCES, PRIMARY_STORES } from '../../src/store/columns/columns.ts';
+import { NO_ORDER } from '../../src/store/columns/order-key.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { verifyBalances } from '../../src/store/verify-balances.ts';
-import { DamageList, type VerifyContext } from '../../src/store/verify-context.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { verifyBalances } from '../../src/verify/verify-balances.ts';
+import { DamageList, type VerifyContext } from '../../src/verify/verify-context.ts';
 import { chunk, transaction } from '../store/chunks.ts';
 import { randomSource as fractions, testSeed } from '../store/engines.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const runs = Number(process.env['RUNS'] ?? 12);
 

@@ -2,17 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { BalanceKeys } from '../../src/ledger/balance-keys.ts';
 import {
-  coinStoreAmount,
-  fungibleGroupBalance,
-  plainGroupBalance,
-} from '../../src/move/balance-values.ts';
-import { pairedMetadataAddress, primaryStoreAddress } from '../../src/move/derived-address.ts';
-import {
-  coinStoreCodec,
-  concurrentFungibleBalanceCodec,
-  fungibleStoreCodec,
-  objectCoreCodec,
-} from '../../src/move/framework-resource.ts';
+  pairedMetadataAddress,
+  primaryStoreAddress,
+} from '../../src/move/types/derived-address.ts';
 import {
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
   coinStoreTag,
@@ -20,15 +12,26 @@ import {
   frameworkTag,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+} from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
   stateKeyHash,
-} from '../../src/move/state-key.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
+import {
+  coinStoreAmount,
+  fungibleGroupBalance,
+  plainGroupBalance,
+} from '../../src/move/values/balance-values.ts';
+import {
+  coinStoreCodec,
+  concurrentFungibleBalanceCodec,
+  fungibleStoreCodec,
+  objectCoreCodec,
+} from '../../src/move/values/framework-resource.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 console.log(`balance-quick SEED=${seed}`);

@@ -10,8 +10,8 @@ import {
   parseMessageText,
 } from '../../src/ledger/decode/index.ts';
 import { expirationDate, MAX_WARNING_LENGTH } from '../../src/ledger/decode/notes.ts';
-import { padAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { padAddress } from '../../src/move/types/address.ts';
 import { call, context, lookupModule, payloadOf, script } from './decode-ledger.ts';
 import { decodeAndEncode, messageOf, rawTransaction, warningCodes } from './signing-bytes.ts';
 

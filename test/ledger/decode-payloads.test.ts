@@ -1,8 +1,8 @@
 /** Decoding scripts, encrypted payloads and payloads that the request has no form for. */
 import { describe, expect, it } from 'vitest';
-import { padAddress } from '../../src/move/address.ts';
-import type { Ciphertext } from '../../src/move/encrypted-payload.ts';
-import type { TransactionPayload } from '../../src/move/transaction-payload.ts';
+import type { Ciphertext } from '../../src/move/transactions/encrypted-payload.ts';
+import type { TransactionPayload } from '../../src/move/transactions/transaction-payload.ts';
+import { padAddress } from '../../src/move/types/address.ts';
 import { call, payloadOf, script } from './decode-ledger.ts';
 
 /** A script of version 6 with the given parameter tokens, in hex. */

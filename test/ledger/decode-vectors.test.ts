@@ -1,11 +1,11 @@
-/** Decoding the vectors of spec/encode.md A7: the request comes back, and gives the same bytes again. */
+/** Decoding the vectors of docs/spec/encode.md §A7: the request comes back, and gives the same bytes again. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { decodeSubmission, submissionJson } from '../../src/ledger/decode/index.ts';
 import { encodeSubmission } from '../../src/ledger/encode/index.ts';
-import { formatHex, parseHex } from '../../src/move/hex.ts';
-import { formatJson } from '../../src/move/json-text.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
+import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
+import { formatJson } from '../../src/move/json/json-text.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import { genesisPresent, type Network, readGenesis } from '../move/layout-genesis.ts';
 import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';

@@ -1,4 +1,4 @@
-/** Every message of spec/encode.md A4, and what is accepted just beside it. */
+/** Every message of docs/spec/encode.md §A4, and what is accepted just beside it. */
 import { describe, expect, it } from 'vitest';
 import {
   EncodeError,
@@ -6,7 +6,7 @@ import {
   encodeSubmission,
 } from '../../src/ledger/encode/index.ts';
 import { MoveError } from '../../src/move/errors.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/layout-modules.ts';
 import { type Functions, ledgerOf } from './encode-modules.ts';
 
@@ -120,7 +120,7 @@ async function argumentsHex(
 
 const id = (digits: string) => digits.padStart(64, '0');
 
-describe('finding the function (spec/encode.md A4 steps 1 to 3)', () => {
+describe('finding the function (docs/spec/encode.md §A4 steps 1 to 3)', () => {
   it('a missing module', async () => {
     const text = `Module ModuleId { address: ${id('2')}, name: Identifier("n") } can't be found`;
     await expectFailure(call('0x02::n::f', [], []), 'module_not_found', text);

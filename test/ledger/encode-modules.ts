@@ -1,5 +1,5 @@
 /** Modules with entry functions, made by hand from type texts, for tests of the encoder that need no real ledger. */
-import { parseAddress } from '../../src/move/address.ts';
+
 import type {
   CompiledModule,
   FunctionDefinition,
@@ -8,10 +8,11 @@ import type {
   SignatureToken,
   StructHandle,
   Visibility,
-} from '../../src/move/module/compiled.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
-import type { MoveType } from '../../src/move/move-type.ts';
-import { readMoveType } from '../../src/move/type-parser.ts';
+} from '../../src/move/modules/compiled.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
+import type { MoveType } from '../../src/move/types/move-type.ts';
+import { readMoveType } from '../../src/move/types/type-parser.ts';
 import { moduleLookup, OLD_FRAMEWORK, type Source } from '../move/layout-modules.ts';
 
 /** One function; parameters are type texts, in which `T0`, `i64`, … are types too. */

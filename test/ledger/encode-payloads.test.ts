@@ -1,4 +1,4 @@
-/** Every message of spec/encode.md A2 and A3 about payloads: stage, code, text. */
+/** Every message of docs/spec/encode.md §A2 and A3 about payloads: stage, code, text. */
 import { describe, expect, it } from 'vitest';
 import { parseEncodeRequest, verifyEncodeRequest } from '../../src/ledger/encode/index.ts';
 import {
@@ -13,7 +13,7 @@ import {
   U64,
 } from './encode-refused.ts';
 
-describe('payloads (spec/encode.md A2)', () => {
+describe('payloads (docs/spec/encode.md §A2)', () => {
   it.each([
     [undefined, 'null'],
     [null, 'null'],
@@ -211,7 +211,7 @@ describe('payloads (spec/encode.md A2)', () => {
   });
 });
 
-describe('encrypted payloads (spec/encode.md A2)', () => {
+describe('encrypted payloads (docs/spec/encode.md §A2)', () => {
   const ENCRYPTED = {
     type: 'encrypted_transaction_payload',
     encrypted_state: 'encrypted',
@@ -282,7 +282,7 @@ describe('encrypted payloads (spec/encode.md A2)', () => {
   });
 });
 
-describe('verification (spec/encode.md A3)', () => {
+describe('verification (docs/spec/encode.md §A3)', () => {
   const INVALID = "'UserTransactionRequest' invalid: ";
   const B = '0x1::a::B<';
   const b = (count: number, inner: string) => B.repeat(count) + inner + '>'.repeat(count);

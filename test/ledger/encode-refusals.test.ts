@@ -1,4 +1,4 @@
-/** Every message of spec/encode.md A1 and spec/http.md §5.8 about the request: stage, code, text. */
+/** Every message of docs/spec/encode.md §A1 and docs/spec/http.md §5.8 about the request: stage, code, text. */
 import { describe, expect, it } from 'vitest';
 import { parseEncodeRequest } from '../../src/ledger/encode/index.ts';
 import {
@@ -12,7 +12,7 @@ import {
   U64,
 } from './encode-refused.ts';
 
-describe('bodies that are no request (spec/encode.md A1)', () => {
+describe('bodies that are no request (docs/spec/encode.md §A1)', () => {
   it.each([
     ['invalid json', 'json_syntax', 'expected value at line 1 column 1'],
     ['{"a":1,}', 'json_syntax', 'trailing comma at line 1 column 8'],
@@ -30,7 +30,7 @@ describe('bodies that are no request (spec/encode.md A1)', () => {
   });
 });
 
-describe('fields of the request (spec/encode.md A1, spec/http.md §5.8)', () => {
+describe('fields of the request (docs/spec/encode.md §A1, docs/spec/http.md §5.8)', () => {
   const u64Fields = [
     'sequence_number',
     'max_gas_amount',

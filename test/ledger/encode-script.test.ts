@@ -1,14 +1,14 @@
-/** Scripts, multisig and encrypted payloads, with and without nonce (spec/encode.md A4 "Script", A5). */
+/** Scripts, multisig and encrypted payloads, with and without nonce (docs/spec/encode.md §A4 "Script", A5). */
 import { describe, expect, it } from 'vitest';
 import {
   EncodeError,
   type EncodeErrorCode,
   encodeSubmission,
 } from '../../src/ledger/encode/index.ts';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import type { EncodeLayout } from '../../src/move/layout.ts';
-import { debugMoveValue, MAX_DEBUG_VALUE_LENGTH } from '../../src/move/move-value-debug.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import type { EncodeLayout } from '../../src/move/values/layout.ts';
+import { debugMoveValue, MAX_DEBUG_VALUE_LENGTH } from '../../src/move/values/move-value-debug.ts';
 import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
 
@@ -129,7 +129,7 @@ describe('arguments of scripts', () => {
     expect(await payloadHex(withAbi(type, value))).toBe(`0002c0de0001${hex}`);
   });
 
-  // Signature tokens: spec/move.md §1.6.
+  // Signature tokens: docs/spec/move.md §1.6.
   it.each([
     ['02', 7, '0007'],
     ['0d', 7, '060700'],
@@ -230,7 +230,7 @@ describe('the code of scripts', () => {
   });
 });
 
-describe('shapes of payloads (spec/encode.md A5, "Which shape")', () => {
+describe('shapes of payloads (docs/spec/encode.md §A5, "Which shape")', () => {
   const entry = {
     type: 'entry_function_payload',
     function: '0x2::m::f',

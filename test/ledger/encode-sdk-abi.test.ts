@@ -2,7 +2,7 @@
  * The encoder and its inverse against @aptos-labs/ts-sdk 6.3.1 as wallets use it: plain arguments, converted by the
  * ABI. encode-sdk.test.ts compares the SDK's BCS classes and all shapes of transactions.
  *
- * Where the SDK is known to differ: a script inside a multisig (inner index 00 for 01, spec/encode.md A7), shown
+ * Where the SDK is known to differ: a script inside a multisig (inner index 00 for 01, docs/spec/encode.md §A7), shown
  * below; a text for `vector<u8>`, which it takes for UTF-8 and the interface for hex; structs and enums other than
  * String, Option and Object, references to structs, for which it has no form.
  */
@@ -26,7 +26,7 @@ import {
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, it } from 'vitest';
 import { decodeSubmission, encodeSubmission, modulesFrom, readModule } from '../../src/index.ts';
-import { moduleAbiJson } from '../../src/move/abi.ts';
+import { moduleAbiJson } from '../../src/move/modules/abi.ts';
 import { genesisModules, genesisPresent } from '../move/genesis-modules.ts';
 import { Random, testSeed } from '../move/layout-random.ts';
 import { callPayload, randomAddress, randomSdkCall, randomTransaction } from './sdk-abi.ts';
@@ -132,7 +132,7 @@ describe('scripts', () => {
     }
   });
 
-  it('inside a multisig: the SDK writes the index of an entry function, 00 (spec/encode.md A7)', async () => {
+  it('inside a multisig: the SDK writes the index of an entry function, 00 (docs/spec/encode.md §A7)', async () => {
     const { script, payload } = randomScript(new Random(seed));
     const account = AccountAddress.from('0xa');
     const inner = new MultiSigTransactionPayload(script as never);

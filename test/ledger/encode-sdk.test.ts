@@ -1,7 +1,7 @@
 /**
  * The encoder against @aptos-labs/ts-sdk 6.3.1, an independent one: random calls of every entry function of the real
  * genesis ledgers, as plain, orderless, multisig and multi-agent transactions. Known to differ, and left out: a script
- * inside a multisig (SDK 6.3.1 writes inner index 00, the reference 01; spec/encode.md A7).
+ * inside a multisig (SDK 6.3.1 writes inner index 00, the reference 01; docs/spec/encode.md §A7).
  */
 import {
   AccountAddress,
@@ -34,14 +34,17 @@ import {
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, it } from 'vitest';
 import { encodeSubmission } from '../../src/ledger/encode/index.ts';
-import { formatAddress } from '../../src/move/address.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { functionNameOfHandle, moduleIdOf } from '../../src/move/module/names.ts';
-import { readModule } from '../../src/move/module/read.ts';
-import type { MoveType } from '../../src/move/move-type.ts';
-import { isSignerParameter, substituteTypeParameters } from '../../src/move/move-type-parameter.ts';
-import { formatMoveType, moveTypeOfToken } from '../../src/move/move-type-text.ts';
-import { readMoveType } from '../../src/move/type-parser.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { functionNameOfHandle, moduleIdOf } from '../../src/move/modules/names.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { formatAddress } from '../../src/move/types/address.ts';
+import type { MoveType } from '../../src/move/types/move-type.ts';
+import {
+  isSignerParameter,
+  substituteTypeParameters,
+} from '../../src/move/types/move-type-parameter.ts';
+import { formatMoveType, moveTypeOfToken } from '../../src/move/types/move-type-text.ts';
+import { readMoveType } from '../../src/move/types/type-parser.ts';
 import { genesisModules, genesisPresent } from '../move/genesis-modules.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

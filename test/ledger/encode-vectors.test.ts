@@ -1,12 +1,12 @@
 /**
- * The vectors of spec/encode.md A7, computed three independent ways (reference code, SDK 7.3.0, a plain encoder):
+ * The vectors of docs/spec/encode.md §A7, computed three independent ways (reference code, SDK 7.3.0, a plain encoder):
  * against modules made from the parameter types they name, and against the real genesis where it is present.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { encodeSubmission } from '../../src/ledger/encode/index.ts';
-import { formatHex } from '../../src/move/hex.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
+import { formatHex } from '../../src/move/bcs/hex.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import { genesisPresent, type Network, readGenesis } from '../move/layout-genesis.ts';
 import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
@@ -46,7 +46,7 @@ function describedLedger({ request, function_params }: Vector): ModuleLookup {
   return ledgerOf({ [path]: { parameters: function_params, typeParameters } }, OLD_FRAMEWORK);
 }
 
-describe('the vectors of spec/encode.md A7', () => {
+describe('the vectors of docs/spec/encode.md §A7', () => {
   it('are all there', () => {
     expect(vectors.length).toBe(15);
   });

@@ -6,11 +6,11 @@ import { contentTag } from '../../src/ledger/content-tag.ts';
 import { KeptPages, MIN_FILED_PAGE_BYTES, type PageName } from '../../src/ledger/kept-pages.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { KeptBytes } from '../../src/store/kept-bytes.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { Pruner } from '../../src/store/prune.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';
 import { temporaryDirectory } from '../store/engines.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const STREAM = { address: address(5), creationNumber: 2n };
 const SOURCE = { firstVersion: 0n, lastVersion: 9n, layouts: [] };

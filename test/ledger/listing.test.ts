@@ -1,7 +1,7 @@
 /** What bounds a page of an account besides its limit, and that a walk loses nothing by it. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ListedPage, type ListingBounds, listAccount } from '../../src/ledger/listing.ts';
-import { padAddress } from '../../src/move/address.ts';
+import { padAddress } from '../../src/move/types/address.ts';
 import {
   accessPathKey,
   moduleStateKey,
@@ -10,13 +10,13 @@ import {
   resourceGroupStateKey,
   resourceStateKey,
   type StateKey,
-} from '../../src/move/state-key.ts';
-import type { StructTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/state-key.ts';
+import type { StructTag } from '../../src/move/types/type-tag.ts';
 import type { StateWrite } from '../../src/store/chunk.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { seededRandom } from '../ingest/seed.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const ADDRESS = padAddress('a');
 const EVERYTHING: ListingBounds = { maxBytes: 2 ** 30, maxKeys: 2 ** 30 };

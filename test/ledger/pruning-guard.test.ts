@@ -8,26 +8,26 @@ import type { LedgerView } from '../../src/ledger/api-contract.ts';
 import { keptPrimaryStores } from '../../src/ledger/kept-stores.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { TRUSTED_MS } from '../../src/ledger/pruning-guard.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { primaryStoreAddress } from '../../src/move/derived-address.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import {
   coinStoreTag,
   FUNGIBLE_STORE_TAG,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
-import { encodeResourceGroup } from '../../src/move/resource-group.ts';
+} from '../../src/move/types/framework-tag.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import type { StateWrite } from '../../src/store/chunk.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { Pruner } from '../../src/store/prune.ts';
-import { READER_GRACE_MS } from '../../src/store/pruning-column.ts';
+import { READER_GRACE_MS } from '../../src/store/columns/pruning-column.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const COIN = parseStructTag('0x7::coin::Coin');
 const METADATA = address(0x99);

@@ -16,7 +16,7 @@ import {
   type TransactionPayload,
   TransactionPayloadEntryFunction,
 } from '@aptos-labs/ts-sdk';
-import type { PlainJson } from '../../src/move/json-plain.ts';
+import type { PlainJson } from '../../src/move/json/json-plain.ts';
 import type { Random } from '../move/layout-random.ts';
 
 /** A value in our JSON and as the SDK takes it. */

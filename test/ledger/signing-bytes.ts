@@ -7,11 +7,14 @@ import {
   submissionJson,
 } from '../../src/ledger/decode/index.ts';
 import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
-import { padAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { formatJson } from '../../src/move/json-text.ts';
-import type { TransactionPayload } from '../../src/move/transaction-payload.ts';
-import { type RawTransaction, writeRawTransaction } from '../../src/move/user-transaction.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { formatJson } from '../../src/move/json/json-text.ts';
+import type { TransactionPayload } from '../../src/move/transactions/transaction-payload.ts';
+import {
+  type RawTransaction,
+  writeRawTransaction,
+} from '../../src/move/transactions/user-transaction.ts';
+import { padAddress } from '../../src/move/types/address.ts';
 
 /** A transaction of chain 4 with the given payload. */
 export function rawTransaction(

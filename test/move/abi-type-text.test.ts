@@ -1,15 +1,15 @@
-/** Types of binaries as MoveTypes, and MoveTypes as text (spec/move.md §2.2, §3.3). */
+/** Types of binaries as MoveTypes, and MoveTypes as text (docs/spec/move.md §2.2, §3.3). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SignatureToken } from '../../src/move/module/compiled.ts';
-import type { MoveType } from '../../src/move/move-type.ts';
+import type { SignatureToken } from '../../src/move/modules/compiled.ts';
+import type { MoveType } from '../../src/move/types/move-type.ts';
 import {
   formatMoveType,
   formatSignatureToken,
   formatStructPath,
   moveTypeOfToken,
-} from '../../src/move/move-type-text.ts';
-import { PRIMITIVE_KINDS } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/move-type-text.ts';
+import { PRIMITIVE_KINDS } from '../../src/move/types/type-tag.ts';
 import { fullModule, T0 } from './module-samples.ts';
 
 const U8: MoveType = { kind: 'u8' };

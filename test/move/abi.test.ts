@@ -1,22 +1,22 @@
-/** ABIs of hand-built modules and scripts (spec/move.md §2, §5). */
+/** ABIs of hand-built modules and scripts (docs/spec/move.md §2, §5). */
 import { describe, expect, it } from 'vitest';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import {
   functionAbiOfScript,
   type ModuleAbi,
   moduleAbi,
   moduleAbiJson,
   type StructAbi,
-} from '../../src/move/abi.ts';
-import { AbiError, MAX_ABI_JSON_BYTES } from '../../src/move/abi-error.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
+} from '../../src/move/modules/abi.ts';
+import { AbiError, MAX_ABI_JSON_BYTES } from '../../src/move/modules/abi-error.ts';
 import type {
   CompiledModule,
   CompiledScript,
   SignatureToken,
   StructDefinition,
-} from '../../src/move/module/compiled.ts';
-import { readModule, readScript } from '../../src/move/module/read.ts';
-import { writeModule, writeScript } from '../../src/move/module/write.ts';
+} from '../../src/move/modules/compiled.ts';
+import { readModule, readScript } from '../../src/move/modules/read.ts';
+import { writeModule, writeScript } from '../../src/move/modules/write.ts';
 import {
   fullModule,
   fullScript,

@@ -1,18 +1,21 @@
 /**
- * Accumulators and the sparse Merkle tree against their definitions (spec/ledger.md §2.7), written
+ * Accumulators and the sparse Merkle tree against their definitions (docs/spec/ledger.md §2.7), written
  * out plainly.
  */
 import { describe, expect, test } from 'vitest';
+import { BcsError } from '../../src/move/bcs/bcs-reader.ts';
 import {
   ACCUMULATOR_PLACEHOLDER,
   accumulatorRoot,
   MAX_ACCUMULATOR_LEAVES,
   MerkleAccumulator,
-} from '../../src/move/accumulator.ts';
-import { BcsError } from '../../src/move/bcs-reader.ts';
-import { domainHash, domainSeed, sha3 } from '../../src/move/hash.ts';
-import { SPARSE_MERKLE_PLACEHOLDER, SparseMerkleLeaves } from '../../src/move/sparse-merkle.ts';
-import { writeSetHash } from '../../src/move/write-set.ts';
+} from '../../src/move/crypto/accumulator.ts';
+import { domainHash, domainSeed, sha3 } from '../../src/move/crypto/hash.ts';
+import {
+  SPARSE_MERKLE_PLACEHOLDER,
+  SparseMerkleLeaves,
+} from '../../src/move/crypto/sparse-merkle.ts';
+import { writeSetHash } from '../../src/move/transactions/write-set.ts';
 
 const leaf = (index: number) => sha3(Buffer.from(`leaf ${index}`));
 

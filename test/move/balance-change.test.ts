@@ -1,25 +1,29 @@
-/** Which state keys hold balances, and how many of their paths are remembered (src/move/balance-change.ts). */
+/** Which state keys hold balances, and how many of their paths are remembered (src/move/values/balance-change.ts). */
 import { describe, expect, it } from 'vitest';
-import { addressBytes, padAddress } from '../../src/move/address.ts';
-import {
-  balancePathOf,
-  MAX_KNOWN_PATH_BYTES,
-  MAX_KNOWN_PATHS,
-} from '../../src/move/balance-change.ts';
+import { addressBytes, padAddress } from '../../src/move/types/address.ts';
 import {
   NATIVE_METADATA_ADDRESS,
   pairedMetadataAddress,
   primaryStoreAddress,
   primaryStoreOf,
-} from '../../src/move/derived-address.ts';
-import { coinStoreTag, frameworkTag, OBJECT_GROUP_TAG } from '../../src/move/framework-tag.ts';
+} from '../../src/move/types/derived-address.ts';
+import {
+  coinStoreTag,
+  frameworkTag,
+  OBJECT_GROUP_TAG,
+} from '../../src/move/types/framework-tag.ts';
 import {
   moduleStateKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-} from '../../src/move/state-key.ts';
-import { parseStructTag } from '../../src/move/type-parser.ts';
+} from '../../src/move/types/state-key.ts';
+import { parseStructTag } from '../../src/move/types/type-parser.ts';
+import {
+  balancePathOf,
+  MAX_KNOWN_PATH_BYTES,
+  MAX_KNOWN_PATHS,
+} from '../../src/move/values/balance-change.ts';
 
 const OWNER = padAddress('a11ce');
 

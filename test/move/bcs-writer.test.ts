@@ -1,8 +1,8 @@
 /** The writer's short cuts for texts and small integers, beside its plain methods. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../src/move/address.ts';
-import { BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
+import { BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 

@@ -1,6 +1,7 @@
-/** Derived addresses: the worked examples of spec/ledger.md §6.4 and spec/http.md §9.4. */
+/** Derived addresses: the worked examples of docs/spec/ledger.md §6.4 and docs/spec/http.md §9.4. */
 import { expect, test } from 'vitest';
-import { ADDRESS_ONE, padAddress, parseAddress } from '../../src/move/address.ts';
+import { sha3 } from '../../src/move/crypto/hash.ts';
+import { ADDRESS_ONE, padAddress, parseAddress } from '../../src/move/types/address.ts';
 import {
   collectionAddress,
   guidObjectAddress,
@@ -12,10 +13,9 @@ import {
   resourceAccountAddress,
   tokenAddress,
   uniqueObjectAddress,
-} from '../../src/move/derived-address.ts';
-import { APTOS_COIN_TAG } from '../../src/move/framework-tag.ts';
-import { sha3 } from '../../src/move/hash.ts';
-import type { StructTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/derived-address.ts';
+import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
+import type { StructTag } from '../../src/move/types/type-tag.ts';
 
 function tag(
   address: string,

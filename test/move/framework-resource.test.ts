@@ -1,11 +1,18 @@
 /**
- * Framework resources, events and groups: bytes written by hand from spec/ledger.md §2.3, §5.10,
+ * Framework resources, events and groups: bytes written by hand from docs/spec/ledger.md §2.3, §5.10,
  * both directions.
  */
 import { describe, expect, test } from 'vitest';
-import { ADDRESS_ONE, padAddress } from '../../src/move/address.ts';
-import { BcsError } from '../../src/move/bcs-reader.ts';
-import { newBlockEventCodec, newEpochEventCodec } from '../../src/move/framework-event.ts';
+import { BcsError } from '../../src/move/bcs/bcs-reader.ts';
+import { epochStateOf, validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
+import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
+import { frameworkTag } from '../../src/move/types/framework-tag.ts';
+import {
+  decodeResourceGroup,
+  encodeResourceGroup,
+  findGroupMember,
+} from '../../src/move/types/resource-group.ts';
+import { newBlockEventCodec, newEpochEventCodec } from '../../src/move/values/framework-event.ts';
 import {
   accountCodec,
   blockResourceCodec,
@@ -19,14 +26,7 @@ import {
   fungibleStoreCodec,
   isFeatureEnabled,
   objectCoreCodec,
-} from '../../src/move/framework-resource.ts';
-import { frameworkTag } from '../../src/move/framework-tag.ts';
-import {
-  decodeResourceGroup,
-  encodeResourceGroup,
-  findGroupMember,
-} from '../../src/move/resource-group.ts';
-import { epochStateOf, validatorSetCodec } from '../../src/move/validator-set.ts';
+} from '../../src/move/values/framework-resource.ts';
 
 const hex = (...parts: readonly string[]): Buffer =>
   Buffer.from(parts.join('').replaceAll(' ', ''), 'hex');

@@ -1,6 +1,6 @@
 /** The modules of the real genesis files in ../shared, where those are present. */
 import { existsSync, readFileSync } from 'node:fs';
-import { BcsReader } from '../../src/move/bcs-reader.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 
 const GENESIS = new URL('../../../shared/genesis/', import.meta.url);
 
@@ -11,7 +11,7 @@ export const NETWORKS = ['mainnet', 'testnet', 'devnet'] as const;
 export type Network = (typeof NETWORKS)[number];
 
 /**
- * The bytecode of every module a genesis file writes, in file order (spec/ledger.md §1.1, §1.2).
+ * The bytecode of every module a genesis file writes, in file order (docs/spec/ledger.md §1.1, §1.2).
  */
 export function genesisModules(network: Network): Buffer[] {
   const reader = new BcsReader(readFileSync(new URL(`${network}.blob`, GENESIS)));

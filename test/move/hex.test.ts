@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HexTextError } from '../../src/move/address.ts';
-import { formatHex, parseHex } from '../../src/move/hex.ts';
+import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
+import { HexTextError } from '../../src/move/types/address.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 console.log(`hex: SEED=${seed}`);
@@ -20,7 +20,7 @@ const unitTexts = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
   .map((units) => String.fromCharCode(...units));
 
-describe('hex texts (spec/encode.md A2)', () => {
+describe('hex texts (docs/spec/encode.md §A2)', () => {
   it.each([
     ['', ''],
     ['0x', ''],

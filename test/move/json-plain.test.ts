@@ -6,8 +6,8 @@ import {
   type PlainJson,
   PlainJsonError,
   plainJson,
-} from '../../src/move/json-plain.ts';
-import { formatJson, JSON_MAX_DEPTH, parseJson } from '../../src/move/json-text.ts';
+} from '../../src/move/json/json-plain.ts';
+import { formatJson, JSON_MAX_DEPTH, parseJson } from '../../src/move/json/json-text.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 

@@ -10,9 +10,9 @@ import {
   JSON_MAX_VALUE_BYTES,
   JsonSyntaxError,
   parseJson,
-} from '../../src/move/json-text.ts';
-import { JSON_MAX_DEBUG_LENGTH } from '../../src/move/json-text-print.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json-value.ts';
+} from '../../src/move/json/json-text.ts';
+import { JSON_MAX_DEBUG_LENGTH } from '../../src/move/json/json-text-print.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json/json-value.ts';
 
 const MIB = 1024 * 1024;
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
@@ -47,7 +47,7 @@ function fromPlain(value: unknown): unknown {
   return value;
 }
 
-/** Body, text, column; line 1 (spec/encode.md A1, spec/http.md §5.9). */
+/** Body, text, column; line 1 (docs/spec/encode.md §A1, docs/spec/http.md §5.9). */
 const SYNTAX_ERRORS: readonly (readonly [string, string, number])[] = [
   ['invalid json', 'expected value', 1],
   ["'a'", 'expected value', 1],

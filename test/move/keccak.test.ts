@@ -1,8 +1,11 @@
 /** SHA3-256 of short inputs against the standard's own values and the runtime's. */
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { domainHash, domainSeed, sha3 } from '../../src/move/hash.ts';
-import { keccakSha3 as keccakOfParts, MAX_KECCAK_INPUT_BYTES } from '../../src/move/keccak.ts';
+import { domainHash, domainSeed, sha3 } from '../../src/move/crypto/hash.ts';
+import {
+  keccakSha3 as keccakOfParts,
+  MAX_KECCAK_INPUT_BYTES,
+} from '../../src/move/crypto/keccak.ts';
 
 /** Bytes that differ from place to place. */
 function someBytes(length: number): Buffer {

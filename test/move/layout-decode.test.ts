@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type DecodeLayout, LayoutError, MAX_LAYOUT_DEPTH } from '../../src/move/layout.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import type { TypeTag } from '../../src/move/types/type-tag.ts';
+import { type DecodeLayout, LayoutError, MAX_LAYOUT_DEPTH } from '../../src/move/values/layout.ts';
 import {
   LAYOUT_BUDGET_BYTES,
   MAX_LAYOUT_TOKENS,
   resolveDecodeLayout,
-} from '../../src/move/layout-decode.ts';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { parseTypeTag } from '../../src/move/type-parser.ts';
-import type { TypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/values/layout-decode.ts';
 import {
   moduleLookup,
   OLD_FRAMEWORK,
@@ -31,7 +31,7 @@ async function refusal(layout: Promise<unknown>): Promise<LayoutError> {
   throw new Error('not refused with a LayoutError', { cause: error });
 }
 
-describe('decode layouts: refusals (spec/encode.md B2, spec/move.md §4.3)', () => {
+describe('decode layouts: refusals (docs/spec/encode.md §B2, docs/spec/move.md §4.3)', () => {
   const source: Source = {
     ...OLD_FRAMEWORK,
     '0x2::m::Plain': { fields: [['a', 'u64']] },

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type EncodeLayout, LayoutError } from '../../src/move/layout.ts';
-import { debugLayout, MAX_LAYOUT_DEBUG_CHARS } from '../../src/move/layout-debug.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { formatStructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { type EncodeLayout, LayoutError } from '../../src/move/values/layout.ts';
+import { debugLayout, MAX_LAYOUT_DEBUG_CHARS } from '../../src/move/values/layout-debug.ts';
 import {
   MAX_LAYOUT_NODES,
   resolveArgumentLayout,
   resolveEncodeLayout,
-} from '../../src/move/layout-encode.ts';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { parseTypeTag } from '../../src/move/type-parser.ts';
-import { formatStructTag, type TypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/values/layout-encode.ts';
 import {
   moduleLookup,
   NEW_FRAMEWORK,
@@ -33,7 +33,7 @@ async function refusal(layout: Promise<unknown>): Promise<LayoutError> {
   throw new Error('not refused with a LayoutError', { cause: error });
 }
 
-describe('encode layouts: refusals (spec/encode.md A4, spec/move.md §4.3)', () => {
+describe('encode layouts: refusals (docs/spec/encode.md §A4, docs/spec/move.md §4.3)', () => {
   const source: Source = {
     ...OLD_FRAMEWORK,
     '0x2::m::Plain': { fields: [['a', 'u64']] },
@@ -156,7 +156,7 @@ describe('encode layouts: finding structs', () => {
   });
 });
 
-describe('encode layouts: node budget (spec/encode.md A4)', () => {
+describe('encode layouts: node budget (docs/spec/encode.md §A4)', () => {
   it.each([
     [MAX_LAYOUT_NODES - 1, true],
     [MAX_LAYOUT_NODES, true],
@@ -189,7 +189,7 @@ describe('encode layouts: node budget (spec/encode.md A4)', () => {
   });
 });
 
-describe('debug print of layouts (spec/encode.md A4)', () => {
+describe('debug print of layouts (docs/spec/encode.md §A4)', () => {
   it.each([
     ['u64', 'U64'],
     ['address', 'Address'],

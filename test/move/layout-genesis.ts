@@ -1,12 +1,16 @@
 /** A ledger as one of the genesis files leaves it: its modules, stored values and events, for tests of layouts. */
 import { existsSync, readFileSync } from 'node:fs';
-import { BcsReader, decodeBcs } from '../../src/move/bcs-reader.ts';
-import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from '../../src/move/event.ts';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
-import { readModule } from '../../src/move/module/read.ts';
-import { readStructTag, type StructTag } from '../../src/move/type-tag.ts';
-import { readWriteSet } from '../../src/move/write-set.ts';
+import { BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import {
+  type ContractEvent,
+  MIN_EVENT_BYTES,
+  readContractEvent,
+} from '../../src/move/transactions/event.ts';
+import { readWriteSet } from '../../src/move/transactions/write-set.ts';
+import { readStructTag, type StructTag } from '../../src/move/types/type-tag.ts';
 
 export type Network = 'mainnet' | 'testnet' | 'devnet';
 
@@ -29,7 +33,7 @@ export interface GenesisLedger {
   readonly events: readonly ContractEvent[];
 }
 
-/** Reads a genesis file (spec/ledger.md §1.1). */
+/** Reads a genesis file (docs/spec/ledger.md §1.1). */
 export function readGenesis(network: Network): GenesisLedger {
   const reader = new BcsReader(readFileSync(new URL(`${network}.blob`, folder)));
   reader.fixed(2);

@@ -1,13 +1,14 @@
 /** Compiled modules made by hand from a short description of their structs, for tests of layouts. */
-import { parseAddress } from '../../src/move/address.ts';
+
 import type {
   CompiledModule,
   FieldDefinition,
   SignatureToken,
   StructDefinition,
-} from '../../src/move/module/compiled.ts';
-import type { ModuleLookup } from '../../src/move/module/lookup.ts';
-import type { PrimitiveKind } from '../../src/move/type-tag.ts';
+} from '../../src/move/modules/compiled.ts';
+import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
+import type { PrimitiveKind } from '../../src/move/types/type-tag.ts';
 
 /** A type: `{ is: '0x2::m::S', of: [] }` is a struct with type arguments. */
 export type SourceType =

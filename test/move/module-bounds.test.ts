@@ -1,6 +1,6 @@
 /**
  * The bounds check: each index of a module that uses everything, moved just out of bounds
- * (spec/move.md §1.11).
+ * (docs/spec/move.md §1.11).
  */
 import { describe, expect, it } from 'vitest';
 import type {
@@ -8,11 +8,11 @@ import type {
   CompiledScript,
   Instruction,
   SignatureToken,
-} from '../../src/move/module/compiled.ts';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { OPCODES, opcodeOf } from '../../src/move/module/opcodes.ts';
-import { readModule, readScript } from '../../src/move/module/read.ts';
-import { writeModule, writeScript } from '../../src/move/module/write.ts';
+} from '../../src/move/modules/compiled.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { OPCODES, opcodeOf } from '../../src/move/modules/opcodes.ts';
+import { readModule, readScript } from '../../src/move/modules/read.ts';
+import { writeModule, writeScript } from '../../src/move/modules/write.ts';
 import { fullModule, fullScript, T0, times } from './module-samples.ts';
 
 type Mutable<T> = T extends Uint8Array

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { moduleAbi, moduleAbiJson } from '../../src/move/abi.ts';
-import { readModule } from '../../src/move/module/read.ts';
-import { writeModule } from '../../src/move/module/write.ts';
+import { moduleAbi, moduleAbiJson } from '../../src/move/modules/abi.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
 import { genesisModules, genesisPresent, NETWORKS } from './genesis-modules.ts';
 
 interface AbiDigest {

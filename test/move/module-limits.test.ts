@@ -1,7 +1,7 @@
-/** Every limit of the compiled format one below, at, and one above (spec/move.md §1.3, §1.6). */
+/** Every limit of the compiled format one below, at, and one above (docs/spec/move.md §1.3, §1.6). */
 import { describe, expect, it } from 'vitest';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { readModule } from '../../src/move/module/read.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { readModule } from '../../src/move/modules/read.ts';
 import { rawFunction, rawModule, times, uleb } from './module-samples.ts';
 
 function codeOf(read: () => unknown): string {

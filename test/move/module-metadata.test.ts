@@ -1,13 +1,13 @@
 /**
- * Metadata entries: which one counts, what decodes, attributes and resource groups (spec/move.md
+ * Metadata entries: which one counts, what decodes, attributes and resource groups (docs/spec/move.md
  * §2.3).
  */
 import { describe, expect, it } from 'vitest';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import type { CompiledModule, MetadataEntry } from '../../src/move/module/compiled.ts';
-import { moduleMetadata, resourceGroupOf } from '../../src/move/module/metadata.ts';
-import { readModule } from '../../src/move/module/read.ts';
-import { formatStructTag } from '../../src/move/type-tag.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import type { CompiledModule, MetadataEntry } from '../../src/move/modules/compiled.ts';
+import { moduleMetadata, resourceGroupOf } from '../../src/move/modules/metadata.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { genesisModules, genesisPresent } from './genesis-modules.ts';
 import { fullModule } from './module-samples.ts';
 

@@ -2,12 +2,12 @@
  * Broken binaries: whatever the damage, a module loads or is refused, in time linear in its size.
  */
 import { describe, expect, it } from 'vitest';
-import { functionAbiOfScript, moduleAbiJson } from '../../src/move/abi.ts';
-import { AbiError } from '../../src/move/abi-error.ts';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { resourceGroupOf } from '../../src/move/module/metadata.ts';
-import { readModule, readScript } from '../../src/move/module/read.ts';
-import { writeModule, writeScript } from '../../src/move/module/write.ts';
+import { functionAbiOfScript, moduleAbiJson } from '../../src/move/modules/abi.ts';
+import { AbiError } from '../../src/move/modules/abi-error.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { resourceGroupOf } from '../../src/move/modules/metadata.ts';
+import { readModule, readScript } from '../../src/move/modules/read.ts';
+import { writeModule, writeScript } from '../../src/move/modules/write.ts';
 import { genesisModules, genesisPresent } from './genesis-modules.ts';
 import { fullModule, fullScript, SMALL_MODULE, SMALL_SCRIPT } from './module-samples.ts';
 

@@ -3,10 +3,10 @@
  * opcodes.
  */
 import { describe, expect, it } from 'vitest';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { readModule, readScript } from '../../src/move/module/read.ts';
-import { writeModule } from '../../src/move/module/write.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { readModule, readScript } from '../../src/move/modules/read.ts';
+import { writeModule } from '../../src/move/modules/write.ts';
 import {
   assemble,
   functionHandleEnd,

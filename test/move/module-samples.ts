@@ -8,11 +8,11 @@ import type {
   CompiledScript,
   Instruction,
   SignatureToken,
-} from '../../src/move/module/compiled.ts';
-import { immediateOf, OPCODES } from '../../src/move/module/opcodes.ts';
-import { PRIMITIVE_KINDS } from '../../src/move/type-tag.ts';
+} from '../../src/move/modules/compiled.ts';
+import { immediateOf, OPCODES } from '../../src/move/modules/opcodes.ts';
+import { PRIMITIVE_KINDS } from '../../src/move/types/type-tag.ts';
 
-/** `0x1::m` with an entry function and a struct, version 10 (spec/move.md §1.12). */
+/** `0x1::m` with an entry function and a struct, version 10 (docs/spec/move.md §1.12). */
 export const SMALL_MODULE = Buffer.from(
   'a11ceb0b0a00000a08010002020206030807050f05071408081c200a3c060c4207000000020c010001000101' +
     '000001000002060c03016d016601530161000000000000000000000000000000000000000000000000000000' +
@@ -20,7 +20,7 @@ export const SMALL_MODULE = Buffer.from(
   'hex',
 );
 
-/** Script `main<T0>(signer, u64)`, version 10 (spec/move.md §1.12). */
+/** Script `main<T0>(signer, u64)`, version 10 (docs/spec/move.md §1.12). */
 export const SMALL_SCRIPT = Buffer.from('a11ceb0b0a00000a0105000400020c0301000101000102', 'hex');
 
 /** ULEB128, minimal. */

@@ -1,12 +1,12 @@
 /** Lookups over modules given by their bytes. */
 import { describe, expect, it } from 'vitest';
-import { ADDRESS_ONE } from '../../src/move/address.ts';
-import type { CompiledModule, ModuleId } from '../../src/move/module/compiled.ts';
-import { BinaryFormatError } from '../../src/move/module/format-error.ts';
-import { rememberingIds } from '../../src/move/module/lookup.ts';
-import { DuplicateModuleError, modulesFrom } from '../../src/move/module/module-set.ts';
-import { moduleIdOf } from '../../src/move/module/names.ts';
-import { readModule } from '../../src/move/module/read.ts';
+import type { CompiledModule, ModuleId } from '../../src/move/modules/compiled.ts';
+import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { rememberingIds } from '../../src/move/modules/lookup.ts';
+import { DuplicateModuleError, modulesFrom } from '../../src/move/modules/module-set.ts';
+import { moduleIdOf } from '../../src/move/modules/names.ts';
+import { readModule } from '../../src/move/modules/read.ts';
+import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { SMALL_MODULE } from './module-samples.ts';
 
 const id: ModuleId = moduleIdOf(readModule(SMALL_MODULE));

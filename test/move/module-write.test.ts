@@ -3,9 +3,9 @@
  * written version.
  */
 import { describe, expect, it } from 'vitest';
-import type { CompiledModule } from '../../src/move/module/compiled.ts';
-import { readModule, readScript } from '../../src/move/module/read.ts';
-import { writeModule, writeScript } from '../../src/move/module/write.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
+import { readModule, readScript } from '../../src/move/modules/read.ts';
+import { writeModule, writeScript } from '../../src/move/modules/write.ts';
 import {
   fullModule,
   fullScript,

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import type { MoveType } from '../../src/move/move-type.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import type { MoveType } from '../../src/move/types/move-type.ts';
 import {
   isSignerParameter,
   mentionsTypeParameter,
   parameterTypeName,
   substituteTypeParameters,
-} from '../../src/move/move-type-parameter.ts';
-import { debugMoveType, MoveTypeError, typeTagOf } from '../../src/move/move-type-tag.ts';
-import { formatMoveType } from '../../src/move/move-type-text.ts';
-import { readMoveType } from '../../src/move/type-parser.ts';
-import { formatTypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/move-type-parameter.ts';
+import { debugMoveType, MoveTypeError, typeTagOf } from '../../src/move/types/move-type-tag.ts';
+import { formatMoveType } from '../../src/move/types/move-type-text.ts';
+import { readMoveType } from '../../src/move/types/type-parser.ts';
+import { formatTypeTag } from '../../src/move/types/type-tag.ts';
 
 const T0: MoveType = { kind: 'typeParameter', index: 0 };
 const T1: MoveType = { kind: 'typeParameter', index: 1 };
@@ -28,7 +28,7 @@ const closure = (args: readonly MoveType[], abilities = 0): MoveType => ({
   abilities,
 });
 
-describe('type tags of types (spec/move.md §3.5 end)', () => {
+describe('type tags of types (docs/spec/move.md §3.5 end)', () => {
   it.each(['u8', 'i256', 'signer', 'address', 'bool'] as const)('%s stays', (kind) => {
     expect(typeTagOf({ kind })).toEqual({ kind });
   });
@@ -82,7 +82,7 @@ describe('type tags of types (spec/move.md §3.5 end)', () => {
   });
 });
 
-describe('parameters (spec/move.md §5)', () => {
+describe('parameters (docs/spec/move.md §5)', () => {
   it('take type arguments inside vectors, references and structs, not inside function types', () => {
     const type = struct(vector(T1), T0, closure([T0]));
     const replaced = substituteTypeParameters(reference(type), [u8, struct()]);

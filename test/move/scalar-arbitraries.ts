@@ -1,7 +1,7 @@
 /** Random scalars, addresses and type tags, for property tests. */
 import fc, { type Arbitrary } from 'fast-check';
-import type { ModuleId } from '../../src/move/module/compiled.ts';
-import { PRIMITIVE_KINDS, type StructTag, type TypeTag } from '../../src/move/type-tag.ts';
+import type { ModuleId } from '../../src/move/modules/compiled.ts';
+import { PRIMITIVE_KINDS, type StructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 
 export const kind = <const K extends string>(value: K): Arbitrary<K> => fc.constant(value);
 export const u64 = fc.bigInt(0n, 2n ** 64n - 1n);

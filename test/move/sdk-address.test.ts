@@ -23,7 +23,7 @@ import {
   resourceAccountAddress,
   singleKeyAccountAddress,
   tokenAddress,
-} from '../../src/move/derived-address.ts';
+} from '../../src/move/types/derived-address.ts';
 
 const SENDER = AccountAddress.from(`0x${'5e'.repeat(32)}`);
 const OTHER = AccountAddress.from(`0x${'07'.repeat(32)}`);

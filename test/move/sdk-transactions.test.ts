@@ -72,12 +72,12 @@ import {
   ZkpVariant,
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, test } from 'vitest';
-import { formatTypeTag } from '../../src/move/type-tag.ts';
 import {
   decodeSignedTransaction,
   encodeSignedTransaction,
   type SignedTransaction as OurSignedTransaction,
-} from '../../src/move/user-transaction.ts';
+} from '../../src/move/transactions/user-transaction.ts';
+import { formatTypeTag } from '../../src/move/types/type-tag.ts';
 
 const SENDER = AccountAddress.from(`0x${'5e'.repeat(32)}`);
 const OTHER = AccountAddress.from(`0x${'07'.repeat(32)}`);

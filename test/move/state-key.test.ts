@@ -1,15 +1,15 @@
-/** State keys: published encodings and hashes (spec/http.md §11.3, spec/ledger.md §1.2, §5.1). */
+/** State keys: published encodings and hashes (docs/spec/http.md §11.3, docs/spec/ledger.md §1.2, §5.1). */
 import { describe, expect, test } from 'vitest';
-import { ADDRESS_ONE, padAddress } from '../../src/move/address.ts';
-import { BcsError, decodeBcs } from '../../src/move/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { primaryStoreAddress } from '../../src/move/derived-address.ts';
+import { BcsError, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
+import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
 import {
   APTOS_COIN_TAG,
   CHAIN_ID_TAG,
   coinStoreTag,
   OBJECT_GROUP_TAG,
-} from '../../src/move/framework-tag.ts';
+} from '../../src/move/types/framework-tag.ts';
 import {
   accessPathKey,
   MIN_STATE_KEY_BYTES,
@@ -22,7 +22,7 @@ import {
   type StateKey,
   stateKeyHash,
   writeStateKey,
-} from '../../src/move/state-key.ts';
+} from '../../src/move/types/state-key.ts';
 
 const ONE = '01'.padStart(64, '0');
 

@@ -1,24 +1,31 @@
 /**
  * Payloads, keys and signatures of user transactions as bytes written out by hand from the layouts
- * of spec/ledger.md §3.4; both directions, and bytes that must be refused.
+ * of docs/spec/ledger.md §3.4; both directions, and bytes that must be refused.
  */
 import { describe, expect, test } from 'vitest';
-import { readAnyPublicKey, readAnySignature, writeAnyPublicKey } from '../../src/move/any-key.ts';
-import { readAccountAuthenticator } from '../../src/move/authenticator.ts';
-import { decodeBcs } from '../../src/move/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { readEncryptedPayload, writeEncryptedPayload } from '../../src/move/encrypted-payload.ts';
+import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import {
+  readAnyPublicKey,
+  readAnySignature,
+  writeAnyPublicKey,
+} from '../../src/move/crypto/any-key.ts';
+import { readAccountAuthenticator } from '../../src/move/crypto/authenticator.ts';
 import {
   MAX_MULTI_ED25519_KEYS,
   readMultiEd25519PublicKey,
   readMultiEd25519Signature,
   writeMultiEd25519PublicKey,
   writeMultiEd25519Signature,
-} from '../../src/move/multi-ed25519.ts';
+} from '../../src/move/crypto/multi-ed25519.ts';
+import {
+  readEncryptedPayload,
+  writeEncryptedPayload,
+} from '../../src/move/transactions/encrypted-payload.ts';
 import {
   readTransactionPayload,
   writeTransactionPayload,
-} from '../../src/move/transaction-payload.ts';
+} from '../../src/move/transactions/transaction-payload.ts';
 
 import { A1, A2, both, hash, hex, refused, u64 } from './wire-bytes.ts';
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkStructLevels, checkTypeLevels, TypeLevelError } from '../../src/move/type-levels.ts';
-import { parseStructTag, readMoveType } from '../../src/move/type-parser.ts';
+import {
+  checkStructLevels,
+  checkTypeLevels,
+  TypeLevelError,
+} from '../../src/move/types/type-levels.ts';
+import { parseStructTag, readMoveType } from '../../src/move/types/type-parser.ts';
 
 function refusal(check: () => void): string {
   try {
@@ -17,7 +21,7 @@ const nested = (open: string, levels: number, innermost: string) =>
 const structs = (levels: number, innermost: string) => nested('0x1::a::B<', levels, innermost);
 const LIMIT = 'has gone over the limit of recursive types 8';
 
-describe('levels of types (spec/encode.md A3)', () => {
+describe('levels of types (docs/spec/encode.md §A3)', () => {
   it.each([
     nested('vector<', 8, 'u8'),
     structs(3, 'u8'),
@@ -50,7 +54,7 @@ describe('levels of types (spec/encode.md A3)', () => {
   });
 });
 
-describe('levels of struct tags in paths (spec/move.md §3.5)', () => {
+describe('levels of struct tags in paths (docs/spec/move.md §3.5)', () => {
   it('one more fits, as the tag has no place of its own', () => {
     for (const text of [structs(4, 'u8'), structs(4, '0x1::a::C')]) {
       expect(refusal(() => checkStructLevels(parseStructTag(text)))).toBe('');

@@ -6,8 +6,8 @@ import {
   readMoveType,
   TYPE_TEXT_MAX_DEPTH,
   TypeTextError,
-} from '../../src/move/type-parser.ts';
-import { formatTypeTag, type TypeTag } from '../../src/move/type-tag.ts';
+} from '../../src/move/types/type-parser.ts';
+import { formatTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 console.log(`type-parser: SEED=${seed}`);
@@ -26,7 +26,7 @@ function nested(depth: number, open: string, inner = 'u8'): string {
   return open.repeat(depth) + inner + '>'.repeat(depth);
 }
 
-describe('texts that are types (spec/move.md §3.2)', () => {
+describe('texts that are types (docs/spec/move.md §3.2)', () => {
   it.each([
     ['u8', 'u8'],
     [' \t\n\f\ru256 ', 'u256'],
@@ -134,7 +134,7 @@ describe('struct tags', () => {
   });
 });
 
-describe('types of requests (spec/move.md §3.2, MoveType reading)', () => {
+describe('types of requests (docs/spec/move.md §3.2, MoveType reading)', () => {
   const u8 = { kind: 'u8' };
   it.each([
     ['u8', u8],

@@ -1,8 +1,8 @@
 /** The named limit on how many parts a type may have when it is read. */
 import { expect, test } from 'vitest';
-import { BcsError, BcsReader } from '../../src/move/bcs-reader.ts';
-import { BcsWriter } from '../../src/move/bcs-writer.ts';
-import { decodeTypeTag, MAX_TYPE_TAGS, readStructTag } from '../../src/move/type-tag.ts';
+import { BcsError, BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { BcsWriter } from '../../src/move/bcs/bcs-writer.ts';
+import { decodeTypeTag, MAX_TYPE_TAGS, readStructTag } from '../../src/move/types/type-tag.ts';
 
 /** `0x0::m::S<u8, …>`, without the variant of a type. */
 function structOf(argumentCount: number): BcsWriter {

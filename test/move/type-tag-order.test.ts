@@ -1,9 +1,9 @@
-/** The order of type tags in the reference's memory (spec/ledger.md §1.2, §5.4). */
+/** The order of type tags in the reference's memory (docs/spec/ledger.md §1.2, §5.4). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { padAddress } from '../../src/move/address.ts';
-import type { StructTag, TypeTag } from '../../src/move/type-tag.ts';
-import { compareStructTags, compareTypeTags } from '../../src/move/type-tag-order.ts';
+import { padAddress } from '../../src/move/types/address.ts';
+import type { StructTag, TypeTag } from '../../src/move/types/type-tag.ts';
+import { compareStructTags, compareTypeTags } from '../../src/move/types/type-tag-order.ts';
 import { propertySeed } from '../api/property-seed.ts';
 
 function tag(address: string, module: string, name: string, ...of: TypeTag[]): StructTag {
@@ -17,7 +17,7 @@ function struct(name: string, ...of: TypeTag[]): TypeTag {
 const U8: TypeTag = { kind: 'u8' };
 const U64: TypeTag = { kind: 'u64' };
 
-/** Devnet's group at 0xa (spec/ledger.md §0), in BCS order there; here in memory order. */
+/** Devnet's group at 0xa (docs/spec/ledger.md §0), in BCS order there; here in memory order. */
 const MEMBERS = [
   tag('1', 'coin', 'PairedCoinType'),
   tag('1', 'coin', 'PairedFungibleAssetRefs'),

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { debugString } from '../../src/move/rust-debug.ts';
 import {
   IntegerTextError,
   parseIntegerText,
   parseU64,
   type TextIntegerKind,
-} from '../../src/move/u64-text.ts';
+} from '../../src/move/json/u64-text.ts';
+import { debugString } from '../../src/move/values/rust-debug.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 console.log(`u64-text: SEED=${seed}`);
@@ -26,7 +26,7 @@ const BAD = 'invalid digit found in string';
 const LARGE = 'number too large to fit in target type';
 const SMALL = 'number too small to fit in target type';
 
-describe('integer texts (spec/encode.md A1, A4)', () => {
+describe('integer texts (docs/spec/encode.md §A1, A4)', () => {
   it.each([
     ['0', 0n],
     ['+7', 7n],

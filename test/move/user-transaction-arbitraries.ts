@@ -5,18 +5,22 @@ import {
   type AnySignature,
   PUBLIC_KEY_BYTES,
   SIGNATURE_BYTES,
-} from '../../src/move/any-key.ts';
+} from '../../src/move/crypto/any-key.ts';
 import type {
   AccountAuthenticator,
   TransactionAuthenticator,
-} from '../../src/move/authenticator.ts';
-import type { EncryptedPayload } from '../../src/move/encrypted-payload.ts';
-import type { ExtraConfig } from '../../src/move/extra-config.ts';
-import type { KeylessSignature } from '../../src/move/keyless.ts';
-import type { TransactionArgument } from '../../src/move/transaction-argument.ts';
-import type { EntryFunction, Executable, Script } from '../../src/move/transaction-executable.ts';
-import type { TransactionPayload } from '../../src/move/transaction-payload.ts';
-import type { SignedTransaction } from '../../src/move/user-transaction.ts';
+} from '../../src/move/crypto/authenticator.ts';
+import type { KeylessSignature } from '../../src/move/crypto/keyless.ts';
+import type { EncryptedPayload } from '../../src/move/transactions/encrypted-payload.ts';
+import type { ExtraConfig } from '../../src/move/transactions/extra-config.ts';
+import type { TransactionArgument } from '../../src/move/transactions/transaction-argument.ts';
+import type {
+  EntryFunction,
+  Executable,
+  Script,
+} from '../../src/move/transactions/transaction-executable.ts';
+import type { TransactionPayload } from '../../src/move/transactions/transaction-payload.ts';
+import type { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
 
 import {
   address,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/move/json-text.ts';
-import type { EncodeLayout } from '../../src/move/layout.ts';
-import { resolveEncodeLayout } from '../../src/move/layout-encode.ts';
-import { parseTypeTag } from '../../src/move/type-parser.ts';
-import { PRIMITIVE_KINDS, type PrimitiveKind } from '../../src/move/type-tag.ts';
-import { decodeArgument, MAX_ARGUMENT_CONTAINERS } from '../../src/move/value-decode.ts';
-import { encodeValueBytes } from '../../src/move/value-encode.ts';
-import { ValueDecodeError, ValueEncodeError } from '../../src/move/value-error.ts';
+import { parseJson } from '../../src/move/json/json-text.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { PRIMITIVE_KINDS, type PrimitiveKind } from '../../src/move/types/type-tag.ts';
+import type { EncodeLayout } from '../../src/move/values/layout.ts';
+import { resolveEncodeLayout } from '../../src/move/values/layout-encode.ts';
+import { decodeArgument, MAX_ARGUMENT_CONTAINERS } from '../../src/move/values/value-decode.ts';
+import { encodeValueBytes } from '../../src/move/values/value-encode.ts';
+import { ValueDecodeError, ValueEncodeError } from '../../src/move/values/value-error.ts';
 import { moduleLookup, NEW_FRAMEWORK, type Source } from './layout-modules.ts';
 
 const source: Source = {
@@ -62,7 +62,7 @@ async function refusal(type: string, json: string): Promise<string> {
 const ff = (count: number) => 'ff'.repeat(count);
 const zero = (count: number) => '00'.repeat(count);
 
-describe('values that encode (spec/encode.md A4)', () => {
+describe('values that encode (docs/spec/encode.md §A4)', () => {
   it.each([
     ['bool', 'true', '01'],
     ['u8', '255', 'ff'],
@@ -110,7 +110,7 @@ describe('values that encode (spec/encode.md A4)', () => {
 const STRING_LAYOUT =
   'Struct(WithTypes { type_: StructTag { address: 0000000000000000000000000000000000000000000000000000000000000001, module: Identifier("string"), name: Identifier("String"), type_args: [] }, fields: [MoveFieldLayout { name: Identifier("bytes"), layout: Vector(U8) }] })';
 
-describe('values that are refused (spec/encode.md A4)', () => {
+describe('values that are refused (docs/spec/encode.md §A4)', () => {
   it.each([
     ['bool', 'null', 'invalid type: null, expected a boolean'],
     ['bool', '"true"', 'invalid type: string "true", expected a boolean'],

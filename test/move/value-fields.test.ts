@@ -1,12 +1,12 @@
 /** A struct's value, field by field: the same bytes in the same order, and the same refusals as rendering. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DecodeLayout } from '../../src/move/layout.ts';
-import { resolveDecodeLayout } from '../../src/move/layout-decode.ts';
-import { readMoveType } from '../../src/move/type-parser.ts';
-import type { TypeTag } from '../../src/move/type-tag.ts';
-import { ValueDecodeError } from '../../src/move/value-error.ts';
-import { renderValue, splitFields } from '../../src/move/value-json.ts';
+import { readMoveType } from '../../src/move/types/type-parser.ts';
+import type { TypeTag } from '../../src/move/types/type-tag.ts';
+import type { DecodeLayout } from '../../src/move/values/layout.ts';
+import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { ValueDecodeError } from '../../src/move/values/value-error.ts';
+import { renderValue, splitFields } from '../../src/move/values/value-json.ts';
 import { propertySeed } from '../api/property-seed.ts';
 import { moduleLookup, OLD_FRAMEWORK } from './layout-modules.ts';
 

@@ -1,14 +1,14 @@
-/** Values against real ledgers: vectors of spec/encode.md B3, and everything the genesis files hold. */
+/** Values against real ledgers: vectors of docs/spec/encode.md §B3, and everything the genesis files hold. */
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/move/json-text.ts';
-import { resolveDecodeLayout } from '../../src/move/layout-decode.ts';
-import { resolveArgumentLayout, resolveEncodeLayout } from '../../src/move/layout-encode.ts';
-import { parseTypeTag } from '../../src/move/type-parser.ts';
-import { formatTypeTag, type TypeTag } from '../../src/move/type-tag.ts';
-import { decodeArgument } from '../../src/move/value-decode.ts';
-import { encodeValueBytes } from '../../src/move/value-encode.ts';
-import { ValueDecodeError } from '../../src/move/value-error.ts';
-import { renderValue } from '../../src/move/value-json.ts';
+import { parseJson } from '../../src/move/json/json-text.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { formatTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { resolveArgumentLayout, resolveEncodeLayout } from '../../src/move/values/layout-encode.ts';
+import { decodeArgument } from '../../src/move/values/value-decode.ts';
+import { encodeValueBytes } from '../../src/move/values/value-encode.ts';
+import { ValueDecodeError } from '../../src/move/values/value-error.ts';
+import { renderValue } from '../../src/move/values/value-json.ts';
 import { type GenesisLedger, genesisPresent, type Network, readGenesis } from './layout-genesis.ts';
 import { Random, testSeed } from './layout-random.ts';
 
@@ -158,7 +158,7 @@ const TIMEOUT_MS = 20_000;
 
 const skipped = genesisPresent ? '' : ' (skipped: no genesis files beside the repository)';
 
-describe.skipIf(!genesisPresent)(`vectors of spec/encode.md B3${skipped}`, () => {
+describe.skipIf(!genesisPresent)(`vectors of docs/spec/encode.md §B3${skipped}`, () => {
   it.each(RENDERED)('%s %s: %s', async (network, type, bytes, json) => {
     const layout = await resolveDecodeLayout(parseTypeTag(type), ledgerOf(network).lookup);
     expect(renderValue(layout, bytesOf(bytes))).toBe(json);

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import type { DecodeLayout } from '../../src/move/layout.ts';
-import { BCS_MAX_CONTAINER_DEPTH } from '../../src/move/layout-captured.ts';
-import { resolveDecodeLayout } from '../../src/move/layout-decode.ts';
-import { objectTemplate } from '../../src/move/layout-template.ts';
-import { parseTypeTag } from '../../src/move/type-parser.ts';
-import type { TypeTag } from '../../src/move/type-tag.ts';
-import { ValueDecodeError } from '../../src/move/value-error.ts';
-import { MAX_VALUE_DEPTH, renderValue, VALUE_BUDGET_BYTES } from '../../src/move/value-json.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import type { TypeTag } from '../../src/move/types/type-tag.ts';
+import type { DecodeLayout } from '../../src/move/values/layout.ts';
+import { BCS_MAX_CONTAINER_DEPTH } from '../../src/move/values/layout-captured.ts';
+import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { objectTemplate } from '../../src/move/values/layout-template.ts';
+import { ValueDecodeError } from '../../src/move/values/value-error.ts';
+import {
+  MAX_VALUE_DEPTH,
+  renderValue,
+  VALUE_BUDGET_BYTES,
+} from '../../src/move/values/value-json.ts';
 import { moduleLookup, NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from './layout-modules.ts';
 
 const source: Source = {
@@ -59,7 +63,7 @@ function refusal(layout: DecodeLayout, bytes: Uint8Array): ValueDecodeError {
 const FUNCTION: DecodeLayout = { kind: 'function' };
 const max = (bits: bigint) => 2n ** bits - 1n;
 
-describe('JSON of values: scalars (spec/encode.md B1)', () => {
+describe('JSON of values: scalars (docs/spec/encode.md §B1)', () => {
   it.each([
     ['bool', '00', 'false'],
     ['bool', '01', 'true'],
@@ -99,7 +103,7 @@ describe('JSON of values: scalars (spec/encode.md B1)', () => {
   });
 });
 
-describe('JSON of values: structs, enums, texts (spec/encode.md B1)', () => {
+describe('JSON of values: structs, enums, texts (docs/spec/encode.md §B1)', () => {
   it.each([
     ['0x2::m::S', '010007', '{"__proto__":7,"a":false,"b":1}'],
     ['0x2::m::Dummy', '00', '{"dummy_field":false}'],
@@ -161,7 +165,7 @@ describe('JSON of values: structs, enums, texts (spec/encode.md B1)', () => {
   });
 });
 
-describe('JSON of values: refusals (spec/encode.md B2)', () => {
+describe('JSON of values: refusals (docs/spec/encode.md §B2)', () => {
   it.each([
     ['u64', '00', 'unexpected_end', 'unexpected end of input'],
     ['u8', '', 'unexpected_end', 'unexpected end of input'],
@@ -218,7 +222,7 @@ function closure(
   return head.toString('hex') + captured.replace(/ /g, '');
 }
 
-describe('JSON of values: closures (spec/move.md §4.5)', () => {
+describe('JSON of values: closures (docs/spec/move.md §4.5)', () => {
   const name = '"__fun_name__":"0x1::coin::value"';
   it.each([
     ['nothing captured', closure(0n, ''), `{${name},"__mask__":"0"}`],

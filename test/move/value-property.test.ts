@@ -3,17 +3,17 @@
  * writes bytes, argument JSON and shown JSON side by side.
  */
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../src/move/address.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { formatJson, parseJson } from '../../src/move/json-text.ts';
-import { LayoutError } from '../../src/move/layout.ts';
-import { resolveDecodeLayout } from '../../src/move/layout-decode.ts';
-import { resolveEncodeLayout } from '../../src/move/layout-encode.ts';
-import type { TypeTag } from '../../src/move/type-tag.ts';
-import { decodeArgument } from '../../src/move/value-decode.ts';
-import { encodeValueBytes } from '../../src/move/value-encode.ts';
-import { ValueDecodeError, ValueEncodeError } from '../../src/move/value-error.ts';
-import { renderValue } from '../../src/move/value-json.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { formatJson, parseJson } from '../../src/move/json/json-text.ts';
+import { parseAddress } from '../../src/move/types/address.ts';
+import type { TypeTag } from '../../src/move/types/type-tag.ts';
+import { LayoutError } from '../../src/move/values/layout.ts';
+import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
+import { resolveEncodeLayout } from '../../src/move/values/layout-encode.ts';
+import { decodeArgument } from '../../src/move/values/value-decode.ts';
+import { encodeValueBytes } from '../../src/move/values/value-encode.ts';
+import { ValueDecodeError, ValueEncodeError } from '../../src/move/values/value-error.ts';
+import { renderValue } from '../../src/move/values/value-json.ts';
 import {
   moduleLookup,
   NEW_FRAMEWORK,

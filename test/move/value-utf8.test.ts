@@ -1,10 +1,10 @@
 /** Values as the bytes that are sent: what `renderValueUtf8` gives is the UTF-8 of what `renderValue` gives. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import type { DecodeLayout } from '../../src/move/layout.ts';
-import { ValueDecodeError } from '../../src/move/value-error.ts';
-import { renderValue, renderValueUtf8, utf8Units } from '../../src/move/value-json.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import type { DecodeLayout } from '../../src/move/values/layout.ts';
+import { ValueDecodeError } from '../../src/move/values/value-error.ts';
+import { renderValue, renderValueUtf8, utf8Units } from '../../src/move/values/value-json.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 console.log(`value-utf8: SEED=${seed}`);

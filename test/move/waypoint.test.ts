@@ -1,7 +1,6 @@
-/** Waypoints: their text and the hash of their parts (spec/ledger.md §2.7). */
+/** Waypoints: their text and the hash of their parts (docs/spec/ledger.md §2.7). */
 import { describe, expect, test } from 'vitest';
-import { ADDRESS_ONE } from '../../src/move/address.ts';
-import { domainHash } from '../../src/move/hash.ts';
+import { domainHash } from '../../src/move/crypto/hash.ts';
 import {
   formatWaypoint,
   isSameWaypoint,
@@ -9,7 +8,8 @@ import {
   WaypointTextError,
   waypointOfLedgerInfo,
   waypointOfParts,
-} from '../../src/move/waypoint.ts';
+} from '../../src/move/transactions/waypoint.ts';
+import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 
 const HASH = '4b56f15c1dcef7f9f3eb4b4798c0cba0f1caacc0d35f1c80ad9b7a21f1f8b454';
 

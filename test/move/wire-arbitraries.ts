@@ -1,25 +1,31 @@
 /** Random values of the ledger's wire types, for property tests. */
 import fc, { type Arbitrary } from 'fast-check';
-import type { AggregateSignature } from '../../src/move/aggregate-signature.ts';
+import type { AggregateSignature } from '../../src/move/crypto/aggregate-signature.ts';
 import type {
   BlockEpilogue,
   BlockMetadata,
   BlockMetadataExt,
-} from '../../src/move/block-transaction.ts';
-import type { ContractEvent, EventKey } from '../../src/move/event.ts';
-import type { EpochState, LedgerInfoWithSignatures } from '../../src/move/ledger-info.ts';
-import type { TransactionOnChainData } from '../../src/move/on-chain-data.ts';
+} from '../../src/move/transactions/block-transaction.ts';
+import type { ContractEvent, EventKey } from '../../src/move/transactions/event.ts';
+import type {
+  EpochState,
+  LedgerInfoWithSignatures,
+} from '../../src/move/transactions/ledger-info.ts';
+import type { TransactionOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import type { Transaction } from '../../src/move/transactions/transaction.ts';
+import type {
+  PersistedAuxiliaryInfo,
+  TransactionInfo,
+} from '../../src/move/transactions/transaction-info.ts';
+import type { ValidatorTransaction } from '../../src/move/transactions/validator-transaction.ts';
+import type { WriteOp, WriteSet, WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import {
   accessPathKey,
   encodePath,
   physicalStateKey,
   type StateKey,
-} from '../../src/move/state-key.ts';
-import type { StateValueMetadata } from '../../src/move/state-value.ts';
-import type { Transaction } from '../../src/move/transaction.ts';
-import type { PersistedAuxiliaryInfo, TransactionInfo } from '../../src/move/transaction-info.ts';
-import type { ValidatorTransaction } from '../../src/move/validator-transaction.ts';
-import type { WriteOp, WriteSet, WriteSetEntry } from '../../src/move/write-set.ts';
+} from '../../src/move/types/state-key.ts';
+import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 
 import {
   address,

@@ -5,8 +5,8 @@ import {
   type BcsErrorCode,
   type BcsReader,
   decodeBcs,
-} from '../../src/move/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
+} from '../../src/move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 
 /** The bytes of hex digits; blanks are for the eye. */
 export const hex = (...parts: readonly string[]): Buffer =>

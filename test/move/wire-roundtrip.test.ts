@@ -1,12 +1,13 @@
 /** Every wire type, as random values: both directions, and bytes that are refused. */
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BcsError, type BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import {
   readAccountAuthenticator,
   writeAccountAuthenticator,
-} from '../../src/move/authenticator.ts';
-import { BcsError, type BcsReader, decodeBcs } from '../../src/move/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../../src/move/bcs-writer.ts';
+} from '../../src/move/crypto/authenticator.ts';
+import { domainHash } from '../../src/move/crypto/hash.ts';
 import {
   readContractEvent,
   readEventKey,
@@ -14,12 +15,11 @@ import {
   writeContractEvent,
   writeEventKey,
   writeVersionedEvents,
-} from '../../src/move/event.ts';
-import { domainHash } from '../../src/move/hash.ts';
+} from '../../src/move/transactions/event.ts';
 import {
   readLedgerInfoWithSignatures,
   writeLedgerInfoWithSignatures,
-} from '../../src/move/ledger-info.ts';
+} from '../../src/move/transactions/ledger-info.ts';
 import {
   decodeOnChainDataPage,
   MIN_ON_CHAIN_DATA_BYTES,
@@ -28,38 +28,49 @@ import {
   type TransactionData,
   writeOnChainData,
   writeTransactionData,
-} from '../../src/move/on-chain-data.ts';
+} from '../../src/move/transactions/on-chain-data.ts';
 import {
-  parsePhysicalStateKey,
-  physicalStateKey,
-  readStateKey,
-  writeStateKey,
-} from '../../src/move/state-key.ts';
-import { readStateValue, stateValueHash, writeStateValue } from '../../src/move/state-value.ts';
-import { readTransaction, transactionHash, writeTransaction } from '../../src/move/transaction.ts';
+  readTransaction,
+  transactionHash,
+  writeTransaction,
+} from '../../src/move/transactions/transaction.ts';
 import {
   readTransactionArgument,
   writeTransactionArgument,
-} from '../../src/move/transaction-argument.ts';
+} from '../../src/move/transactions/transaction-argument.ts';
 import {
   readPersistedAuxiliaryInfo,
   readTransactionInfo,
   transactionInfoHash,
   writePersistedAuxiliaryInfo,
   writeTransactionInfo,
-} from '../../src/move/transaction-info.ts';
+} from '../../src/move/transactions/transaction-info.ts';
 import {
   readTransactionPayload,
   writeTransactionPayload,
-} from '../../src/move/transaction-payload.ts';
-import { readTypeTag, writeTypeTag } from '../../src/move/type-tag.ts';
-import { readSignedTransaction, writeSignedTransaction } from '../../src/move/user-transaction.ts';
+} from '../../src/move/transactions/transaction-payload.ts';
+import {
+  readSignedTransaction,
+  writeSignedTransaction,
+} from '../../src/move/transactions/user-transaction.ts';
 import {
   readWriteSet,
   type WriteSet,
   writeSetHash,
   writeWriteSet,
-} from '../../src/move/write-set.ts';
+} from '../../src/move/transactions/write-set.ts';
+import {
+  parsePhysicalStateKey,
+  physicalStateKey,
+  readStateKey,
+  writeStateKey,
+} from '../../src/move/types/state-key.ts';
+import {
+  readStateValue,
+  stateValueHash,
+  writeStateValue,
+} from '../../src/move/types/state-value.ts';
+import { readTypeTag, writeTypeTag } from '../../src/move/types/type-tag.ts';
 import { typeTag } from './scalar-arbitraries.ts';
 import * as user from './user-transaction-arbitraries.ts';
 import * as wire from './wire-arbitraries.ts';

@@ -1,30 +1,34 @@
 /**
- * Bytes written out by hand from the layouts of spec/ledger.md and spec/http.md, for the types of
+ * Bytes written out by hand from the layouts of docs/spec/ledger.md and docs/spec/http.md, for the types of
  * which no real bytes are at hand; both directions, and bytes that must be refused.
  */
 import { describe, expect, test } from 'vitest';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import {
   readAggregateSignature,
   writeAggregateSignature,
-} from '../../src/move/aggregate-signature.ts';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { readVersionedEvents, writeVersionedEvents } from '../../src/move/event.ts';
-import { NEW_EPOCH_EVENT_TAG } from '../../src/move/framework-tag.ts';
-import { domainHash } from '../../src/move/hash.ts';
-import { ledgerInfoHash, readLedgerInfo, writeLedgerInfo } from '../../src/move/ledger-info.ts';
-import { readTransaction, writeTransaction } from '../../src/move/transaction.ts';
+} from '../../src/move/crypto/aggregate-signature.ts';
+import { domainHash } from '../../src/move/crypto/hash.ts';
+import { readVersionedEvents, writeVersionedEvents } from '../../src/move/transactions/event.ts';
+import {
+  ledgerInfoHash,
+  readLedgerInfo,
+  writeLedgerInfo,
+} from '../../src/move/transactions/ledger-info.ts';
+import { readTransaction, writeTransaction } from '../../src/move/transactions/transaction.ts';
 import {
   auxiliaryInfoHash,
   readPersistedAuxiliaryInfo,
   readTransactionInfo,
   writePersistedAuxiliaryInfo,
   writeTransactionInfo,
-} from '../../src/move/transaction-info.ts';
-import { readWriteSet, writeWriteSet } from '../../src/move/write-set.ts';
+} from '../../src/move/transactions/transaction-info.ts';
+import { readWriteSet, writeWriteSet } from '../../src/move/transactions/write-set.ts';
+import { NEW_EPOCH_EVENT_TAG } from '../../src/move/types/framework-tag.ts';
 
 import { A1, A2, both, hash, hex, refused, u64 } from './wire-bytes.ts';
 
-test('events of a stream: the example of spec/http.md §7.5', () => {
+test('events of a stream: the example of docs/spec/http.md §7.5', () => {
   both(
     hex(
       '01 0000000000000000 00 0200000000000000',

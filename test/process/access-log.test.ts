@@ -1,10 +1,10 @@
-/** `--access-log`: what a line says, which requests get one, and what clients can put into it (spec/http.md §10.5). */
+/** `--access-log`: what a line says, which requests get one, and what clients can put into it (docs/spec/http.md §10.5). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_LOGGED_CHARACTERS } from '../../src/node/access-log.ts';
+import { MAX_LOGGED_CHARACTERS } from '../../src/node/metrics/access-log.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const data = join(temporaryFolder(), 'sample');

@@ -7,8 +7,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openLmdbReader } from '../../src/store/lmdb-store.ts';
-import { readPruneProgress } from '../../src/store/pruning-column.ts';
+import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
+import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import { randomSource, testSeed } from '../store/engines.ts';
 import {
   endOf,

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Address } from '../../src/move/address.ts';
+import type { Address } from '../../src/move/types/address.ts';
 import type { ServedNode } from './command.ts';
 import type { Stream } from './ledger-contents.ts';
 

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readHead } from '../../src/store/head.ts';
-import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import { readHead } from '../../src/store/columns/head.ts';
+import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../src/store/view.ts';
 import {
   endOf,

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MAX_GENESIS_BYTES, readGenesis } from '../../src/ingest/genesis.ts';
-import { genesisWaypoint } from '../../src/ingest/genesis-waypoint.ts';
-import { formatWaypoint } from '../../src/move/waypoint.ts';
+import { MAX_GENESIS_BYTES, readGenesis } from '../../src/ingest/genesis/genesis.ts';
+import { genesisWaypoint } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { formatWaypoint } from '../../src/move/transactions/waypoint.ts';
 import { SMALL_CHAIN_ID, SMALL_COUNTS, smallGenesisFile } from '../api/genesis-small.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 

@@ -1,11 +1,11 @@
 /** What lies in a ledger's folder, read in this process: for tests that ask nodes about it. */
 import { expect } from 'vitest';
-import { type VerifyReport, verifyLedger } from '../../src/ingest/verify.ts';
-import { type Address, addressFromBytes } from '../../src/move/address.ts';
-import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns.ts';
+import { type Address, addressFromBytes } from '../../src/move/types/address.ts';
+import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.ts';
+import { decodeEventRow, decodeStreamId } from '../../src/store/columns/event-column.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { decodeEventRow, decodeStreamId } from '../../src/store/event-column.ts';
-import { openLmdbReader } from '../../src/store/lmdb-store.ts';
+import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import { type VerifyReport, verifyLedger } from '../../src/verify/verify-ledger.ts';
 import { runCommand } from './command.ts';
 
 /** Rows that are looked at: all there are in the small ledgers of tests. */

@@ -15,7 +15,7 @@ import {
   PageFilesError,
   readPageFiles,
   registerPage,
-} from '../../src/api/page.ts';
+} from '../../src/api/http/page.ts';
 
 const DOCUMENTS = ['/', '/v1/spec'];
 

@@ -6,13 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readPageFiles, registerPage } from '../../src/api/page.ts';
-import { buildApi } from '../../src/api/server.ts';
+import { readPageFiles, registerPage } from '../../src/api/http/page.ts';
+import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
-import { sampleChunks } from '../../src/ingest/sample/sample.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { Block } from '../../src/store/block-column.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import type { Block } from '../../src/store/columns/block-column.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 
 const SEED = 11;

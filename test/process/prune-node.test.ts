@@ -4,12 +4,12 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { startPruning } from '../../src/node/prune.ts';
 import type { Batch } from '../../src/store/batch.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { readKeptAccounts, readPruneProgress } from '../../src/store/pruning-column.ts';
+import { readKeptAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { StoreFullError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address } from '../store/chunks.ts';
 import { randomSource } from '../store/engines.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { History } from '../store/prune-history.ts';
 import { until } from './worker-processes.ts';
 

@@ -7,7 +7,7 @@ import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address } from '../../src/move/address.ts';
+import type { Address } from '../../src/move/types/address.ts';
 import { randomSource, testSeed } from '../store/engines.ts';
 import {
   expectFailure,

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_CONFIG_FILE_BYTES } from '../../src/node/setting-sources.ts';
-import { NodeSettingsSchema } from '../../src/node/settings.ts';
+import { MAX_CONFIG_FILE_BYTES } from '../../src/node/settings/setting-sources.ts';
+import { NodeSettingsSchema } from '../../src/node/settings/settings.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
   expectFailure,

@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { STATE } from '../../src/store/columns.ts';
+import { STATE } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { randomSource, testSeed } from '../store/engines.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 

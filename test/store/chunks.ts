@@ -1,15 +1,15 @@
 /** Chunks for tests: small ledgers put together by hand. */
-import { physicalStateKey, resourceStateKey } from '../../src/move/state-key.ts';
-import type { StructTag } from '../../src/move/type-tag.ts';
-import type { Block } from '../../src/store/block-column.ts';
+import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
+import type { StructTag } from '../../src/move/types/type-tag.ts';
 import type {
   Chunk,
   ChunkStreamEvent,
   ChunkTransaction,
   StateWrite,
 } from '../../src/store/chunk.ts';
-import { frozenRootCount } from '../../src/store/head.ts';
-import type { LedgerIdentity } from '../../src/store/identity-column.ts';
+import type { Block } from '../../src/store/columns/block-column.ts';
+import { frozenRootCount } from '../../src/store/columns/head.ts';
+import type { LedgerIdentity } from '../../src/store/columns/identity-column.ts';
 
 export const IDENTITY_OF_TESTS: LedgerIdentity = {
   chainId: 4,

@@ -1,10 +1,10 @@
 /** Keys and values of the columns: both directions, bytes written by hand, bytes to refuse. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StateValueMetadata } from '../../src/move/state-value.ts';
+import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 import { Batch } from '../../src/store/batch.ts';
-import { decodeBlock, encodeBlock, putBlock } from '../../src/store/block-column.ts';
-import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, COLUMNS } from '../../src/store/columns.ts';
+import { decodeBlock, encodeBlock, putBlock } from '../../src/store/columns/block-column.ts';
+import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, COLUMNS } from '../../src/store/columns/columns.ts';
 import {
   decodeEventRow,
   decodeModuleEventRow,
@@ -12,9 +12,12 @@ import {
   encodeStreamId,
   putEvent,
   putModuleEvent,
-} from '../../src/store/event-column.ts';
-import { decodeHead, encodeHead, frozenRootCount } from '../../src/store/head.ts';
-import { decodeLedgerIdentity, encodeLedgerIdentity } from '../../src/store/identity-column.ts';
+} from '../../src/store/columns/event-column.ts';
+import { decodeHead, encodeHead, frozenRootCount } from '../../src/store/columns/head.ts';
+import {
+  decodeLedgerIdentity,
+  encodeLedgerIdentity,
+} from '../../src/store/columns/identity-column.ts';
 import {
   bucketEnd,
   bucketStart,
@@ -23,13 +26,13 @@ import {
   encodeBucketKey,
   encodeU64Key,
   U64_MAX,
-} from '../../src/store/order-key.ts';
-import { decodeStateRow, encodeStateRow } from '../../src/store/state-column.ts';
+} from '../../src/store/columns/order-key.ts';
+import { decodeStateRow, encodeStateRow } from '../../src/store/columns/state-column.ts';
 import {
   decodeVersionWrites,
   encodeVersionWrites,
   type VersionWrites,
-} from '../../src/store/version-writes-column.ts';
+} from '../../src/store/columns/version-writes-column.ts';
 import { address, block } from './chunks.ts';
 import { testSeed } from './engines.ts';
 

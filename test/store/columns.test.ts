@@ -9,7 +9,7 @@ import {
   type Column,
   STORE_FORMAT_VERSION,
   UNUSED_COLUMN_NUMBERS,
-} from '../../src/store/columns.ts';
+} from '../../src/store/columns/columns.ts';
 
 const page = readFileSync(new URL('../../docs/data-layout.md', import.meta.url), 'utf8');
 

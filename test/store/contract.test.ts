@@ -10,8 +10,8 @@ import {
   MAX_ORDER_BYTES,
   STATE,
   STATE_KEYS,
-} from '../../src/store/columns.ts';
-import { encodeU64Key, NO_ORDER, U64_MAX } from '../../src/store/order-key.ts';
+} from '../../src/store/columns/columns.ts';
+import { encodeU64Key, NO_ORDER, U64_MAX } from '../../src/store/columns/order-key.ts';
 import {
   MAX_GET_MANY_KEYS,
   MAX_RANGE_ROWS,

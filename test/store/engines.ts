@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { MemoryStore } from './memory-store.ts';
 
 /** A folder that is removed when the test has finished. */
 export function temporaryDirectory(): string {

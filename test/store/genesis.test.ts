@@ -4,11 +4,11 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis.ts';
-import { chunkOfGenesis } from '../../src/ingest/genesis-chunk.ts';
-import { proveGenesis } from '../../src/ingest/genesis-waypoint.ts';
-import { stateKeyHash } from '../../src/move/state-key.ts';
-import { EVENTS, STATE } from '../../src/store/columns.ts';
+import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
+import { chunkOfGenesis } from '../../src/ingest/genesis/genesis-chunk.ts';
+import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { EVENTS, STATE } from '../../src/store/columns/columns.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { temporaryLmdbStore } from './engines.ts';

@@ -14,11 +14,11 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { STATE } from '../../src/store/columns.ts';
-import { PAGE_BYTES } from '../../src/store/lmdb-columns.ts';
-import { inspectDataFile } from '../../src/store/lmdb-file.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { encodeU64Key } from '../../src/store/order-key.ts';
+import { STATE } from '../../src/store/columns/columns.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-columns.ts';
+import { inspectDataFile } from '../../src/store/lmdb/lmdb-file.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
 
 const FREE_ROOT_AT = 88;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { STATE, TRANSACTIONS } from '../../src/store/columns.ts';
-import { PAGE_BYTES } from '../../src/store/lmdb-columns.ts';
-import { inspectDataFile } from '../../src/store/lmdb-file.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { encodeBucketKey, encodeU64Key } from '../../src/store/order-key.ts';
+import { STATE, TRANSACTIONS } from '../../src/store/columns/columns.ts';
+import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-columns.ts';
+import { inspectDataFile } from '../../src/store/lmdb/lmdb-file.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { temporaryDirectory } from './engines.ts';
 
 const PAGE_SIZE_AT = 48;

@@ -4,9 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { stateKeyHash } from '../../src/move/state-key.ts';
-import { type Head, readHead } from '../../src/store/head.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
+import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { type Head, readHead } from '../../src/store/columns/head.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { compileStoreProcess, type StoreProcess, startStoreProcess } from './child/start.ts';

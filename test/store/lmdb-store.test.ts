@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { IDENTITY, STATE, STORE_FORMAT_VERSION } from '../../src/store/columns.ts';
-import { FORMAT_KEY } from '../../src/store/identity-column.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { encodeU64Key } from '../../src/store/order-key.ts';
+import { IDENTITY, STATE, STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
+import { FORMAT_KEY } from '../../src/store/columns/identity-column.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import {
   decodeProcessIdentity,
   encodeProcessIdentity,
   isRunning,
   ownIdentity,
-} from '../../src/store/process-identity.ts';
+} from '../../src/store/lmdb/process-identity.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';

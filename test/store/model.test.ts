@@ -4,7 +4,7 @@
  * replay.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import { stateKeyHash } from '../../src/move/state-key.ts';
+import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   ACCOUNT_KEYS,
@@ -15,9 +15,8 @@ import {
   MAX_ORDER_BYTES,
   STATE,
   STATE_KEYS,
-} from '../../src/store/columns.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
+} from '../../src/store/columns/columns.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { ScannedRow, Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -32,6 +31,7 @@ import {
   write,
 } from './chunks.ts';
 import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { MemoryStore } from './memory-store.ts';
 
 type Below = (most: number) => number;
 

@@ -2,10 +2,10 @@
  * Random histories for the tests of pruning, and what pruning must leave of them, told without the
  * store's code.
  */
-import { addressBytes } from '../../src/move/address.ts';
-import { stateKeyHash } from '../../src/move/state-key.ts';
-import type { Block } from '../../src/store/block-column.ts';
+import { addressBytes } from '../../src/move/types/address.ts';
+import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
+import type { Block } from '../../src/store/columns/block-column.ts';
 import {
   address,
   block,

@@ -6,18 +6,18 @@
  */
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { stateKeyHash } from '../../src/move/state-key.ts';
-import { COLUMNS, type Column } from '../../src/store/columns.ts';
+import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
+import { readKeptAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { EventStreamView } from '../../src/store/event-pages.ts';
-import { openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { Pruner } from '../../src/store/prune.ts';
-import { readKeptAccounts, readPruneProgress } from '../../src/store/pruning-column.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address } from './chunks.ts';
 import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { MemoryStore } from './memory-store.ts';
 import {
   type Below,
   expectedAccountKeys,

@@ -6,24 +6,24 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { TRANSACTION_INFOS } from '../../src/store/columns.ts';
-import { openHead } from '../../src/store/head.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb-store.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { encodeBucketKey } from '../../src/store/order-key.ts';
-import { Pruner } from '../../src/store/prune.ts';
-import type { PrunePolicy } from '../../src/store/prune-target.ts';
+import { TRANSACTION_INFOS } from '../../src/store/columns/columns.ts';
+import { openHead } from '../../src/store/columns/head.ts';
+import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import {
   MAX_KEPT_ACCOUNTS,
   READER_GRACE_MS,
   readKeptAccounts,
   readPruneProgress,
-} from '../../src/store/pruning-column.ts';
+} from '../../src/store/columns/pruning-column.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
+import type { PrunePolicy } from '../../src/store/pruning/prune-target.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address, block, chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
 import { temporaryDirectory } from './engines.ts';
+import { MemoryStore } from './memory-store.ts';
 
 const AT_ONCE = { graceMs: 0, restFactor: 0 };
 

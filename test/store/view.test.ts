@@ -3,24 +3,24 @@
  * event-pages.test.ts.
  */
 import { describe, expect, test } from 'vitest';
-import { encodeBcs } from '../../src/move/bcs-writer.ts';
-import { accessPathKey, physicalStateKey, stateKeyHash } from '../../src/move/state-key.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { accessPathKey, physicalStateKey, stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
-import { encodeBlock } from '../../src/store/block-column.ts';
+import { encodeBlock } from '../../src/store/columns/block-column.ts';
 import {
   ACCOUNT_KEY_TAILS,
   BLOCKS_BY_VERSION,
   MAX_ORDER_BYTES,
   STATE,
-} from '../../src/store/columns.ts';
-import { openHead, readHead } from '../../src/store/head.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { encodeBucketKey, encodeU64Key } from '../../src/store/order-key.ts';
+} from '../../src/store/columns/columns.ts';
+import { openHead, readHead } from '../../src/store/columns/head.ts';
+import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { MAX_RANGE_ROWS, type Store } from '../../src/store/store.ts';
 import { openView, StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address, block, chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
 import { ENGINES, randomSource, testSeed } from './engines.ts';
+import { MemoryStore } from './memory-store.ts';
 
 async function filled(store: Store): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(store);

@@ -1,6 +1,6 @@
 /** Chunks into the store: what is written, what is refused, what is a repetition. */
 import { describe, expect, test } from 'vitest';
-import { stateKeyHash } from '../../src/move/state-key.ts';
+import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { type Chunk, MAX_CHUNK_TRANSACTIONS } from '../../src/store/chunk.ts';
 import {
@@ -14,14 +14,13 @@ import {
   STATE_KEYS,
   TRANSACTIONS,
   VERSION_WRITES,
-} from '../../src/store/columns.ts';
-import { readHead } from '../../src/store/head.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { decodeBucketKey, NO_ORDER } from '../../src/store/order-key.ts';
-import { MAX_STATE_KEY_BYTES } from '../../src/store/state-key-column.ts';
+} from '../../src/store/columns/columns.ts';
+import { readHead } from '../../src/store/columns/head.ts';
+import { decodeBucketKey, NO_ORDER } from '../../src/store/columns/order-key.ts';
+import { MAX_STATE_KEY_BYTES } from '../../src/store/columns/state-key-column.ts';
+import { decodeVersionWrites } from '../../src/store/columns/version-writes-column.ts';
 import type { ScannedRow, Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import { decodeVersionWrites } from '../../src/store/version-writes-column.ts';
 import { isEmpty, LedgerWriter } from '../../src/store/writer.ts';
 import {
   address,
@@ -37,6 +36,7 @@ import {
   write,
 } from './chunks.ts';
 import { ENGINES } from './engines.ts';
+import { MemoryStore } from './memory-store.ts';
 
 async function rowsOf(store: Store, column: Column): Promise<readonly ScannedRow[]> {
   return store.scan(column, { maxRows: 10_000, maxBytes: 1e9 });

@@ -1,4 +1,4 @@
-/** Requests to the node that serves this page, and its refusals as errors (spec/http.md §3, §4). */
+/** Requests to the node that serves this page, and its refusals as errors (docs/spec/http.md §3, §4). */
 import type { ApiRequest } from './api-request.ts';
 import { JsonSyntaxError, parseJson, textField } from './exact-json.ts';
 
@@ -16,7 +16,7 @@ export interface ApiAnswer {
 /** Longest wait for an answer. */
 export const REQUEST_TIMEOUT_MS = 15_000;
 
-/** Names of the ledger headers behind any prefix (spec/http.md §3.1, design D1). */
+/** Names of the ledger headers behind any prefix (docs/spec/http.md §3.1, docs/spec/decisions.md D1). */
 const LEDGER_HEADER =
   /-(chain-id|ledger-version|ledger-oldest-version|ledger-timestampusec|epoch|block-height|oldest-block-height|cursor)$/;
 const QUOTED_ANSWER_CHARACTERS = 300;

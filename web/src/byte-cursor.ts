@@ -1,4 +1,4 @@
-/** A strict reader over bytes for the parts of a signing message: BCS (spec/encode.md A5). */
+/** A strict reader over bytes for the parts of a signing message: BCS (docs/spec/encode.md §A5). */
 
 /** The bytes are not what they should be; `offset` counts bytes from 0. */
 export class BytesError extends Error {

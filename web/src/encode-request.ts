@@ -1,5 +1,5 @@
 /**
- * Requests to encode (spec/encode.md A1, A2): examples to start from, and the form's fields to and
+ * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and the form's fields to and
  * from the JSON. The JSON is what is sent; the form only changes fields of it and leaves everything
  * else as it is.
  */
@@ -180,7 +180,7 @@ export function splitList(text: string): string[] {
   return items.filter((piece) => piece !== '');
 }
 
-/** Types whose values are JSON strings (spec/encode.md A4, values). */
+/** Types whose values are JSON strings (docs/spec/encode.md §A4, values). */
 const STRING_TYPE =
   /^(?:u64|u128|u256|i64|i128|i256|address|vector<u8>|0x1::string::String|0x1::object::Object<.*>)$/;
 const NUMBER_TYPE = /^[ui](?:8|16|32)$/;

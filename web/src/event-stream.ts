@@ -1,4 +1,4 @@
-/** Event records and pages of a stream (spec/http.md §7). */
+/** Event records and pages of a stream (docs/spec/http.md §7). */
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
 import { field, isList, type Json, parseJson, textField } from './exact-json.ts';
 import { eventsRequest } from './ledger-requests.ts';
@@ -7,7 +7,7 @@ import { readU64 } from './number-text.ts';
 /** Events asked for at once. */
 export const EVENTS_PAGE_SIZE = 25;
 
-/** Events asked for at once while following; the reference's largest page (spec/http.md §7.1). */
+/** Events asked for at once while following; the reference's largest page (docs/spec/http.md §7.1). */
 export const FOLLOW_PAGE_SIZE = 100;
 
 /** One event of the stream. */
@@ -69,7 +69,7 @@ export interface OlderPage extends EventPage {
 
 /**
  * The events just before `first` (1 or more). The node refuses a page that begins in pruned history
- * (410, design D4), so the beginning is then searched for in the page: at most log2 of the page
+ * (410, docs/spec/decisions.md D4), so the beginning is then searched for in the page: at most log2 of the page
  * size further requests.
  */
 export async function readOlderEvents(

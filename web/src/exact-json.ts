@@ -19,7 +19,7 @@ export type JsonObject = ReadonlyMap<string, Json>;
 /** Any JSON value. */
 export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject;
 
-/** Deepest nesting read; the node itself reads 127 levels (spec/encode.md A1). */
+/** Deepest nesting read; the node itself reads 127 levels (docs/spec/encode.md §A1). */
 export const MAX_NESTING_LEVELS = 127;
 
 /** The text is not JSON; `line` and `column` count from 1. */

@@ -1,4 +1,4 @@
-/** The requests this page makes, each built in one place (spec/http.md §1). */
+/** The requests this page makes, each built in one place (docs/spec/http.md §1). */
 import { type ApiRequest, pathSegment, withQuery } from './api-request.ts';
 
 /** GET /v1: the ledger's state. */

@@ -1,5 +1,5 @@
 /**
- * The ledger's state, asked for again and again while the page can be seen (GET /v1, spec/http.md
+ * The ledger's state, asked for again and again while the page can be seen (GET /v1, docs/spec/http.md
  * §1.3). Nothing is asked while the page is hidden; after a failure the waits grow.
  */
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';

@@ -1,4 +1,4 @@
-/** A module's ABI as the node answers it (spec/http.md §8.2), read into plain shapes. */
+/** A module's ABI as the node answers it (docs/spec/http.md §8.2), read into plain shapes. */
 import { field, isList, type Json, listField, textField } from './exact-json.ts';
 
 /** A type parameter: the abilities it must have. */
@@ -107,7 +107,7 @@ function texts(json: Json | undefined): string[] {
   return isList(json) ? json.filter((item) => typeof item === 'string') : [];
 }
 
-/** The parameters a caller gives: all but the signers (spec/encode.md A4, step 5). */
+/** The parameters a caller gives: all but the signers (docs/spec/encode.md §A4, step 5). */
 export function argumentTypes(declared: AbiFunction): string[] {
   return declared.parameters.filter((type) => !/^(?:&(?:mut )?)?signer$/.test(type));
 }

@@ -1,5 +1,5 @@
 /**
- * Takes a signing message apart into labelled runs of bytes (spec/encode.md A5). The bytes alone
+ * Takes a signing message apart into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone
  * say how they are divided; what an entry function's arguments mean needs the module, which the
  * node's decoding adds.
  */
@@ -27,7 +27,7 @@ export interface DividedMessage {
   readonly problem?: string;
 }
 
-/** SHA3-256 of the reference's two seeds (spec/encode.md A5); other domains have other prefixes. */
+/** SHA3-256 of the reference's two seeds (docs/spec/encode.md §A5); other domains have other prefixes. */
 const SINGLE_SIGNER_PREFIX = 'b5e97db07fa0bd0e5598aa3643a9bc6f6693bddc1a9fec9e674a461eaa00b193';
 const MULTI_AGENT_PREFIX = '5efa3c4f02f83a0f4b2d69fc95c607cc02825cc4e7be536ef0992df050d9e67c';
 

@@ -1,7 +1,7 @@
-/** Type tags from their bytes, as the node prints them (spec/encode.md A5). */
+/** Type tags from their bytes, as the node prints them (docs/spec/encode.md §A5). */
 import { type ByteCursor, BytesError } from './byte-cursor.ts';
 
-/** Deepest nesting of type tags in BCS (spec/encode.md A5). */
+/** Deepest nesting of type tags in BCS (docs/spec/encode.md §A5). */
 export const MAX_TYPE_TAG_LEVELS = 8;
 
 const VECTOR = 6;

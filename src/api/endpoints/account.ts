@@ -1,9 +1,9 @@
-/** `GET /v1/accounts/{address}` (spec/http.md §1.5). */
-import { formatHex } from '../../move/hex.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
-import { ADDRESS, pathParameter, queryParameter, U64 } from '../parameters.ts';
-import { AccountSchema } from '../schemas.ts';
+/** `GET /v1/accounts/{address}` (docs/spec/http.md §1.5). */
+import { formatHex } from '../../move/bcs/hex.ts';
+import { AccountSchema } from '../schemas/schemas.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
+import { ADDRESS, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 /** An account's sequence number and authentication key. */
 export const accountEndpoint = defineEndpoint({

@@ -1,9 +1,10 @@
-/** `GET /v1/accounts/{address}/balance/{asset_type}` (spec/http.md §5.6, §9). */
-import { type Answer, defineEndpoint } from '../endpoint.ts';
-import type { Format } from '../negotiation.ts';
-import { requireOutput } from '../output-switches.ts';
-import { ADDRESS, ASSET_TYPE, pathParameter, queryParameter, U64 } from '../parameters.ts';
-import { BalanceSchema } from '../schemas.ts';
+/** `GET /v1/accounts/{address}/balance/{asset_type}` (docs/spec/http.md §5.6, §9). */
+
+import type { Format } from '../http/negotiation.ts';
+import { BalanceSchema } from '../schemas/schemas.ts';
+import { type Answer, defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
+import { ADDRESS, ASSET_TYPE, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 const U64_BYTES = 8;
 

@@ -1,12 +1,12 @@
-/** `GET /v1/blocks/by_height/{block_height}` and `…/by_version/{version}` (spec/ledger.md §3.2). */
+/** `GET /v1/blocks/by_height/{block_height}` and `…/by_version/{version}` (docs/spec/ledger.md §3.2). */
 import type { BlockAnswer, LedgerView } from '../../ledger/api-contract.ts';
 import { blockBcs, blockJson } from '../../ledger/history.ts';
-import { type Answer, defineEndpoint } from '../endpoint.ts';
-import type { Format } from '../negotiation.ts';
-import { bcsOnly, requireOutput } from '../output-switches.ts';
-import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from '../parameters.ts';
-import { BlockSchema } from '../schemas.ts';
+import type { Format } from '../http/negotiation.ts';
+import { BlockSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';
+import { type Answer, defineEndpoint } from './endpoint.ts';
+import { bcsOnly, requireOutput } from './output-switches.ts';
+import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 const WITH_TRANSACTIONS = queryParameter(
   BOOLEAN,

@@ -1,17 +1,22 @@
 /**
  * `POST /v1/transactions/decode_submission`: the inverse of encode submission, an extension of this
  * node (design §5). The body is JSON only, as on encode submission; the answer may be asked for as
- * BCS like every other (design D2), which is the BCS of its JSON text.
+ * BCS like every other (docs/spec/decisions.md D2), which is the BCS of its JSON text.
  */
 import { decodeSubmission, parseMessageText, submissionJson } from '../../ledger/decode/index.ts';
-import { encodeBcs } from '../../move/bcs-writer.ts';
-import { describeJsonKind, formatJson, JsonSyntaxError, parseJson } from '../../move/json-text.ts';
-import type { JsonValue } from '../../move/json-value.ts';
-import { DecodedSubmissionSchema, SigningMessageSchema } from '../decode-schemas.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { FrameworkError } from '../error-table.ts';
-import { requireJsonBody } from '../json-body.ts';
-import { requireOutput } from '../output-switches.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import {
+  describeJsonKind,
+  formatJson,
+  JsonSyntaxError,
+  parseJson,
+} from '../../move/json/json-text.ts';
+import type { JsonValue } from '../../move/json/json-value.ts';
+import { FrameworkError } from '../http/error-table.ts';
+import { DecodedSubmissionSchema, SigningMessageSchema } from '../schemas/decode-schemas.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireJsonBody } from './json-body.ts';
+import { requireOutput } from './output-switches.ts';
 
 /** The request that a signing message was made of. */
 export const decodeSubmissionEndpoint = defineEndpoint({

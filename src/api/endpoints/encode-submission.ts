@@ -1,12 +1,15 @@
-/** `POST /v1/transactions/encode_submission` (spec/http.md §5.8; spec/encode.md A; design D2). */
+/**
+ * `POST /v1/transactions/encode_submission` (docs/spec/http.md §5.8; docs/spec/encode.md A; docs/spec/decisions.md
+ * D2).
+ */
 import { encodeValue, parseRequestText, readEncodeRequest } from '../../ledger/encode/index.ts';
-import { encodeBcs } from '../../move/bcs-writer.ts';
-import { formatHex } from '../../move/hex.ts';
-import { type Answer, defineEndpoint } from '../endpoint.ts';
-import { requireJsonBody } from '../json-body.ts';
-import type { Format } from '../negotiation.ts';
-import { DisabledError, requireOutput } from '../output-switches.ts';
-import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import type { Format } from '../http/negotiation.ts';
+import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas/schemas.ts';
+import { type Answer, defineEndpoint } from './endpoint.ts';
+import { requireJsonBody } from './json-body.ts';
+import { DisabledError, requireOutput } from './output-switches.ts';
 
 const requireEncodeOutput = requireOutput('Encode submission');
 

@@ -1,7 +1,10 @@
-/** `GET /v1/accounts/{address}/events/{event_handle}/{field_name}` (spec/http.md §1.2, §7). */
-import { defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
-import { pageSize } from '../page-size.ts';
+/** `GET /v1/accounts/{address}/events/{event_handle}/{field_name}` (docs/spec/http.md §1.2, §7). */
+
+import { EventsSchema } from '../schemas/schemas.ts';
+import { DEFAULT_PAGE_SIZE } from '../settings.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
+import { pageSize } from './page-size.ts';
 import {
   ADDRESS,
   IDENTIFIER,
@@ -11,9 +14,7 @@ import {
   STRUCT_TAG,
   U16,
   U64,
-} from '../parameters.ts';
-import { EventsSchema } from '../schemas.ts';
-import { DEFAULT_PAGE_SIZE } from '../settings.ts';
+} from './parameters.ts';
 
 /** A page of the event stream whose handle a resource holds. */
 export const eventsByHandleEndpoint = defineEndpoint({

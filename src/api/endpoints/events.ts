@@ -1,10 +1,11 @@
-/** `GET /v1/accounts/{address}/events/{creation_number}` (spec/http.md §5.3, §5.7, §7). */
-import { defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
-import { pageSize } from '../page-size.ts';
-import { ADDRESS, pathParameter, queryParameter, U16, U64 } from '../parameters.ts';
-import { EventsSchema } from '../schemas.ts';
+/** `GET /v1/accounts/{address}/events/{creation_number}` (docs/spec/http.md §5.3, §5.7, §7). */
+
+import { EventsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
+import { pageSize } from './page-size.ts';
+import { ADDRESS, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 
 /** A page of an event stream. */
 export const eventsEndpoint = defineEndpoint({

@@ -1,11 +1,11 @@
-/** `GET /v1/-/healthy`: whether the node keeps up (spec/http.md §1.4). */
-import { encodeBcs } from '../../move/bcs-writer.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { ApiError } from '../error-table.ts';
-import { queryParameter, U32 } from '../parameters.ts';
-import { HealthSchema } from '../schemas.ts';
+/** `GET /v1/-/healthy`: whether the node keeps up (docs/spec/http.md §1.4). */
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { ApiError } from '../http/error-table.ts';
+import { HealthSchema } from '../schemas/schemas.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { queryParameter, U32 } from './parameters.ts';
 
-/** The interface's text, the reference's name included (spec/http.md §13). */
+/** The interface's text, the reference's name included (docs/spec/http.md §13). */
 const HEALTHY = 'aptos-node:ok';
 const USECS_PER_MS = 1000n;
 const USECS_PER_SEC = 1_000_000n;

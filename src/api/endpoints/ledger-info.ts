@@ -1,10 +1,10 @@
-/** `GET /v1` and `GET /v1/`: the ledger's state (spec/http.md §1.3). */
+/** `GET /v1` and `GET /v1/`: the ledger's state (docs/spec/http.md §1.3). */
 import type { LedgerState } from '../../ledger/api-contract.ts';
-import { encodeBcs } from '../../move/bcs-writer.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
-import { IndexSchema } from '../schemas.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { IndexSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
 
 /** Variant indices of `node_role` in BCS. */
 const NODE_ROLES: readonly ApiSettings['nodeRole'][] = ['validator', 'full_node'];

@@ -1,9 +1,10 @@
-/** `GET /v1/accounts/{address}/resources` and `…/modules`, with a cursor (spec/ledger.md §5.4). */
+/** `GET /v1/accounts/{address}/resources` and `…/modules`, with a cursor (docs/spec/ledger.md §5.4). */
 import type { Listing, ListingRequest } from '../../ledger/api-contract.ts';
-import type { Address } from '../../move/address.ts';
-import { type Answer, type Call, defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
-import { pageSize } from '../page-size.ts';
+import type { Address } from '../../move/types/address.ts';
+import { ModulesSchema, ResourcesSchema } from '../schemas/schemas.ts';
+import { type Answer, type Call, defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
+import { pageSize } from './page-size.ts';
 import {
   ADDRESS,
   CURSOR,
@@ -12,8 +13,7 @@ import {
   queryParameter,
   U16,
   U64,
-} from '../parameters.ts';
-import { ModulesSchema, ResourcesSchema } from '../schemas.ts';
+} from './parameters.ts';
 
 interface ListingParameters {
   readonly [name: string]: Parameter<unknown>;

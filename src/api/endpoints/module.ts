@@ -1,10 +1,10 @@
-/** `GET /v1/accounts/{address}/module/{module_name}` (spec/http.md §5.5, §8). */
+/** `GET /v1/accounts/{address}/module/{module_name}` (docs/spec/http.md §5.5, §8). */
 import type { ModuleAnswer } from '../../ledger/api-contract.ts';
 import { contentTag } from '../../ledger/content-tag.ts';
-import { type Answer, defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
-import { ADDRESS, IDENTIFIER, pathParameter, queryParameter, U64 } from '../parameters.ts';
-import { ModuleSchema } from '../schemas.ts';
+import { ModuleSchema } from '../schemas/schemas.ts';
+import { type Answer, defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
+import { ADDRESS, IDENTIFIER, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 /** Answers made of a module's stored bytes, kept as long as the ledger keeps the module at hand. */
 interface Rendered {

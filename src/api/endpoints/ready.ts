@@ -1,8 +1,8 @@
 /** `GET /v1/-/ready`, an extension: whether the node may be sent requests (docs/extensions.md). */
-import { encodeBcs } from '../../move/bcs-writer.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { ApiError } from '../error-table.ts';
-import { ReadinessSchema } from '../schemas.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { ApiError } from '../http/error-table.ts';
+import { ReadinessSchema } from '../schemas/schemas.ts';
+import { defineEndpoint } from './endpoint.ts';
 
 const READY = 'daybook:ready';
 const USECS_PER_SEC = 1_000_000n;

@@ -1,6 +1,8 @@
-/** `GET /v1/accounts/{address}/resource/{resource_type}` (spec/http.md §1.6). */
-import { defineEndpoint } from '../endpoint.ts';
-import { requireOutput } from '../output-switches.ts';
+/** `GET /v1/accounts/{address}/resource/{resource_type}` (docs/spec/http.md §1.6). */
+
+import { ResourceSchema } from '../schemas/schemas.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireOutput } from './output-switches.ts';
 import {
   ADDRESS,
   pathParameter,
@@ -8,8 +10,7 @@ import {
   requireShallow,
   STRUCT_TAG,
   U64,
-} from '../parameters.ts';
-import { ResourceSchema } from '../schemas.ts';
+} from './parameters.ts';
 
 /** One resource of an account. */
 export const resourceEndpoint = defineEndpoint({

@@ -1,14 +1,14 @@
 /**
  * `GET /v1/transactions` and `…/by_version/{txn_version}`: the feed that other nodes follow, as the stored bytes of
- * `TransactionOnChainData` (spec/ledger.md §3.1). There is no JSON form: docs/differences.md.
+ * `TransactionOnChainData` (docs/spec/ledger.md §3.1). There is no JSON form: docs/differences.md.
  */
 import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { requireBcs } from '../output-switches.ts';
-import { pageSize } from '../page-size.ts';
-import { pathParameter, queryParameter, U16, U64 } from '../parameters.ts';
-import { NoTransactionsSchema } from '../schemas.ts';
+import { NoTransactionsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { requireBcs } from './output-switches.ts';
+import { pageSize } from './page-size.ts';
+import { pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 
 const LIST = 'Get transactions';
 

@@ -3,7 +3,7 @@
  * about its newest block as the upstream would.
  */
 import type { Chunk } from '../../store/chunk.ts';
-import type { LedgerIdentity } from '../../store/identity-column.ts';
+import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import { ChunkBuilder, type EncodedVersion } from '../chunk-builder.ts';
 import { frozenRootsOf, type PageCut, type ProvenPage, versionsOf } from './proven-page.ts';
 

@@ -1,6 +1,6 @@
 /** Chunks on their way to disk: the rows of one are made while the one before is being written. */
 import type { Chunk } from '../../store/chunk.ts';
-import type { Head } from '../../store/head.ts';
+import type { Head } from '../../store/columns/head.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkTranslator } from '../translate/chunk-translator.ts';
 import type { FollowCounters } from './follow-counters.ts';

@@ -1,5 +1,6 @@
 /**
- * The feed of one node: pages of transactions in BCS and where its ledger stands (spec/ledger.md §3.1, spec/http.md
+ * The feed of one node: pages of transactions in BCS and where its ledger stands (docs/spec/ledger.md §3.1,
+ * docs/spec/http.md
  * §1.3, §3.1). Says nothing about whether what comes is true.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -107,7 +108,7 @@ export class FeedClient {
   }
 }
 
-/** The ledger headers under whatever prefix the node has (spec/http.md §3.1). */
+/** The ledger headers under whatever prefix the node has (docs/spec/http.md §3.1). */
 function upstreamState(headers: IncomingHttpHeaders): UpstreamState {
   const end = '-chain-id';
   const prefix = Object.keys(headers)
@@ -133,7 +134,7 @@ function statusError(
 ): FeedError {
   const { status, headers, body } = answer;
   const facts = { url: url.href, status, says: shownText(body) };
-  // Below its oldest version the reference answers 500 where others answer 410 (spec/ledger.md §3.1).
+  // Below its oldest version the reference answers 500 where others answer 410 (docs/spec/ledger.md §3.1).
   const isPruned = start !== undefined && oldestVersion !== undefined && start < oldestVersion;
   if (status === 410 || (status >= 400 && isPruned)) {
     const first = oldestVersion === undefined ? '' : `, its first version is ${oldestVersion}`;

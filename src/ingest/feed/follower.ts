@@ -3,9 +3,9 @@
  * last committed version whatever happens to the upstream. What a proof covers: docs/follow.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatWaypoint, type Waypoint } from '../../move/waypoint.ts';
-import type { Head } from '../../store/head.ts';
-import type { LedgerIdentity } from '../../store/identity-column.ts';
+import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
+import type { Head } from '../../store/columns/head.ts';
+import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import { StoreFullError } from '../../store/store-error.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';

@@ -1,6 +1,6 @@
 /** Whether an upstream tells the history that is here: asked before anything is taken from it. */
-import type { Head } from '../../store/head.ts';
-import type { LedgerIdentity } from '../../store/identity-column.ts';
+import type { Head } from '../../store/columns/head.ts';
+import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { StoreView } from '../../store/view.ts';
 import { type FeedClient, MAX_PAGE_BYTES, type UpstreamState } from './feed-client.ts';

@@ -1,24 +1,36 @@
 /**
  * Proof of a page: every hash in it recomputed from its own bytes, and the transaction accumulator extended from what
- * is known to be true (spec/ledger.md §2.7, §3.3–3.5). Which bytes are covered by what: docs/follow.md.
+ * is known to be true (docs/spec/ledger.md §2.7, §3.3–3.5). Which bytes are covered by what: docs/follow.md.
  */
-import { ACCUMULATOR_PLACEHOLDER, MerkleAccumulator, nodeHasher } from '../../move/accumulator.ts';
-import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
-import { contractEventHash, MIN_EVENT_BYTES, readContractEvent } from '../../move/event.ts';
-import { readHash } from '../../move/fixed-bytes.ts';
+
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { readHash } from '../../move/bcs/fixed-bytes.ts';
+import {
+  ACCUMULATOR_PLACEHOLDER,
+  MerkleAccumulator,
+  nodeHasher,
+} from '../../move/crypto/accumulator.ts';
+import {
+  contractEventHash,
+  MIN_EVENT_BYTES,
+  readContractEvent,
+} from '../../move/transactions/event.ts';
 import {
   type EncodedOnChainData,
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
-} from '../../move/on-chain-data.ts';
-import { readTransaction, transactionHash } from '../../move/transaction.ts';
-import { readTransactionInfo, transactionInfoHash } from '../../move/transaction-info.ts';
-import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/waypoint.ts';
-import { readWriteSet, writeSetHash } from '../../move/write-set.ts';
+} from '../../move/transactions/on-chain-data.ts';
+import { readTransaction, transactionHash } from '../../move/transactions/transaction.ts';
+import {
+  readTransactionInfo,
+  transactionInfoHash,
+} from '../../move/transactions/transaction-info.ts';
+import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
+import { readWriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
 import { beginsBlock, endsEpoch } from '../chunk-builder.ts';
-import { readGenesis } from '../genesis.ts';
-import { GenesisError } from '../genesis-error.ts';
-import { proveGenesis } from '../genesis-waypoint.ts';
+import { readGenesis } from '../genesis/genesis.ts';
+import { GenesisError } from '../genesis/genesis-error.ts';
+import { proveGenesis } from '../genesis/genesis-waypoint.ts';
 import { mayBeTranslated } from '../translate/event-translation.ts';
 import { chunkEventOf } from '../wire-parts.ts';
 import { PageError, type PageField } from './feed-error.ts';

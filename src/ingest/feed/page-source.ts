@@ -4,7 +4,7 @@
  * when it is their turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import {
   type FeedClient,
   MAX_PAGE_BYTES,

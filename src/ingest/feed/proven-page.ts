@@ -2,7 +2,7 @@
  * A page that is proved, in the form that passes between threads: the bytes as they came, and where the parts of each
  * version are in them. Both sides are the same program.
  */
-import type { LedgerIdentity } from '../../store/identity-column.ts';
+import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import type { EncodedVersion } from '../chunk-builder.ts';
 
 /** A place in a page where a block ends, and the accumulator there. */

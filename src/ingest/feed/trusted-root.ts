@@ -1,9 +1,10 @@
 /** Roots of the transaction accumulator that are known from elsewhere: `--trust VERSION:ROOT`. */
-import { MerkleAccumulator } from '../../move/accumulator.ts';
-import { BcsReader } from '../../move/bcs-reader.ts';
-import { readOnChainData } from '../../move/on-chain-data.ts';
-import { parseWaypoint } from '../../move/waypoint.ts';
-import type { Head } from '../../store/head.ts';
+
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
+import { readOnChainData } from '../../move/transactions/on-chain-data.ts';
+import { parseWaypoint } from '../../move/transactions/waypoint.ts';
+import type { Head } from '../../store/columns/head.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { StoreView } from '../../store/view.ts';
 import { PageError } from './feed-error.ts';

@@ -3,7 +3,7 @@
  * are at a version, wherever that version still is.
  */
 import type { Chunk, TranslatedEvent } from '../../store/chunk.ts';
-import { encodeStreamId, type StreamId } from '../../store/event-column.ts';
+import { encodeStreamId, type StreamId } from '../../store/columns/event-column.ts';
 
 /** A stream as a key of a map. */
 export function streamName(stream: StreamId): string {

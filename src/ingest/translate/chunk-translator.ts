@@ -1,17 +1,18 @@
 /**
- * Adds to chunks the events that old streams go on with (spec/ledger.md §5.8, spec/http.md §7.6), as the reference
+ * Adds to chunks the events that old streams go on with (docs/spec/ledger.md §5.8, docs/spec/http.md §7.6), as the
+ * reference
  * does it, but for two things that a store whose rows never change asks for (docs/differences.md): a handle's state is
  * that after the event's own transaction, and a place in a stream is given out once.
  */
 
-import { stateKeyHash } from '../../move/state-key.ts';
+import { stateKeyHash } from '../../move/types/state-key.ts';
 import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk.ts';
 import { lastVersionOf } from '../../store/chunk.ts';
-import { STATE } from '../../store/columns.ts';
+import { STATE } from '../../store/columns/columns.ts';
+import { type Head, readHead } from '../../store/columns/head.ts';
+import { encodeU64Key } from '../../store/columns/order-key.ts';
+import { decodeStateRow } from '../../store/columns/state-column.ts';
 import { EventStreamView } from '../../store/event-pages.ts';
-import { type Head, readHead } from '../../store/head.ts';
-import { encodeU64Key } from '../../store/order-key.ts';
-import { decodeStateRow } from '../../store/state-column.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { ChunkOverlay, streamName } from './chunk-overlay.ts';
 import { type TranslatedBody, translationOf } from './event-translation.ts';

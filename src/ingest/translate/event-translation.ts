@@ -1,16 +1,26 @@
 /**
- * What becomes of one module event: the handle event with the old stream's key, found in the state (spec/ledger.md
- * §5.8, spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
+ * What becomes of one module event: the handle event with the old stream's key, found in the state (docs/spec/ledger.md
+ * §5.8, docs/spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
  */
-import { ADDRESS_BYTES, ADDRESS_ZERO, type Address, addressFromBytes } from '../../move/address.ts';
-import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
-import { type EventHandle, eventHandleCodec } from '../../move/framework-resource.ts';
-import { OBJECT_GROUP_TAG } from '../../move/framework-tag.ts';
-import type { MaybePromise } from '../../move/module/lookup.ts';
-import { iterateGroup } from '../../move/resource-group.ts';
-import { physicalStateKey, resourceGroupStateKey, resourceStateKey } from '../../move/state-key.ts';
-import { parseStructTag, TypeTextError } from '../../move/type-parser.ts';
-import { encodeTypeTag, type StructTag, type TypeTag } from '../../move/type-tag.ts';
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import {
+  ADDRESS_BYTES,
+  ADDRESS_ZERO,
+  type Address,
+  addressFromBytes,
+} from '../../move/types/address.ts';
+import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
+import { iterateGroup } from '../../move/types/resource-group.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+} from '../../move/types/state-key.ts';
+import { parseStructTag, TypeTextError } from '../../move/types/type-parser.ts';
+import { encodeTypeTag, type StructTag, type TypeTag } from '../../move/types/type-tag.ts';
+import { type EventHandle, eventHandleCodec } from '../../move/values/framework-resource.ts';
 import { EVENT_HANDLE_BYTES, FIELD_KINDS, type FieldKind } from './field-kinds.ts';
 import type { HandleResource } from './handle-resources.ts';
 import { TRANSLATIONS, type Translation } from './translation-table.ts';

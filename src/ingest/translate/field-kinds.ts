@@ -1,8 +1,9 @@
 /** Kinds of fields of the events and resources that translation touches: how to step over each in BCS. */
-import { ADDRESS_BYTES } from '../../move/address.ts';
-import type { BcsReader } from '../../move/bcs-reader.ts';
 
-/** Bytes of an event handle: counter, creation number, address (spec/ledger.md §1.3). */
+import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { ADDRESS_BYTES } from '../../move/types/address.ts';
+
+/** Bytes of an event handle: counter, creation number, address (docs/spec/ledger.md §1.3). */
 export const EVENT_HANDLE_BYTES = 48;
 
 const U64_BYTES = 8;

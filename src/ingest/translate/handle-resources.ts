@@ -1,4 +1,7 @@
-/** The resources that hold the old event handles, as far as the handles (spec/ledger.md §5.8, spec/http.md §7.6). */
+/**
+ * The resources that hold the old event handles, as far as the handles (docs/spec/ledger.md §5.8, docs/spec/http.md
+ * §7.6).
+ */
 import type { FieldKind } from './field-kinds.ts';
 
 /** A resource with event handles that stand one after the other. */

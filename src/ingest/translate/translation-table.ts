@@ -1,5 +1,5 @@
 /**
- * The module events that the reference carries on in the old event streams: 28 types, as data (spec/http.md §7.6).
+ * The module events that the reference carries on in the old event streams: 28 types, as data (docs/spec/http.md §7.6).
  * A handle event has some of the module event's fields, in the same order and of the same bytes.
  */
 import type { FieldKind } from './field-kinds.ts';
@@ -38,7 +38,7 @@ export interface Translation {
 type Fields = Readonly<Record<string, FieldKind>>;
 type Names = readonly [moduleEvent: string, handleEvent: string];
 
-/** Creation number of an object's first handle (spec/ledger.md §5.7). */
+/** Creation number of an object's first handle (docs/spec/ledger.md §5.7). */
 const FIRST_OBJECT_CREATION_NUMBER = 0x4_0000_0000_0000n;
 
 function coin(names: Names, handle: string, defaultCreationNumber: bigint): Translation {

@@ -1,5 +1,5 @@
 /** Why bytes are no signing message. What is wrong with the transaction in it is a warning, not an error. */
-import type { BcsErrorCode } from '../../move/bcs-reader.ts';
+import type { BcsErrorCode } from '../../move/bcs/bcs-reader.ts';
 
 /**
  * Besides what makes bytes no BCS: `bad_hex` text that is no hex; `too_large` above MAX_SIGNING_MESSAGE_BYTES;

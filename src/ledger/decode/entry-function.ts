@@ -1,15 +1,19 @@
 /** Calls of entry functions as JSON: arguments by the parameters of the function that the ledger holds. */
-import { formatAddress } from '../../move/address.ts';
+
 import { MoveError } from '../../move/errors.ts';
-import { isIdentifier } from '../../move/identifier.ts';
-import type { JsonObject, JsonValue } from '../../move/json-value.ts';
-import { debugModuleId } from '../../move/layout.ts';
-import type { CompiledModule } from '../../move/module/compiled.ts';
-import { isSignerParameter, substituteTypeParameters } from '../../move/move-type-parameter.ts';
-import { formatMoveType } from '../../move/move-type-text.ts';
-import type { EntryFunction } from '../../move/transaction-executable.ts';
-import { decodeArgument } from '../../move/value-decode.ts';
-import { ValueDecodeError } from '../../move/value-error.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { CompiledModule } from '../../move/modules/compiled.ts';
+import type { EntryFunction } from '../../move/transactions/transaction-executable.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import { isIdentifier } from '../../move/types/identifier.ts';
+import {
+  isSignerParameter,
+  substituteTypeParameters,
+} from '../../move/types/move-type-parameter.ts';
+import { formatMoveType } from '../../move/types/move-type-text.ts';
+import { debugModuleId } from '../../move/values/layout.ts';
+import { decodeArgument } from '../../move/values/value-decode.ts';
+import { ValueDecodeError } from '../../move/values/value-error.ts';
 import {
   argumentParameters,
   type FunctionPlan,

@@ -6,11 +6,12 @@
  * stands there as its bytes, in a form that the encoder refuses, and a warning says so. Nothing is taken on trust:
  * the request is encoded again, and `encodesBack` says whether that gave the same bytes.
  */
-import { type Address, formatAddress } from '../../move/address.ts';
-import { DEFAULT_DOMAIN_PREFIX } from '../../move/hash.ts';
-import type { JsonObject, JsonValue } from '../../move/json-value.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/user-transaction.ts';
+
+import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
 import { EncodeError, encodeSubmission } from '../encode/index.ts';
 import { readSigningMessage, type SigningMessage } from './message.ts';
 import { expirationDate, notesJson, type SigningScheme, type SubmissionNotes } from './notes.ts';
@@ -37,7 +38,7 @@ export interface DecodeContext {
 }
 
 export interface DecodedSubmission {
-  /** The request object, members in the order of spec/encode.md A1. */
+  /** The request object, members in the order of docs/spec/encode.md §A1. */
   readonly request: JsonObject;
   readonly notes: SubmissionNotes;
 }

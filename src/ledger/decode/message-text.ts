@@ -1,6 +1,7 @@
 /** Signing messages as texts: hex, with `0x` or without. */
-import { HexTextError } from '../../move/address.ts';
-import { parseHex } from '../../move/hex.ts';
+
+import { parseHex } from '../../move/bcs/hex.ts';
+import { HexTextError } from '../../move/types/address.ts';
 import { DecodeError } from './decode-error.ts';
 
 /** The bytes of a hex text of either case, `0x` optional. @throws DecodeError `bad_hex` */

@@ -1,8 +1,12 @@
-/** Signing messages to their parts: the domain, then strict BCS to the last byte (spec/encode.md A5). */
-import type { Address } from '../../move/address.ts';
-import { BcsError, BcsReader } from '../../move/bcs-reader.ts';
-import { HASH_BYTES, sha3 } from '../../move/hash.ts';
-import { type RawTransaction, readRawTransaction } from '../../move/user-transaction.ts';
+/** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
+
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
+import {
+  type RawTransaction,
+  readRawTransaction,
+} from '../../move/transactions/user-transaction.ts';
+import type { Address } from '../../move/types/address.ts';
 import { DecodeError } from './decode-error.ts';
 
 /** Largest message read: no chain takes a larger transaction, most take 64 KiB. */

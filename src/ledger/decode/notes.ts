@@ -2,8 +2,9 @@
  * What a person should know before signing, beside the request itself: what the bytes alone do not tell, and what
  * the request object cannot say. Not part of the reference's interface.
  */
-import { type Address, formatAddress } from '../../move/address.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json-value.ts';
+
+import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-value.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
 
 /**
  * - about the whole: `other_chain`, `expired`, `fee_payer`, `orderless_sequence_number`;

@@ -1,16 +1,23 @@
-/** Payloads as the request says them (spec/encode.md A2, A5); what it has no form for is shown as its bytes. */
-import { type Address, formatAddress } from '../../move/address.ts';
-import { encodeBcs } from '../../move/bcs-writer.ts';
-import { type EncryptedPayload, encodeCiphertext } from '../../move/encrypted-payload.ts';
-import type { ExtraConfig, TransactionLimitsRequest } from '../../move/extra-config.ts';
-import { formatHex } from '../../move/hex.ts';
-import { isIdentifier } from '../../move/identifier.ts';
-import type { JsonObject, JsonValue } from '../../move/json-value.ts';
-import type { Executable } from '../../move/transaction-executable.ts';
+/** Payloads as the request says them (docs/spec/encode.md §A2, A5); what it has no form for is shown as its bytes. */
+
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import {
+  type EncryptedPayload,
+  encodeCiphertext,
+} from '../../move/transactions/encrypted-payload.ts';
+import type {
+  ExtraConfig,
+  TransactionLimitsRequest,
+} from '../../move/transactions/extra-config.ts';
+import type { Executable } from '../../move/transactions/transaction-executable.ts';
 import {
   type TransactionPayload,
   writeTransactionPayload,
-} from '../../move/transaction-payload.ts';
+} from '../../move/transactions/transaction-payload.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
+import { isIdentifier } from '../../move/types/identifier.ts';
 import { entryFunctionJson } from './entry-function.ts';
 import { jsonObject, type Rendering, rawPayload } from './rendering.ts';
 import { scriptJson } from './script.ts';
@@ -140,7 +147,7 @@ function limitsText(request: TransactionLimitsRequest): string {
   return `${executionPercent} % of the execution limit and ${ioPercent} % of the io limit as ${ground}`;
 }
 
-/** Members as in spec/encode.md A2; undefined for what only a node writes after decrypting. */
+/** Members as in docs/spec/encode.md §A2; undefined for what only a node writes after decrypting. */
 function encryptedJson(payload: EncryptedPayload, rendering: Rendering): JsonObject | undefined {
   rendering.warn('encrypted', 'what the transaction does is encrypted and cannot be seen');
   const { content } = payload;

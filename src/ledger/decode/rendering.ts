@@ -1,11 +1,11 @@
 /** What the parts of the decoder share, and the raw forms of what the request object has no form for. */
-import { formatHex } from '../../move/hex.ts';
-import { isIdentifier } from '../../move/identifier.ts';
-import type { JsonObject, JsonValue } from '../../move/json-value.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import type { MoveType } from '../../move/move-type.ts';
-import { encodeTypeTag, formatTypeTag, type TypeTag } from '../../move/type-tag.ts';
-import type { ContainerBudget } from '../../move/value-decode.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { isIdentifier } from '../../move/types/identifier.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { encodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import type { ContainerBudget } from '../../move/values/value-decode.ts';
 import { type Warning, type WarningCode, warning } from './notes.ts';
 
 /**

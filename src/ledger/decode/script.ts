@@ -2,23 +2,24 @@
  * Scripts as JSON: arguments by their own tags. What their code says of its parameters decides how they must stand in
  * the request; an `abi` made of the tags stands in for code that says nothing, or something else.
  */
-import { formatAddress } from '../../move/address.ts';
-import { formatHex } from '../../move/hex.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json-value.ts';
-import type { EncodeLayout } from '../../move/layout.ts';
-import { BinaryFormatError } from '../../move/module/format-error.ts';
-import { readScript } from '../../move/module/read.ts';
-import type { MoveType } from '../../move/move-type.ts';
-import { isSignerParameter } from '../../move/move-type-parameter.ts';
-import { formatMoveType, moveTypeOfToken } from '../../move/move-type-text.ts';
-import type { TransactionArgument } from '../../move/transaction-argument.ts';
-import type { Script } from '../../move/transaction-executable.ts';
-import { decodeArgument } from '../../move/value-decode.ts';
-import { ValueDecodeError } from '../../move/value-error.ts';
+
+import { formatHex } from '../../move/bcs/hex.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-value.ts';
+import { BinaryFormatError } from '../../move/modules/format-error.ts';
+import { readScript } from '../../move/modules/read.ts';
+import type { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
+import type { Script } from '../../move/transactions/transaction-executable.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { isSignerParameter } from '../../move/types/move-type-parameter.ts';
+import { formatMoveType, moveTypeOfToken } from '../../move/types/move-type-text.ts';
+import type { EncodeLayout } from '../../move/values/layout.ts';
+import { decodeArgument } from '../../move/values/value-decode.ts';
+import { ValueDecodeError } from '../../move/values/value-error.ts';
 import { type ResolvedParameter, resolveParameter } from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
 
-/** Argument kinds whose types a request's `abi` can name (spec/encode.md A2). */
+/** Argument kinds whose types a request's `abi` can name (docs/spec/encode.md §A2). */
 const ABI_TYPES: ReadonlyMap<TransactionArgument['kind'], string> = new Map([
   ...(['u8', 'u16', 'u32', 'u64', 'u128', 'u256', 'bool', 'address'] as const).map(
     (kind) => [kind, kind] as const,

@@ -1,9 +1,11 @@
-/** From a verified request to the bytes to sign (spec/encode.md A4 to A6). */
-import type { Address } from '../../move/address.ts';
-import { BcsError, decodeBcs } from '../../move/bcs-reader.ts';
-import { readCiphertext } from '../../move/encrypted-payload.ts';
-import { DEFAULT_DOMAIN_PREFIX } from '../../move/hash.ts';
-import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
+/** From a verified request to the bytes to sign (docs/spec/encode.md §A4 to A6). */
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { readCiphertext } from '../../move/transactions/encrypted-payload.ts';
+import type { Address } from '../../move/types/address.ts';
 import { EncodeError } from './encode-error.ts';
 import type { EncryptedRequest } from './encrypted-payload.ts';
 import { prepareEntryFunction } from './entry-function.ts';

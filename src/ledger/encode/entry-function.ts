@@ -1,11 +1,13 @@
-/** Entry function calls: the function found, its arguments in BCS (spec/encode.md A4, "Entry function"). */
-import { formatAddress } from '../../move/address.ts';
-import type { BcsWriter } from '../../move/bcs-writer.ts';
+/** Entry function calls: the function found, its arguments in BCS (docs/spec/encode.md §A4, "Entry function"). */
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
-import { debugModuleId } from '../../move/layout.ts';
-import type { CompiledModule, ModuleId } from '../../move/module/compiled.ts';
-import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
-import type { MoveType } from '../../move/move-type.ts';
+import type { CompiledModule, ModuleId } from '../../move/modules/compiled.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { formatAddress } from '../../move/types/address.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { debugModuleId } from '../../move/values/layout.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   argumentParameters,

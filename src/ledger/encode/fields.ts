@@ -1,17 +1,18 @@
 /**
  * Fields of the request: JSON values to addresses, integers, bytes, types and lists, with the texts of the reference
- * (spec/encode.md A1, A2). Every reader takes a trace, which says what was being parsed, innermost first.
+ * (docs/spec/encode.md §A1, A2). Every reader takes a trace, which says what was being parsed, innermost first.
  */
-import { type Address, HexTextError, parseAddress } from '../../move/address.ts';
-import { parseHex } from '../../move/hex.ts';
-import { isIdentifier } from '../../move/identifier.ts';
-import { describeJsonKind, formatJson } from '../../move/json-text.ts';
-import type { JsonObject, JsonValue } from '../../move/json-value.ts';
-import type { ModuleId } from '../../move/module/compiled.ts';
-import type { MoveType } from '../../move/move-type.ts';
-import { debugString } from '../../move/rust-debug.ts';
-import { readMoveType } from '../../move/type-parser.ts';
-import { IntegerTextError, parseU64 } from '../../move/u64-text.ts';
+
+import { parseHex } from '../../move/bcs/hex.ts';
+import { describeJsonKind, formatJson } from '../../move/json/json-text.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';
+import type { ModuleId } from '../../move/modules/compiled.ts';
+import { type Address, HexTextError, parseAddress } from '../../move/types/address.ts';
+import { isIdentifier } from '../../move/types/identifier.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { readMoveType } from '../../move/types/type-parser.ts';
+import { debugString } from '../../move/values/rust-debug.ts';
 import { EncodeError } from './encode-error.ts';
 import { MAX_LIST_ITEMS, MAX_TYPE_TEXTS_LENGTH } from './limits.ts';
 import { copiedText, MAX_CACHED_TEXT_LENGTH, TextCache } from './text-cache.ts';

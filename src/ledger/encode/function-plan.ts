@@ -6,20 +6,22 @@
  * remembers the modules it was made from, and is used only while a lookup still gives these very objects; a ledger
  * that gives the same object for the same stored module, and another one after an upgrade, is all that is needed.
  */
-import { encodeBcs } from '../../move/bcs-writer.ts';
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
-import type { CompiledModule, ModuleId } from '../../move/module/compiled.ts';
-import type { MaybePromise, ModuleLookup } from '../../move/module/lookup.ts';
-import { functionNameOfHandle, moduleIdOf } from '../../move/module/names.ts';
-import { writeModuleId } from '../../move/module-id.ts';
-import type { MoveType } from '../../move/move-type.ts';
+import type { CompiledModule, ModuleId } from '../../move/modules/compiled.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { functionNameOfHandle, moduleIdOf } from '../../move/modules/names.ts';
+import { writeModuleId } from '../../move/types/module-id.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
 import {
   isSignerParameter,
   mentionsTypeParameter,
   substituteTypeParameters,
-} from '../../move/move-type-parameter.ts';
-import type { ConvertedTypes } from '../../move/move-type-tag.ts';
-import { moveTypeOfToken } from '../../move/move-type-text.ts';
+} from '../../move/types/move-type-parameter.ts';
+import type { ConvertedTypes } from '../../move/types/move-type-tag.ts';
+import { moveTypeOfToken } from '../../move/types/move-type-text.ts';
 import { type ResolvedParameter, resolveParameter } from './parameters.ts';
 
 interface Dependency {
@@ -92,7 +94,9 @@ function makePlan(
   return plan;
 }
 
-/** The parameters that take an argument, type arguments put in; signers go afterwards (spec/encode.md A4 step 5). */
+/**
+ * The parameters that take an argument, type arguments put in; signers go afterwards (docs/spec/encode.md §A4 step 5).
+ */
 export function argumentParameters(
   plan: FunctionPlan,
   typeArguments: readonly MoveType[],

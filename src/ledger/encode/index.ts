@@ -1,10 +1,12 @@
 /**
  * Encode submission: from a transaction request in JSON to the bytes that its signers sign, as the reference makes
- * them (spec/encode.md A). No HTTP here; reading and verifying can be had alone because the API refuses some requests
+ * them (docs/spec/encode.md A). No HTTP here; reading and verifying can be had alone because the API refuses some
+ * requests
  * for other reasons after those (A0).
  */
-import type { JsonValue } from '../../move/json-value.ts';
-import type { MaybePromise } from '../../move/module/lookup.ts';
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { JsonValue } from '../../move/json/json-value.ts';
 import { convertWhenFound, type EncodeContext } from './convert.ts';
 import { encodeQuickly } from './quick.ts';
 import { type EncodeRequest, parseEncodeRequest, parseRequestText } from './request.ts';

@@ -1,19 +1,19 @@
 /**
  * Parameters of a called function or script: which take an argument, what each is called in messages, and the layout
- * its JSON is encoded by (spec/encode.md A4 steps 4 to 8).
+ * its JSON is encoded by (docs/spec/encode.md §A4 steps 4 to 8).
  */
-import { BcsWriter } from '../../move/bcs-writer.ts';
-import { debugJsonList } from '../../move/json-text.ts';
-import type { JsonValue } from '../../move/json-value.ts';
-import { type EncodeLayout, LayoutError } from '../../move/layout.ts';
-import { resolveArgumentLayout } from '../../move/layout-encode.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import type { MoveType } from '../../move/move-type.ts';
-import { parameterTypeName } from '../../move/move-type-parameter.ts';
-import { type ConvertedTypes, MoveTypeError, typeTagOf } from '../../move/move-type-tag.ts';
-import { encodeTypeTag } from '../../move/type-tag.ts';
-import { encodeValue } from '../../move/value-encode.ts';
-import { ValueEncodeError } from '../../move/value-error.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { debugJsonList } from '../../move/json/json-text.ts';
+import type { JsonValue } from '../../move/json/json-value.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { parameterTypeName } from '../../move/types/move-type-parameter.ts';
+import { type ConvertedTypes, MoveTypeError, typeTagOf } from '../../move/types/move-type-tag.ts';
+import { encodeTypeTag } from '../../move/types/type-tag.ts';
+import { type EncodeLayout, LayoutError } from '../../move/values/layout.ts';
+import { resolveArgumentLayout } from '../../move/values/layout-encode.ts';
+import { encodeValue } from '../../move/values/value-encode.ts';
+import { ValueEncodeError } from '../../move/values/value-error.ts';
 import { EncodeError } from './encode-error.ts';
 
 /** A parameter that takes an argument. Why it cannot is only said when its argument's turn comes. */

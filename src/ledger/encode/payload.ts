@@ -1,8 +1,9 @@
-/** Payloads of the request: the union by `type` and the fields of each kind (spec/encode.md A2). */
-import type { Address } from '../../move/address.ts';
-import type { JsonValue } from '../../move/json-value.ts';
-import type { ModuleId } from '../../move/module/compiled.ts';
-import type { MoveType } from '../../move/move-type.ts';
+/** Payloads of the request: the union by `type` and the fields of each kind (docs/spec/encode.md §A2). */
+
+import type { JsonValue } from '../../move/json/json-value.ts';
+import type { ModuleId } from '../../move/modules/compiled.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
 import { EncodeError } from './encode-error.ts';
 import { type EncryptedRequest, readEncryptedPayload } from './encrypted-payload.ts';
 import {

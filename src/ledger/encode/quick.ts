@@ -6,12 +6,13 @@
  * It gives a message or nothing. Whatever is unusual, also whatever is wrong, is left to the plain way (request.ts,
  * verify.ts, convert.ts), which alone knows what to say of it. test/ledger/encode-quick.test.ts holds the two together.
  */
-import { ADDRESS_BYTES } from '../../move/address.ts';
-import { BcsWriter } from '../../move/bcs-writer.ts';
-import { DEFAULT_DOMAIN_PREFIX } from '../../move/hash.ts';
-import type { JsonObject, JsonValue } from '../../move/json-value.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import type { MoveType } from '../../move/move-type.ts';
+
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { ADDRESS_BYTES } from '../../move/types/address.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
 import type { EncodeContext } from './convert.ts';
 import { EncodeError } from './encode-error.ts';
 import {

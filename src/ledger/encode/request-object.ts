@@ -1,5 +1,5 @@
-/** The request as TypeScript sees it, for those who use the encoder as a library (spec/encode.md A1, A2). */
-import type { PlainJson } from '../../move/json-plain.ts';
+/** The request as TypeScript sees it, for those who use the encoder as a library (docs/spec/encode.md §A1, A2). */
+import type { PlainJson } from '../../move/json/json-plain.ts';
 
 /** `arguments` without signers: u8 to u32 as numbers, u64 and larger as decimal text, bytes as hex. */
 export interface EntryFunctionPayloadObject {

@@ -1,7 +1,11 @@
-/** The request of an encode submission: its JSON, its fields and the order they are checked in (spec/encode.md A1). */
-import type { Address } from '../../move/address.ts';
-import { JsonSyntaxError, parseJson } from '../../move/json-text.ts';
-import type { JsonValue } from '../../move/json-value.ts';
+/**
+ * The request of an encode submission: its JSON, its fields and the order they are checked in (docs/spec/encode.md
+ * §A1).
+ */
+
+import { JsonSyntaxError, parseJson } from '../../move/json/json-text.ts';
+import type { JsonValue } from '../../move/json/json-value.ts';
+import type { Address } from '../../move/types/address.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   addressField,

@@ -1,6 +1,6 @@
 /** The `abi` that a client may give beside a script's code: all its fields are checked, its parameters are used. */
-import type { JsonValue } from '../../move/json-value.ts';
-import type { MoveType } from '../../move/move-type.ts';
+import type { JsonValue } from '../../move/json/json-value.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   asObject,
@@ -18,7 +18,7 @@ const VISIBILITIES = ['private', 'public', 'friend'] as const;
 const ABILITIES: ReadonlySet<string> = new Set(['copy', 'drop', 'store', 'key']);
 
 /**
- * Reads a function's ABI and gives its parameters (spec/encode.md A2, `code.abi`).
+ * Reads a function's ABI and gives its parameters (docs/spec/encode.md §A2, `code.abi`).
  * @throws EncodeError of stage `parse`
  */
 export function readFunctionAbi(value: JsonValue, outer: Trace): readonly MoveType[] {

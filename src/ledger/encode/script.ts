@@ -1,14 +1,14 @@
-/** Scripts: their parameters from the given ABI or the code, their arguments (spec/encode.md A4, "Script"). */
-import { BcsReader } from '../../move/bcs-reader.ts';
-import type { BcsWriter } from '../../move/bcs-writer.ts';
-import type { EncodeLayout } from '../../move/layout.ts';
-import { BinaryFormatError } from '../../move/module/format-error.ts';
-import type { ModuleLookup } from '../../move/module/lookup.ts';
-import { readScript } from '../../move/module/read.ts';
-import type { MoveType } from '../../move/move-type.ts';
-import { isSignerParameter } from '../../move/move-type-parameter.ts';
-import { moveTypeOfToken } from '../../move/move-type-text.ts';
-import { debugMoveValue } from '../../move/move-value-debug.ts';
+/** Scripts: their parameters from the given ABI or the code, their arguments (docs/spec/encode.md §A4, "Script"). */
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { BinaryFormatError } from '../../move/modules/format-error.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { readScript } from '../../move/modules/read.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import { isSignerParameter } from '../../move/types/move-type-parameter.ts';
+import { moveTypeOfToken } from '../../move/types/move-type-text.ts';
+import type { EncodeLayout } from '../../move/values/layout.ts';
+import { debugMoveValue } from '../../move/values/move-value-debug.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   checkArgumentCount,
@@ -31,7 +31,7 @@ interface ScriptParameter {
   readonly resolved: ResolvedParameter;
 }
 
-/** Variant indices of a transaction argument (spec/encode.md A5); other types are none. */
+/** Variant indices of a transaction argument (docs/spec/encode.md §A5); other types are none. */
 const ARGUMENT_INDEX: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
   ['u8', 0],
   ['u64', 1],

@@ -1,8 +1,9 @@
-/** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (spec/encode.md A5, A6). */
-import type { Address } from '../../move/address.ts';
-import { BcsWriter } from '../../move/bcs-writer.ts';
-import { sha3 } from '../../move/hash.ts';
-import { writeModuleId } from '../../move/module-id.ts';
+/** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (docs/spec/encode.md §A5, A6). */
+
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { sha3 } from '../../move/crypto/hash.ts';
+import type { Address } from '../../move/types/address.ts';
+import { writeModuleId } from '../../move/types/module-id.ts';
 import type { EncryptedRequest } from './encrypted-payload.ts';
 import { type PreparedEntryFunction, writeEntryFunction } from './entry-function.ts';
 import type { EncodeRequest } from './request.ts';

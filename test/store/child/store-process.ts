@@ -5,8 +5,8 @@
  * answers every line it gets with what it sees.
  */
 import { createInterface } from 'node:readline';
-import { stateKeyHash } from '../../../src/move/state-key.ts';
-import { openLmdbReader, openLmdbStore } from '../../../src/store/lmdb-store.ts';
+import { stateKeyHash } from '../../../src/move/types/state-key.ts';
+import { openLmdbReader, openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../../src/store/view.ts';
 import { LedgerWriter } from '../../../src/store/writer.ts';
 import { chunk, plainChunk, resourceKey, transaction, write } from '../chunks.ts';

@@ -1,0 +1,38 @@
+/** All endpoints, in the order of the documentation. */
+
+import { accountEndpoint } from './account.ts';
+import { balanceEndpoint } from './balance.ts';
+import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
+import { decodeSubmissionEndpoint } from './decode-submission.ts';
+import { encodeSubmissionEndpoint } from './encode-submission.ts';
+import type { AnyEndpoint } from './endpoint.ts';
+import { eventsEndpoint } from './events.ts';
+import { eventsByHandleEndpoint } from './events-by-handle.ts';
+import { healthyEndpoint } from './healthy.ts';
+import { ledgerInfoEndpoint } from './ledger-info.ts';
+import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
+import { moduleEndpoint } from './module.ts';
+import { readyEndpoint } from './ready.ts';
+import { resourceEndpoint } from './resource.ts';
+import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
+
+/** Every endpoint that the interface has. */
+export const ENDPOINTS: readonly AnyEndpoint[] = [
+  ledgerInfoEndpoint,
+  healthyEndpoint,
+  readyEndpoint,
+  moduleEndpoint,
+  balanceEndpoint,
+  accountEndpoint,
+  resourceEndpoint,
+  resourcesEndpoint,
+  modulesEndpoint,
+  eventsEndpoint,
+  eventsByHandleEndpoint,
+  blockByHeightEndpoint,
+  blockByVersionEndpoint,
+  transactionsEndpoint,
+  transactionByVersionEndpoint,
+  encodeSubmissionEndpoint,
+  decodeSubmissionEndpoint,
+];

@@ -1,0 +1,293 @@
+/**
+ * Path and query parameters: their types, parsers, documentation and the texts of their refusals
+ * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
+ */
+
+import type { Asset } from '../../ledger/api-contract.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { MoveError } from '../../move/errors.ts';
+import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';
+import { type Address, parseAddress } from '../../move/types/address.ts';
+import { isIdentifier } from '../../move/types/identifier.ts';
+import { parsePhysicalStateKey } from '../../move/types/state-key.ts';
+import { checkStructLevels, TypeLevelError } from '../../move/types/type-levels.ts';
+import { parseStructTag } from '../../move/types/type-parser.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import { ApiError, FrameworkError } from '../http/error-table.ts';
+import { decodePathParameter, type Query } from '../http/request-target.ts';
+import { type TSchema, Type } from '../schemas/json-schema.ts';
+import {
+  AddressSchema,
+  AssetTypeSchema,
+  IdentifierSchema,
+  StructTagSchema,
+  U64Schema,
+} from '../schemas/schemas.ts';
+
+/** How a type of parameter is read and documented. */
+export interface ParameterType<T> {
+  /** How messages name it, e.g. `string(U64)`. */
+  readonly name: string;
+  readonly schema: TSchema;
+  /** Reads the text. Throws MoveError whose message is the reason that clients see. */
+  parse(text: string): T;
+}
+
+/** One parameter of an endpoint; T is what its handler gets. */
+export interface Parameter<T> {
+  readonly in: 'path' | 'query';
+  readonly type: ParameterType<unknown>;
+  readonly description: string;
+  read(name: string, raw: RawParameters): T;
+}
+
+/** Parameters as a request carries them. */
+export interface RawParameters {
+  /** Raw texts by name, not decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Query;
+}
+
+/** Parameters of an endpoint in the order in which they are checked. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+/** What a handler gets for `P`. */
+export type ParameterValues<P extends Parameters> = {
+  readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
+};
+
+/** A text that is no value of its parameter's type; `message` is the reason. */
+export class ParameterTextError extends MoveError<'bad_parameter'> {
+  constructor(message: string) {
+    super('bad_parameter', message);
+  }
+}
+
+/** A required parameter of the path. */
+export function pathParameter<T>(type: ParameterType<T>, description: string): Parameter<T> {
+  return {
+    in: 'path',
+    type,
+    description,
+    read(name, raw) {
+      const text = decodePathParameter(raw.path[name]!);
+      return parseOrRefuse(type, text, (reason) => `failed to parse path \`${name}\`: ${reason}`);
+    },
+  };
+}
+
+/** An optional parameter of the query. */
+export function queryParameter<T>(
+  type: ParameterType<T>,
+  description: string,
+): Parameter<T | undefined> {
+  return {
+    in: 'query',
+    type,
+    description,
+    read(name, raw) {
+      const text = raw.query.first(name);
+      if (text === undefined) return undefined;
+      return parseOrRefuse(
+        type,
+        text,
+        (reason) =>
+          `failed to parse parameter \`${name}\`: ${reason}` +
+          ` (occurred while parsing "optional<${type.name}>")`,
+      );
+    },
+  };
+}
+
+function parseOrRefuse<T>(
+  type: ParameterType<T>,
+  text: string,
+  frame: (reason: string) => string,
+): T {
+  try {
+    return type.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof MoveError)) throw cause;
+    const message = frame(`failed to parse "${type.name}": ${cause.message}`);
+    throw new FrameworkError(400, message, { cause });
+  }
+}
+
+/** Reads all parameters in order. @throws FrameworkError 400 for the first that does not parse. */
+export function readParameters<P extends Parameters>(
+  parameters: P,
+  raw: RawParameters,
+): ParameterValues<P> {
+  const values: Record<string, unknown> = {};
+  for (const name in parameters) values[name] = parameters[name]!.read(name, raw);
+  return values as ParameterValues<P>;
+}
+
+/** 1 to 64 hex digits, optional `0x`. */
+export const ADDRESS: ParameterType<Address> = {
+  name: 'string(Address)',
+  schema: AddressSchema,
+  parse(text) {
+    try {
+      return parseAddress(text);
+    } catch (error) {
+      if (!(error instanceof MoveError)) throw error;
+      throw new ParameterTextError(`Invalid account address: ${error.message}`);
+    }
+  },
+};
+
+/** A u64 in decimal. */
+export const U64: ParameterType<bigint> = {
+  name: 'string(U64)',
+  schema: U64Schema,
+  parse: parseU64,
+};
+
+/** A u64 in decimal that the reference takes as a plain integer: its refusals are shorter. */
+export const PLAIN_U64: ParameterType<bigint> = {
+  name: 'integer(uint64)',
+  schema: U64Schema,
+  parse(text) {
+    try {
+      return parseU64(text);
+    } catch (error) {
+      if (!(error instanceof IntegerTextError)) throw error;
+      throw new ParameterTextError(error.why);
+    }
+  },
+};
+
+/** `true` or `false`. */
+export const BOOLEAN: ParameterType<boolean> = {
+  name: 'boolean',
+  schema: Type.Boolean(),
+  parse(text) {
+    if (text === 'true') return true;
+    if (text === 'false') return false;
+    throw new ParameterTextError('provided string was not `true` or `false`');
+  },
+};
+
+/** The type of a resource. */
+export const STRUCT_TAG: ParameterType<StructTag> = {
+  name: 'string(MoveStructTag)',
+  schema: StructTagSchema,
+  parse: parseStructTag,
+};
+
+/**
+ * Refuses a struct tag of a path that nests too deeply; the reference looks at this after all parameters have been
+ * read (docs/spec/move.md §3.5).
+ * @throws ApiError 400 `invalid_input`
+ */
+export function requireShallow(name: string, tag: StructTag): void {
+  try {
+    checkStructLevels(tag);
+  } catch (cause) {
+    if (!(cause instanceof TypeLevelError)) throw cause;
+    throw new ApiError(400, 'invalid_input', `'${name}' invalid: ${cause.message}`, { cause });
+  }
+}
+
+const HEX_BYTES = /^(?:[0-9a-fA-F]{2})*$/;
+
+/** The cursor of a page: the physical encoding of a state key in hex, without `0x` (docs/spec/ledger.md §1.2). */
+export const CURSOR: ParameterType<Buffer> = {
+  name: 'string(StateKeyWrapper)',
+  schema: Type.String({ pattern: HEX_BYTES.source }),
+  parse(text) {
+    if (!HEX_BYTES.test(text)) {
+      throw new ParameterTextError('Failed to decode StateKey as hex string');
+    }
+    const physical = Buffer.from(text, 'hex');
+    if (!isStateKey(physical)) {
+      throw new ParameterTextError('Failed to decode StateKey from hex string');
+    }
+    return physical;
+  },
+};
+
+function isStateKey(physical: Buffer): boolean {
+  try {
+    const key = parsePhysicalStateKey(physical);
+    return key.kind !== 'accessPath' || key.parsed !== undefined;
+  } catch (error) {
+    if (error instanceof BcsError) return false;
+    throw error;
+  }
+}
+
+/** A name of a module, struct or field. */
+export const IDENTIFIER: ParameterType<string> = {
+  name: 'string(IdentifierWrapper)',
+  schema: IdentifierSchema,
+  parse(text) {
+    if (!isIdentifier(text)) throw new ParameterTextError(`Invalid identifier '${text}'`);
+    return text;
+  },
+};
+
+/**
+ * What reads as an address; asked before parsing, since most assets are coins and a failure costs
+ * 20 µs.
+ */
+const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
+
+/**
+ * A coin by its type, or a fungible asset by its metadata address: an address when it reads as one.
+ */
+export const ASSET_TYPE: ParameterType<Asset> = {
+  name: 'string(AssetType)',
+  schema: AssetTypeSchema,
+  parse: (text) => {
+    let asset = knownAssets.get(text);
+    if (asset === undefined) {
+      asset = parseAsset(text);
+      if (knownAssets.size >= MAX_KNOWN_ASSETS) knownAssets.clear();
+      if (text.length <= MAX_KNOWN_ASSET_CHARACTERS) knownAssets.set(text, asset);
+    }
+    return asset;
+  },
+};
+
+/** Few assets are asked for again and again; one object for a text lets the ledger keep what it makes of it. */
+const knownAssets = new Map<string, Asset>();
+/** Most texts remembered; all are forgotten together. */
+const MAX_KNOWN_ASSETS = 1_024;
+/** Longest text remembered, in characters. */
+const MAX_KNOWN_ASSET_CHARACTERS = 512;
+
+function parseAsset(text: string): Asset {
+  return ADDRESS_TEXT.test(text)
+    ? { kind: 'fungibleAsset', metadata: parseAddress(text) }
+    : { kind: 'coin', type: parseStructTag(text) };
+}
+
+/** An unsigned integer that a JSON number holds. */
+function smallInteger(bits: 16 | 32): ParameterType<number> {
+  const maximum = 2 ** bits - 1;
+  return {
+    name: `integer(uint${bits})`,
+    schema: Type.Integer({ format: `uint${bits}`, minimum: 0, maximum }),
+    parse: (text) => parseSmallInteger(text, maximum),
+  };
+}
+
+/** Digits with an optional `+`, read from the left: overflow before a bad digit is overflow. */
+function parseSmallInteger(text: string, maximum: number): number {
+  if (text === '') throw new ParameterTextError('cannot parse integer from empty string');
+  const [, digits] = /^\+?(\d*)/.exec(text)!;
+  const complete = /^\+?\d+$/.test(text);
+  // Number() of many digits may be Infinity, which is above the maximum as it should be.
+  if (Number(digits) > maximum) {
+    throw new ParameterTextError('number too large to fit in target type');
+  }
+  if (!complete) throw new ParameterTextError('invalid digit found in string');
+  return Number(digits);
+}
+
+/** A u16. */
+export const U16 = smallInteger(16);
+/** A u32. */
+export const U32 = smallInteger(32);

@@ -1,0 +1,129 @@
+/**
+ * Failures as clients see them: the error body, its codes and the status of each failure
+ * (docs/spec/http.md §4, §5; docs/spec/decisions.md D5–D7). Nothing else in the API chooses a status for a failure.
+ */
+import { DecodeError } from '../../ledger/decode/decode-error.ts';
+import { EncodeError } from '../../ledger/encode/encode-error.ts';
+import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
+
+/** Every value of `error_code` (docs/spec/http.md §4.2). */
+export const ERROR_CODES = [
+  'account_not_found',
+  'resource_not_found',
+  'module_not_found',
+  'struct_field_not_found',
+  'version_not_found',
+  'transaction_not_found',
+  'table_item_not_found',
+  'block_not_found',
+  'state_value_not_found',
+  'version_pruned',
+  'block_pruned',
+  'invalid_input',
+  'invalid_transaction_update',
+  'sequence_number_too_old',
+  'vm_error',
+  'rejected_by_filter',
+  'health_check_failed',
+  'mempool_is_full',
+  'rate_limited',
+  'internal_error',
+  'web_framework_error',
+  'bcs_not_supported',
+  'api_disabled',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** A failure with its status and code; `message` is the interface's text. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** When to try again, in seconds: the `Retry-After` header; absent where trying again is no help. */
+  readonly retryAfterSecs: number | undefined;
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly retryAfterSecs?: number } = {},
+  ) {
+    super(message, options);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.retryAfterSecs = options.retryAfterSecs;
+  }
+}
+
+/**
+ * What the reference's web framework refuses: bad parameters and bodies, routes, methods, sizes.
+ */
+export class FrameworkError extends ApiError {
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(status, 'web_framework_error', message, options);
+    this.name = 'FrameworkError';
+  }
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: ErrorCode;
+}
+
+const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
+  version_not_found: { status: 404, code: 'version_not_found' },
+  version_pruned: { status: 410, code: 'version_pruned' },
+  module_not_found: { status: 404, code: 'module_not_found' },
+  account_not_found: { status: 404, code: 'account_not_found' },
+  resource_not_found: { status: 404, code: 'resource_not_found' },
+  struct_field_not_found: { status: 404, code: 'struct_field_not_found' },
+  transaction_not_found: { status: 404, code: 'transaction_not_found' },
+  block_not_found: { status: 404, code: 'block_not_found' },
+  block_pruned: { status: 410, code: 'block_pruned' },
+  transactions_not_kept: { status: 403, code: 'api_disabled' },
+  invalid_input: { status: 400, code: 'invalid_input' },
+  internal_error: { status: 500, code: 'internal_error' },
+  ledger_unavailable: { status: 503, code: 'internal_error' },
+};
+
+/** docs/spec/encode.md §A0. */
+const ENCODE_REFUSALS: Readonly<Record<EncodeError['stage'], Refusal>> = {
+  parse: { status: 400, code: 'web_framework_error' },
+  verify: { status: 400, code: 'invalid_input' },
+  convert: { status: 400, code: 'invalid_input' },
+};
+
+/** What a client is told of any failure; undefined for one that nobody foresaw. */
+export function knownFailure(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof LedgerError) {
+    const { status, code } = LEDGER_REFUSALS[error.code];
+    return new ApiError(status, code, error.message, { cause: error });
+  }
+  if (error instanceof EncodeError) {
+    const { status, code } = ENCODE_REFUSALS[error.stage];
+    return new ApiError(status, code, error.message, { cause: error });
+  }
+  if (error instanceof DecodeError) {
+    return new ApiError(400, 'invalid_input', error.message, { cause: error });
+  }
+  return undefined;
+}
+
+/** The answer to an unforeseen failure: 500 without any of its text (docs/spec/decisions.md D7). */
+export function unexpectedFailure(cause: unknown): ApiError {
+  return new ApiError(500, 'internal_error', 'internal error', { cause });
+}
+
+/** The error body; `vm_error_code` is null in every error of this node (docs/spec/http.md §4.1). */
+export function errorBody(error: ApiError): string {
+  const message = JSON.stringify(error.message);
+  return `{"message":${message},"error_code":"${error.code}","vm_error_code":null}`;
+}
+
+/** The content type of an error (docs/spec/http.md §2.2). */
+export function errorContentType(error: ApiError): string {
+  return error.code === 'web_framework_error'
+    ? 'application/json'
+    : 'application/json; charset=utf-8';
+}

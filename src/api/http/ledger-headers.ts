@@ -1,0 +1,106 @@
+/** The ledger's state as response headers (docs/spec/http.md §3, docs/spec/decisions.md D1). */
+import type { LedgerState } from '../../ledger/api-contract.ts';
+import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
+
+/** What each header says, by the part of its name after the prefix. */
+interface LedgerHeader {
+  readonly suffix: string;
+  readonly format: 'uint8' | 'uint64';
+  readonly description: string;
+  value(state: LedgerState): bigint | number;
+}
+
+/** The seven headers of every answer. */
+export const LEDGER_HEADERS: readonly LedgerHeader[] = [
+  {
+    suffix: 'CHAIN-ID',
+    format: 'uint8',
+    description: 'Chain id.',
+    value: (state) => state.chainId,
+  },
+  {
+    suffix: 'LEDGER-VERSION',
+    format: 'uint64',
+    description: 'Latest ledger version.',
+    value: (state) => state.version,
+  },
+  {
+    suffix: 'LEDGER-OLDEST-VERSION',
+    format: 'uint64',
+    description: 'Oldest ledger version that is kept.',
+    value: (state) => state.oldestVersion,
+  },
+  {
+    suffix: 'LEDGER-TIMESTAMPUSEC',
+    format: 'uint64',
+    description: 'Time of the latest version, in microseconds since 1970.',
+    value: (state) => state.timestampUsecs,
+  },
+  {
+    suffix: 'EPOCH',
+    format: 'uint64',
+    description: 'Epoch of the latest version.',
+    value: (state) => state.epoch,
+  },
+  {
+    suffix: 'BLOCK-HEIGHT',
+    format: 'uint64',
+    description: 'Height of the latest block.',
+    value: (state) => state.blockHeight,
+  },
+  {
+    suffix: 'OLDEST-BLOCK-HEIGHT',
+    format: 'uint64',
+    description: 'Height of the oldest block that is kept.',
+    value: (state) => state.oldestBlockHeight,
+  },
+];
+
+/** The header of a page's cursor. */
+export const CURSOR_SUFFIX = 'CURSOR';
+/** Headers of other operations only; browsers may read them too. */
+const NEIGHBOUR_SUFFIXES = ['GAS-USED', CURSOR_SUFFIX];
+
+/**
+ * Headers as they go out: names and values by turns. Node writes such a list about twice as fast as
+ * an object of which every response needs its own copy.
+ */
+export type HeaderList = readonly string[];
+
+/** Makes the ledger headers under a prefix; those of the latest state are kept. */
+export class LedgerHeaders {
+  readonly #names: readonly string[];
+  #state: LedgerState | undefined;
+  #headers: HeaderBlock = NO_HEADERS;
+  /** Name of the header of a page's cursor. */
+  readonly cursorName: string;
+  /** Value of `access-control-expose-headers`. */
+  readonly exposed: string;
+
+  /** @param prefix e.g. `X-NODE`; on the wire names are in lower case */
+  constructor(prefix: string) {
+    const name = (suffix: string) => `${prefix}-${suffix}`.toLowerCase();
+    this.#names = LEDGER_HEADERS.map((header) => name(header.suffix));
+    this.cursorName = name(CURSOR_SUFFIX);
+    this.exposed = [...this.#names, ...NEIGHBOUR_SUFFIXES.map(name), 'etag'].join(', ');
+  }
+
+  /** The state that headers were last made for. */
+  get latestState(): LedgerState | undefined {
+    return this.#state;
+  }
+
+  /** The headers for a state; none when there is no ledger. */
+  of(state: LedgerState | undefined): HeaderBlock {
+    if (state === undefined) return NO_HEADERS;
+    if (state !== this.#state) {
+      this.#state = state;
+      const list = LEDGER_HEADERS.flatMap((header, index) => [
+        this.#names[index]!,
+        String(header.value(state)),
+      ]);
+      this.#headers = { list, lines: headerLines(list) };
+    }
+    return this.#headers;
+  }
+}

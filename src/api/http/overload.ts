@@ -1,0 +1,197 @@
+/**
+ * What a process does with more work than it can do: it refuses some at once, so that the rest is answered in time.
+ *
+ * Requests queue where nobody sees them: on connections that are ready to be read. One turn of the event loop answers
+ * all that were ready when it began, so what a request waits for is the work of its turn. The bound is therefore a
+ * time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A kind has
+ * its own time, so that a flood of listings does not take balances away. Nothing is refused before turns have gone over
+ * again and again for a while: one heavy request is no overload, nor is a burst that is soon done.
+ *
+ * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ApiSettings } from '../settings.ts';
+import { ApiError } from './error-table.ts';
+
+/** Kinds of work with a queue of their own. */
+export const WORK_KINDS = ['read', 'listing', 'body'] as const;
+
+/**
+ * What answering a request is: `read`, one thing looked up; `listing`, many rows read and rendered; `body`, a request
+ * body received, parsed and answered.
+ */
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+/** The bounds; 0 for none. */
+export type OverloadSettings = Pick<
+  ApiSettings,
+  'maxReadBacklogMs' | 'maxListingBacklogMs' | 'maxBodyBacklogMs' | 'maxUnsentBytes'
+>;
+
+/** After how many seconds a client that was refused may try again: the value of `Retry-After`. */
+const RETRY_AFTER_SECS = 1;
+/** How long turns must have gone over their bound before anything is refused, in milliseconds. */
+export const LASTING_OVERLOAD_MS = 500;
+/** Without a turn that goes over for so long, an overload has ended, in milliseconds. */
+export const CALM_MS = 100;
+/** Answers from this size on, in bytes, count as unsent until the client has taken them. */
+export const LARGE_ANSWER_BYTES = 64 * 1024;
+
+const REFUSALS: Readonly<Record<WorkKind, ApiError>> = {
+  read: refusal('reads'),
+  listing: refusal('listings and pages'),
+  body: refusal('request bodies'),
+};
+
+function refusal(work: string): ApiError {
+  return new ApiError(503, 'internal_error', `The node is overloaded: too many ${work} wait`, {
+    retryAfterSecs: RETRY_AFTER_SECS,
+  });
+}
+
+/** What a refused client is told; one object for all of them. */
+export function overloadError(kind: WorkKind): ApiError {
+  return REFUSALS[kind];
+}
+
+/** The work of one kind in this turn and the one before. */
+interface Backlog {
+  readonly maxMs: number;
+  /** Of this turn so far. */
+  spentMs: number;
+  /** When the first of the turns began that went over, one soon after the other. */
+  overSinceMs: number;
+  /** When the last of them ended. */
+  overUntilMs: number;
+  /** Requests refused since the start. */
+  refused: number;
+}
+
+/** Unsent bytes of one connection. */
+interface HeldBytes {
+  bytes: number;
+  isOver: boolean;
+}
+
+/** Decides which requests of one process are worked on. */
+export class Admission {
+  readonly #backlogs: Readonly<Record<WorkKind, Backlog>>;
+  readonly #maxUnsentBytes: number;
+  readonly #clock: () => number;
+  readonly #endTurn = (): void => this.#finishTurn();
+  readonly #heldBySocket = new WeakMap<Socket, HeldBytes>();
+  #unsentBytes = 0;
+  #isInTurn = false;
+  /** Whose work the time since `#countedMs` was. */
+  #current: Backlog | undefined;
+  #countedMs = 0;
+  #turnBeganMs = 0;
+
+  /** @param clock milliseconds that only grow */
+  constructor(settings: OverloadSettings, clock: () => number = () => performance.now()) {
+    const backlog = (maxMs: number): Backlog => ({
+      maxMs: maxMs === 0 ? Number.POSITIVE_INFINITY : maxMs,
+      spentMs: 0,
+      overSinceMs: Number.NEGATIVE_INFINITY,
+      overUntilMs: Number.NEGATIVE_INFINITY,
+      refused: 0,
+    });
+    this.#backlogs = {
+      read: backlog(settings.maxReadBacklogMs),
+      listing: backlog(settings.maxListingBacklogMs),
+      body: backlog(settings.maxBodyBacklogMs),
+    };
+    this.#maxUnsentBytes =
+      settings.maxUnsentBytes === 0 ? Number.POSITIVE_INFINITY : settings.maxUnsentBytes;
+    this.#clock = clock;
+  }
+
+  /** Whether a request is to be worked on, now; to be asked once for each. */
+  admits(kind: WorkKind): boolean {
+    const nowMs = this.#clock();
+    if (this.#isInTurn) {
+      if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
+    } else {
+      this.#beginTurn(nowMs);
+    }
+    this.#countedMs = nowMs;
+    const backlog = this.#backlogs[kind];
+    const isLate = backlog.spentMs >= backlog.maxMs && this.#isLasting(backlog, nowMs);
+    const isFull = kind === 'listing' && this.#unsentBytes >= this.#maxUnsentBytes;
+    if (isLate || isFull) {
+      backlog.refused += 1;
+      this.#current = undefined;
+      return false;
+    }
+    this.#current = backlog;
+    return true;
+  }
+
+  /** Counts a large answer as unsent until the client has taken it or its connection is closed. */
+  holdUnsent(response: ServerResponse, bytes: number): void {
+    const held = this.#heldOf(response.req.socket);
+    held.bytes += bytes;
+    this.#unsentBytes += bytes;
+    response.once('close', () => {
+      if (held.isOver) return;
+      held.bytes -= bytes;
+      this.#unsentBytes -= bytes;
+    });
+  }
+
+  /** Bytes of large answers that clients have not taken yet. */
+  get unsentBytes(): number {
+    return this.#unsentBytes;
+  }
+
+  /** Requests of a kind that were refused since the start. */
+  refusedCount(kind: WorkKind): number {
+    return this.#backlogs[kind].refused;
+  }
+
+  /** An answer that stands behind others when its connection ends is never told: its socket is. */
+  #heldOf(socket: Socket): HeldBytes {
+    const known = this.#heldBySocket.get(socket);
+    if (known !== undefined) return known;
+    const held = { bytes: 0, isOver: false };
+    this.#heldBySocket.set(socket, held);
+    socket.once('close', () => {
+      held.isOver = true;
+      this.#unsentBytes -= held.bytes;
+    });
+    return held;
+  }
+
+  /** Whether turns have gone over for long enough by now. */
+  #isLasting(backlog: Backlog, nowMs: number): boolean {
+    return this.#isRecent(backlog) && nowMs - backlog.overSinceMs >= LASTING_OVERLOAD_MS;
+  }
+
+  /** Whether this turn began soon after the last one that went over. */
+  #isRecent({ overUntilMs }: Backlog): boolean {
+    return this.#turnBeganMs - overUntilMs < CALM_MS;
+  }
+
+  /** The immediate comes when the turn has answered whatever was ready. */
+  #beginTurn(nowMs: number): void {
+    this.#isInTurn = true;
+    setImmediate(this.#endTurn);
+    this.#turnBeganMs = nowMs;
+  }
+
+  #finishTurn(): void {
+    const nowMs = this.#clock();
+    if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
+    for (const kind of WORK_KINDS) {
+      const backlog = this.#backlogs[kind];
+      if (backlog.spentMs >= backlog.maxMs) {
+        if (!this.#isRecent(backlog)) backlog.overSinceMs = this.#turnBeganMs;
+        backlog.overUntilMs = nowMs;
+      }
+      backlog.spentMs = 0;
+    }
+    this.#current = undefined;
+    this.#isInTurn = false;
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * The page at `/` and the API documentation at `/v1/spec`: files of the build and of
+ * swagger-ui-dist, served from disk. The list of files is fixed when it is read at start and every
+ * file has its own route, so no path of a request ever becomes a path on disk.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { contentTag } from '../../ledger/content-tag.ts';
+import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
+import { compress } from './compression.ts';
+import { entityTag, matchesTag } from './entity-tag.ts';
+import { FrameworkError } from './error-table.ts';
+
+/** Files lie under this path; `/` and `/v1/spec` are the two documents. */
+const FILE_PREFIX = '/page/';
+const SWAGGER_PREFIX = `${FILE_PREFIX}swagger-ui/`;
+const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
+/** Documents that are served at a path of their own, by their name in the folder. */
+const DOCUMENT_PATHS: ReadonlyMap<string, string> = new Map([
+  ['index.html', '/'],
+  ['spec.html', '/v1/spec'],
+]);
+
+const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['.html', 'text/html; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+]);
+
+/** More files than this in the page's folder mean that it is not the page's folder. */
+export const MAX_PAGE_FILES = 200;
+/** Largest file of the page, in bytes. */
+export const MAX_PAGE_FILE_BYTES = 4 * 1024 * 1024;
+
+const FRAME_POLICY =
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
+const PAGE_POLICY = `default-src 'self'; ${FRAME_POLICY}`;
+/** Swagger UI's own style sheet holds its icons as data URLs. */
+const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
+
+/** The page's files cannot be served. */
+export class PageFilesError extends Error {
+  readonly code = 'page_files_unreadable';
+  readonly folder: string;
+
+  constructor(folder: string, problem: string, options?: ErrorOptions) {
+    super(`page files in ${folder}: ${problem}; run "npm run build"`, options);
+    this.name = 'PageFilesError';
+    this.folder = folder;
+  }
+}
+
+/** A file, ready to be served. */
+export interface PageFile {
+  /** The only path it is served at. */
+  readonly path: string;
+  readonly contentType: string;
+  readonly securityPolicy: string;
+  readonly bytes: Buffer;
+  /** Core of its strong entity tag; the coding is added. */
+  readonly tagCore: string;
+}
+
+/** Where `npm run build` puts the page, seen from the built program and from its sources. */
+function defaultPageFolder(): string {
+  const built = import.meta.url.endsWith('.js');
+  return fileURLToPath(new URL(built ? '../../web/' : '../../../dist/web/', import.meta.url));
+}
+
+/**
+ * Reads the page's files and those of swagger-ui-dist.
+ * @throws PageFilesError when the page is not built, or the folder holds what cannot be part of it
+ */
+export function readPageFiles(folder: string = defaultPageFolder()): PageFile[] {
+  const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist'));
+  const names = listFiles(folder);
+  for (const document of DOCUMENT_PATHS.keys()) {
+    if (!names.includes(document)) throw new PageFilesError(folder, `${document} is missing`);
+  }
+  return [
+    ...names.map((name) =>
+      readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name),
+    ),
+    ...SWAGGER_FILES.map((name) => readPageFile(swaggerFolder, name, SWAGGER_PREFIX + name)),
+  ];
+}
+
+/** Paths of all files below `folder`, relative, with `/`, in order. */
+function listFiles(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    const names = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length))
+      .map((name) => name.replaceAll('\\', '/'));
+    if (names.length > MAX_PAGE_FILES) {
+      throw new PageFilesError(folder, `${names.length} files, more than ${MAX_PAGE_FILES}`);
+    }
+    return names.sort();
+  } catch (cause) {
+    if (cause instanceof PageFilesError) throw cause;
+    throw new PageFilesError(folder, 'the folder cannot be read', { cause });
+  }
+}
+
+function readPageFile(folder: string, name: string, path: string): PageFile {
+  const contentType = CONTENT_TYPES.get(extname(name));
+  if (contentType === undefined) throw new PageFilesError(folder, `${name} is no part of a page`);
+  const bytes = readFileSync(join(folder, name));
+  if (bytes.length > MAX_PAGE_FILE_BYTES) {
+    throw new PageFilesError(folder, `${name} is larger than ${MAX_PAGE_FILE_BYTES} bytes`);
+  }
+  return {
+    path,
+    contentType,
+    securityPolicy: path === '/v1/spec' ? SPEC_POLICY : PAGE_POLICY,
+    bytes,
+    tagCore: contentTag(bytes),
+  };
+}
+
+/** Adds one route per file to an API made by buildApi; other methods on them answer 405. */
+export function registerPage(
+  app: FastifyInstance,
+  files: readonly PageFile[],
+  options: { readonly compressionEnabled: boolean },
+): void {
+  for (const file of files) {
+    const compressed = new Map<ContentCoding, Promise<Buffer>>();
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: file.path,
+      handler: (request, reply) => {
+        const accepted = request.headers['accept-encoding'] as string | undefined;
+        const coding = options.compressionEnabled ? chooseCoding(accepted) : undefined;
+        return sendFile(file, coding, compressed, request, reply);
+      },
+    });
+    app.route({
+      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url: file.path,
+      handler: () => {
+        throw new FrameworkError(405, 'method not allowed');
+      },
+    });
+  }
+}
+
+/**
+ * Sends a file, or 304 when the browser has it; files are compressed once, when first asked for.
+ */
+async function sendFile(
+  file: PageFile,
+  coding: ContentCoding | undefined,
+  compressed: Map<ContentCoding, Promise<Buffer>>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const tag = entityTag(file.tagCore, coding);
+  reply.headers({
+    etag: tag,
+    // Asked again each time, answered 304: an upgraded node shows its own page at once.
+    'cache-control': 'no-cache',
+    vary: 'accept-encoding',
+    'content-security-policy': file.securityPolicy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  reply.header('content-type', file.contentType);
+  if (coding === undefined) return reply.send(file.bytes);
+  let body = compressed.get(coding);
+  if (body === undefined) {
+    body = compress(file.bytes, coding);
+    compressed.set(coding, body);
+  }
+  return reply.header('content-encoding', coding).send(await body);
+}

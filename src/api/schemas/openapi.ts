@@ -1,0 +1,226 @@
+/**
+ * The OpenAPI 3.1 document, made of the endpoints and their schemas: what is documented is what is
+ * registered.
+ */
+
+import type { AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
+import type { Parameters } from '../endpoints/parameters.ts';
+import { CURSOR_SUFFIX, LEDGER_HEADERS } from '../http/ledger-headers.ts';
+import { BCS_MEDIA_TYPE } from '../http/negotiation.ts';
+import { BASE_PATH } from '../http/request-target.ts';
+import { MIN_VERSION_SUFFIX } from '../http/version-waiting.ts';
+import type { ApiSettings } from '../settings.ts';
+import type { TSchema } from './json-schema.ts';
+import { ErrorSchema, U64Schema } from './schemas.ts';
+
+/** A part of the document: plain JSON. */
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json };
+
+/** Version of the interface that the reference states. */
+const INTERFACE_VERSION = '1.2.0';
+
+const FAILURE_DESCRIPTIONS: Readonly<Record<FailureStatus, string>> = {
+  400: 'The request is not understood: a parameter, the body, or what they ask for.',
+  403: 'The operation or the asked output is switched off on this node.',
+  404: 'There is no such thing, or no such ledger version yet.',
+  410: 'What is asked for was pruned.',
+  413: 'The body is larger than the node takes.',
+  415: 'The body is not sent as JSON.',
+  500: 'The node failed.',
+  503: 'The node has no ledger to answer from, or is behind.',
+};
+
+const DESCRIPTION =
+  'Reads a Move ledger and encodes transactions. Answers come as JSON or BCS by the Accept header; ' +
+  'errors are JSON always. Every response carries the state of the ledger in its headers. An unknown ' +
+  'path is answered with 404, a wrong method with 405, an oversized body with 413.';
+
+/** Only on pages, and not on the last one. */
+const CURSOR_HEADER: JsonObject = {
+  description: 'Where the next page begins: to be given as `start`. Absent on the last page.',
+  required: false,
+  schema: { type: 'string' },
+};
+
+/** Which variant of a union a member's value names. */
+interface DiscriminatorKeyword {
+  readonly propertyName: string;
+  readonly mapping: Readonly<Record<string, TSchema>>;
+}
+
+/** Collects the schemas that have a name while it replaces them by references. */
+class Components {
+  readonly schemas = new Map<string, Json>();
+
+  /** The schema in the document's form: named ones as `$ref`. */
+  use(schema: TSchema): Json {
+    const { $id: id } = schema as { $id?: string };
+    if (id === undefined) return this.#inline(schema);
+    if (!this.schemas.has(id)) {
+      this.schemas.set(id, null);
+      this.schemas.set(id, this.#inline(schema));
+    }
+    return { $ref: `#/components/schemas/${id}` };
+  }
+
+  #inline(schema: TSchema): Json {
+    const members = Object.entries(schema).filter(([name]) => name !== '$id');
+    return Object.fromEntries(
+      members.map(([name, value]) => [
+        name,
+        name === 'discriminator'
+          ? this.#discriminator(value as DiscriminatorKeyword)
+          : this.#value(value),
+      ]),
+    );
+  }
+
+  #value(value: unknown): Json {
+    if (Array.isArray(value)) return value.map((item) => this.#value(item));
+    return typeof value === 'object' && value !== null
+      ? this.use(value as TSchema)
+      : (value as Json);
+  }
+
+  /** A mapping names schemas by their references. */
+  #discriminator(value: DiscriminatorKeyword): Json {
+    const mapping = Object.entries(value.mapping).map(([name, schema]) => {
+      const { $ref: reference } = this.use(schema) as { $ref: string };
+      return [name, reference];
+    });
+    return { propertyName: value.propertyName, mapping: Object.fromEntries(mapping) };
+  }
+}
+
+/** The document for a node's settings: headers are named by its prefix. */
+export function openApiDocument(
+  endpoints: readonly AnyEndpoint[],
+  settings: Pick<ApiSettings, 'headerPrefix'>,
+): JsonObject {
+  const components = new Components();
+  const error = components.use(ErrorSchema);
+  const paths = endpoints.map((endpoint) => [
+    endpoint.path,
+    { [endpoint.method.toLowerCase()]: operation(endpoint, components, settings.headerPrefix) },
+  ]);
+  const failures = Object.entries(FAILURE_DESCRIPTIONS).map(([status, description]) => [
+    `Error${status}`,
+    {
+      description,
+      headers: headerReferences(settings.headerPrefix),
+      content: { 'application/json': { schema: error } },
+    },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Daybook node API',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: BASE_PATH }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: Object.fromEntries([...components.schemas].sort(byName)),
+      responses: Object.fromEntries(failures),
+      headers: headerObjects(settings.headerPrefix),
+    },
+  };
+}
+
+function byName([left]: readonly [string, Json], [right]: readonly [string, Json]): number {
+  return left < right ? -1 : 1;
+}
+
+function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: string): Json {
+  const { results, body } = endpoint;
+  const success = {
+    description: results.description,
+    headers: {
+      ...headerReferences(headerPrefix),
+      ...(results.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
+    },
+    content: {
+      'application/json': { schema: components.use(results.json) },
+      [BCS_MEDIA_TYPE]: {
+        schema: { type: 'string', format: 'binary', description: results.bcs },
+      },
+    },
+  };
+  const notModified = {
+    description: 'The client has this answer already (If-None-Match).',
+    headers: headerReferences(headerPrefix),
+  };
+  const failures = endpoint.failures.map((status) => [
+    String(status),
+    { $ref: `#/components/responses/Error${status}` },
+  ]);
+  return {
+    operationId: endpoint.operationId,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: endpoint.description,
+    ...(endpoint.isExtension && { 'x-extension': true }),
+    parameters: [
+      ...parameterObjects(endpoint.parameters, components),
+      minVersionParameter(headerPrefix, components),
+    ],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: components.use(body.schema) } },
+      },
+    }),
+    responses: {
+      '200': success,
+      ...(endpoint.method === 'GET' && { '304': notModified }),
+      ...Object.fromEntries(failures),
+    },
+  };
+}
+
+/** The header of waiting reads, which every operation takes. */
+function minVersionParameter(headerPrefix: string, components: Components): Json {
+  return {
+    name: headerName(headerPrefix, MIN_VERSION_SUFFIX),
+    in: 'header',
+    description: 'Extension: wait a bounded time for this version; 503 when it does not come.',
+    required: false,
+    schema: components.use(U64Schema),
+  };
+}
+
+function parameterObjects(parameters: Parameters, components: Components): readonly JsonObject[] {
+  return Object.entries(parameters).map(([name, parameter]) => ({
+    name,
+    in: parameter.in,
+    description: parameter.description,
+    required: parameter.in === 'path',
+    schema: components.use(parameter.type.schema),
+  }));
+}
+
+function headerName(prefix: string, suffix: string): string {
+  return `${prefix}-${suffix}`.toUpperCase();
+}
+
+function headerObjects(prefix: string): Json {
+  return Object.fromEntries(
+    LEDGER_HEADERS.map(({ suffix, format, description }) => [
+      headerName(prefix, suffix),
+      { description, required: true, schema: { type: 'integer', format, minimum: 0 } },
+    ]),
+  );
+}
+
+function headerReferences(prefix: string): JsonObject {
+  return Object.fromEntries(
+    LEDGER_HEADERS.map(({ suffix }) => {
+      const name = headerName(prefix, suffix);
+      return [name, { $ref: `#/components/headers/${name}` }];
+    }),
+  );
+}

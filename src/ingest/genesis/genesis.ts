@@ -1,0 +1,373 @@
+/**
+ * The genesis file: the BCS of one transaction, from which a ledger begins (docs/spec/ledger.md §1).
+ * Every byte is decoded when it is read; its parts are then decoded again one at a time, so that
+ * memory stays small whatever the file says. Modules and resources that this node does not
+ * understand are kept as bytes.
+ */
+
+import { BcsError, BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import {
+  type ContractEvent,
+  MIN_EVENT_BYTES,
+  readContractEvent,
+} from '../../move/transactions/event.ts';
+import {
+  decodeTransaction,
+  TRANSACTION_KINDS,
+  type Transaction,
+} from '../../move/transactions/transaction.ts';
+import { type ValidatorSet, validatorSetCodec } from '../../move/transactions/validator-set.ts';
+import { MIN_WRITE_BYTES, readWriteOp, type WriteOp } from '../../move/transactions/write-set.ts';
+import { ADDRESS_ONE } from '../../move/types/address.ts';
+import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../move/types/framework-tag.ts';
+import { iterateGroup } from '../../move/types/resource-group.ts';
+import {
+  MIN_STATE_KEY_BYTES,
+  physicalStateKey,
+  readStateKey,
+  resourceStateKey,
+  type StateKey,
+} from '../../move/types/state-key.ts';
+import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import { chainIdCodec } from '../../move/values/framework-resource.ts';
+import { GenesisError, GenesisResourceError, MalformedGenesisError } from './genesis-error.ts';
+
+/** Largest genesis file in bytes: more than ten times the largest one known. */
+export const MAX_GENESIS_BYTES = 16 * 1024 * 1024;
+/**
+ * Most writes, events, hot keys or extensions of a genesis each: more than forty times the most
+ * known.
+ */
+export const MAX_GENESIS_ITEMS = 65_536;
+
+/** The version of a genesis transaction's ledger. */
+export const GENESIS_VERSION = 0n;
+
+export interface GenesisWrite {
+  readonly key: StateKey;
+  /** Physical encoding of `key`. */
+  readonly physicalKey: Buffer;
+  readonly op: WriteOp;
+}
+
+export interface GenesisEvent {
+  readonly event: ContractEvent;
+  /** The event's own BCS, a view on the file. */
+  readonly bytes: Buffer;
+}
+
+/** What a genesis holds; deletions count as writes only. */
+export interface GenesisCounts {
+  readonly writes: number;
+  readonly modules: number;
+  /** Resources that are in no group. */
+  readonly resources: number;
+  readonly resourceGroups: number;
+  /** Members of all groups that decode. */
+  readonly groupMembers: number;
+  readonly tableItems: number;
+  /** Raw and trading keys, and paths that are none. */
+  readonly otherItems: number;
+  readonly events: number;
+  /** Events among them that are in no stream. */
+  readonly moduleEvents: number;
+  readonly streams: number;
+}
+
+/** Where the parts of a genesis file are. */
+interface Layout {
+  readonly writeSetStart: number;
+  readonly writeSetEnd: number;
+  /** Where each event starts, and behind them where the last one ends. */
+  readonly eventBounds: Uint32Array;
+}
+
+/** A decoded genesis. Made by `readGenesis`. */
+export class Genesis {
+  /** The whole file. */
+  readonly bytes: Buffer;
+  /** u8. */
+  readonly chainId: number;
+  readonly validatorSet: ValidatorSet;
+  readonly counts: GenesisCounts;
+  readonly #layout: Layout;
+
+  constructor(
+    bytes: Buffer,
+    layout: Layout,
+    facts: {
+      readonly chainId: number;
+      readonly validatorSet: ValidatorSet;
+      readonly counts: GenesisCounts;
+    },
+  ) {
+    this.bytes = bytes;
+    this.#layout = layout;
+    this.chainId = facts.chainId;
+    this.validatorSet = facts.validatorSet;
+    this.counts = facts.counts;
+  }
+
+  /** The transaction, decoded as a whole. */
+  transaction(): Transaction {
+    return decodeTransaction(this.bytes);
+  }
+
+  /** The bytes of the write set, from its variant to its end; a view on the file. */
+  get writeSetBytes(): Buffer {
+    return this.bytes.subarray(this.#layout.writeSetStart, this.#layout.writeSetEnd);
+  }
+
+  /** The bytes of the events, from their count to the file's end; a view on the file. */
+  get eventsBytes(): Buffer {
+    return this.bytes.subarray(this.#layout.writeSetEnd);
+  }
+
+  /** All writes in the file's order, one at a time. */
+  *writes(): Generator<GenesisWrite> {
+    const reader = new BcsReader(this.bytes, this.#layout.writeSetStart);
+    reader.uleb32();
+    const count = reader.length(MIN_WRITE_BYTES);
+    for (let index = 0; index < count; index += 1) {
+      const key = readStateKey(reader);
+      yield { key, physicalKey: physicalStateKey(key), op: readWriteOp(reader) };
+    }
+  }
+
+  /** All events in the order they were emitted, decoded one at a time. */
+  *events(): Generator<GenesisEvent> {
+    for (const bytes of this.eventBytes()) {
+      yield { event: decodeBcs(bytes, readContractEvent), bytes };
+    }
+  }
+
+  /** The BCS of each event, in the same order, without decoding it again; views on the file. */
+  *eventBytes(): Generator<Buffer> {
+    const { eventBounds } = this.#layout;
+    for (let index = 1; index < eventBounds.length; index += 1) {
+      yield this.bytes.subarray(eventBounds[index - 1], eventBounds[index]);
+    }
+  }
+}
+
+/**
+ * Reads a genesis file; the result keeps views on `blob`.
+ * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are left
+ *   over, more than MAX_GENESIS_BYTES or MAX_GENESIS_ITEMS, no chain id or no validator set.
+ */
+export function readGenesis(blob: Uint8Array): Genesis {
+  if (blob.length === 0) throw new GenesisError('empty_file', 'the genesis file is empty');
+  if (blob.length > MAX_GENESIS_BYTES) {
+    throw new GenesisError(
+      'file_too_large',
+      `the genesis file has ${blob.length} bytes, more than ${MAX_GENESIS_BYTES}`,
+    );
+  }
+  const scan = new GenesisScan(blob);
+  try {
+    return scan.run();
+  } catch (error) {
+    if (error instanceof BcsError) throw new MalformedGenesisError(scan.part, error);
+    throw error;
+  }
+}
+
+const CHAIN_ID_KEY = resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG);
+const VALIDATOR_SET_KEY = resourceStateKey(ADDRESS_ONE, VALIDATOR_SET_TAG);
+
+/**
+ * One pass over the file that decodes and counts everything and keeps nothing but two resources.
+ */
+class GenesisScan {
+  /** What is being read, for messages. */
+  part = 'transaction';
+  readonly #reader: BcsReader;
+  readonly #tally = {
+    writes: 0,
+    modules: 0,
+    resources: 0,
+    resourceGroups: 0,
+    groupMembers: 0,
+    tableItems: 0,
+    otherItems: 0,
+    events: 0,
+    moduleEvents: 0,
+  };
+  readonly #streams = new Set<string>();
+  #chainIdBytes: Buffer | undefined;
+  #validatorSetBytes: Buffer | undefined;
+
+  constructor(blob: Uint8Array) {
+    this.#reader = new BcsReader(blob);
+  }
+
+  run(): Genesis {
+    const reader = this.#reader;
+    this.#readHead();
+    const writeSetStart = reader.offset;
+    this.part = 'write set';
+    const isV1 = reader.variant(2, 'WriteSet') === 1;
+    this.#readWrites('write', (key, op) => this.#countWrite(key, op));
+    if (isV1) this.#readWriteSetTail();
+    const writeSetEnd = reader.offset;
+    const eventBounds = this.#readEvents();
+    if (reader.remaining !== 0) {
+      const message = `the file goes on after the genesis (surplus bytes: ${reader.remaining})`;
+      throw new GenesisError('trailing_bytes', message, reader.offset);
+    }
+    return new Genesis(
+      reader.buffer,
+      { writeSetStart, writeSetEnd, eventBounds },
+      {
+        chainId: decodeResource(CHAIN_ID_TAG, chainIdCodec.decode, this.#chainIdBytes),
+        validatorSet: decodeResource(
+          VALIDATOR_SET_TAG,
+          validatorSetCodec.decode,
+          this.#validatorSetBytes,
+        ),
+        counts: { ...this.#tally, streams: this.#streams.size },
+      },
+    );
+  }
+
+  #readHead(): void {
+    const reader = this.#reader;
+    const variant = reader.uleb32();
+    const kind = TRANSACTION_KINDS[variant];
+    if (kind !== 'genesis') {
+      const found = kind === undefined ? `transaction variant ${variant}` : `a ${kind} transaction`;
+      throw new GenesisError('not_a_genesis', `the file is not a genesis: ${found}`, 0);
+    }
+    const start = reader.offset;
+    if (reader.variant(2, 'WriteSetPayload') === 1) {
+      const message =
+        'without a virtual machine no genesis can be loaded that is a script: found one';
+      throw new GenesisError('script_genesis', message, start);
+    }
+  }
+
+  /** Reads entries of a write set; `reader.map` asserts their order. */
+  #readWrites(what: string, visit: (key: StateKey, op: WriteOp) => void): void {
+    const reader = this.#reader;
+    this.#checkCount(MIN_WRITE_BYTES, what);
+    let index = 0;
+    let key: StateKey;
+    reader.map(
+      MIN_WRITE_BYTES,
+      () => {
+        this.part = `${what} ${index}`;
+        index += 1;
+        key = readStateKey(reader);
+      },
+      () => visit(key, readWriteOp(reader)),
+    );
+  }
+
+  #countWrite(key: StateKey, op: WriteOp): void {
+    const tally = this.#tally;
+    tally.writes += 1;
+    if (op.kind === 'deletion') return;
+    if (key.kind === 'tableItem') {
+      tally.tableItems += 1;
+      return;
+    }
+    const path = key.kind === 'accessPath' ? key.parsed : undefined;
+    if (key.kind !== 'accessPath' || path === undefined) {
+      tally.otherItems += 1;
+      return;
+    }
+    if (path.kind === 'code') {
+      tally.modules += 1;
+    } else if (path.kind === 'resource') {
+      tally.resources += 1;
+      if (isSameKey(key, CHAIN_ID_KEY)) this.#chainIdBytes = op.bytes;
+      if (isSameKey(key, VALIDATOR_SET_KEY)) this.#validatorSetBytes = op.bytes;
+    } else {
+      tally.resourceGroups += 1;
+      tally.groupMembers += countMembers(op.bytes);
+    }
+  }
+
+  #readWriteSetTail(): void {
+    const reader = this.#reader;
+    this.part = 'hotness';
+    const hotKeys = this.#checkCount(MIN_STATE_KEY_BYTES, 'hot key');
+    reader.length(MIN_STATE_KEY_BYTES);
+    for (let index = 0; index < hotKeys; index += 1) readStateKey(reader);
+    this.part = 'extensions';
+    const extensions = this.#checkCount(2, 'extension');
+    reader.length(2);
+    for (let index = 0; index < extensions; index += 1) {
+      reader.variant(1, 'WriteSetExtension');
+      this.#readWrites(`write of extension ${index}:`, () => undefined);
+    }
+  }
+
+  #readEvents(): Uint32Array {
+    const reader = this.#reader;
+    this.part = 'events';
+    const count = this.#checkCount(MIN_EVENT_BYTES, 'event');
+    reader.length(MIN_EVENT_BYTES);
+    const bounds = new Uint32Array(count + 1);
+    bounds[0] = reader.offset;
+    for (let index = 0; index < count; index += 1) {
+      this.part = `event ${index}`;
+      const event = readContractEvent(reader);
+      bounds[index + 1] = reader.offset;
+      this.#tally.events += 1;
+      if (event.kind === 'v1') {
+        this.#streams.add(`${event.key.address}:${event.key.creationNumber}`);
+      } else {
+        this.#tally.moduleEvents += 1;
+      }
+    }
+    return bounds;
+  }
+
+  /** Looks at the length that comes next, without reading past it. */
+  #checkCount(minItemBytes: number, what: string): number {
+    const start = this.#reader.offset;
+    const ahead = new BcsReader(this.#reader.buffer, start);
+    const count = ahead.length(minItemBytes);
+    if (count > MAX_GENESIS_ITEMS) {
+      const message = `${count} items (${what}), more than ${MAX_GENESIS_ITEMS}`;
+      throw new GenesisError('too_many_items', message, start);
+    }
+    return count;
+  }
+}
+
+function isSameKey(left: StateKey, right: StateKey): boolean {
+  return (
+    left.kind === 'accessPath' &&
+    right.kind === 'accessPath' &&
+    left.address === right.address &&
+    left.path.equals(right.path)
+  );
+}
+
+/** Members of a group; none when its bytes are no group, which is kept and served all the same. */
+function countMembers(group: Buffer): number {
+  let count = 0;
+  try {
+    for (const _ of iterateGroup(group)) count += 1;
+  } catch (error) {
+    if (error instanceof BcsError) return 0;
+    throw error;
+  }
+  return count;
+}
+
+function decodeResource<T>(
+  tag: StructTag,
+  decode: (bytes: Uint8Array) => T,
+  bytes: Buffer | undefined,
+): T {
+  if (bytes === undefined) throw new GenesisResourceError(formatStructTag(tag));
+  try {
+    return decode(bytes);
+  } catch (error) {
+    if (error instanceof BcsError) throw new GenesisResourceError(formatStructTag(tag), error);
+    throw error;
+  }
+}

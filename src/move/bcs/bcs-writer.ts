@@ -1,0 +1,252 @@
+/** A BCS writer over one growing buffer; mirror image of bcs-reader.ts (docs/spec/ledger.md §0). */
+import type { Address } from '../types/address.ts';
+import { MAX_SEQUENCE_LENGTH } from './bcs-reader.ts';
+
+const INITIAL_BYTES = 256;
+
+/** Up to so many UTF-16 units, fewer than 128, a text is written here: less than the call into the runtime takes. */
+const MAX_SHORT_TEXT_LENGTH = 12;
+const MAX_U64 = 0xffff_ffff_ffff_ffffn;
+const u64View = new DataView(new ArrayBuffer(8));
+const u64Bytes = new Uint8Array(u64View.buffer);
+
+/** Above every digit, and so is every union of digits with it. */
+const NO_DIGIT = 16;
+const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(digit) ? NO_DIGIT : digit;
+});
+
+function hexDigit(code: number): number {
+  return HEX_DIGITS[code] ?? NO_DIGIT;
+}
+
+/**
+ * Appends BCS values. A value outside its type's range is a programmer's mistake and throws RangeError: input is
+ * checked where it is parsed.
+ */
+export class BcsWriter {
+  #buffer: Buffer;
+  #length = 0;
+
+  constructor(initialBytes = INITIAL_BYTES) {
+    this.#buffer = Buffer.allocUnsafe(initialBytes);
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The bytes written, as a view: valid until the next write or `reset`. */
+  view(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** A copy of the bytes written. */
+  toBytes(): Buffer {
+    return Buffer.from(this.view());
+  }
+
+  /** Forgets what was written, keeps the memory. */
+  reset(): void {
+    this.#length = 0;
+  }
+
+  #reserve(byteLength: number): number {
+    const at = this.#length;
+    const needed = at + byteLength;
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+      this.#buffer.copy(grown, 0, 0, at);
+      this.#buffer = grown;
+    }
+    this.#length = needed;
+    return at;
+  }
+
+  u8(value: number): this {
+    const at = this.#reserve(1);
+    this.#buffer.writeUInt8(value, at);
+    return this;
+  }
+
+  u16(value: number): this {
+    const at = this.#reserve(2);
+    this.#buffer.writeUInt16LE(value, at);
+    return this;
+  }
+
+  u32(value: number): this {
+    const at = this.#reserve(4);
+    this.#buffer.writeUInt32LE(value, at);
+    return this;
+  }
+
+  u64(value: bigint): this {
+    if (value < 0n || value > MAX_U64) throw new RangeError(`${value} does not fit in u64`);
+    const at = this.#reserve(8);
+    // Several times as fast as Buffer.writeBigUInt64LE, which takes the value apart in bigints.
+    u64View.setBigUint64(0, value, true);
+    for (let index = 0; index < 8; index += 1) this.#buffer[at + index] = u64Bytes[index]!;
+    return this;
+  }
+
+  /** A u64 whose value a double holds exactly: no bigint is made for it. */
+  exactU64(value: number): this {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no exact u64`);
+    const at = this.#reserve(8);
+    const buffer = this.#buffer;
+    const low = value >>> 0;
+    const high = (value - low) / 2 ** 32;
+    for (let index = 0; index < 4; index += 1) {
+      buffer[at + index] = low >>> (8 * index);
+      buffer[at + 4 + index] = high >>> (8 * index);
+    }
+    return this;
+  }
+
+  u128(value: bigint): this {
+    return this.unsigned(value, 128);
+  }
+
+  u256(value: bigint): this {
+    return this.unsigned(value, 256);
+  }
+
+  /** An unsigned integer of a multiple of 64 bits. */
+  unsigned(value: bigint, bits: number): this {
+    if (value < 0n || value >> BigInt(bits) !== 0n) {
+      throw new RangeError(`${value} does not fit in u${bits}`);
+    }
+    for (let done = 0; done < bits; done += 64) {
+      this.u64(BigInt.asUintN(64, value >> BigInt(done)));
+    }
+    return this;
+  }
+
+  /** A signed integer, two's complement. */
+  signed(value: bigint, bits: 8 | 16 | 32 | 64 | 128 | 256): this {
+    if (BigInt.asIntN(bits, value) !== value)
+      throw new RangeError(`${value} does not fit in i${bits}`);
+    let rest = BigInt.asUintN(bits, value);
+    const at = this.#reserve(bits / 8);
+    for (let index = 0; index < bits / 8; index += 1) {
+      this.#buffer[at + index] = Number(rest & 0xffn);
+      rest >>= 8n;
+    }
+    return this;
+  }
+
+  bool(value: boolean): this {
+    return this.u8(value ? 1 : 0);
+  }
+
+  /** ULEB128 of at most 32 bits, minimal form. */
+  uleb32(value: number): this {
+    if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
+      throw new RangeError(`${value} is no u32`);
+    }
+    while (value > 0x7f) {
+      this.u8((value % 0x80) | 0x80);
+      value = Math.floor(value / 0x80);
+    }
+    return this.u8(value);
+  }
+
+  /** Length of a sequence. */
+  length32(count: number): this {
+    if (count > MAX_SEQUENCE_LENGTH) throw new RangeError(`sequence of ${count} items`);
+    return this.uleb32(count);
+  }
+
+  /** Raw bytes without length. */
+  fixed(bytes: Uint8Array): this {
+    const at = this.#reserve(bytes.length);
+    this.#buffer.set(bytes, at);
+    return this;
+  }
+
+  /** Length-prefixed bytes. */
+  bytes(bytes: Uint8Array): this {
+    return this.length32(bytes.length).fixed(bytes);
+  }
+
+  /** Length-prefixed UTF-8. */
+  string(text: string): this {
+    if (text.length <= MAX_SHORT_TEXT_LENGTH && this.#asciiText(text)) return this;
+    const byteLength = Buffer.byteLength(text, 'utf8');
+    this.length32(byteLength);
+    const at = this.#reserve(byteLength);
+    this.#buffer.write(text, at, byteLength, 'utf8');
+    return this;
+  }
+
+  /** Appends a text of fewer than 128 characters; gives false and appends nothing when it is not ASCII. */
+  #asciiText(text: string): boolean {
+    const { length } = text;
+    const at = this.#reserve(length + 1);
+    this.#buffer[at] = length;
+    for (let index = 0; index < length; index += 1) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80) {
+        this.#length = at;
+        return false;
+      }
+      this.#buffer[at + 1 + index] = unit;
+    }
+    return true;
+  }
+
+  address(address: Address): this {
+    if (address.length !== 64 || !this.#addressDigits(address, 0)) {
+      throw new RangeError(`not an address: ${address}`);
+    }
+    return this;
+  }
+
+  /**
+   * Appends an address given as text, `0x` and 64 hex digits of either case. Gives false and appends nothing when it
+   * is none, or a shorter one.
+   */
+  addressText(text: string): boolean {
+    if (text.length !== 66 || text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) {
+      return false;
+    }
+    return this.#addressDigits(text, 2);
+  }
+
+  #addressDigits(text: string, start: number): boolean {
+    const at = this.#reserve(32);
+    const buffer = this.#buffer;
+    let all = 0;
+    for (let index = 0; index < 32; index += 1) {
+      const high = hexDigit(text.charCodeAt(start + 2 * index));
+      const low = hexDigit(text.charCodeAt(start + 2 * index + 1));
+      all |= high | low;
+      buffer[at + index] = (high << 4) | low;
+    }
+    if (all >= NO_DIGIT) this.#length = at;
+    return all < NO_DIGIT;
+  }
+
+  option<T>(value: T | undefined, write: (writer: this, value: T) => unknown): this {
+    if (value === undefined) return this.u8(0);
+    this.u8(1);
+    write(this, value);
+    return this;
+  }
+
+  vector<T>(items: readonly T[], write: (writer: this, item: T) => unknown): this {
+    this.length32(items.length);
+    for (const item of items) write(this, item);
+    return this;
+  }
+}
+
+/** The BCS of one value, in a buffer of its own. */
+export function encodeBcs(write: (writer: BcsWriter) => unknown): Buffer {
+  const writer = new BcsWriter();
+  write(writer);
+  return writer.toBytes();
+}

@@ -1,0 +1,157 @@
+/**
+ * Merkle accumulators: append-only trees of hashes (docs/spec/ledger.md §2.7). A level of odd length is
+ * padded on the right with a placeholder, so the tree is kept as the roots of its full subtrees,
+ * largest first.
+ */
+import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
+import { domainSeed, HASH_BYTES } from './hash.ts';
+import { keccakSha3 } from './keccak.ts';
+
+/** The root of no leaves, and what stands where a right sibling is missing. */
+export const ACCUMULATOR_PLACEHOLDER = Buffer.concat(
+  [Buffer.from('ACCUMULATOR_PLACEHOLDER_HASH', 'ascii')],
+  HASH_BYTES,
+);
+
+/** Most leaves of an accumulator, as in the reference. */
+export const MAX_ACCUMULATOR_LEAVES = 1n << 63n;
+
+/** Names of the accumulators' inner nodes. */
+export type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator';
+
+/** H(name, left ‖ right) for a fixed name. */
+export type NodeHash = (left: Uint8Array, right: Uint8Array) => Buffer;
+
+/**
+ * A function hashing the two children of inner nodes: 32 bytes each.
+ */
+export function nodeHasher(name: string): NodeHash {
+  const seed = domainSeed(name);
+  return (left, right) => keccakSha3([seed, left, right], 3 * HASH_BYTES);
+}
+
+/** An accumulator in memory: 32 bytes per bit of its leaf count. */
+export class MerkleAccumulator {
+  readonly name: AccumulatorName;
+  readonly #hashNode: NodeHash;
+  /** Roots of the full subtrees, one per set bit of the leaf count, largest first. */
+  #frozen: Buffer[];
+  #leafCount: bigint;
+
+  /**
+   * An empty accumulator, or one that goes on from frozen roots.
+   * @throws RangeError when there is not one root of 32 bytes for each set bit of `leafCount`.
+   */
+  constructor(name: AccumulatorName, leafCount = 0n, frozenSubtreeRoots: readonly Buffer[] = []) {
+    if (leafCount < 0n || leafCount > MAX_ACCUMULATOR_LEAVES) {
+      throw new RangeError(`accumulator of ${leafCount} leaves`);
+    }
+    if (frozenSubtreeRoots.length !== bitCount(leafCount)) {
+      throw new RangeError(`${frozenSubtreeRoots.length} frozen roots for ${leafCount} leaves`);
+    }
+    if (frozenSubtreeRoots.some((root) => root.length !== HASH_BYTES)) {
+      throw new RangeError(`a frozen root is not ${HASH_BYTES} bytes`);
+    }
+    this.name = name;
+    this.#hashNode = nodeHasher(name);
+    this.#frozen = [...frozenSubtreeRoots];
+    this.#leafCount = leafCount;
+  }
+
+  get leafCount(): bigint {
+    return this.#leafCount;
+  }
+
+  /** Roots of the full subtrees, largest first. */
+  get frozenSubtreeRoots(): readonly Buffer[] {
+    return [...this.#frozen];
+  }
+
+  /** Adds a leaf of 32 bytes. @throws RangeError when full, or for another size. */
+  append(leaf: Buffer): void {
+    if (leaf.length !== HASH_BYTES) throw new RangeError(`leaf of ${leaf.length} bytes`);
+    if (this.#leafCount === MAX_ACCUMULATOR_LEAVES) throw new RangeError('accumulator is full');
+    let root = leaf;
+    for (let rest = this.#leafCount; (rest & 1n) === 1n; rest >>= 1n) {
+      root = this.#hashNode(this.#frozen.pop()!, root);
+    }
+    this.#frozen.push(root);
+    this.#leafCount += 1n;
+  }
+
+  /** The root hash, 32 bytes. */
+  rootHash(): Buffer {
+    let root: Buffer | undefined;
+    let next = this.#frozen.length - 1;
+    let rootLevel = 0;
+    let level = 0;
+    for (let rest = this.#leafCount; rest !== 0n; rest >>= 1n, level += 1) {
+      if ((rest & 1n) === 0n) continue;
+      const left = this.#frozen[next]!;
+      next -= 1;
+      if (root === undefined) {
+        root = left;
+        rootLevel = level;
+        continue;
+      }
+      for (; rootLevel < level; rootLevel += 1) {
+        root = this.#hashNode(root, ACCUMULATOR_PLACEHOLDER);
+      }
+      root = this.#hashNode(left, root);
+      rootLevel += 1;
+    }
+    return root ?? ACCUMULATOR_PLACEHOLDER;
+  }
+
+  /** An independent copy. */
+  clone(): MerkleAccumulator {
+    return new MerkleAccumulator(this.name, this.#leafCount, this.#frozen);
+  }
+
+  /**
+   * All that is needed to go on later: leaf count u64, then the frozen roots as a BCS vector of
+   * hashes.
+   */
+  toBytes(): Buffer {
+    return encodeBcs((writer) => writeAccumulator(writer, this));
+  }
+
+  /**
+   * An accumulator from `toBytes`.
+   * @throws BcsError, `bad_value` when roots and leaf count do not fit.
+   */
+  static fromBytes(name: AccumulatorName, bytes: Uint8Array): MerkleAccumulator {
+    return decodeBcs(bytes, (reader) => readAccumulator(reader, name));
+  }
+}
+
+function writeAccumulator(writer: BcsWriter, accumulator: MerkleAccumulator): void {
+  writer.u64(accumulator.leafCount).vector(accumulator.frozenSubtreeRoots, writeHash);
+}
+
+function readAccumulator(reader: BcsReader, name: AccumulatorName): MerkleAccumulator {
+  const leafCount = reader.u64();
+  const start = reader.offset;
+  // Copied: the accumulator outlives the input.
+  const roots = reader.vector(HASH_BYTES, (inner) => Buffer.from(readHash(inner)));
+  if (leafCount > MAX_ACCUMULATOR_LEAVES || roots.length !== bitCount(leafCount)) {
+    const detail = `${roots.length} frozen roots for ${leafCount} leaves`;
+    throw reader.error('bad_value', detail, start);
+  }
+  return new MerkleAccumulator(name, leafCount, roots);
+}
+
+function bitCount(value: bigint): number {
+  let count = 0;
+  for (let rest = value; rest !== 0n; rest &= rest - 1n) count += 1;
+  return count;
+}
+
+/** The root of some leaves of 32 bytes in order. */
+export function accumulatorRoot(name: AccumulatorName, leaves: Iterable<Buffer>): Buffer {
+  const accumulator = new MerkleAccumulator(name);
+  for (const leaf of leaves) accumulator.append(leaf);
+  return accumulator.rootHash();
+}

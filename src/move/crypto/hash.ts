@@ -1,0 +1,36 @@
+/** SHA3-256 with the ledger's domain separation (docs/spec/ledger.md §2.7, docs/spec/encode.md §A5). */
+import { hash as cryptoHash } from 'node:crypto';
+import { keccakSha3, MAX_KECCAK_INPUT_BYTES } from './keccak.ts';
+
+/** Length of every hash of the ledger, in bytes. */
+export const HASH_BYTES = 32;
+
+/** The text before every type name in a hash domain; a setting for other networks (issue 3). */
+export const DEFAULT_DOMAIN_PREFIX = 'APTOS::';
+
+/** SHA3-256 of some bytes. */
+export function sha3(bytes: Uint8Array): Buffer {
+  if (bytes.length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3([bytes], bytes.length);
+  return cryptoHash('sha3-256', bytes, 'buffer');
+}
+
+const seeds = new Map<string, Buffer>();
+
+/** The 32-byte seed of a domain: SHA3-256 of `APTOS::` + name. Kept: there are a dozen names. */
+export function domainSeed(name: string): Buffer {
+  let seed = seeds.get(name);
+  if (seed === undefined) {
+    seed = sha3(Buffer.from(DEFAULT_DOMAIN_PREFIX + name, 'ascii'));
+    seeds.set(name, seed);
+  }
+  return seed;
+}
+
+/** H(name, data) = SHA3-256( seed(name) ‖ data… ), the parts concatenated (docs/spec/ledger.md §2.7). */
+export function domainHash(name: string, ...parts: readonly Uint8Array[]): Buffer {
+  const all = [domainSeed(name), ...parts];
+  let length = 0;
+  for (const part of all) length += part.length;
+  if (length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3(all, length);
+  return sha3(Buffer.concat(all, length));
+}

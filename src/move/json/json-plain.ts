@@ -1,0 +1,121 @@
+/**
+ * JSON values to and from the plain values of JavaScript, for those who use the codecs as a library. Members of any
+ * name are members (`__proto__` too).
+ */
+import { MoveError } from '../errors.ts';
+import { JSON_MAX_DEPTH } from './json-text.ts';
+import { JsonNumber, type JsonValue } from './json-value.ts';
+
+/** JSON as JavaScript has it. */
+export type PlainJson =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly PlainJson[]
+  | { readonly [name: string]: PlainJson };
+
+/** Why a value is no JSON: `not_json` of a kind that JSON lacks, `too_deep` above JSON_MAX_DEPTH (or in a circle). */
+export type PlainJsonErrorCode = 'not_json' | 'too_deep';
+
+/** Names in a message; of a circle there are 127. */
+const SHOWN_PATH_NAMES = 8;
+
+/** A plain value that is no JSON; the message says where. */
+export class PlainJsonError extends MoveError<PlainJsonErrorCode> {
+  /** What is wrong, without the place. */
+  readonly what: string;
+  /** Names and indexes from the outermost value on. */
+  readonly path: readonly (string | number)[];
+
+  constructor(code: PlainJsonErrorCode, what: string, path: readonly (string | number)[]) {
+    const place = path.slice(0, SHOWN_PATH_NAMES).join('.');
+    super(code, place === '' ? what : `${what} at ${place}`);
+    this.what = what;
+    this.path = path;
+  }
+}
+
+/** A value of plain JavaScript. Numbers become doubles: those of the interface that are numbers fit. */
+export function plainJson(value: JsonValue): PlainJson {
+  if (value instanceof JsonNumber) return Number(value.text);
+  if (value instanceof Map) {
+    return Object.fromEntries(Array.from(value, ([name, member]) => [name, plainJson(member)]));
+  }
+  if (Array.isArray(value)) return value.map(plainJson);
+  return value as null | boolean | string;
+}
+
+/**
+ * The JSON value of a plain one. As JSON.stringify does, members that are undefined are left out; a bigint becomes
+ * its decimal text, which is how the interface takes u64 and larger.
+ * @throws PlainJsonError
+ */
+export function jsonOfPlain(value: unknown): JsonValue {
+  return convert(value, 0);
+}
+
+const LONE_SURROGATE = /[\ud800-\udfff]/;
+
+function convert(value: unknown, depth: number): JsonValue {
+  switch (typeof value) {
+    case 'string':
+      // The quick test finds pairs too.
+      if (!LONE_SURROGATE.test(value) || !/\p{Cs}/u.test(value)) return value;
+      throw new PlainJsonError('not_json', 'text with half a surrogate pair', []);
+    case 'boolean':
+      return value;
+    case 'number':
+      if (Number.isFinite(value)) return new JsonNumber(JSON.stringify(value));
+      throw new PlainJsonError('not_json', `${value} is no JSON`, []);
+    case 'bigint':
+      return String(value);
+    case 'object':
+      if (value === null) return null;
+      if (depth >= JSON_MAX_DEPTH) {
+        throw new PlainJsonError('too_deep', `more than ${JSON_MAX_DEPTH} levels`, []);
+      }
+      return Array.isArray(value)
+        ? convertList(value, depth + 1)
+        : convertObject(value as Readonly<Record<string, unknown>>, depth + 1);
+    default:
+      throw new PlainJsonError('not_json', `a ${typeof value} is no JSON`, []);
+  }
+}
+
+function convertList(list: readonly unknown[], depth: number): JsonValue {
+  const items: JsonValue[] = [];
+  for (let index = 0; index < list.length; index += 1) {
+    try {
+      items.push(convert(list[index], depth));
+    } catch (error) {
+      throw placed(error, index);
+    }
+  }
+  return items;
+}
+
+function convertObject(object: Readonly<Record<string, unknown>>, depth: number): JsonValue {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null) {
+    const name = object.constructor?.name ?? 'object without constructor';
+    throw new PlainJsonError('not_json', `a ${name} is no JSON`, []);
+  }
+  const members = new Map<string, JsonValue>();
+  for (const name of Object.keys(object)) {
+    const member = object[name];
+    if (member === undefined) continue;
+    try {
+      members.set(name, convert(member, depth));
+    } catch (error) {
+      throw placed(error, name);
+    }
+  }
+  return members;
+}
+
+/** The same error one level further out: values that convert pay nothing for their path. */
+function placed(error: unknown, name: string | number): unknown {
+  if (!(error instanceof PlainJsonError)) return error;
+  return new PlainJsonError(error.code, error.what, [name, ...error.path]);
+}

@@ -1,0 +1,414 @@
+/**
+ * JSON text to JsonValue, exactly as the reference's parser does it: texts and places of syntax errors,
+ * 127 levels, numbers of any size by their text, the last of a repeated name, no lone surrogates, valid UTF-8
+ * (docs/spec/encode.md §A1, docs/spec/http.md §5.9). The way back is in json-text-print.ts.
+ *
+ * Not JSON.parse: it gives other texts, turns numbers into doubles and has no limit of depth.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { MoveError } from '../errors.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from './json-value.ts';
+
+export { debugJson, debugJsonList, describeJsonKind, formatJson } from './json-text-print.ts';
+
+/** Most arrays and objects inside each other. */
+export const JSON_MAX_DEPTH = 127;
+
+/**
+ * Most memory that the values of one text may take, by the estimates below, in bytes. The reference has no such limit,
+ * but spends as much; 8 MiB of tiny objects would take 300 MB here. No text up to 1 MiB and no transaction that a
+ * chain takes comes near it.
+ */
+export const JSON_MAX_VALUE_BYTES = 40 * 1024 * 1024;
+
+/** What values cost in memory, roughly: on 64-bit V8. Places are counted three times, as lists grow by copying. */
+export const JSON_COST_BYTES = {
+  place: 24,
+  string: 40,
+  number: 64,
+  list: 64,
+  object: 200,
+} as const;
+
+export type JsonSyntaxErrorCode =
+  | 'eof_value'
+  | 'eof_list'
+  | 'eof_object'
+  | 'eof_string'
+  | 'expected_value'
+  | 'expected_ident'
+  | 'expected_colon'
+  | 'expected_list_comma'
+  | 'expected_object_comma'
+  | 'key_not_string'
+  | 'trailing_comma'
+  | 'trailing_characters'
+  | 'invalid_number'
+  | 'invalid_escape'
+  | 'lone_surrogate'
+  | 'unexpected_end_of_escape'
+  | 'control_character'
+  | 'invalid_unicode'
+  | 'too_deep'
+  | 'too_large';
+
+const DETAILS: Readonly<Record<JsonSyntaxErrorCode, string>> = {
+  eof_value: 'EOF while parsing a value',
+  eof_list: 'EOF while parsing a list',
+  eof_object: 'EOF while parsing an object',
+  eof_string: 'EOF while parsing a string',
+  expected_value: 'expected value',
+  expected_ident: 'expected ident',
+  expected_colon: 'expected `:`',
+  expected_list_comma: 'expected `,` or `]`',
+  expected_object_comma: 'expected `,` or `}`',
+  key_not_string: 'key must be a string',
+  trailing_comma: 'trailing comma',
+  trailing_characters: 'trailing characters',
+  invalid_number: 'invalid number',
+  invalid_escape: 'invalid escape',
+  lone_surrogate: 'lone leading surrogate in hex escape',
+  unexpected_end_of_escape: 'unexpected end of hex escape',
+  control_character: 'control character (\\u0000-\\u001F) found while parsing a string',
+  invalid_unicode: 'invalid unicode code point',
+  too_deep: 'recursion limit exceeded',
+  too_large: `values of more than ${JSON_MAX_VALUE_BYTES} bytes in memory`,
+};
+
+/** Bytes that are no JSON; `line` counts from 1, `column` is the bytes taken from that line. */
+export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {
+  readonly line: number;
+  readonly column: number;
+  /** What is wrong, without the place. */
+  readonly detail: string;
+
+  constructor(code: JsonSyntaxErrorCode, line: number, column: number) {
+    const detail = DETAILS[code];
+    super(code, `${detail} at line ${line} column ${column}`);
+    this.line = line;
+    this.column = column;
+    this.detail = detail;
+  }
+}
+
+/** Stands for a character code at the end of the text. */
+const END = -1;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+
+/** Shared: a hostile body of millions of `0,` or `[],` costs a pointer for each. */
+const DIGITS = Array.from('0123456789', (digit) => new JsonNumber(digit));
+const EMPTY_LIST: readonly JsonValue[] = Object.freeze([]);
+const EMPTY_OBJECT: JsonObject = new Map();
+
+const SIMPLE_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+
+/**
+ * Reads over a string with one UTF-16 unit a character, which is much faster than over bytes. Bytes that are not
+ * UTF-8 are read as Latin-1, one unit a byte: such a body always ends in an error, only the place is wanted.
+ */
+class JsonParser {
+  readonly #bytes: Uint8Array;
+  readonly #text: string;
+  readonly #isUtf8: boolean;
+  #at = 0;
+  #depth = 0;
+  #bytesLeft = JSON_MAX_VALUE_BYTES;
+  /** Items of the lists being read, so that each list is made in its final size. */
+  readonly #items: JsonValue[] = [];
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    const buffer = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const isPlain = isAscii(bytes);
+    this.#isUtf8 = isPlain || isUtf8(bytes);
+    this.#text = isPlain || !this.#isUtf8 ? buffer.toString('latin1') : buffer.toString('utf8');
+  }
+
+  parse(): JsonValue {
+    const value = this.#value();
+    if (this.#peek() !== END) throw this.#error('trailing_characters', 1);
+    return value;
+  }
+
+  /** The character code at a place, END behind the text: never NaN, which would make all codes doubles. */
+  #codeAt(at: number): number {
+    return at < this.#text.length ? this.#text.charCodeAt(at) : END;
+  }
+
+  /** The next character code that is no blank, not taken; END at the end. */
+  #peek(): number {
+    const text = this.#text;
+    for (let at = this.#at; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) continue;
+      this.#at = at;
+      return code;
+    }
+    this.#at = text.length;
+    return END;
+  }
+
+  #value(): JsonValue {
+    const code = this.#peek();
+    this.#spend(JSON_COST_BYTES.place);
+    switch (code) {
+      case QUOTE:
+        this.#at += 1;
+        return this.#string();
+      case OPEN_OBJECT:
+        return this.#object();
+      case OPEN_LIST:
+        return this.#list();
+      case 0x6e:
+        return this.#ident('null', null);
+      case 0x74:
+        return this.#ident('true', true);
+      case 0x66:
+        return this.#ident('false', false);
+      default:
+        if (code === MINUS || isDigit(code)) return this.#number(code);
+        throw this.#error(code === END ? 'eof_value' : 'expected_value', 1);
+    }
+  }
+
+  #ident<T extends JsonValue>(word: string, value: T): T {
+    for (let index = 1; index < word.length; index += 1) {
+      const code = this.#codeAt(this.#at + index);
+      if (code === word.charCodeAt(index)) continue;
+      this.#at += index;
+      throw this.#error(code === END ? 'eof_value' : 'expected_ident', 1);
+    }
+    this.#at += word.length;
+    return value;
+  }
+
+  #spend(costBytes: number): void {
+    this.#bytesLeft -= costBytes;
+    if (this.#bytesLeft < 0) throw this.#error('too_large', 0);
+  }
+
+  #enter(): void {
+    if (this.#depth === JSON_MAX_DEPTH) throw this.#error('too_deep', 1);
+    this.#depth += 1;
+    this.#at += 1;
+  }
+
+  #list(): readonly JsonValue[] {
+    this.#enter();
+    const items = this.#items;
+    const base = items.length;
+    let code = this.#peek();
+    while (code !== CLOSE_LIST) {
+      if (items.length > base) {
+        if (code !== COMMA) throw this.#separatorError(code, 'eof_list', 'expected_list_comma');
+        this.#at += 1;
+        if (this.#peek() === CLOSE_LIST) throw this.#error('trailing_comma', 1);
+      } else if (code === END) throw this.#error('eof_list', 1);
+      items.push(this.#value());
+      code = this.#peek();
+    }
+    this.#at += 1;
+    this.#depth -= 1;
+    if (items.length === base) return EMPTY_LIST;
+    this.#spend(JSON_COST_BYTES.list);
+    const list = items.slice(base);
+    items.length = base;
+    return list;
+  }
+
+  #object(): JsonObject {
+    this.#enter();
+    let members: Map<string, JsonValue> | undefined;
+    let code = this.#peek();
+    while (code !== CLOSE_OBJECT) {
+      if (members !== undefined) {
+        if (code !== COMMA) throw this.#separatorError(code, 'eof_object', 'expected_object_comma');
+        this.#at += 1;
+        code = this.#peek();
+        if (code === CLOSE_OBJECT) throw this.#error('trailing_comma', 1);
+        if (code === END) throw this.#error('eof_value', 1);
+      } else if (code === END) throw this.#error('eof_object', 1);
+      if (code !== QUOTE) throw this.#error('key_not_string', 1);
+      this.#at += 1;
+      const name = this.#string();
+      code = this.#peek();
+      if (code !== COLON) throw this.#separatorError(code, 'eof_object', 'expected_colon');
+      this.#at += 1;
+      if (members === undefined) {
+        this.#spend(JSON_COST_BYTES.object);
+        members = new Map();
+      }
+      members.set(name, this.#value());
+      code = this.#peek();
+    }
+    this.#at += 1;
+    this.#depth -= 1;
+    return members ?? EMPTY_OBJECT;
+  }
+
+  #number(first: number): JsonNumber {
+    const start = this.#at;
+    if (first === MINUS) this.#at += 1;
+    this.#integer();
+    if (this.#codeAt(this.#at) === POINT) this.#fraction();
+    if ((this.#codeAt(this.#at) | 0x20) === 0x65) this.#exponent();
+    if (this.#at === start + 1) return DIGITS[first - 0x30]!;
+    this.#spend(JSON_COST_BYTES.number);
+    return new JsonNumber(this.#text.slice(start, this.#at));
+  }
+
+  #integer(): void {
+    const code = this.#codeAt(this.#at);
+    if (!isDigit(code)) throw this.#digitMissing(code);
+    this.#at += 1;
+    if (code !== 0x30) this.#digits();
+    else if (isDigit(this.#codeAt(this.#at))) throw this.#error('invalid_number', 1);
+  }
+
+  #fraction(): void {
+    this.#at += 1;
+    const code = this.#codeAt(this.#at);
+    if (!isDigit(code)) throw this.#digitMissing(code);
+    this.#digits();
+  }
+
+  #exponent(): void {
+    this.#at += 1;
+    const sign = this.#codeAt(this.#at);
+    if (sign === 0x2b || sign === MINUS) this.#at += 1;
+    const code = this.#codeAt(this.#at);
+    if (!isDigit(code)) throw this.#digitMissing(code);
+    this.#digits();
+  }
+
+  #digits(): void {
+    while (isDigit(this.#codeAt(this.#at))) this.#at += 1;
+  }
+
+  #digitMissing(code: number): JsonSyntaxError {
+    return this.#error(code === END ? 'eof_value' : 'invalid_number', 1);
+  }
+
+  /** The rest of a string whose opening quote is taken. */
+  #string(): string {
+    const text = this.#text;
+    const start = this.#at;
+    let at = start;
+    let hasEscapes = false;
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) break;
+      if (code === BACKSLASH) {
+        this.#at = at + 1;
+        this.#checkEscape();
+        at = this.#at - 1;
+        hasEscapes = true;
+      } else if (code < 0x20) {
+        this.#at = at;
+        throw this.#error('control_character', 1);
+      }
+    }
+    if (at >= text.length) {
+      this.#at = text.length;
+      throw this.#error('eof_string', 0);
+    }
+    this.#at = at + 1;
+    if (!this.#isUtf8 && !isUtf8(this.#bytes.subarray(start, at))) {
+      throw this.#error('invalid_unicode', 0);
+    }
+    // One-character strings are shared by the engine.
+    if (at > start + 1) this.#spend(JSON_COST_BYTES.string);
+    // What is checked by here is read alike by JSON.parse, which is quick and takes no memory for pieces.
+    if (hasEscapes) return JSON.parse(text.slice(start - 1, at + 1)) as string;
+    return text.slice(start, at);
+  }
+
+  /** Goes over an escape whose backslash is taken. */
+  #checkEscape(): void {
+    const code = this.#codeAt(this.#at);
+    if (code === END) throw this.#error('eof_string', 0);
+    if (code !== 0x75) {
+      if (!SIMPLE_ESCAPES.has(code)) throw this.#error('invalid_escape', 1);
+      this.#at += 1;
+      return;
+    }
+    this.#at += 1;
+    const unit = this.#hexUnit();
+    if (unit >= 0xdc00 && unit <= 0xdfff) throw this.#error('lone_surrogate', 0);
+    if (unit < 0xd800 || unit > 0xdbff) return;
+    this.#expectInPair(BACKSLASH);
+    this.#expectInPair(0x75);
+    const trail = this.#hexUnit();
+    if (trail < 0xdc00 || trail > 0xdfff) throw this.#error('lone_surrogate', 0);
+  }
+
+  #expectInPair(expected: number): void {
+    const code = this.#codeAt(this.#at);
+    if (code === END) throw this.#error('eof_string', 0);
+    if (code !== expected) throw this.#error('unexpected_end_of_escape', 1);
+    this.#at += 1;
+  }
+
+  /** Four hex digits. The reference takes four bytes at once, so its place is behind them in any case. */
+  #hexUnit(): number {
+    const digits = this.#text.slice(this.#at, this.#at + 4);
+    if (/^[0-9a-fA-F]{4}$/.test(digits)) {
+      this.#at += 4;
+      return Number.parseInt(digits, 16);
+    }
+    const left = this.#bytes.length - this.#byteOffset(this.#at);
+    if (left < 4) throw this.#error('eof_string', left);
+    throw this.#error('invalid_escape', 4);
+  }
+
+  #separatorError(
+    code: number,
+    atEnd: JsonSyntaxErrorCode,
+    otherwise: JsonSyntaxErrorCode,
+  ): JsonSyntaxError {
+    return this.#error(code === END ? atEnd : otherwise, 1);
+  }
+
+  /** Builds an error `further` bytes behind the current character, at most at the end. */
+  #error(code: JsonSyntaxErrorCode, further: number): JsonSyntaxError {
+    const bytes = this.#bytes;
+    const offset = Math.min(bytes.length, this.#byteOffset(this.#at) + further);
+    let line = 1;
+    let lineStart = 0;
+    for (let index = 0; index < offset; index += 1) {
+      if (bytes[index] !== 0x0a) continue;
+      line += 1;
+      lineStart = index + 1;
+    }
+    return new JsonSyntaxError(code, line, offset - lineStart);
+  }
+
+  #byteOffset(at: number): number {
+    if (!this.#isUtf8 || this.#text.length === this.#bytes.length) return at;
+    return Buffer.byteLength(this.#text.slice(0, at), 'utf8');
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/**
+ * Reads one JSON text that must take all of `bytes`. Linear in its length; small strings keep the text of the whole
+ * body alive, so whoever keeps a value for long copies it.
+ * @throws JsonSyntaxError
+ */
+export function parseJson(bytes: Uint8Array): JsonValue {
+  return new JsonParser(bytes).parse();
+}

@@ -1,0 +1,98 @@
+/**
+ * Integers as texts: the interface takes and gives all integers of 64 bits and more as decimal strings
+ * (docs/spec/encode.md §A1, A4; docs/spec/http.md §5.3, §11.2).
+ */
+import { MoveError } from '../errors.ts';
+import { debugString } from '../values/rust-debug.ts';
+
+/** Integer types whose JSON form is a string. */
+export type TextIntegerKind = 'u64' | 'u128' | 'u256' | 'i64' | 'i128' | 'i256';
+
+export type IntegerTextErrorCode =
+  | 'integer_empty'
+  | 'integer_bad_digit'
+  | 'integer_too_large'
+  | 'integer_too_small';
+
+const WHY: Readonly<Record<IntegerTextErrorCode, string>> = {
+  integer_empty: 'cannot parse integer from empty string',
+  integer_bad_digit: 'invalid digit found in string',
+  integer_too_large: 'number too large to fit in target type',
+  integer_too_small: 'number too small to fit in target type',
+};
+
+/** A text that is no integer of the type; `message` is `Parsing u64 string "…" failed, caused by error: {why}`. */
+export class IntegerTextError extends MoveError<IntegerTextErrorCode> {
+  readonly kind: TextIntegerKind;
+  /** The reason alone, for messages that frame it differently. */
+  readonly why: string;
+
+  constructor(code: IntegerTextErrorCode, kind: TextIntegerKind, text: string) {
+    const why = WHY[code];
+    const type = INTEGERS[kind].shownAs;
+    super(code, `Parsing ${type} string ${debugString(text)} failed, caused by error: ${why}`);
+    this.kind = kind;
+    this.why = why;
+  }
+}
+
+interface IntegerRange {
+  readonly min: bigint;
+  readonly max: bigint;
+  /** How messages name the type. */
+  readonly shownAs: string;
+}
+
+const INTEGERS: Readonly<Record<TextIntegerKind, IntegerRange>> = {
+  u64: { min: 0n, max: 2n ** 64n - 1n, shownAs: 'u64' },
+  u128: { min: 0n, max: 2n ** 128n - 1n, shownAs: 'u128' },
+  u256: { min: 0n, max: 2n ** 256n - 1n, shownAs: 'move_core_types::int256::U256' },
+  i64: { min: -(2n ** 63n), max: 2n ** 63n - 1n, shownAs: 'i64' },
+  i128: { min: -(2n ** 127n), max: 2n ** 127n - 1n, shownAs: 'i128' },
+  i256: { min: -(2n ** 255n), max: 2n ** 255n - 1n, shownAs: 'move_core_types::int256::I256' },
+};
+
+/** Digits of 2^256 - 1; more of them (leading zeros apart) never fit and are never given to BigInt. */
+const MAX_DIGITS = 78;
+/** Longest text that a double holds exactly whatever its digits. */
+const EXACT_DIGITS = 15;
+
+/**
+ * Reads an integer: optional `+` (signed kinds also `-`), then decimal digits, leading zeros allowed. The digits
+ * before the first bad character decide first, as the reference reads from left to right: a number that overflows
+ * there is too large, not badly written. Linear in the text.
+ * @throws IntegerTextError
+ */
+export function parseIntegerText(text: string, kind: TextIntegerKind): bigint {
+  const { min, max } = INTEGERS[kind];
+  if (text === '') throw new IntegerTextError('integer_empty', kind, text);
+  const first = text.charCodeAt(0);
+  const negative = first === 0x2d && min < 0n;
+  const start = first === 0x2b || negative ? 1 : 0;
+  let end = start;
+  let small = 0;
+  while (end < text.length && isDigit(text.charCodeAt(end))) {
+    small = small * 10 + (text.charCodeAt(end) - 0x30);
+    end += 1;
+  }
+  const complete = end === text.length && end > start;
+  if (complete && end - start <= EXACT_DIGITS) return BigInt(negative ? -small : small);
+  let significant = start;
+  while (significant < end && text.charCodeAt(significant) === 0x30) significant += 1;
+  const tooLong = end - significant > MAX_DIGITS;
+  const magnitude = tooLong ? max + 2n : BigInt(text.slice(significant, end));
+  const value = negative ? -magnitude : magnitude;
+  if (value > max) throw new IntegerTextError('integer_too_large', kind, text);
+  if (value < min) throw new IntegerTextError('integer_too_small', kind, text);
+  if (!complete) throw new IntegerTextError('integer_bad_digit', kind, text);
+  return value;
+}
+
+/** Reads a u64 text. @throws IntegerTextError */
+export function parseU64(text: string): bigint {
+  return parseIntegerText(text, 'u64');
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}

@@ -1,0 +1,245 @@
+/**
+ * The ABI of modules and scripts as the interface shows it: plain objects whose keys stand in the
+ * interface's order (docs/spec/move.md §2, §5; docs/spec/http.md §8). The module must have been read under
+ * DEFAULT_LOADER_LIMITS: what loads only under wider ones has no ABI.
+ *
+ * A small hostile module can print gigabytes, because a struct's two bytes in a signature print
+ * hundreds of characters and thousands of functions can share a signature (§6). So texts and parts
+ * are built once and shared, and counted while they are built.
+ */
+
+import { ADDRESS_ONE, formatAddress } from '../types/address.ts';
+import { type AbilitySet, abilityNames } from '../types/type-tag.ts';
+import { AbiError, MAX_ABI_JSON_BYTES } from './abi-error.ts';
+import { JsonSize } from './abi-json-size.ts';
+import { AbiTexts } from './abi-texts.ts';
+import type {
+  CompiledModule,
+  CompiledScript,
+  FieldDefinition,
+  FunctionDefinition,
+  ModuleId,
+  StructDefinition,
+  VariantDefinition,
+  Visibility,
+} from './compiled.ts';
+import { ATTRIBUTE_KINDS, type MetadataAttribute, moduleMetadata } from './metadata.ts';
+import { functionNameOfHandle, moduleIdOf } from './names.ts';
+
+/** A type parameter; whether it is phantom is not shown. */
+export interface GenericTypeParameterAbi {
+  readonly constraints: readonly string[];
+}
+
+export interface FunctionAbi {
+  readonly name: string;
+  readonly visibility: Visibility;
+  readonly is_entry: boolean;
+  readonly is_view: boolean;
+  readonly generic_type_params: readonly GenericTypeParameterAbi[];
+  readonly params: readonly string[];
+  readonly return: readonly string[];
+}
+
+export interface FieldAbi {
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface VariantAbi {
+  readonly name: string;
+  readonly fields: readonly FieldAbi[];
+}
+
+export interface StructAbi {
+  readonly name: string;
+  readonly is_native: boolean;
+  readonly is_event: boolean;
+  readonly is_enum: boolean;
+  readonly abilities: readonly string[];
+  readonly generic_type_params: readonly GenericTypeParameterAbi[];
+  readonly fields: readonly FieldAbi[];
+  readonly variants: readonly VariantAbi[];
+}
+
+export interface ModuleAbi {
+  readonly address: string;
+  readonly name: string;
+  readonly friends: readonly string[];
+  readonly exposed_functions: readonly FunctionAbi[];
+  readonly structs: readonly StructAbi[];
+}
+
+/** What the parts of one ABI are made from. */
+interface AbiSource {
+  readonly module: CompiledModule;
+  readonly texts: AbiTexts;
+  /** Function handle → what all definitions of that handle show alike. */
+  readonly signatures: Map<number, FunctionSignatureAbi>;
+}
+
+type FunctionSignatureAbi = Pick<FunctionAbi, 'generic_type_params' | 'params' | 'return'>;
+
+/**
+ * The ABI of a module.
+ * @throws AbiError `abi_too_large` when its types alone print more than `maxBytes`;
+ * `option_without_value`.
+ */
+export function moduleAbi(module: CompiledModule, maxBytes = MAX_ABI_JSON_BYTES): ModuleAbi {
+  const texts = new AbiTexts(module, maxBytes);
+  const source: AbiSource = { module, texts, signatures: new Map() };
+  const { structAttributes, functionAttributes } = moduleMetadata(module);
+  const self = moduleIdOf(module);
+  const functions: FunctionAbi[] = [];
+  for (const definition of module.functionDefinitions) {
+    const name = functionNameOfHandle(module, definition.handle);
+    const isView = hasKind(functionAttributes.get(name), VIEW_KINDS);
+    if (!isExposed(definition, isView)) continue;
+    functions.push(functionAbi(source, definition, name, isView));
+  }
+  const structs = module.structDefinitions.map((definition) => {
+    const name = module.identifiers[module.structHandles[definition.handle]!.name]!;
+    return structAbi(source, self, definition, name, hasKind(structAttributes.get(name), EVENT));
+  });
+  return {
+    address: formatAddress(self.address),
+    name: self.name,
+    friends: module.friends.map(({ address, name }) => {
+      return `${formatAddress(module.addresses[address]!)}::${module.identifiers[name]!}`;
+    }),
+    exposed_functions: functions,
+    structs,
+  };
+}
+
+/**
+ * The JSON text of a module's ABI, without spaces.
+ * @throws AbiError `abi_too_large` above `maxBytes` of text; `option_without_value`.
+ */
+export function moduleAbiJson(module: CompiledModule, maxBytes = MAX_ABI_JSON_BYTES): string {
+  const abi = moduleAbi(module, maxBytes);
+  // Counted before it is printed: shared parts make the text larger than anything held in memory so
+  // far.
+  new JsonSize(maxBytes).add(abi);
+  return JSON.stringify(abi);
+}
+
+/**
+ * The ABI of a script's one function, called `main`.
+ * @throws AbiError `abi_too_large` when its types print more than `maxBytes`.
+ */
+export function functionAbiOfScript(
+  script: CompiledScript,
+  maxBytes = MAX_ABI_JSON_BYTES,
+): FunctionAbi {
+  return {
+    name: 'main',
+    visibility: 'public',
+    is_entry: true,
+    is_view: false,
+    generic_type_params: script.typeParameters.map(typeParameterAbi),
+    params: new AbiTexts(script, maxBytes).signature(script.parameters),
+    return: [],
+  };
+}
+
+const VIEW_KINDS: readonly number[] = [
+  ATTRIBUTE_KINDS.legacyViewFunction,
+  ATTRIBUTE_KINDS.viewFunction,
+];
+const EVENT: readonly number[] = [ATTRIBUTE_KINDS.event];
+
+function hasKind(
+  attributes: readonly MetadataAttribute[] | undefined,
+  kinds: readonly number[],
+): boolean {
+  return attributes?.some(({ kind }) => kinds.includes(kind)) ?? false;
+}
+
+function isExposed(definition: FunctionDefinition, isView: boolean): boolean {
+  return definition.isEntry || definition.visibility !== 'private' || isView;
+}
+
+function typeParameterAbi(constraints: AbilitySet): GenericTypeParameterAbi {
+  return { constraints: abilityNames(constraints) };
+}
+
+function functionAbi(
+  source: AbiSource,
+  definition: FunctionDefinition,
+  name: string,
+  isView: boolean,
+): FunctionAbi {
+  let signature = source.signatures.get(definition.handle);
+  if (signature === undefined) {
+    const handle = source.module.functionHandles[definition.handle]!;
+    signature = {
+      generic_type_params: handle.typeParameters.map(typeParameterAbi),
+      params: source.texts.signature(handle.parameters),
+      return: source.texts.signature(handle.return),
+    };
+    source.signatures.set(definition.handle, signature);
+  }
+  const { visibility, isEntry } = definition;
+  return { name, visibility, is_entry: isEntry, is_view: isView, ...signature };
+}
+
+function structAbi(
+  source: AbiSource,
+  self: ModuleId,
+  definition: StructDefinition,
+  name: string,
+  isEvent: boolean,
+): StructAbi {
+  const handle = source.module.structHandles[definition.handle]!;
+  const shape = optionShape(source, self, definition) ?? {
+    is_enum: definition.kind === 'enum',
+    fields: definition.kind === 'struct' ? fieldAbis(source, definition.fields) : [],
+    variants: definition.kind === 'enum' ? variantAbis(source, definition.variants) : [],
+  };
+  return {
+    name,
+    is_native: definition.kind === 'native',
+    is_event: isEvent,
+    is_enum: shape.is_enum,
+    abilities: abilityNames(handle.abilities),
+    generic_type_params: handle.typeParameters.map((parameter) =>
+      typeParameterAbi(parameter.constraints),
+    ),
+    fields: shape.fields,
+    variants: shape.variants,
+  };
+}
+
+function fieldAbis(source: AbiSource, fields: readonly FieldDefinition[]): FieldAbi[] {
+  return fields.map(({ name, type }) => ({
+    name: source.module.identifiers[name]!,
+    type: source.texts.type(type),
+  }));
+}
+
+function variantAbis(source: AbiSource, variants: readonly VariantDefinition[]): VariantAbi[] {
+  return variants.map(({ name, fields }) => ({
+    name: source.module.identifiers[name]!,
+    fields: fieldAbis(source, fields),
+  }));
+}
+
+/**
+ * In `0x1::option` every enum of two variants is shown as the struct that Option was before it
+ * became an enum, so that clients need not know (docs/spec/move.md §2.1).
+ */
+function optionShape(
+  source: AbiSource,
+  self: ModuleId,
+  definition: StructDefinition,
+): Pick<StructAbi, 'is_enum' | 'fields' | 'variants'> | undefined {
+  if (self.address !== ADDRESS_ONE || self.name !== 'option') return undefined;
+  if (definition.kind !== 'enum' || definition.variants.length !== 2) return undefined;
+  const value = definition.variants[1]!.fields[0];
+  if (value === undefined) {
+    throw new AbiError('option_without_value', 'second variant of an option without a field');
+  }
+  const type = `vector<${source.texts.type(value.type)}>`;
+  return { is_enum: false, fields: [{ name: 'vec', type }], variants: [] };
+}

@@ -1,0 +1,218 @@
+/**
+ * The check that every index has a target, which is part of loading (docs/spec/move.md §1.11). Nothing
+ * beyond it is verified: no types on the stack, no duplicate names. Linear in the size of the
+ * binary: what code asks again and again, the highest type parameter of a signature, is found once
+ * (§6).
+ */
+import { MAX_LOCAL_INDEX } from './binary-limits.ts';
+import { checkCode, checkIndex, checkTypeParameters } from './bounds-check-code.ts';
+import type {
+  BinaryTables,
+  CompiledModule,
+  CompiledScript,
+  FieldDefinition,
+  FunctionDefinition,
+  Instantiation,
+  ModuleHandle,
+  SignatureToken,
+  StructDefinition,
+} from './compiled.ts';
+import { BinaryFormatError } from './format-error.ts';
+
+/** Stands for "no type parameter" where the highest one is asked for. */
+const NO_TYPE_PARAMETER = -1;
+
+/** Asserts that every index of a module has a target. @throws BinaryFormatError */
+export function checkModuleBounds(module: CompiledModule): void {
+  checkIndex('self module handle', module.selfHandle, module.moduleHandles.length);
+  const highest = checkSharedTables(module);
+  for (const friend of module.friends) checkModuleHandle(module, friend);
+  const structs = module.structDefinitions;
+  for (const definition of structs) checkStructDefinition(module, definition);
+  checkFieldHandles(module);
+  checkInstantiations(module, 'struct', module.structInstantiations, structs.length);
+  checkInstantiations(module, 'field', module.fieldInstantiations, module.fieldHandles.length);
+  checkInstantiations(
+    module,
+    'variant field',
+    module.variantFieldInstantiations,
+    module.variantFieldHandles.length,
+  );
+  checkInstantiations(
+    module,
+    'struct variant',
+    module.structVariantInstantiations,
+    module.structVariantHandles.length,
+  );
+  for (const definition of module.functionDefinitions) {
+    checkFunctionDefinition(module, definition, highest);
+  }
+}
+
+/** Asserts that every index of a script has a target. @throws BinaryFormatError */
+export function checkScriptBounds(script: CompiledScript): void {
+  const highest = checkSharedTables(script);
+  checkIndex('parameters signature', script.parameters, script.signatures.length);
+  const typeParameterCount = script.typeParameters.length;
+  checkTypeParameters('script', highest[script.parameters]!, typeParameterCount);
+  checkLocals(script, script.code.locals, script.parameters);
+  checkCode(script, script.code, {
+    highestTypeParameters: highest,
+    typeParameterCount,
+    parameters: script.parameters,
+  });
+}
+
+/** Checks what modules and scripts share; gives the highest type parameter of each signature. */
+function checkSharedTables(tables: BinaryTables): number[] {
+  const highest = tables.signatures.map((signature) => checkTokens(tables, signature));
+  for (const constant of tables.constants) checkToken(tables, constant.type);
+  for (const handle of tables.moduleHandles) checkModuleHandle(tables, handle);
+  for (const handle of tables.structHandles) {
+    checkIndex('module handle', handle.module, tables.moduleHandles.length);
+    checkIndex('struct name', handle.name, tables.identifiers.length);
+  }
+  for (const handle of tables.functionHandles) {
+    checkIndex('module handle', handle.module, tables.moduleHandles.length);
+    checkIndex('function name', handle.name, tables.identifiers.length);
+    checkIndex('parameters signature', handle.parameters, tables.signatures.length);
+    checkIndex('return signature', handle.return, tables.signatures.length);
+    const declared = handle.typeParameters.length;
+    checkTypeParameters('parameters', highest[handle.parameters]!, declared);
+    checkTypeParameters('results', highest[handle.return]!, declared);
+  }
+  const { functionInstantiations, functionHandles } = tables;
+  checkInstantiations(tables, 'function', functionInstantiations, functionHandles.length);
+  return highest;
+}
+
+function checkModuleHandle(tables: BinaryTables, handle: ModuleHandle): void {
+  checkIndex('address', handle.address, tables.addresses.length);
+  checkIndex('module name', handle.name, tables.identifiers.length);
+}
+
+function checkInstantiations(
+  tables: BinaryTables,
+  what: string,
+  instantiations: readonly Instantiation[],
+  targetCount: number,
+): void {
+  for (const { handle, signature } of instantiations) {
+    checkIndex(what, handle, targetCount);
+    checkIndex('type arguments', signature, tables.signatures.length);
+  }
+}
+
+function checkTokens(tables: BinaryTables, tokens: readonly SignatureToken[]): number {
+  let highest = NO_TYPE_PARAMETER;
+  for (const token of tokens) highest = Math.max(highest, checkToken(tables, token));
+  return highest;
+}
+
+/** Checks the structs inside a type; gives its highest type parameter, -1 for none. */
+function checkToken(tables: BinaryTables, token: SignatureToken): number {
+  switch (token.kind) {
+    case 'typeParameter':
+      return token.index;
+    case 'vector':
+      return checkToken(tables, token.element);
+    case 'reference':
+      return checkToken(tables, token.to);
+    case 'function':
+      return Math.max(checkTokens(tables, token.args), checkTokens(tables, token.results));
+    case 'struct': {
+      checkIndex('struct handle', token.handle, tables.structHandles.length);
+      const declared = tables.structHandles[token.handle]!.typeParameters.length;
+      const given = token.typeArguments.length;
+      if (given !== declared) {
+        const detail = `struct handle ${token.handle} with ${given} of ${declared} type arguments`;
+        throw new BinaryFormatError('bad_arity', detail);
+      }
+      return checkTokens(tables, token.typeArguments);
+    }
+    default:
+      return NO_TYPE_PARAMETER;
+  }
+}
+
+function checkStructDefinition(module: CompiledModule, definition: StructDefinition): void {
+  checkIndex('struct handle', definition.handle, module.structHandles.length);
+  const declared = module.structHandles[definition.handle]!.typeParameters.length;
+  if (definition.kind === 'struct') checkFields(module, definition.fields, declared);
+  if (definition.kind !== 'enum') return;
+  if (definition.variants.length === 0) {
+    throw new BinaryFormatError('out_of_bounds', 'enum without variants');
+  }
+  for (const variant of definition.variants) {
+    checkIndex('variant name', variant.name, module.identifiers.length);
+    checkFields(module, variant.fields, declared);
+  }
+}
+
+function checkFields(
+  module: CompiledModule,
+  fields: readonly FieldDefinition[],
+  declared: number,
+): void {
+  for (const field of fields) {
+    checkIndex('field name', field.name, module.identifiers.length);
+    checkTypeParameters('field', checkToken(module, field.type), declared);
+  }
+}
+
+/** Field offsets and variants; the owners' own indices are in bounds by now. */
+function checkFieldHandles(module: CompiledModule): void {
+  const structs = module.structDefinitions;
+  for (const { owner, field } of module.fieldHandles) {
+    checkIndex('struct definition', owner, structs.length);
+    const definition = structs[owner]!;
+    checkIndex('field', field, definition.kind === 'struct' ? definition.fields.length : 0);
+  }
+  for (const { owner, field, variants } of module.variantFieldHandles) {
+    checkIndex('struct definition', owner, structs.length);
+    if (variants.length === 0) {
+      throw new BinaryFormatError('out_of_bounds', 'variant field handle without variants');
+    }
+    for (const variant of variants) {
+      checkIndex('variant field', field, variantOf(structs[owner]!, variant).fields.length);
+    }
+  }
+  for (const { owner, variant } of module.structVariantHandles) {
+    checkIndex('struct definition', owner, structs.length);
+    variantOf(structs[owner]!, variant);
+  }
+}
+
+function variantOf(
+  definition: StructDefinition,
+  variant: number,
+): { readonly fields: readonly FieldDefinition[] } {
+  const variants = definition.kind === 'enum' ? definition.variants : [];
+  checkIndex('variant', variant, variants.length);
+  return variants[variant]!;
+}
+
+function checkFunctionDefinition(
+  module: CompiledModule,
+  definition: FunctionDefinition,
+  highestTypeParameters: readonly number[],
+): void {
+  checkIndex('function handle', definition.handle, module.functionHandles.length);
+  for (const acquired of definition.acquires) {
+    checkIndex('acquired struct', acquired, module.structDefinitions.length);
+  }
+  if (definition.code === undefined) return;
+  const handle = module.functionHandles[definition.handle]!;
+  const { parameters } = handle;
+  const typeParameterCount = handle.typeParameters.length;
+  checkLocals(module, definition.code.locals, parameters);
+  checkCode(module, definition.code, { highestTypeParameters, typeParameterCount, parameters });
+}
+
+function checkLocals(tables: BinaryTables, locals: number, parameters: number): void {
+  checkIndex('locals signature', locals, tables.signatures.length);
+  const count = tables.signatures[locals]!.length + tables.signatures[parameters]!.length;
+  if (count > MAX_LOCAL_INDEX) {
+    throw new BinaryFormatError('limit_exceeded', `${count} locals above ${MAX_LOCAL_INDEX}`);
+  }
+}

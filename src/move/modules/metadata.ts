@@ -1,0 +1,157 @@
+/**
+ * What compilers write about a module beside its code: error texts, and attributes of functions and
+ * structs (docs/spec/move.md §2.3). Names come from attackers, so all collections are Maps.
+ */
+import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { MoveError } from '../errors.ts';
+import { parseStructTag } from '../types/type-parser.ts';
+import type { StructTag } from '../types/type-tag.ts';
+import { VERSION_5_ENTRY } from './binary-limits.ts';
+import type { CompiledModule } from './compiled.ts';
+
+/** An attribute: what it says, and its arguments. Unknown kinds are kept. */
+export interface MetadataAttribute {
+  /** One of ATTRIBUTE_KINDS, or any other u8. */
+  readonly kind: number;
+  readonly args: readonly string[];
+}
+
+/** The attribute kinds that have a meaning; 0 is the view function of old compilers. */
+export const ATTRIBUTE_KINDS = {
+  legacyViewFunction: 0,
+  viewFunction: 1,
+  resourceGroup: 2,
+  resourceGroupMember: 3,
+  event: 4,
+  randomness: 5,
+} as const;
+
+export interface ErrorDescription {
+  readonly codeName: string;
+  readonly codeDescription: string;
+}
+
+export interface ModuleMetadata {
+  /** Abort code → its name and text. */
+  readonly errors: ReadonlyMap<bigint, ErrorDescription>;
+  /** Struct name → attributes. */
+  readonly structAttributes: ReadonlyMap<string, readonly MetadataAttribute[]>;
+  /** Function name → attributes. */
+  readonly functionAttributes: ReadonlyMap<string, readonly MetadataAttribute[]>;
+}
+
+const KEY_V1 = Buffer.from('aptos::metadata_v1', 'ascii');
+const KEY_V0 = Buffer.from('aptos::metadata_v0', 'ascii');
+
+/**
+ * Least bytes of an entry: u64 and two empty strings; an empty name and no attributes; kind and no
+ * arguments.
+ */
+const MIN_ERROR_BYTES = 10;
+const MIN_NAMED_BYTES = 2;
+const MIN_ATTRIBUTE_BYTES = 2;
+
+const NO_METADATA: ModuleMetadata = {
+  errors: new Map(),
+  structAttributes: new Map(),
+  functionAttributes: new Map(),
+};
+
+/**
+ * The metadata ABIs go by: in modules of version 5 attributes do not count. Empty maps when the
+ * module has no metadata, or none that decodes.
+ */
+export function moduleMetadata(module: CompiledModule): ModuleMetadata {
+  const metadata = storedMetadata(module);
+  if (module.version !== VERSION_5_ENTRY) return metadata;
+  return { ...NO_METADATA, errors: metadata.errors };
+}
+
+/**
+ * The group that keeps a struct's values, `undefined` for a plain resource: the first membership
+ * whose container parses. Attributes count here whatever the module's version.
+ */
+export function resourceGroupOf(module: CompiledModule, structName: string): StructTag | undefined {
+  for (const { kind, args } of storedMetadata(module).structAttributes.get(structName) ?? []) {
+    if (kind !== ATTRIBUTE_KINDS.resourceGroupMember || args[0] === undefined) continue;
+    const container = structTagOrNone(args[0]);
+    if (container !== undefined) return container;
+  }
+  return undefined;
+}
+
+function structTagOrNone(text: string): StructTag | undefined {
+  try {
+    return parseStructTag(text);
+  } catch (error) {
+    if (error instanceof MoveError) return undefined;
+    throw error;
+  }
+}
+
+/** Decoded once per module: reading a resource asks for it every time. */
+const decoded = new WeakMap<CompiledModule, ModuleMetadata>();
+
+function storedMetadata(module: CompiledModule): ModuleMetadata {
+  let metadata = decoded.get(module);
+  if (metadata === undefined) {
+    metadata = decodeMetadata(module) ?? NO_METADATA;
+    decoded.set(module, metadata);
+  }
+  return metadata;
+}
+
+/** The first v1 entry, decodable or not, hides all v0 entries. */
+function decodeMetadata(module: CompiledModule): ModuleMetadata | undefined {
+  const v1 = module.metadata.find(({ key }) => KEY_V1.equals(key));
+  if (v1 !== undefined) return decodeOrNone(v1.value, readMetadataV1);
+  const v0 = module.metadata.find(({ key }) => KEY_V0.equals(key));
+  return v0 && decodeOrNone(v0.value, readMetadataV0);
+}
+
+function decodeOrNone(
+  bytes: Uint8Array,
+  read: (reader: BcsReader) => ModuleMetadata,
+): ModuleMetadata | undefined {
+  try {
+    return decodeBcs(bytes, read);
+  } catch (error) {
+    if (error instanceof MoveError) return undefined;
+    throw error;
+  }
+}
+
+function readMetadataV0(reader: BcsReader): ModuleMetadata {
+  return { ...NO_METADATA, errors: readErrors(reader) };
+}
+
+function readMetadataV1(reader: BcsReader): ModuleMetadata {
+  const errors = readErrors(reader);
+  const structAttributes = readAttributes(reader);
+  const functionAttributes = readAttributes(reader);
+  return { errors, structAttributes, functionAttributes };
+}
+
+function readErrors(reader: BcsReader): ReadonlyMap<bigint, ErrorDescription> {
+  return new Map(
+    reader.map(
+      MIN_ERROR_BYTES,
+      (at) => at.u64(),
+      (at) => ({ codeName: at.string(), codeDescription: at.string() }),
+    ),
+  );
+}
+
+function readAttributes(reader: BcsReader): ReadonlyMap<string, readonly MetadataAttribute[]> {
+  return new Map(
+    reader.map(
+      MIN_NAMED_BYTES,
+      (at) => at.string(),
+      (at) =>
+        at.vector(MIN_ATTRIBUTE_BYTES, (item) => ({
+          kind: item.u8(),
+          args: item.vector(1, (argument) => argument.string()),
+        })),
+    ),
+  );
+}

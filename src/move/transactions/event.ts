@@ -1,0 +1,105 @@
+/**
+ * Events of transactions, and events as the interface's BCS form gives them (docs/spec/ledger.md §1.3,
+ * http.md §7.5).
+ */
+
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import { domainHash } from '../crypto/hash.ts';
+import type { Address } from '../types/address.ts';
+import { readTypeTag, type TypeTag, writeTypeTag } from '../types/type-tag.ts';
+
+/** Identifies an event stream: 40 bare bytes on the wire. */
+export interface EventKey {
+  readonly creationNumber: bigint;
+  readonly address: Address;
+}
+
+/** A handle event: it has its place in a stream. */
+export interface StreamEvent {
+  readonly kind: 'v1';
+  readonly key: EventKey;
+  readonly sequenceNumber: bigint;
+  readonly typeTag: TypeTag;
+  /** BCS of the event's own value. */
+  readonly data: Buffer;
+}
+
+/** A module event: it belongs to no stream. */
+export interface ModuleEvent {
+  readonly kind: 'v2';
+  readonly typeTag: TypeTag;
+  /** BCS of the event's own value. */
+  readonly data: Buffer;
+}
+
+export type ContractEvent = StreamEvent | ModuleEvent;
+
+/** An event with the version of its transaction. */
+export interface VersionedEvent {
+  readonly version: bigint;
+  readonly event: ContractEvent;
+}
+
+/** Fewest bytes an event takes: V2, a primitive type, no data. */
+export const MIN_EVENT_BYTES = 3;
+
+/** Reads an event key. @throws BcsError */
+export function readEventKey(reader: BcsReader): EventKey {
+  const creationNumber = reader.u64();
+  return { creationNumber, address: reader.address() };
+}
+
+/** Writes an event key. */
+export function writeEventKey(writer: BcsWriter, key: EventKey): void {
+  writer.u64(key.creationNumber).address(key.address);
+}
+
+/** Reads an event. @throws BcsError */
+export function readContractEvent(reader: BcsReader): ContractEvent {
+  if (reader.variant(2, 'ContractEvent') === 1) {
+    const typeTag = readTypeTag(reader);
+    return { kind: 'v2', typeTag, data: reader.bytes() };
+  }
+  const key = readEventKey(reader);
+  const sequenceNumber = reader.u64();
+  const typeTag = readTypeTag(reader);
+  return { kind: 'v1', key, sequenceNumber, typeTag, data: reader.bytes() };
+}
+
+/** Writes an event. */
+export function writeContractEvent(writer: BcsWriter, event: ContractEvent): void {
+  if (event.kind === 'v1') {
+    writer.uleb32(0);
+    writeEventKey(writer, event.key);
+    writer.u64(event.sequenceNumber);
+  } else {
+    writer.uleb32(1);
+  }
+  writeTypeTag(writer, event.typeTag);
+  writer.bytes(event.data);
+}
+
+/** Reads the BCS answer of the events operation. @throws BcsError */
+export function readVersionedEvents(reader: BcsReader): VersionedEvent[] {
+  return reader.vector(8 + MIN_EVENT_BYTES, (inner) => {
+    const version = inner.u64();
+    return { version, event: readContractEvent(inner) };
+  });
+}
+
+/** Writes the BCS answer of the events operation. */
+export function writeVersionedEvents(writer: BcsWriter, events: readonly VersionedEvent[]): void {
+  writer.vector(events, (inner, { version, event }) => {
+    inner.u64(version);
+    writeContractEvent(inner, event);
+  });
+}
+
+/**
+ * The leaf of an event in its transaction's event accumulator: of the event's own BCS
+ * (docs/spec/ledger.md §2.7).
+ */
+export function contractEventHash(eventBytes: Uint8Array): Buffer {
+  return domainHash('ContractEvent', eventBytes);
+}

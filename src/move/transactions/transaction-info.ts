@@ -1,0 +1,213 @@
+/** Transaction infos: what came of a transaction, in hashes (docs/spec/ledger.md §3.3). */
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
+import { domainHash } from '../crypto/hash.ts';
+import type { ModuleId } from '../modules/compiled.ts';
+import { readModuleId, writeModuleId } from '../types/module-id.ts';
+
+/** Where an abort or failure happened: in a module, or in the transaction's script. */
+export type AbortLocation =
+  | { readonly kind: 'module'; readonly module: ModuleId }
+  | { readonly kind: 'script' };
+
+/** What the aborting module says of its code. */
+export interface AbortInfo {
+  readonly reasonName: string;
+  readonly description: string;
+}
+
+export type ExecutionStatus =
+  | { readonly kind: 'success' | 'outOfGas' }
+  | {
+      readonly kind: 'moveAbort';
+      readonly location: AbortLocation;
+      readonly code: bigint;
+      readonly info: AbortInfo | undefined;
+    }
+  | {
+      readonly kind: 'executionFailure';
+      readonly location: AbortLocation;
+      /** Index of the function in its module, u16. */
+      readonly function: number;
+      /** Index of the instruction in the function, u16. */
+      readonly codeOffset: number;
+    }
+  | { readonly kind: 'miscellaneousError'; readonly statusCode: bigint | undefined };
+
+/** All hashes are 32 bytes. */
+interface InfoContent {
+  /** Gas units. */
+  readonly gasUsed: bigint;
+  readonly status: ExecutionStatus;
+  readonly transactionHash: Buffer;
+  readonly eventRootHash: Buffer;
+  readonly stateChangeHash: Buffer;
+  /** Present at the last transaction of a block. */
+  readonly stateCheckpointHash: Buffer | undefined;
+  readonly auxiliaryInfoHash: Buffer | undefined;
+}
+
+export type TransactionInfo =
+  | ({ readonly kind: 'v0' } & InfoContent)
+  | ({
+      readonly kind: 'v1';
+      readonly hotStateCheckpointHash: Buffer | undefined;
+      /** RESERVED_INFO_HASHES of them. */
+      readonly reserved: readonly (Buffer | undefined)[];
+    } & InfoContent);
+
+/** Hashes a V1 info keeps free. */
+const RESERVED_INFO_HASHES = 8;
+
+/** Where a transaction stands in its block, kept beside the ledger; hashed into the info. */
+export type PersistedAuxiliaryInfo =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'v1' | 'timestampNotYetAssignedV1';
+      /** u32. */
+      readonly transactionIndex: number;
+    };
+
+/** Reads a transaction info. @throws BcsError */
+export function readTransactionInfo(reader: BcsReader): TransactionInfo {
+  const variant = reader.variant(2, 'TransactionInfo');
+  const content = {
+    gasUsed: reader.u64(),
+    status: readExecutionStatus(reader),
+    transactionHash: readHash(reader),
+    eventRootHash: readHash(reader),
+    stateChangeHash: readHash(reader),
+    stateCheckpointHash: reader.option(readHash),
+  };
+  if (variant === 0) return { kind: 'v0', ...content, auxiliaryInfoHash: reader.option(readHash) };
+  const hotStateCheckpointHash = reader.option(readHash);
+  const auxiliaryInfoHash = reader.option(readHash);
+  const reserved: (Buffer | undefined)[] = [];
+  for (let index = 0; index < RESERVED_INFO_HASHES; index += 1) {
+    reserved.push(reader.option(readHash));
+  }
+  return { kind: 'v1', ...content, hotStateCheckpointHash, auxiliaryInfoHash, reserved };
+}
+
+/** Writes a transaction info. */
+export function writeTransactionInfo(writer: BcsWriter, info: TransactionInfo): void {
+  writer.uleb32(info.kind === 'v0' ? 0 : 1).u64(info.gasUsed);
+  writeExecutionStatus(writer, info.status);
+  writeHash(writer, info.transactionHash);
+  writeHash(writer, info.eventRootHash);
+  writeHash(writer, info.stateChangeHash);
+  writer.option(info.stateCheckpointHash, writeHash);
+  if (info.kind === 'v1') writer.option(info.hotStateCheckpointHash, writeHash);
+  writer.option(info.auxiliaryInfoHash, writeHash);
+  if (info.kind === 'v0') return;
+  if (info.reserved.length !== RESERVED_INFO_HASHES) {
+    throw new RangeError(`${info.reserved.length} reserved hashes, not ${RESERVED_INFO_HASHES}`);
+  }
+  for (const hash of info.reserved) writer.option(hash, writeHash);
+}
+
+/** The BCS of a transaction info. */
+export function encodeTransactionInfo(info: TransactionInfo): Buffer {
+  return encodeBcs((writer) => writeTransactionInfo(writer, info));
+}
+
+/** The leaf of a transaction in the ledger's accumulator: of the info's own bytes. */
+export function transactionInfoHash(infoBytes: Uint8Array): Buffer {
+  return domainHash('TransactionInfo', infoBytes);
+}
+
+/** Reads an execution status. @throws BcsError */
+export function readExecutionStatus(reader: BcsReader): ExecutionStatus {
+  switch (reader.variant(5, 'ExecutionStatus')) {
+    case 0:
+      return { kind: 'success' };
+    case 1:
+      return { kind: 'outOfGas' };
+    case 2: {
+      const location = readLocation(reader);
+      const code = reader.u64();
+      return { kind: 'moveAbort', location, code, info: reader.option(readAbortInfo) };
+    }
+    case 3: {
+      const location = readLocation(reader);
+      const index = reader.u16();
+      return {
+        kind: 'executionFailure',
+        location,
+        function: index,
+        codeOffset: reader.u16(),
+      };
+    }
+    default:
+      return { kind: 'miscellaneousError', statusCode: reader.option((inner) => inner.u64()) };
+  }
+}
+
+/** Writes an execution status. */
+export function writeExecutionStatus(writer: BcsWriter, status: ExecutionStatus): void {
+  switch (status.kind) {
+    case 'success':
+      writer.uleb32(0);
+      return;
+    case 'outOfGas':
+      writer.uleb32(1);
+      return;
+    case 'moveAbort':
+      writer.uleb32(2);
+      writeLocation(writer, status.location);
+      writer.u64(status.code);
+      writer.option(status.info, (inner, info) =>
+        inner.string(info.reasonName).string(info.description),
+      );
+      return;
+    case 'executionFailure':
+      writer.uleb32(3);
+      writeLocation(writer, status.location);
+      writer.u16(status.function).u16(status.codeOffset);
+      return;
+    case 'miscellaneousError':
+      writer.uleb32(4);
+      writer.option(status.statusCode, (inner, code) => inner.u64(code));
+  }
+}
+
+function readAbortInfo(reader: BcsReader): AbortInfo {
+  const reasonName = reader.string();
+  return { reasonName, description: reader.string() };
+}
+
+function readLocation(reader: BcsReader): AbortLocation {
+  if (reader.variant(2, 'AbortLocation') === 1) return { kind: 'script' };
+  return { kind: 'module', module: readModuleId(reader) };
+}
+
+function writeLocation(writer: BcsWriter, location: AbortLocation): void {
+  writer.uleb32(location.kind === 'module' ? 0 : 1);
+  if (location.kind === 'module') writeModuleId(writer, location.module);
+}
+
+const AUXILIARY_KINDS = ['none', 'v1', 'timestampNotYetAssignedV1'] as const;
+
+/** Reads auxiliary info. @throws BcsError */
+export function readPersistedAuxiliaryInfo(reader: BcsReader): PersistedAuxiliaryInfo {
+  const kind = AUXILIARY_KINDS[reader.variant(AUXILIARY_KINDS.length, 'PersistedAuxiliaryInfo')]!;
+  return kind === 'none' ? { kind } : { kind, transactionIndex: reader.u32() };
+}
+
+/** Writes auxiliary info. */
+export function writePersistedAuxiliaryInfo(writer: BcsWriter, info: PersistedAuxiliaryInfo): void {
+  writer.uleb32(AUXILIARY_KINDS.indexOf(info.kind));
+  if (info.kind !== 'none') writer.u32(info.transactionIndex);
+}
+
+/**
+ * What a transaction's info holds of its auxiliary info: a hash for `v1`, nothing for the others.
+ */
+export function auxiliaryInfoHash(info: PersistedAuxiliaryInfo): Buffer | undefined {
+  if (info.kind !== 'v1') return undefined;
+  return domainHash(
+    'PersistedAuxiliaryInfo',
+    encodeBcs((writer) => writePersistedAuxiliaryInfo(writer, info)),
+  );
+}

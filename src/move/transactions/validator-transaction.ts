@@ -1,0 +1,93 @@
+/** Transactions that validators make among themselves (docs/spec/ledger.md §2.6). */
+
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import {
+  type AggregateSignature,
+  readAggregateSignature,
+  writeAggregateSignature,
+} from '../crypto/aggregate-signature.ts';
+import type { Address } from '../types/address.ts';
+
+interface DkgTranscript {
+  readonly epoch: bigint;
+  readonly author: Address;
+  readonly transcript: Buffer;
+}
+
+/** A JSON web key in the chain's form: a Move type's name and the BCS of its value. */
+export interface ObservedJwk {
+  readonly typeName: string;
+  readonly data: Buffer;
+}
+
+export type ValidatorTransaction =
+  | ({ readonly kind: 'dkgResult' } & DkgTranscript)
+  | {
+      readonly kind: 'observedJwkUpdate';
+      readonly issuer: Buffer;
+      readonly version: bigint;
+      readonly jwks: readonly ObservedJwk[];
+      readonly signature: AggregateSignature;
+    }
+  | ({
+      readonly kind: 'chunkyDkgResult';
+      readonly signature: AggregateSignature;
+      readonly encryptionKey: Buffer;
+    } & DkgTranscript);
+
+/** Reads a validator transaction. @throws BcsError */
+export function readValidatorTransaction(reader: BcsReader): ValidatorTransaction {
+  switch (reader.variant(3, 'ValidatorTransaction')) {
+    case 0:
+      return { kind: 'dkgResult', ...readTranscript(reader) };
+    case 1: {
+      const issuer = reader.bytes();
+      const version = reader.u64();
+      const jwks = reader.vector(2, (inner) => {
+        const typeName = inner.string();
+        return { typeName, data: inner.bytes() };
+      });
+      const signature = readAggregateSignature(reader);
+      return { kind: 'observedJwkUpdate', issuer, version, jwks, signature };
+    }
+    default: {
+      const transcript = readTranscript(reader);
+      const signature = readAggregateSignature(reader);
+      return { kind: 'chunkyDkgResult', ...transcript, signature, encryptionKey: reader.bytes() };
+    }
+  }
+}
+
+/** Writes a validator transaction. */
+export function writeValidatorTransaction(
+  writer: BcsWriter,
+  transaction: ValidatorTransaction,
+): void {
+  switch (transaction.kind) {
+    case 'dkgResult':
+      writer.uleb32(0);
+      writeTranscript(writer, transaction);
+      return;
+    case 'observedJwkUpdate':
+      writer.uleb32(1).bytes(transaction.issuer).u64(transaction.version);
+      writer.vector(transaction.jwks, (inner, jwk) => inner.string(jwk.typeName).bytes(jwk.data));
+      writeAggregateSignature(writer, transaction.signature);
+      return;
+    case 'chunkyDkgResult':
+      writer.uleb32(2);
+      writeTranscript(writer, transaction);
+      writeAggregateSignature(writer, transaction.signature);
+      writer.bytes(transaction.encryptionKey);
+  }
+}
+
+function readTranscript(reader: BcsReader): DkgTranscript {
+  const epoch = reader.u64();
+  const author = reader.address();
+  return { epoch, author, transcript: reader.bytes() };
+}
+
+function writeTranscript(writer: BcsWriter, value: DkgTranscript): void {
+  writer.u64(value.epoch).address(value.author).bytes(value.transcript);
+}

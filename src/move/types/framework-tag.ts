@@ -1,0 +1,40 @@
+/**
+ * Struct tags of the framework's resources, groups and events that the node itself reads
+ * (docs/spec/ledger.md §2.3, §5).
+ */
+import { ADDRESS_ONE } from './address.ts';
+import type { StructTag, TypeTag } from './type-tag.ts';
+
+/** A struct tag of address 0x1. */
+export function frameworkTag(
+  module: string,
+  name: string,
+  typeArguments: readonly TypeTag[] = [],
+): StructTag {
+  return { address: ADDRESS_ONE, module, name, typeArguments };
+}
+
+/** `0x1::coin::CoinStore<coinType>`. */
+export function coinStoreTag(coinType: StructTag): StructTag {
+  return frameworkTag('coin', 'CoinStore', [{ kind: 'struct', struct: coinType }]);
+}
+
+export const ACCOUNT_TAG = frameworkTag('account', 'Account');
+export const APTOS_COIN_TAG = frameworkTag('aptos_coin', 'AptosCoin');
+export const BLOCK_RESOURCE_TAG = frameworkTag('block', 'BlockResource');
+export const CHAIN_ID_TAG = frameworkTag('chain_id', 'ChainId');
+export const CONCURRENT_FUNGIBLE_BALANCE_TAG = frameworkTag(
+  'fungible_asset',
+  'ConcurrentFungibleBalance',
+);
+export const CONFIGURATION_TAG = frameworkTag('reconfiguration', 'Configuration');
+export const FEATURES_TAG = frameworkTag('features', 'Features');
+export const FUNGIBLE_STORE_TAG = frameworkTag('fungible_asset', 'FungibleStore');
+export const NEW_BLOCK_EVENT_TAG = frameworkTag('block', 'NewBlockEvent');
+export const NEW_EPOCH_EVENT_TAG = frameworkTag('reconfiguration', 'NewEpochEvent');
+/** The module event that newer frameworks emit immediately before the handle event; same data. */
+export const NEW_EPOCH_TAG = frameworkTag('reconfiguration', 'NewEpoch');
+export const OBJECT_CORE_TAG = frameworkTag('object', 'ObjectCore');
+/** The group of an object's resources. */
+export const OBJECT_GROUP_TAG = frameworkTag('object', 'ObjectGroup');
+export const VALIDATOR_SET_TAG = frameworkTag('stake', 'ValidatorSet');

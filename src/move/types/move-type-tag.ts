@@ -1,0 +1,120 @@
+/**
+ * From the types of requests and ABIs to type tags, and the debug print of what has none (docs/spec/move.md §3.5 end,
+ * docs/spec/encode.md §A4 step 7).
+ */
+import { MoveError } from '../errors.ts';
+import { debugString } from '../values/rust-debug.ts';
+import type { MoveStructTag, MoveType } from './move-type.ts';
+import { abilityNames, type FunctionTypePart, type TypeTag } from './type-tag.ts';
+
+const ADDRESS: TypeTag = { kind: 'address' };
+
+/** A reference or an unparsable text where a type tag is wanted; `message` is the interface's own text. */
+export class MoveTypeError extends MoveError<'no_type_tag'> {
+  constructor(type: MoveType) {
+    super(
+      'no_type_tag',
+      `Invalid move type for converting into \`TypeTag\`: ${debugMoveType(type)}`,
+    );
+  }
+}
+
+/** Tags of types that were converted, by the types' objects. */
+export type ConvertedTypes = Map<MoveType, TypeTag>;
+
+/**
+ * The type tag of a type; a type parameter stands for `address`. Parts that are the same object are converted once,
+ * also from one type to the next that is given the same `done`: a type argument of a megabyte may stand hundreds of
+ * times in one parameter, and in hundreds of parameters.
+ * @throws MoveTypeError
+ */
+export function typeTagOf(type: MoveType, done: ConvertedTypes = new Map()): TypeTag {
+  return convert(type, done);
+}
+
+function convert(type: MoveType, done: ConvertedTypes): TypeTag {
+  switch (type.kind) {
+    case 'typeParameter':
+      return ADDRESS;
+    case 'reference':
+    case 'unparsable':
+      throw new MoveTypeError(type);
+    case 'vector':
+    case 'struct':
+    case 'function': {
+      const known = done.get(type);
+      if (known !== undefined) return known;
+      const tag = convertParts(type, done);
+      done.set(type, tag);
+      return tag;
+    }
+    default:
+      return type;
+  }
+}
+
+function convertParts(
+  type: MoveType & { readonly kind: 'vector' | 'struct' | 'function' },
+  done: ConvertedTypes,
+): TypeTag {
+  switch (type.kind) {
+    case 'vector':
+      return { kind: 'vector', element: convert(type.element, done) };
+    case 'struct': {
+      const typeArguments = type.struct.typeArguments.map((argument) => convert(argument, done));
+      return { kind: 'struct', struct: { ...type.struct, typeArguments } };
+    }
+    case 'function': {
+      const part = (one: MoveType): FunctionTypePart =>
+        one.kind === 'reference'
+          ? { kind: 'reference', mutable: one.mutable, to: convert(one.to, done) }
+          : convert(one, done);
+      const { args, results, abilities } = type;
+      return { kind: 'function', args: args.map(part), results: results.map(part), abilities };
+    }
+  }
+}
+
+/** The debug print of the reference: `Reference { mutable: false, to: U8 }`, `Unparsable("T0")`. */
+export function debugMoveType(type: MoveType): string {
+  switch (type.kind) {
+    case 'vector':
+      return `Vector { items: ${debugMoveType(type.element)} }`;
+    case 'struct':
+      return `Struct(${debugMoveStructTag(type.struct)})`;
+    case 'function': {
+      const abilities = abilityNames(type.abilities).map((name) => `${capitalized(name)}, `);
+      return (
+        `Function { args: ${debugList(type.args)}, results: ${debugList(type.results)}, ` +
+        `abilities: [${abilities.join('')}] }`
+      );
+    }
+    case 'typeParameter':
+      return `GenericTypeParam { index: ${type.index} }`;
+    case 'reference':
+      return `Reference { mutable: ${type.mutable}, to: ${debugMoveType(type.to)} }`;
+    case 'unparsable':
+      return `Unparsable(${debugString(type.text)})`;
+    default:
+      return capitalized(type.kind);
+  }
+}
+
+function debugMoveStructTag(tag: MoveStructTag): string {
+  return (
+    `MoveStructTag { address: Address(${tag.address}), module: ${debugIdentifier(tag.module)}, ` +
+    `name: ${debugIdentifier(tag.name)}, generic_type_params: ${debugList(tag.typeArguments)} }`
+  );
+}
+
+function debugIdentifier(name: string): string {
+  return `IdentifierWrapper(Identifier(${debugString(name)}))`;
+}
+
+function debugList(types: readonly MoveType[]): string {
+  return `[${types.map(debugMoveType).join(', ')}]`;
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

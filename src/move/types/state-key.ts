@@ -1,0 +1,230 @@
+/**
+ * State keys: what a piece of state is filed under. Two encodings exist (docs/spec/ledger.md §1.2): BCS,
+ * in write sets and backups, and the physical one, which is hashed, gives listings their order and
+ * is the cursor of pages.
+ */
+
+import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { domainHash } from '../crypto/hash.ts';
+import type { ModuleId } from '../modules/compiled.ts';
+import type { Address } from './address.ts';
+import { readModuleId, writeModuleId } from './module-id.ts';
+import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
+
+/** What an access path names. */
+export type Path =
+  | { readonly kind: 'code'; readonly module: ModuleId }
+  | { readonly kind: 'resource'; readonly tag: StructTag }
+  | { readonly kind: 'resourceGroup'; readonly tag: StructTag };
+
+/** Something under an account. */
+export interface AccessPathKey {
+  readonly kind: 'accessPath';
+  readonly address: Address;
+  readonly path: Buffer;
+  /**
+   * The meaning of `path`; `undefined` when its bytes are no valid path, which is kept and not
+   * refused.
+   */
+  readonly parsed: Path | undefined;
+}
+
+/** An item of a table. */
+export interface TableItemKey {
+  readonly kind: 'tableItem';
+  readonly handle: Address;
+  /** BCS of the Move key value. */
+  readonly key: Buffer;
+}
+
+/** A position of the native trading engine. */
+export interface TradingNativeKey {
+  readonly kind: 'tradingNative';
+  readonly exchange: Address;
+  readonly account: Address;
+  readonly market: Address;
+}
+
+/** A key of tests. */
+export interface RawKey {
+  readonly kind: 'raw';
+  readonly bytes: Buffer;
+}
+
+export type StateKey = AccessPathKey | TableItemKey | TradingNativeKey | RawKey;
+
+/** Fewest bytes a state key takes in BCS: a raw key without bytes. */
+export const MIN_STATE_KEY_BYTES = 2;
+
+const PHYSICAL_ACCESS_PATH = 0x00;
+const PHYSICAL_TABLE_ITEM = 0x01;
+const PHYSICAL_TRADING_NATIVE = 0x02;
+const PHYSICAL_RAW = 0xff;
+/** The only trading key there is: a position. */
+const TRADING_POSITION = 0;
+
+/** Parses its path when first asked: most keys of a feed are only hashed and stored. */
+class LazyAccessPathKey implements AccessPathKey {
+  readonly kind = 'accessPath';
+  readonly address: Address;
+  readonly path: Buffer;
+  #parsed: Path | undefined | null = null;
+
+  constructor(address: Address, path: Buffer) {
+    this.address = address;
+    this.path = path;
+  }
+
+  get parsed(): Path | undefined {
+    if (this.#parsed === null) this.#parsed = parsePath(this.path);
+    return this.#parsed;
+  }
+}
+
+/** A key under an account from its path bytes, whether they are a valid path or not. */
+export function accessPathKey(address: Address, path: Buffer): AccessPathKey {
+  return new LazyAccessPathKey(address, path);
+}
+
+/** The state key of a module. */
+export function moduleStateKey(address: Address, name: string): AccessPathKey {
+  return accessPathKey(address, encodePath({ kind: 'code', module: { address, name } }));
+}
+
+/** The state key of a resource that is in no group. */
+export function resourceStateKey(address: Address, tag: StructTag): AccessPathKey {
+  return accessPathKey(address, encodePath({ kind: 'resource', tag }));
+}
+
+/** The state key of a resource group by the group's tag. */
+export function resourceGroupStateKey(address: Address, tag: StructTag): AccessPathKey {
+  return accessPathKey(address, encodePath({ kind: 'resourceGroup', tag }));
+}
+
+const PATH_KINDS: readonly Path['kind'][] = ['code', 'resource', 'resourceGroup'];
+
+/** The BCS of a path. */
+export function encodePath(path: Path): Buffer {
+  return encodeBcs((writer) => {
+    writer.uleb32(PATH_KINDS.indexOf(path.kind));
+    if (path.kind === 'code') writeModuleId(writer, path.module);
+    else writeStructTag(writer, path.tag);
+  });
+}
+
+/** The path whose BCS is exactly `bytes`. @throws BcsError */
+function decodePath(bytes: Uint8Array): Path {
+  return decodeBcs(bytes, (reader): Path => {
+    const kind = PATH_KINDS[reader.variant(PATH_KINDS.length, 'Path')]!;
+    if (kind === 'code') return { kind, module: readModuleId(reader) };
+    return { kind, tag: readStructTag(reader) };
+  });
+}
+
+function parsePath(bytes: Uint8Array): Path | undefined {
+  try {
+    return decodePath(bytes);
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads a state key in BCS. @throws BcsError */
+export function readStateKey(reader: BcsReader): StateKey {
+  switch (reader.variant(4, 'StateKey')) {
+    case 0: {
+      const address = reader.address();
+      return accessPathKey(address, reader.bytes());
+    }
+    case 1: {
+      const handle = reader.address();
+      return { kind: 'tableItem', handle, key: reader.bytes() };
+    }
+    case 2:
+      return { kind: 'raw', bytes: reader.bytes() };
+    default:
+      reader.variant(1, 'TradingNativeKey');
+      return readPosition(reader);
+  }
+}
+
+function readPosition(reader: BcsReader): TradingNativeKey {
+  const exchange = reader.address();
+  const account = reader.address();
+  return { kind: 'tradingNative', exchange, account, market: reader.address() };
+}
+
+/** Writes a state key in BCS. */
+export function writeStateKey(writer: BcsWriter, key: StateKey): void {
+  switch (key.kind) {
+    case 'accessPath':
+      writer.uleb32(0).address(key.address).bytes(key.path);
+      return;
+    case 'tableItem':
+      writer.uleb32(1).address(key.handle).bytes(key.key);
+      return;
+    case 'raw':
+      writer.uleb32(2).bytes(key.bytes);
+      return;
+    case 'tradingNative':
+      writer.uleb32(3).uleb32(TRADING_POSITION);
+      writer.address(key.exchange).address(key.account).address(key.market);
+  }
+}
+
+/** The physical encoding of a state key, in a buffer of its own. */
+export function physicalStateKey(key: StateKey): Buffer {
+  return encodeBcs((writer) => {
+    switch (key.kind) {
+      case 'accessPath':
+        writer.u8(PHYSICAL_ACCESS_PATH).address(key.address).bytes(key.path);
+        return;
+      case 'tableItem':
+        writer.u8(PHYSICAL_TABLE_ITEM).address(key.handle).fixed(key.key);
+        return;
+      case 'tradingNative':
+        writer.u8(PHYSICAL_TRADING_NATIVE).u8(TRADING_POSITION);
+        writer.address(key.exchange).address(key.account).address(key.market);
+        return;
+      case 'raw':
+        writer.u8(PHYSICAL_RAW).fixed(key.bytes);
+    }
+  });
+}
+
+/** The state key of a physical encoding; its parts are views on `bytes`. @throws BcsError */
+export function parsePhysicalStateKey(bytes: Uint8Array): StateKey {
+  const reader = new BcsReader(bytes);
+  const key = readPhysicalStateKey(reader);
+  reader.finish();
+  return key;
+}
+
+function readPhysicalStateKey(reader: BcsReader): StateKey {
+  const tag = reader.u8();
+  switch (tag) {
+    case PHYSICAL_ACCESS_PATH: {
+      const address = reader.address();
+      return accessPathKey(address, reader.bytes());
+    }
+    case PHYSICAL_TABLE_ITEM: {
+      const handle = reader.address();
+      return { kind: 'tableItem', handle, key: reader.fixed(reader.remaining) };
+    }
+    case PHYSICAL_TRADING_NATIVE: {
+      reader.variant(1, 'TradingNativeKey');
+      return readPosition(reader);
+    }
+    case PHYSICAL_RAW:
+      return { kind: 'raw', bytes: reader.fixed(reader.remaining) };
+    default:
+      throw reader.error('bad_variant', `unknown tag ${tag} of a physical state key`, 0);
+  }
+}
+
+/** The 32-byte hash of a physical encoding: what state is looked up by (docs/spec/ledger.md §5.1). */
+export function stateKeyHash(physical: Uint8Array): Buffer {
+  return domainHash('StateKey', physical);
+}

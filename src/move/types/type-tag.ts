@@ -1,0 +1,221 @@
+/**
+ * Type tags: the types of values, events and resources. Printing (docs/spec/move.md §2.2, §3.3), BCS and
+ * its nesting limit (§3.6). The text parser is in type-parser.ts.
+ */
+
+import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { type Address, formatAddress } from './address.ts';
+
+/** Types without parts. */
+export const PRIMITIVE_KINDS = [
+  'bool',
+  'u8',
+  'u16',
+  'u32',
+  'u64',
+  'u128',
+  'u256',
+  'i8',
+  'i16',
+  'i32',
+  'i64',
+  'i128',
+  'i256',
+  'address',
+  'signer',
+] as const;
+export type PrimitiveKind = (typeof PRIMITIVE_KINDS)[number];
+
+/** `address::module::name<…>`. */
+export interface StructTag {
+  readonly address: Address;
+  readonly module: string;
+  readonly name: string;
+  readonly typeArguments: readonly TypeTag[];
+}
+
+/** A parameter or result of a function type: a type, or a reference to one. */
+export type FunctionTypePart =
+  | TypeTag
+  | { readonly kind: 'reference'; readonly mutable: boolean; readonly to: TypeTag };
+
+/** Abilities as bits: copy 1, drop 2, store 4, key 8. */
+export type AbilitySet = number;
+
+export type TypeTag =
+  | { readonly kind: PrimitiveKind }
+  | { readonly kind: 'vector'; readonly element: TypeTag }
+  | { readonly kind: 'struct'; readonly struct: StructTag }
+  | {
+      readonly kind: 'function';
+      readonly args: readonly FunctionTypePart[];
+      readonly results: readonly FunctionTypePart[];
+      readonly abilities: AbilitySet;
+    };
+
+/** Deepest nesting of vector, struct and function boxes in the BCS of a type tag. */
+export const TYPE_TAG_MAX_NESTING = 8;
+
+/**
+ * Most type tags one outermost type may be made of when read. The reference has no such limit, but
+ * no transaction can hold a type beyond it (64 KiB); it keeps the memory of a hostile type below
+ * some 4 MB.
+ */
+export const MAX_TYPE_TAGS = 65_536;
+
+/** The names of the abilities in a set, in the interface's order. */
+export function abilityNames(abilities: AbilitySet): string[] {
+  return ['copy', 'drop', 'store', 'key'].filter((_, bit) => (abilities & (1 << bit)) !== 0);
+}
+
+/** The canonical text of a type tag: short addresses, `, ` between type arguments. */
+export function formatTypeTag(tag: TypeTag): string {
+  switch (tag.kind) {
+    case 'vector':
+      return `vector<${formatTypeTag(tag.element)}>`;
+    case 'struct':
+      return formatStructTag(tag.struct);
+    case 'function': {
+      const args = tag.args.map(formatFunctionPart).join(', ');
+      const results = tag.results.map(formatFunctionPart).join(', ');
+      const abilities = abilityNames(tag.abilities).join(' + ');
+      return `|${args}|(${results})${abilities === '' ? '' : ` has ${abilities}`}`;
+    }
+    default:
+      return tag.kind;
+  }
+}
+
+function formatFunctionPart(part: FunctionTypePart): string {
+  if (part.kind !== 'reference') return formatTypeTag(part);
+  return `${part.mutable ? '&mut ' : '&'}${formatTypeTag(part.to)}`;
+}
+
+/** The canonical text of a struct tag, e.g. `0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>`. */
+export function formatStructTag(tag: StructTag): string {
+  const base = `${formatAddress(tag.address)}::${tag.module}::${tag.name}`;
+  if (tag.typeArguments.length === 0) return base;
+  return `${base}<${tag.typeArguments.map(formatTypeTag).join(', ')}>`;
+}
+
+/** BCS variant index of every kind (docs/spec/move.md §3.6). */
+const KIND_OF_INDEX: readonly TypeTag['kind'][] = [
+  'bool',
+  'u8',
+  'u64',
+  'u128',
+  'address',
+  'signer',
+  'vector',
+  'struct',
+  'u16',
+  'u32',
+  'u256',
+  'function',
+  'i8',
+  'i16',
+  'i32',
+  'i64',
+  'i128',
+  'i256',
+];
+/** The variant index of each kind in BCS (docs/spec/ledger.md §1.2). */
+export const INDEX_OF_KIND: ReadonlyMap<TypeTag['kind'], number> = new Map(
+  KIND_OF_INDEX.map((kind, index) => [kind, index]),
+);
+
+/** One tag per primitive for all: a byte of hostile input then costs a pointer, not an object. */
+const TAG_OF_PRIMITIVE = new Map<TypeTag['kind'], TypeTag>(
+  PRIMITIVE_KINDS.map((kind) => [kind, { kind }]),
+);
+
+/** Type tags that may still be read of one outermost tag. */
+interface TagBudget {
+  tagsLeft: number;
+}
+
+/**
+ * Reads one type tag.
+ * @throws BcsError, `too_deep` above TYPE_TAG_MAX_NESTING, `length_too_large` above MAX_TYPE_TAGS.
+ */
+export function readTypeTag(reader: BcsReader, depth = 0, budget = newBudget()): TypeTag {
+  const start = reader.offset;
+  if (budget.tagsLeft === 0) {
+    throw reader.error('length_too_large', `type of more than ${MAX_TYPE_TAGS} parts`);
+  }
+  budget.tagsLeft -= 1;
+  const kind = KIND_OF_INDEX[reader.variant(KIND_OF_INDEX.length, 'TypeTag')]!;
+  if (kind !== 'vector' && kind !== 'struct' && kind !== 'function') {
+    return TAG_OF_PRIMITIVE.get(kind)!;
+  }
+  if (depth >= TYPE_TAG_MAX_NESTING) {
+    throw reader.error('too_deep', 'type tag nesting exceeded during deserialization', start);
+  }
+  if (kind === 'vector') return { kind, element: readTypeTag(reader, depth + 1, budget) };
+  if (kind === 'struct') return { kind, struct: readStructTag(reader, depth + 1, budget) };
+  const args = reader.vector(2, () => readFunctionPart(reader, depth + 1, budget));
+  const results = reader.vector(2, () => readFunctionPart(reader, depth + 1, budget));
+  return { kind, args, results, abilities: reader.u8() };
+}
+
+function newBudget(): TagBudget {
+  return { tagsLeft: MAX_TYPE_TAGS };
+}
+
+function readFunctionPart(reader: BcsReader, depth: number, budget: TagBudget): FunctionTypePart {
+  const form = reader.variant(3, 'FunctionParamOrReturnTag');
+  const tag = readTypeTag(reader, depth, budget);
+  return form === 2 ? tag : { kind: 'reference', mutable: form === 1, to: tag };
+}
+
+/** Reads a bare struct tag: it does not count as a nesting level itself (docs/spec/move.md §3.6). */
+export function readStructTag(reader: BcsReader, depth = 0, budget = newBudget()): StructTag {
+  const address = reader.address();
+  const module = reader.string();
+  const name = reader.string();
+  const typeArguments = reader.vector(1, () => readTypeTag(reader, depth, budget));
+  return { address, module, name, typeArguments };
+}
+
+/** Writes one type tag. @throws RangeError above TYPE_TAG_MAX_NESTING. */
+export function writeTypeTag(writer: BcsWriter, tag: TypeTag, depth = 0): void {
+  writer.uleb32(INDEX_OF_KIND.get(tag.kind)!);
+  if (tag.kind !== 'vector' && tag.kind !== 'struct' && tag.kind !== 'function') return;
+  if (depth >= TYPE_TAG_MAX_NESTING) {
+    throw new RangeError('type tag nesting exceeded during serialization');
+  }
+  if (tag.kind === 'vector') writeTypeTag(writer, tag.element, depth + 1);
+  else if (tag.kind === 'struct') writeStructTag(writer, tag.struct, depth + 1);
+  else {
+    writer.vector(tag.args, (_, part) => writeFunctionPart(writer, part, depth + 1));
+    writer.vector(tag.results, (_, part) => writeFunctionPart(writer, part, depth + 1));
+    writer.u8(tag.abilities);
+  }
+}
+
+function writeFunctionPart(writer: BcsWriter, part: FunctionTypePart, depth: number): void {
+  if (part.kind === 'reference') {
+    writer.uleb32(part.mutable ? 1 : 0);
+    writeTypeTag(writer, part.to, depth);
+  } else {
+    writer.uleb32(2);
+    writeTypeTag(writer, part, depth);
+  }
+}
+
+/** Writes a bare struct tag. */
+export function writeStructTag(writer: BcsWriter, tag: StructTag, depth = 0): void {
+  writer.address(tag.address).string(tag.module).string(tag.name);
+  writer.vector(tag.typeArguments, (_, argument) => writeTypeTag(writer, argument, depth));
+}
+
+/** The BCS of a type tag. */
+export function encodeTypeTag(tag: TypeTag): Buffer {
+  return encodeBcs((writer) => writeTypeTag(writer, tag));
+}
+
+/** The type tag whose BCS is exactly `bytes`. @throws BcsError */
+export function decodeTypeTag(bytes: Uint8Array): TypeTag {
+  return decodeBcs(bytes, (reader) => readTypeTag(reader));
+}

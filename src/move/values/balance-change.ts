@@ -1,0 +1,130 @@
+/**
+ * What a write to state means for balances (docs/spec/http.md §9.3): which state keys hold amounts, and what they hold
+ * after
+ * a write. An account's balance of an asset is what its coin store has (where the asset is paired with a coin) and what
+ * its primary fungible store has; both are named here by the owner and the address of the asset's metadata.
+ */
+
+import { BcsError } from '../bcs/bcs-reader.ts';
+import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
+import { pairedMetadataAddress, primaryStoreOf } from '../types/derived-address.ts';
+import { coinStoreTag, OBJECT_GROUP_TAG } from '../types/framework-tag.ts';
+import { encodePath, parsePhysicalStateKey } from '../types/state-key.ts';
+import type { StructTag } from '../types/type-tag.ts';
+import { coinStoreAmount, fungibleGroupBalance, storeHolderIn } from './balance-values.ts';
+
+/** What kind of balance lies under a state key; all keys of a kind have the same path. */
+export type BalancePath =
+  | { readonly kind: 'coinStore'; readonly metadata: Buffer }
+  | { readonly kind: 'objectGroup' };
+
+/** An amount; `undefined` where bytes do not decode, and asking for the balance fails. */
+export type Amount = bigint | undefined;
+
+/** What an owner has of an asset in a coin store. */
+export interface CoinStoreChange {
+  readonly kind: 'coinStore';
+  readonly owner: Buffer;
+  readonly metadata: Buffer;
+  readonly amount: Amount;
+}
+
+/** What the object group at an address has, were it somebody's primary store. */
+export interface ObjectGroupChange {
+  readonly kind: 'objectGroup';
+  /** Of the object, 32 bytes. */
+  readonly address: Buffer;
+  readonly amount: Amount;
+  /** Whose primary store it is, where its value says so; another one may still be one. */
+  readonly holder: { readonly owner: Buffer; readonly metadata: Buffer } | undefined;
+}
+
+const ACCESS_PATH_TAG = 0x00;
+/** Tag and address. */
+const PATH_OFFSET = 1 + ADDRESS_BYTES;
+/** Most paths remembered; all are forgotten together. */
+export const MAX_KNOWN_PATHS = 4_096;
+/** Longest path remembered, in bytes, its length before it included. */
+export const MAX_KNOWN_PATH_BYTES = 512;
+
+/** By the path's bytes as latin1; few paths are written again and again. */
+const knownPaths = new Map<string, BalancePath | undefined>();
+
+/** Which balance a physical state key holds; `undefined` for all others. @throws BcsError when it is no state key */
+export function balancePathOf(physical: Buffer): BalancePath | undefined {
+  if (physical[0] !== ACCESS_PATH_TAG) return undefined;
+  if (physical.length > PATH_OFFSET + MAX_KNOWN_PATH_BYTES) return readPath(physical);
+  const path = physical.toString('latin1', PATH_OFFSET);
+  const known = knownPaths.get(path);
+  if (known !== undefined || knownPaths.has(path)) return known;
+  const read = readPath(physical);
+  if (knownPaths.size >= MAX_KNOWN_PATHS) knownPaths.clear();
+  knownPaths.set(path, read);
+  return read;
+}
+
+const OBJECT_GROUP_PATH = encodePath({ kind: 'resourceGroup', tag: OBJECT_GROUP_TAG });
+
+function readPath(physical: Buffer): BalancePath | undefined {
+  const key = parsePhysicalStateKey(physical);
+  if (key.kind !== 'accessPath') return undefined;
+  if (key.path.equals(OBJECT_GROUP_PATH)) return { kind: 'objectGroup' };
+  const { parsed } = key;
+  if (parsed?.kind !== 'resource') return undefined;
+  const coin = coinOfStore(parsed.tag);
+  if (
+    coin === undefined ||
+    !encodePath({ kind: 'resource', tag: coinStoreTag(coin) }).equals(key.path)
+  ) {
+    return undefined;
+  }
+  return { kind: 'coinStore', metadata: Buffer.from(addressBytes(pairedMetadataAddress(coin))) };
+}
+
+/** The only type argument of a struct that could be a coin store. */
+function coinOfStore({ typeArguments }: StructTag): StructTag | undefined {
+  const [argument] = typeArguments;
+  return argument?.kind === 'struct' ? argument.struct : undefined;
+}
+
+/** What the account of a physical key has in its coin store after a write; deleted, nothing. */
+export function coinStoreChange(
+  physical: Buffer,
+  metadata: Buffer,
+  value: Uint8Array | undefined,
+): CoinStoreChange {
+  const owner = physical.subarray(1, PATH_OFFSET);
+  return { kind: 'coinStore', owner, metadata, amount: amountOf(value, coinStoreAmount) };
+}
+
+/** What the object of a physical key has after a write; deleted, nothing. */
+export function objectGroupChange(
+  physical: Buffer,
+  value: Uint8Array | undefined,
+): ObjectGroupChange {
+  const address = physical.subarray(1, PATH_OFFSET);
+  const amount = amountOf(value, fungibleGroupBalance);
+  const said = value && storeHolderIn(asBuffer(value));
+  const isPrimary = said && primaryStoreOf(said.owner, said.metadata).equals(address);
+  if (said === undefined || isPrimary !== true) {
+    return { kind: 'objectGroup', address, amount, holder: undefined };
+  }
+  const holder = { owner: asBuffer(said.owner), metadata: asBuffer(said.metadata) };
+  return { kind: 'objectGroup', address, amount, holder };
+}
+
+function amountOf(value: Uint8Array | undefined, read: (bytes: Buffer) => bigint): Amount {
+  if (value === undefined) return 0n;
+  try {
+    return read(asBuffer(value));
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,226 @@
+/**
+ * The framework's resources that the node itself reads, as typed values. Layouts: docs/spec/ledger.md
+ * §2.3, §2.7, §5.10, docs/spec/http.md §9.5. Decoders take all bytes or throw BcsError; writers are
+ * their mirror images.
+ */
+
+import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { type EventKey, readEventKey, writeEventKey } from '../transactions/event.ts';
+import type { Address } from '../types/address.ts';
+
+/** A value's reader and writer, and both over whole byte strings. */
+export interface Codec<T> {
+  /** @throws BcsError */
+  readonly read: (reader: BcsReader) => T;
+  readonly write: (writer: BcsWriter, value: T) => void;
+  /** The value whose BCS is exactly `bytes`. @throws BcsError */
+  readonly decode: (bytes: Uint8Array) => T;
+  readonly encode: (value: T) => Buffer;
+}
+
+/** A codec from its two halves. */
+export function codec<T>(
+  read: (reader: BcsReader) => T,
+  write: (writer: BcsWriter, value: T) => void,
+): Codec<T> {
+  return {
+    read,
+    write,
+    decode: (bytes) => decodeBcs(bytes, read),
+    encode: (value) => encodeBcs((writer) => write(writer, value)),
+  };
+}
+
+/** An event handle inside a resource, 48 bytes. */
+export interface EventHandle {
+  /** Events emitted so far: the next sequence number. */
+  readonly counter: bigint;
+  readonly key: EventKey;
+}
+
+export const eventHandleCodec = codec<EventHandle>(
+  (reader) => {
+    const counter = reader.u64();
+    return { counter, key: readEventKey(reader) };
+  },
+  (writer, handle) => {
+    writer.u64(handle.counter);
+    writeEventKey(writer, handle.key);
+  },
+);
+
+const readHandle = eventHandleCodec.read;
+const writeHandle = eventHandleCodec.write;
+
+/** `0x1::coin::CoinStore<T>`. */
+export interface CoinStore {
+  readonly amount: bigint;
+  readonly frozen: boolean;
+  readonly depositEvents: EventHandle;
+  readonly withdrawEvents: EventHandle;
+}
+
+export const coinStoreCodec = codec<CoinStore>(
+  (reader) => ({
+    amount: reader.u64(),
+    frozen: reader.bool(),
+    depositEvents: readHandle(reader),
+    withdrawEvents: readHandle(reader),
+  }),
+  (writer, store) => {
+    writer.u64(store.amount).bool(store.frozen);
+    writeHandle(writer, store.depositEvents);
+    writeHandle(writer, store.withdrawEvents);
+  },
+);
+
+/** `0x1::account::Account`. */
+export interface Account {
+  /** 32 bytes on the chain; Move fixes no size. */
+  readonly authenticationKey: Buffer;
+  readonly sequenceNumber: bigint;
+  readonly guidCreationNumber: bigint;
+  readonly coinRegisterEvents: EventHandle;
+  readonly keyRotationEvents: EventHandle;
+  readonly rotationCapabilityOffer: Address | undefined;
+  readonly signerCapabilityOffer: Address | undefined;
+}
+
+export const accountCodec = codec<Account>(
+  (reader) => ({
+    authenticationKey: reader.bytes(),
+    sequenceNumber: reader.u64(),
+    guidCreationNumber: reader.u64(),
+    coinRegisterEvents: readHandle(reader),
+    keyRotationEvents: readHandle(reader),
+    rotationCapabilityOffer: reader.option((inner) => inner.address()),
+    signerCapabilityOffer: reader.option((inner) => inner.address()),
+  }),
+  (writer, account) => {
+    writer.bytes(account.authenticationKey).u64(account.sequenceNumber);
+    writer.u64(account.guidCreationNumber);
+    writeHandle(writer, account.coinRegisterEvents);
+    writeHandle(writer, account.keyRotationEvents);
+    writer.option(account.rotationCapabilityOffer, (inner, address) => inner.address(address));
+    writer.option(account.signerCapabilityOffer, (inner, address) => inner.address(address));
+  },
+);
+
+/** `0x1::object::ObjectCore`. */
+export interface ObjectCore {
+  readonly guidCreationNumber: bigint;
+  readonly owner: Address;
+  readonly allowUngatedTransfer: boolean;
+  readonly transferEvents: EventHandle;
+}
+
+export const objectCoreCodec = codec<ObjectCore>(
+  (reader) => ({
+    guidCreationNumber: reader.u64(),
+    owner: reader.address(),
+    allowUngatedTransfer: reader.bool(),
+    transferEvents: readHandle(reader),
+  }),
+  (writer, core) => {
+    writer.u64(core.guidCreationNumber).address(core.owner).bool(core.allowUngatedTransfer);
+    writeHandle(writer, core.transferEvents);
+  },
+);
+
+/** `0x1::fungible_asset::FungibleStore`. */
+export interface FungibleStore {
+  readonly metadata: Address;
+  readonly balance: bigint;
+  readonly frozen: boolean;
+}
+
+export const fungibleStoreCodec = codec<FungibleStore>(
+  (reader) => ({ metadata: reader.address(), balance: reader.u64(), frozen: reader.bool() }),
+  (writer, store) => {
+    writer.address(store.metadata).u64(store.balance).bool(store.frozen);
+  },
+);
+
+/** `0x1::fungible_asset::ConcurrentFungibleBalance`. */
+export interface ConcurrentFungibleBalance {
+  readonly value: bigint;
+  readonly maxValue: bigint;
+}
+
+export const concurrentFungibleBalanceCodec = codec<ConcurrentFungibleBalance>(
+  (reader) => ({ value: reader.u64(), maxValue: reader.u64() }),
+  (writer, balance) => {
+    writer.u64(balance.value).u64(balance.maxValue);
+  },
+);
+
+/** `0x1::chain_id::ChainId`: the chain id, u8. */
+export const chainIdCodec = codec<number>(
+  (reader) => reader.u8(),
+  (writer, chainId) => {
+    writer.u8(chainId);
+  },
+);
+
+/** `0x1::features::Features`: the feature flags as bits. */
+export const featuresCodec = codec<Buffer>(
+  (reader) => reader.bytes(),
+  (writer, bits) => {
+    writer.bytes(bits);
+  },
+);
+
+/**
+ * Whether a feature is on: bit `flag % 8`, from the least, of byte `flag / 8`; off beyond the end
+ * (docs/spec/move.md §4.2).
+ */
+export function isFeatureEnabled(features: Uint8Array, flag: number): boolean {
+  return ((features[Math.floor(flag / 8)] ?? 0) & (1 << (flag % 8))) !== 0;
+}
+
+/**
+ * `0x1::reconfiguration::Configuration`. Its epoch is one ahead of the ledger's at the end of an
+ * epoch.
+ */
+export interface Configuration {
+  readonly epoch: bigint;
+  /** Microseconds since 1970. */
+  readonly lastReconfigurationUsecs: bigint;
+  readonly events: EventHandle;
+}
+
+export const configurationCodec = codec<Configuration>(
+  (reader) => ({
+    epoch: reader.u64(),
+    lastReconfigurationUsecs: reader.u64(),
+    events: readHandle(reader),
+  }),
+  (writer, configuration) => {
+    writer.u64(configuration.epoch).u64(configuration.lastReconfigurationUsecs);
+    writeHandle(writer, configuration.events);
+  },
+);
+
+/** `0x1::block::BlockResource`. */
+export interface BlockResource {
+  readonly height: bigint;
+  /** Microseconds. */
+  readonly epochIntervalUsecs: bigint;
+  readonly newBlockEvents: EventHandle;
+  readonly updateEpochIntervalEvents: EventHandle;
+}
+
+export const blockResourceCodec = codec<BlockResource>(
+  (reader) => ({
+    height: reader.u64(),
+    epochIntervalUsecs: reader.u64(),
+    newBlockEvents: readHandle(reader),
+    updateEpochIntervalEvents: readHandle(reader),
+  }),
+  (writer, block) => {
+    writer.u64(block.height).u64(block.epochIntervalUsecs);
+    writeHandle(writer, block.newBlockEvents);
+    writeHandle(writer, block.updateEpochIntervalEvents);
+  },
+);

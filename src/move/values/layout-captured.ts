@@ -1,0 +1,112 @@
+/**
+ * Layouts as they stand inside closures, in BCS, without names of structs and fields (docs/spec/move.md §4.5,
+ * docs/spec/encode.md §B1).
+ */
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { ADDRESS_COST_BYTES, type DecodeLayout } from './layout.ts';
+import { objectTemplate } from './layout-template.ts';
+import { ValueDecodeError } from './value-error.ts';
+
+/** Most named containers inside each other that BCS reads: enums, and the two kinds of layout that are enums. */
+export const BCS_MAX_CONTAINER_DEPTH = 500;
+
+/** Most variants of an enum. */
+export const MAX_VARIANTS = 127;
+
+/** Kinds by BCS variant index; the three without an entry of their own are handled apart. */
+const KINDS = [
+  'bool',
+  'u8',
+  'u64',
+  'u128',
+  'address',
+  'vector',
+  'struct',
+  'signer',
+  'u16',
+  'u32',
+  'u256',
+  'native',
+  'function',
+  'i8',
+  'i16',
+  'i32',
+  'i64',
+  'i128',
+  'i256',
+] as const;
+
+const STRUCT_FIELDS = 0;
+const STRUCT_VARIANTS = 1;
+/** Struct layouts with names (2, 3, 4) exist, but are never stored. */
+const STRUCT_LAYOUT_KINDS = 5;
+
+/**
+ * Reads one layout. `containerDepth` is the number of named containers around it.
+ * @throws BcsError, ValueDecodeError
+ */
+export function readCapturedLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
+  enterContainer(reader, containerDepth, 'MoveTypeLayout');
+  const kind = KINDS[serdeVariant(reader, KINDS.length)]!;
+  switch (kind) {
+    case 'vector': {
+      const element = readCapturedLayout(reader, containerDepth + 1);
+      return element.kind === 'u8' ? { kind: 'bytes' } : { kind, element, tagBytes: 0 };
+    }
+    case 'struct':
+      return readStructLayout(reader, containerDepth + 1);
+    case 'native':
+      throw unsupported(reader);
+    default:
+      return { kind };
+  }
+}
+
+function readStructLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
+  enterContainer(reader, containerDepth, 'MoveStructLayout');
+  const form = serdeVariant(reader, STRUCT_LAYOUT_KINDS);
+  const readFields = () => reader.vector(1, () => readCapturedLayout(reader, containerDepth + 1));
+  // Values without names cost the budget only what an address costs; they must cost something, as they may have
+  // no bytes of their own.
+  const tagBytes = ADDRESS_COST_BYTES;
+  if (form === STRUCT_FIELDS) {
+    const template = objectTemplate(positional(readFields()), undefined, 0);
+    return { kind: 'struct', template, tagBytes };
+  }
+  if (form !== STRUCT_VARIANTS) throw unsupported(reader);
+  const start = reader.offset;
+  const fieldLists = reader.vector(1, readFields);
+  if (fieldLists.length > MAX_VARIANTS) {
+    const text = `variant count is restricted to ${MAX_VARIANTS}`;
+    throw new ValueDecodeError('too_many_variants', text, start);
+  }
+  const variants = fieldLists.map((fields, index) =>
+    objectTemplate(positional(fields), { name: '__variant_tag__', json: String(index) }, 0),
+  );
+  return { kind: 'enum', variants, tagBytes };
+}
+
+function positional(layouts: readonly DecodeLayout[]) {
+  return layouts.map((layout, index) => ({ name: `_${index}`, layout }));
+}
+
+/** Checks that one more named container may be entered. */
+export function enterContainer(reader: BcsReader, containerDepth: number, name: string): void {
+  if (containerDepth < BCS_MAX_CONTAINER_DEPTH) return;
+  const text = `exceeded max container depth while entering: ${name}`;
+  throw new ValueDecodeError('too_deep', text, reader.offset);
+}
+
+/** A variant index as derived readers of the reference check it. */
+function serdeVariant(reader: BcsReader, count: number): number {
+  const start = reader.offset;
+  const index = reader.uleb32();
+  if (index < count) return index;
+  const text = `invalid value: integer \`${index}\`, expected variant index 0 <= i < ${count}`;
+  throw new ValueDecodeError('bad_variant', text, start);
+}
+
+function unsupported(reader: BcsReader): ValueDecodeError {
+  const text = 'Unsupported layout for Move value';
+  return new ValueDecodeError('unsupported_layout', text, reader.offset);
+}

@@ -1,0 +1,121 @@
+/**
+ * Layouts: what the codecs need to know of a type, found out once and then used for any number of values. Plain,
+ * immutable and shared: the same type inside one layout is the same object, so a layout is a graph without cycles.
+ *
+ * Two kinds, because the reference resolves stored bytes and arguments by different rules (docs/spec/move.md §4.3):
+ * `DecodeLayout` (layout-decode.ts → value-json.ts) and `EncodeLayout` (layout-encode.ts → value-encode.ts,
+ * value-decode.ts).
+ */
+
+import { MoveError } from '../errors.ts';
+import type { ModuleId } from '../modules/compiled.ts';
+import { ADDRESS_ONE } from '../types/address.ts';
+import type { PrimitiveKind, StructTag } from '../types/type-tag.ts';
+import { debugString } from './rust-debug.ts';
+
+/**
+ * Why a type has no layout:
+ * - `module_not_found`, `module_not_loadable`, `struct_not_found`: what a type names;
+ * - `type_argument_count`: more or fewer type arguments than declared;
+ * - `native_struct`, `reference`, `signer`, `function_type`: types without a layout;
+ * - `bad_option`: an enum of `0x1::option` in another shape than None and Some;
+ * - `too_large`: over the node or byte budget;
+ * - `too_deep`: over MAX_LAYOUT_DEPTH.
+ */
+export type LayoutErrorCode =
+  | 'module_not_found'
+  | 'module_not_loadable'
+  | 'struct_not_found'
+  | 'type_argument_count'
+  | 'native_struct'
+  | 'reference'
+  | 'signer'
+  | 'function_type'
+  | 'bad_option'
+  | 'too_large'
+  | 'too_deep';
+
+/** A type that cannot be laid out; `message` is the interface's own text (docs/spec/encode.md §A4, B2). */
+export class LayoutError extends MoveError<LayoutErrorCode> {}
+
+/**
+ * An object of the JSON output: `pieces[0] field[order[0]] pieces[1] field[order[1]] … pieces[n]`. The names stand
+ * in the pieces, sorted and escaped once for all values.
+ */
+export interface ObjectTemplate {
+  /** Layouts of the fields in declared order, which is the order of their bytes. */
+  readonly fields: readonly DecodeLayout[];
+  readonly pieces: readonly string[];
+  /** Which field stands at which place. */
+  readonly order: readonly number[];
+  /** Whether `order` is 0, 1, 2, … over all fields. */
+  readonly inDeclaredOrder: boolean;
+  /** What one value costs of the byte budget for its field and variant names. */
+  readonly nameBytes: number;
+}
+
+/**
+ * How stored bytes of a type are rendered. `tagBytes` is what one value's type costs of the byte budget
+ * (docs/spec/encode.md §B2).
+ */
+export type DecodeLayout =
+  | { readonly kind: PrimitiveKind }
+  /** `vector<u8>`. */
+  | { readonly kind: 'bytes' }
+  | { readonly kind: 'vector'; readonly element: DecodeLayout; readonly tagBytes: number }
+  /** `0x1::string::String`. */
+  | { readonly kind: 'string'; readonly tagBytes: number }
+  | { readonly kind: 'struct'; readonly template: ObjectTemplate; readonly tagBytes: number }
+  | {
+      readonly kind: 'enum';
+      readonly variants: readonly ObjectTemplate[];
+      readonly tagBytes: number;
+    }
+  /** A closure: it brings the layouts of its captured values along (docs/spec/move.md §4.5). */
+  | { readonly kind: 'function' };
+
+export interface EncodeField {
+  readonly name: string;
+  readonly layout: EncodeLayout;
+}
+
+export interface EncodeVariant {
+  readonly name: string;
+  readonly fields: readonly EncodeField[];
+}
+
+/** How JSON arguments of a type are encoded, and their bytes decoded to the same JSON. */
+export type EncodeLayout =
+  | { readonly kind: Exclude<PrimitiveKind, 'signer'> }
+  | { readonly kind: 'vector'; readonly element: EncodeLayout }
+  | { readonly kind: 'struct'; readonly tag: StructTag; readonly fields: readonly EncodeField[] }
+  /** `0x1::string::String`: its JSON is a string. */
+  | { readonly kind: 'string'; readonly tag: StructTag; readonly fields: readonly EncodeField[] }
+  | {
+      readonly kind: 'enum';
+      readonly tag: StructTag;
+      readonly variants: readonly EncodeVariant[];
+    }
+  /** No JSON fits it. */
+  | { readonly kind: 'function' };
+
+/** Deepest nesting of types in one layout: chains allow 128 in values, the reference 500 enums. */
+export const MAX_LAYOUT_DEPTH = 512;
+
+/** Bytes that an address costs of the byte budget. */
+export const ADDRESS_COST_BYTES = 32;
+
+/** Whether a name is the framework's `0x1::string::String`. */
+export function isStringStruct(id: ModuleId, name: string): boolean {
+  return name === 'String' && id.name === 'string' && id.address === ADDRESS_ONE;
+}
+
+/** Whether a module is the framework's `0x1::option`. */
+export function isOptionModule(id: ModuleId): boolean {
+  return id.name === 'option' && id.address === ADDRESS_ONE;
+}
+
+/** `ModuleId { address: {64 hex}, name: Identifier("coin") }` (docs/spec/move.md §3.3). */
+export function debugModuleId(id: ModuleId): string {
+  return `ModuleId { address: ${id.address}, name: Identifier(${debugString(id.name)}) }`;
+}

@@ -1,0 +1,144 @@
+/**
+ * BCS arguments to JSON in the form that arguments are given in, which is not the form that events are shown in:
+ * `{Variant: {…}}`, `Option<u8>` as hex, a nested Object as `{inner}` (docs/spec/encode.md §A4, part C trap 6). Mirror
+ * image
+ * of value-encode.ts: whatever decodes here encodes to the same bytes (fields and variants have names of their own,
+ * which every chain checks when a module is published).
+ */
+
+import { BcsReader } from '../bcs/bcs-reader.ts';
+import { formatHex } from '../bcs/hex.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { formatAddress } from '../types/address.ts';
+import type { EncodeField, EncodeLayout } from './layout.ts';
+import { decodingValue, ValueDecodeError } from './value-error.ts';
+
+/**
+ * Most structs, enums and vectors in one argument. A struct may take no bytes at all, so the bytes alone bound
+ * nothing; a transaction of 64 KiB cannot hold more than 65,536 of them that do take some.
+ */
+export const MAX_ARGUMENT_CONTAINERS = 262_144;
+
+/** Structs, enums and vectors that may still be read; several arguments can share one. */
+export interface ContainerBudget {
+  containersLeft: number;
+}
+
+/**
+ * The JSON whose encoding is exactly `bytes`.
+ * @throws ValueDecodeError: bytes that are no value of the layout, text that is not UTF-8 (no JSON encodes to it),
+ * `function_value`, `size_limit` above the budget, which is MAX_ARGUMENT_CONTAINERS unless given.
+ */
+export function decodeArgument(
+  layout: EncodeLayout,
+  bytes: Uint8Array,
+  budget: ContainerBudget = { containersLeft: MAX_ARGUMENT_CONTAINERS },
+): JsonValue {
+  const reader = new BcsReader(bytes);
+  return decodingValue(() => {
+    const value = new ArgumentDecoder(reader, budget).value(layout);
+    reader.finish();
+    return value;
+  });
+}
+
+type CompositeLayout = Extract<
+  EncodeLayout,
+  { readonly kind: 'vector' | 'struct' | 'enum' | 'function' }
+>;
+
+class ArgumentDecoder {
+  readonly #reader: BcsReader;
+  readonly #budget: ContainerBudget;
+  readonly #maxContainers: number;
+
+  constructor(reader: BcsReader, budget: ContainerBudget) {
+    this.#reader = reader;
+    this.#budget = budget;
+    this.#maxContainers = budget.containersLeft;
+  }
+
+  value(layout: EncodeLayout): JsonValue {
+    const reader = this.#reader;
+    switch (layout.kind) {
+      case 'bool':
+        return reader.bool();
+      case 'u8':
+        return new JsonNumber(String(reader.u8()));
+      case 'u16':
+        return new JsonNumber(String(reader.u16()));
+      case 'u32':
+        return new JsonNumber(String(reader.u32()));
+      case 'i8':
+        return new JsonNumber(String(reader.signed(8)));
+      case 'i16':
+        return new JsonNumber(String(reader.signed(16)));
+      case 'i32':
+        return new JsonNumber(String(reader.signed(32)));
+      case 'u64':
+        return String(reader.u64());
+      case 'u128':
+        return String(reader.u128());
+      case 'u256':
+        return String(reader.u256());
+      case 'i64':
+        return String(reader.signed(64));
+      case 'i128':
+        return String(reader.signed(128));
+      case 'i256':
+        return String(reader.signed(256));
+      case 'address':
+        return formatAddress(reader.address());
+      case 'string':
+        return this.#text();
+      default:
+        return this.#composite(layout);
+    }
+  }
+
+  #composite(layout: CompositeLayout): JsonValue {
+    const reader = this.#reader;
+    if (this.#budget.containersLeft === 0) {
+      const text = `more than ${this.#maxContainers} structs and vectors in one argument`;
+      throw new ValueDecodeError('size_limit', text, reader.offset);
+    }
+    this.#budget.containersLeft -= 1;
+    switch (layout.kind) {
+      case 'vector':
+        if (layout.element.kind === 'u8') return formatHex(reader.bytes());
+        return this.#vector(layout.element);
+      case 'struct':
+        return this.#fields(layout.fields);
+      case 'enum': {
+        const { variants, tag } = layout;
+        const variant = variants[reader.variant(variants.length, tag.name)]!;
+        return new Map([[variant.name, this.#fields(variant.fields)]]);
+      }
+      case 'function': {
+        const text = 'function values cannot be arguments';
+        throw new ValueDecodeError('function_value', text, reader.offset);
+      }
+    }
+  }
+
+  #text(): string {
+    const start = this.#reader.offset;
+    const text = this.#reader.text();
+    if (text !== undefined) return text;
+    throw new ValueDecodeError('bad_utf8', 'text is not UTF-8', start);
+  }
+
+  #vector(element: EncodeLayout): JsonValue[] {
+    // Items may take no bytes: they are structs then, and counted.
+    const count = this.#reader.length(0);
+    const items: JsonValue[] = [];
+    for (let index = 0; index < count; index += 1) items.push(this.value(element));
+    return items;
+  }
+
+  #fields(fields: readonly EncodeField[]): JsonObject {
+    const members = new Map<string, JsonValue>();
+    for (const { name, layout } of fields) members.set(name, this.value(layout));
+    return members;
+  }
+}

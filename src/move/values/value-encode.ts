@@ -1,0 +1,233 @@
+/** JSON arguments to BCS, refusing what the reference refuses in its own words (docs/spec/encode.md §A4, "Values"). */
+
+import { BcsWriter } from '../bcs/bcs-writer.ts';
+import { parseHex } from '../bcs/hex.ts';
+import { debugJson, describeJsonKind } from '../json/json-text.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { IntegerTextError, parseIntegerText, type TextIntegerKind } from '../json/u64-text.ts';
+import { HexTextError, parseAddress } from '../types/address.ts';
+import type { EncodeField, EncodeLayout } from './layout.ts';
+import { debugLayout } from './layout-debug.ts';
+import { debugString } from './rust-debug.ts';
+import { ValueEncodeError } from './value-error.ts';
+
+type EnumLayout = Extract<EncodeLayout, { kind: 'enum' }>;
+type SmallIntegerKind = keyof typeof SMALL_INTEGERS;
+
+/** Integers whose JSON is a number. */
+const SMALL_INTEGERS = {
+  u8: { bits: 8, min: 0, max: 0xff },
+  u16: { bits: 16, min: 0, max: 0xffff },
+  u32: { bits: 32, min: 0, max: 0xffff_ffff },
+  i8: { bits: 8, min: -0x80, max: 0x7f },
+  i16: { bits: 16, min: -0x8000, max: 0x7fff },
+  i32: { bits: 32, min: -0x8000_0000, max: 0x7fff_ffff },
+} as const;
+
+const INTEGER = /^-?[0-9]+$/;
+
+/**
+ * Appends the BCS of a JSON value. After an error the writer holds part of the value.
+ * @throws ValueEncodeError
+ */
+export function encodeValue(layout: EncodeLayout, json: JsonValue, writer: BcsWriter): void {
+  switch (layout.kind) {
+    case 'bool':
+      if (typeof json !== 'boolean') throw wrongType(json, 'a boolean');
+      writer.bool(json);
+      return;
+    case 'u8':
+    case 'u16':
+    case 'u32':
+    case 'i8':
+    case 'i16':
+    case 'i32':
+      writeSmallInteger(layout.kind, json, writer);
+      return;
+    case 'u64':
+    case 'u128':
+    case 'u256':
+    case 'i64':
+    case 'i128':
+    case 'i256':
+      writeTextInteger(layout.kind, json, writer);
+      return;
+    case 'address':
+      writeAddress(json, writer);
+      return;
+    case 'vector':
+      if (layout.element.kind === 'u8') writeHex(json, writer);
+      else writeVector(layout.element, json, writer);
+      return;
+    case 'string':
+      if (typeof json !== 'string') {
+        throw new ValueEncodeError('wrong_json_type', 'failed to parse string::String.');
+      }
+      writer.string(json);
+      return;
+    case 'struct':
+      writeStruct(layout.fields, json, writer);
+      return;
+    case 'enum':
+      writeEnum(layout, json, writer);
+      return;
+    case 'function':
+      throw new ValueEncodeError(
+        'function_value',
+        `unexpected move type ${debugLayout(layout)} for value ${debugJson(json)}`,
+      );
+  }
+}
+
+/** The BCS of a JSON value, in a buffer of its own. @throws ValueEncodeError */
+export function encodeValueBytes(layout: EncodeLayout, json: JsonValue): Buffer {
+  const writer = new BcsWriter();
+  encodeValue(layout, json, writer);
+  return writer.toBytes();
+}
+
+function wrongType(json: JsonValue, expected: string): ValueEncodeError {
+  return new ValueEncodeError(
+    'wrong_json_type',
+    `invalid type: ${describeJsonKind(json)}, expected ${expected}`,
+  );
+}
+
+function writeSmallInteger(kind: SmallIntegerKind, json: JsonValue, writer: BcsWriter): void {
+  if (!(json instanceof JsonNumber)) throw wrongType(json, kind);
+  const { bits, min, max } = SMALL_INTEGERS[kind];
+  const value = INTEGER.test(json.text) ? Number(json.text) : Number.NaN;
+  if (!(value >= min && value <= max)) throw new ValueEncodeError('bad_number', 'invalid number');
+  if (min < 0) writer.signed(BigInt(value), bits);
+  else if (bits === 8) writer.u8(value);
+  else if (bits === 16) writer.u16(value);
+  else writer.u32(value);
+}
+
+function writeTextInteger(kind: TextIntegerKind, json: JsonValue, writer: BcsWriter): void {
+  if (typeof json !== 'string') throw wrongType(json, 'a string');
+  let value: bigint;
+  try {
+    value = parseIntegerText(json, kind);
+  } catch (error) {
+    if (!(error instanceof IntegerTextError)) throw error;
+    throw new ValueEncodeError('bad_integer_text', error.message);
+  }
+  switch (kind) {
+    case 'u64':
+      writer.u64(value);
+      return;
+    case 'u128':
+      writer.u128(value);
+      return;
+    case 'u256':
+      writer.u256(value);
+      return;
+    case 'i64':
+      writer.signed(value, 64);
+      return;
+    case 'i128':
+      writer.signed(value, 128);
+      return;
+    case 'i256':
+      writer.signed(value, 256);
+      return;
+  }
+}
+
+function writeAddress(json: JsonValue, writer: BcsWriter): void {
+  if (typeof json !== 'string') throw wrongType(json, 'a string');
+  try {
+    writer.address(parseAddress(json));
+  } catch (error) {
+    if (!(error instanceof HexTextError)) throw error;
+    throw new ValueEncodeError('bad_address', `Invalid account address: ${error.message}`);
+  }
+}
+
+function writeHex(json: JsonValue, writer: BcsWriter): void {
+  if (typeof json !== 'string') throw wrongType(json, 'a string');
+  try {
+    writer.bytes(parseHex(json));
+  } catch (error) {
+    if (!(error instanceof HexTextError)) throw error;
+    throw new ValueEncodeError(
+      'bad_hex',
+      `decode hex-encoded string(${debugString(json)}) failed, caused by error: ${error.message}`,
+    );
+  }
+}
+
+function writeVector(element: EncodeLayout, json: JsonValue, writer: BcsWriter): void {
+  if (!Array.isArray(json)) {
+    throw new ValueEncodeError(
+      'wrong_json_type',
+      `expected vector<${debugLayout(element)}>, but got: ${debugJson(json)}`,
+    );
+  }
+  const items: readonly JsonValue[] = json;
+  writer.length32(items.length);
+  for (const item of items) encodeValue(element, item, writer);
+}
+
+function writeStruct(fields: readonly EncodeField[], json: JsonValue, writer: BcsWriter): void {
+  const members = jsonObject(json, 'struct');
+  for (const { name, layout } of fields) {
+    const member = members.get(name);
+    if (member === undefined) {
+      throw new ValueEncodeError('missing_field', `field ${name} not found.`);
+    }
+    encodeValue(layout, member, writer);
+  }
+}
+
+function writeEnum(layout: EnumLayout, json: JsonValue, writer: BcsWriter): void {
+  const choice = jsonObject(json, 'enum');
+  const [first] = choice;
+  if (first === undefined || choice.size !== 1) {
+    const text = 'Enum value must have exactly one variant specified.';
+    throw new ValueEncodeError('not_one_variant', text);
+  }
+  const [name, body] = first;
+  const index = layout.variants.findIndex((variant) => variant.name === name);
+  const variant = layout.variants[index];
+  if (variant === undefined) {
+    throw new ValueEncodeError('unknown_variant', `Variant ${name} not found.`);
+  }
+  const members = jsonObject(body, 'variant fields');
+  writer.uleb32(index);
+  for (const field of variant.fields) {
+    const member = members.get(field.name);
+    if (member === undefined) {
+      const text = `field ${field.name} not found in variant ${name}.`;
+      throw new ValueEncodeError('missing_field', text);
+    }
+    encodeValue(field.layout, member, writer);
+  }
+  if (members.size === variant.fields.length) return;
+  const unknown = unknownNames(members, variant.fields).map(debugString).join(', ');
+  const text = `Unknown fields [${unknown}] in variant ${name}.`;
+  throw new ValueEncodeError('unknown_fields', text);
+}
+
+/**
+ * The names that are no field, in the order in which the reference lists them: it takes the fields out of the
+ * object one by one, each time moving the last member into the gap.
+ */
+function unknownNames(members: JsonObject, fields: readonly EncodeField[]): string[] {
+  const names = [...members.keys()];
+  const places = new Map(names.map((name, place) => [name, place]));
+  for (const field of fields) {
+    const place = places.get(field.name)!;
+    const last = names.pop()!;
+    if (place === names.length) continue;
+    names[place] = last;
+    places.set(last, place);
+  }
+  return names;
+}
+
+function jsonObject(json: JsonValue, what: string): JsonObject {
+  if (json instanceof Map) return json;
+  throw new ValueEncodeError('wrong_json_type', `Expecting a JSON Map for ${what}.`);
+}

@@ -1,0 +1,333 @@
+/**
+ * Stored bytes to JSON text, in one pass over the bytes and without objects between (docs/spec/encode.md §B1, B2;
+ * docs/spec/http.md §8.4). What a value's type looks like is all in its layout.
+ */
+import { isUtf8 } from 'node:buffer';
+import { BcsReader } from '../bcs/bcs-reader.ts';
+import { formatHex } from '../bcs/hex.ts';
+import { formatAddress } from '../types/address.ts';
+import { readModuleId } from '../types/module-id.ts';
+import { formatTypeTag, readTypeTag } from '../types/type-tag.ts';
+import type { DecodeLayout, ObjectTemplate } from './layout.ts';
+import { enterContainer, readCapturedLayout } from './layout-captured.ts';
+import { decodingValue, ValueDecodeError, type ValueDecodeErrorCode } from './value-error.ts';
+
+/**
+ * Bytes of names that one value may cost: for every struct value what its type's tag costs (32 for the address plus
+ * the names of module and struct, and the same for its type arguments), plus its field and variant names. It also
+ * bounds values that take no bytes, such as two thousand million empty structs.
+ */
+export const VALUE_BUDGET_BYTES = 100_000_000;
+
+/**
+ * Deepest nesting of values. Layouts end before it; closures inside closures do not. A level takes up to 500 bytes
+ * of the stack, of which there is about one MiB: 2,000 levels were measured to be too many.
+ */
+export const MAX_VALUE_DEPTH = 768;
+
+/** The only format of function values. */
+const FUNCTION_DATA_VERSION = 1;
+
+/** Below it a high half of a u64 leaves the number exact in a double. */
+const EXACT_HIGH_HALF = 0x20_0000;
+const TWO_32 = 0x1_0000_0000;
+const BILLION = 1_000_000_000;
+const BILLION_DIGITS = 9;
+
+/** Highest index that the reference's reader can even hold. */
+const MAX_VARIANT_INDEX = 0xffff;
+
+/**
+ * The JSON text of the value that takes all of `bytes`.
+ * @throws ValueDecodeError, whose `detail` is the interface's text.
+ */
+export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
+  const reader = new BcsReader(bytes);
+  return decodingValue(() => {
+    const text = new ValueRenderer(reader).value(layout, 0, 0);
+    reader.finish();
+    return text;
+  });
+}
+
+/**
+ * The UTF-8 of `renderValue`, a unit for each byte: what is going to be sent as bytes needs not be made a text before.
+ * @throws ValueDecodeError exactly when `renderValue` does.
+ */
+export function renderValueUtf8(layout: DecodeLayout, bytes: Uint8Array): string {
+  const reader = new BcsReader(bytes);
+  return decodingValue(() => {
+    const text = new ValueRenderer(reader, true).value(layout, 0, 0);
+    reader.finish();
+    return text;
+  });
+}
+
+/** The UTF-8 of a text, a unit for each byte. */
+export function utf8Units(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** The fields of a struct's value, in the order of their bytes. */
+export interface FieldBytes {
+  /** Which variant of an enum the value is; 0 for a struct. */
+  readonly variant: number;
+  /** The BCS of each field, a view on the value. */
+  readonly fields: readonly Buffer[];
+}
+
+/**
+ * The fields of the struct or enum whose value takes all of `bytes`; `undefined` for a layout that is neither.
+ * @throws ValueDecodeError exactly when `renderValue` does.
+ */
+export function splitFields(layout: DecodeLayout, bytes: Uint8Array): FieldBytes | undefined {
+  if (layout.kind !== 'struct' && layout.kind !== 'enum') return undefined;
+  const reader = new BcsReader(bytes);
+  return decodingValue(() => {
+    const split = new ValueRenderer(reader).split(layout);
+    reader.finish();
+    return split;
+  });
+}
+
+class ValueRenderer {
+  readonly #reader: BcsReader;
+  readonly #asUtf8: boolean;
+  #leftBytes = VALUE_BUDGET_BYTES;
+
+  /** @param asUtf8 whether texts are those of `renderValueUtf8`; all but strings and names are ASCII */
+  constructor(reader: BcsReader, asUtf8 = false) {
+    this.#reader = reader;
+    this.#asUtf8 = asUtf8;
+  }
+
+  /** `containerDepth` counts the named containers of BCS around the value: of values, only enums. */
+  value(layout: DecodeLayout, depth: number, containerDepth: number): string {
+    const reader = this.#reader;
+    switch (layout.kind) {
+      case 'bool':
+        return reader.bool() ? 'true' : 'false';
+      case 'u8':
+        return String(reader.u8());
+      case 'u16':
+        return String(reader.u16());
+      case 'u32':
+        return String(reader.u32());
+      case 'u64':
+        return `"${this.#u64()}"`;
+      case 'u128':
+        return `"${reader.u128()}"`;
+      case 'u256':
+        return `"${reader.u256()}"`;
+      case 'i8':
+        return String(reader.signed(8));
+      case 'i16':
+        return String(reader.signed(16));
+      case 'i32':
+        return String(reader.signed(32));
+      case 'i64':
+        return `"${reader.signed(64)}"`;
+      case 'i128':
+        return `"${reader.signed(128)}"`;
+      case 'i256':
+        return `"${reader.signed(256)}"`;
+      case 'address':
+        return `"${formatAddress(reader.address())}"`;
+      case 'bytes':
+        return `"${formatHex(reader.bytes())}"`;
+      case 'string':
+        return this.#text(layout.tagBytes);
+      case 'signer':
+        throw this.#error('signer', 'cannot deserialize signer');
+      default:
+        this.#checkDepth(depth);
+        return this.#composite(layout, depth + 1, containerDepth);
+    }
+  }
+
+  /** Walks over an outermost value field by field; the text is made only to check what is walked over. */
+  split(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): FieldBytes {
+    const reader = this.#reader;
+    const isEnum = layout.kind === 'enum';
+    this.#charge(layout.tagBytes);
+    const template = isEnum ? this.#variant(layout.variants) : layout.template;
+    this.#charge(template.nameBytes);
+    const fields = template.fields.map((field) => {
+      const start = reader.offset;
+      this.value(field, 1, isEnum ? 1 : 0);
+      return reader.buffer.subarray(start, reader.offset);
+    });
+    return { variant: isEnum ? layout.variants.indexOf(template) : 0, fields };
+  }
+
+  #composite(
+    layout: Extract<DecodeLayout, { kind: 'vector' | 'struct' | 'enum' | 'function' }>,
+    depth: number,
+    containerDepth: number,
+  ): string {
+    switch (layout.kind) {
+      case 'vector':
+        return this.#vector(layout.element, layout.tagBytes, depth, containerDepth);
+      case 'struct':
+        this.#charge(layout.tagBytes);
+        return this.#object(layout.template, depth, containerDepth);
+      case 'enum': {
+        enterContainer(this.#reader, containerDepth, 'enum');
+        this.#charge(layout.tagBytes);
+        const variant = this.#variant(layout.variants);
+        return this.#object(variant, depth, containerDepth + 1);
+      }
+      case 'function':
+        return this.#closure(depth, containerDepth);
+    }
+  }
+
+  #u64(): string {
+    const reader = this.#reader;
+    const low = reader.u32();
+    const high = reader.u32();
+    if (high === 0) return String(low);
+    if (high < EXACT_HIGH_HALF) return exactText(high * TWO_32 + low);
+    return String((BigInt(high) << 32n) | BigInt(low));
+  }
+
+  #text(tagBytes: number): string {
+    this.#charge(tagBytes);
+    const reader = this.#reader;
+    if (!this.#asUtf8) return jsonString(reader.bytes());
+    const byteLength = reader.length(1);
+    const start = reader.skip(byteLength);
+    return jsonStringUtf8(reader.buffer, start, start + byteLength);
+  }
+
+  #vector(element: DecodeLayout, tagBytes: number, depth: number, containerDepth: number): string {
+    // Items are read one by one, so that the first bad item decides, not the length.
+    const count = this.#reader.length(0);
+    this.#charge(tagBytes);
+    if (count === 0) return '[]';
+    let text = '[' + this.value(element, depth, containerDepth);
+    for (let index = 1; index < count; index += 1) {
+      text += ',' + this.value(element, depth, containerDepth);
+    }
+    return text + ']';
+  }
+
+  #object(template: ObjectTemplate, depth: number, containerDepth: number): string {
+    this.#charge(template.nameBytes);
+    const { fields, pieces, order } = template;
+    let text = pieces[0]!;
+    if (template.inDeclaredOrder) {
+      for (let index = 0; index < fields.length; index += 1) {
+        text += this.value(fields[index]!, depth, containerDepth) + pieces[index + 1]!;
+      }
+      return text;
+    }
+    const values: string[] = [];
+    for (const field of fields) values.push(this.value(field, depth, containerDepth));
+    for (let place = 0; place < order.length; place += 1) {
+      text += values[order[place]!]! + pieces[place + 1]!;
+    }
+    return text;
+  }
+
+  #variant(variants: readonly ObjectTemplate[]): ObjectTemplate {
+    const start = this.#reader.offset;
+    const index = this.#reader.uleb32();
+    const variant = variants[index];
+    if (variant !== undefined) return variant;
+    const text =
+      index > MAX_VARIANT_INDEX
+        ? `invalid value: integer \`${index}\`, expected u16`
+        : 'invalid length 0, expected Variant';
+    throw new ValueDecodeError('bad_variant', text, start);
+  }
+
+  /** A function value: a sequence of 5 + 2c parts (docs/spec/move.md §4.5, docs/spec/encode.md §B1). */
+  #closure(depth: number, containerDepth: number): string {
+    const reader = this.#reader;
+    let partsLeft = reader.length(0);
+    const expectPart = () => {
+      if (partsLeft === 0) throw this.#error('bad_closure', 'expected more elements');
+      partsLeft -= 1;
+    };
+    expectPart();
+    const version = reader.u16();
+    if (version !== FUNCTION_DATA_VERSION) {
+      throw this.#error('bad_closure', `unexpected function data version ${version}`);
+    }
+    expectPart();
+    const { address, name: module } = readModuleId(reader);
+    expectPart();
+    const name = reader.string();
+    expectPart();
+    const typeArguments = reader.vector(1, () => formatTypeTag(readTypeTag(reader)));
+    expectPart();
+    const mask = reader.u64().toString(2);
+    const captured: string[] = [];
+    for (const bit of mask) {
+      if (bit === '0') continue;
+      expectPart();
+      const layout = readCapturedLayout(reader, containerDepth);
+      if (partsLeft === 0) throw this.#wrongLength(captured.length);
+      partsLeft -= 1;
+      captured.push(this.value(layout, depth, containerDepth));
+    }
+    if (partsLeft !== 0) throw this.#wrongLength(captured.length);
+    const capturedMember = captured.length === 0 ? '' : `"__captured__":[${captured.join(',')}],`;
+    const typesMember =
+      typeArguments.length === 0 ? '' : `,"__ty_args__":${JSON.stringify(typeArguments)}`;
+    const functionName = JSON.stringify(`${formatAddress(address)}::${module}::${name}`);
+    const [shownName, shownTypes] = this.#asUtf8
+      ? [utf8Units(functionName), utf8Units(typesMember)]
+      : [functionName, typesMember];
+    return `{${capturedMember}"__fun_name__":${shownName},"__mask__":"${mask}"${shownTypes}}`;
+  }
+
+  #wrongLength(capturedCount: number): ValueDecodeError {
+    return this.#error('bad_closure', `invalid length ${capturedCount}, expected Closure`);
+  }
+
+  #charge(costBytes: number): void {
+    this.#leftBytes -= costBytes;
+    if (this.#leftBytes < 0) throw this.#error('size_limit', 'Query exceeds size limit');
+  }
+
+  #checkDepth(depth: number): void {
+    if (depth < MAX_VALUE_DEPTH) return;
+    throw this.#error('too_deep', `value nests more than ${MAX_VALUE_DEPTH} levels deep`);
+  }
+
+  #error(code: ValueDecodeErrorCode, text: string): ValueDecodeError {
+    return new ValueDecodeError(code, text, this.#reader.offset);
+  }
+}
+
+/** The digits of a whole number from 2^32 to 2^53: those of small numbers are made much faster than of large ones. */
+function exactText(value: number): string {
+  const high = Math.floor(value / BILLION);
+  const low = value - high * BILLION;
+  return String(high) + String(low).padStart(BILLION_DIGITS, '0');
+}
+
+/** The JSON text of a string's bytes. */
+function jsonString(bytes: Buffer): string {
+  if (!isUtf8(bytes)) return `"Unparsable utf-8 ${formatHex(bytes)}"`;
+  return JSON.stringify(bytes.toString('utf8'));
+}
+
+/** The UTF-8 of `jsonString`, a unit for each byte: mostly the bytes themselves. */
+function jsonStringUtf8(buffer: Buffer, start: number, end: number): string {
+  let isAscii = true;
+  for (let at = start; at < end; at += 1) {
+    const byte = buffer[at]!;
+    // What JSON escapes.
+    if (byte < 0x20 || byte === 0x22 || byte === 0x5c) {
+      return utf8Units(jsonString(buffer.subarray(start, end)));
+    }
+    if (byte >= 0x80) isAscii = false;
+  }
+  if (!isAscii && !isUtf8(buffer.subarray(start, end))) {
+    return jsonString(buffer.subarray(start, end));
+  }
+  return `"${buffer.toString('latin1', start, end)}"`;
+}

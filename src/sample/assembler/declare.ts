@@ -1,0 +1,92 @@
+/**
+ * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, without
+ * code. `declare-parse.ts` reads them from a small text language close to Move's own; `assemble.ts` turns them into
+ * compiled modules. What is declared is what docs/spec/move.md §2 shows in an ABI, and the metadata of §2.3.
+ */
+
+import { MoveError } from '../../move/errors.ts';
+import type { ModuleId, Visibility } from '../../move/modules/compiled.ts';
+import type { MetadataAttribute } from '../../move/modules/metadata.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { MoveType } from '../../move/types/move-type.ts';
+import type { AbilitySet } from '../../move/types/type-tag.ts';
+
+export interface DeclaredTypeParameter {
+  readonly name: string;
+  readonly constraints: AbilitySet;
+  /** Only struct type parameters can be phantom. */
+  readonly isPhantom: boolean;
+}
+
+export interface DeclaredField {
+  readonly name: string;
+  readonly type: MoveType;
+}
+
+export interface DeclaredVariant {
+  readonly name: string;
+  readonly fields: readonly DeclaredField[];
+}
+
+export interface DeclaredStruct {
+  readonly name: string;
+  /** `public struct`: gets the wrapper functions that let other modules pack and unpack it. */
+  readonly isPublic: boolean;
+  readonly abilities: AbilitySet;
+  readonly typeParameters: readonly DeclaredTypeParameter[];
+  readonly body:
+    | { readonly kind: 'native' }
+    | { readonly kind: 'struct'; readonly fields: readonly DeclaredField[] }
+    | { readonly kind: 'enum'; readonly variants: readonly DeclaredVariant[] };
+  readonly attributes: readonly MetadataAttribute[];
+}
+
+export interface DeclaredFunction {
+  readonly name: string;
+  readonly visibility: Visibility;
+  readonly isEntry: boolean;
+  readonly isNative: boolean;
+  readonly typeParameters: readonly DeclaredTypeParameter[];
+  readonly parameters: readonly MoveType[];
+  readonly results: readonly MoveType[];
+  readonly attributes: readonly MetadataAttribute[];
+}
+
+/** An abort code with its name and description, for the module's error map. */
+export interface DeclaredError {
+  readonly abortCode: bigint;
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface ModuleDeclaration extends ModuleId {
+  /** 5 to 10. */
+  readonly bytecodeVersion: number;
+  readonly friends: readonly ModuleId[];
+  readonly errors: readonly DeclaredError[];
+  readonly structs: readonly DeclaredStruct[];
+  readonly functions: readonly DeclaredFunction[];
+}
+
+/** Addresses that a text may use by name: `market::journal` instead of `0xc0ffee::journal`. */
+export type NamedAddresses = ReadonlyMap<string, Address>;
+
+export type DeclarationErrorCode =
+  | 'unexpected_token'
+  | 'unknown_name'
+  | 'duplicate_name'
+  | 'bad_arity'
+  | 'needs_newer_bytecode';
+
+/** A declaration text that does not read or does not assemble; `line` counts from 1, 0 when unknown. */
+export class DeclarationError extends MoveError<DeclarationErrorCode> {
+  readonly line: number;
+
+  constructor(code: DeclarationErrorCode, detail: string, line = 0) {
+    super(code, line === 0 ? detail : `${detail} on line ${line}`);
+    this.line = line;
+  }
+}
+
+/** Bytecode version of a module that does not say otherwise: the newest. */
+export const DEFAULT_BYTECODE_VERSION = 10;

@@ -1,0 +1,242 @@
+/**
+ * A sample ledger, block by block: genesis, then blocks of users' transactions and epochs that end, for ever. There
+ * is no virtual machine: a model of the state changes as the called functions would change it, and its effects are
+ * written down. The same settings always give the same bytes, however far one goes, and whether one goes there in
+ * one run or in several.
+ */
+
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { encodeTransaction } from '../move/transactions/transaction.ts';
+import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
+import { ADDRESS_ZERO } from '../move/types/address.ts';
+import { FAUCET_ACCOUNT } from './accounts.ts';
+import { TransactionMix } from './applications/mix.ts';
+import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from './chain.ts';
+import { Effects, eventType } from './effects.ts';
+import type { SampleSettings } from './framework/genesis-resources.ts';
+import {
+  blockEnd,
+  blockStart,
+  endsByValidators,
+  epochEnd,
+  hasAuxiliaryInfo,
+} from './history/block-transactions.ts';
+import type { Outcome } from './history/recorder.ts';
+import { buildTransaction, GAS_UNIT_PRICE } from './history/submission.ts';
+import { derivedBytes } from './random.ts';
+import { createGenesisState, createSampleWorld, type SampleWorld } from './sample-world.ts';
+import type { Call, World } from './world.ts';
+
+/** Most user transactions in a block. */
+export const MAX_BLOCK_USERS = 99;
+/** The first blocks are short, so that a small ledger has some. */
+const SHORT_BLOCKS = 20;
+const MAX_SHORT_BLOCK_USERS = 9;
+/** A block starts this long after the one before, microseconds. */
+const MIN_BLOCK_GAP_USECS = 150_000;
+const MAX_BLOCK_GAP_USECS = 450_000;
+/** Blocks in a thousand that nobody proposed: without users, at the time of the block before. */
+const NIL_BLOCKS_PER_MILLE = 20;
+const FAILED_PROPOSERS_PER_MILLE = 30;
+const MAX_HOT_KEYS = 3;
+const EXPIRATION_SECS = 600;
+
+const MIN_GAS_UNITS = 5;
+const MAX_GAS_UNITS = 900;
+const STORAGE_FEE_OCTAS = 40_000n;
+const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
+const SUCCESS: ExecutionStatus = { kind: 'success' };
+
+export class SampleLedger {
+  readonly world: World;
+  readonly #settings: SampleSettings;
+  readonly #effects: Effects;
+  readonly #sample: SampleWorld;
+  readonly #mix: TransactionMix;
+  #nextVersion = 0n;
+  #round = 0;
+  /** Of the block being made. */
+  #outcomes: Outcome[] = [];
+  #gasUsed = 0;
+  #fees = 0n;
+
+  constructor(settings: SampleSettings) {
+    this.#settings = settings;
+    this.#effects = new Effects();
+    this.#sample = createSampleWorld(settings, this.#effects);
+    this.world = this.#sample.world;
+    this.#mix = new TransactionMix(this.#sample.applications);
+  }
+
+  /** The version that comes next. */
+  get nextVersion(): bigint {
+    return this.#nextVersion;
+  }
+
+  /** The genesis file: BCS of the genesis transaction. Comes first, once. */
+  genesis(): Buffer {
+    if (this.#nextVersion !== 0n) throw new Error('genesis comes first and once');
+    createGenesisState(this.#sample, this.#settings);
+    this.#nextVersion = 1n;
+    const writeSet = this.#effects.takeWriteSet();
+    const events = this.#effects.takeEvents();
+    return encodeBcs((writer) => {
+      // Transaction::Genesis, WriteSetPayload::Direct.
+      writer.uleb32(1).uleb32(0).fixed(writeSet);
+      writer.vector(events, (to, event) => to.fixed(event));
+    });
+  }
+
+  /**
+   * Goes through a history without writing it down, block by block, up to `nextVersion`. False when no block ends
+   * there: the history is another one.
+   */
+  replayTo(nextVersion: bigint): boolean {
+    this.#effects.setRecording(false);
+    if (this.#nextVersion === 0n) {
+      createGenesisState(this.#sample, this.#settings);
+      this.#nextVersion = 1n;
+    }
+    while (this.#nextVersion < nextVersion) this.nextBlock();
+    this.#effects.setRecording(true);
+    return this.#nextVersion === nextVersion;
+  }
+
+  /** Makes the next block: all that its transactions come to, in their order. */
+  nextBlock(): readonly Outcome[] {
+    const header = this.#drawHeader();
+    const endsEpoch = this.world.chain.epochIsOver(header.timestamp);
+    this.#outcomes = [];
+    this.#gasUsed = 0;
+    this.#fees = 0n;
+    this.#startBlock(header, endsEpoch);
+    if (!endsEpoch) {
+      const users = header.proposer === ADDRESS_ZERO ? 0 : this.#drawUsers(header.height);
+      for (let made = 0; made < users; made += 1) this.#userTransaction(header);
+      this.#endBlock(header);
+    }
+    return this.#outcomes;
+  }
+
+  #drawHeader(): BlockHeader {
+    const { chain, random, seed } = this.world;
+    const height = chain.height + 1;
+    const isFirst = height === 1;
+    const isNil = !isFirst && random.perMille(NIL_BLOCKS_PER_MILLE);
+    const gap = random.between(MIN_BLOCK_GAP_USECS, MAX_BLOCK_GAP_USECS);
+    const proposerIndex = random.below(VALIDATORS);
+    const failed = random.perMille(FAILED_PROPOSERS_PER_MILLE);
+    this.#round += failed ? 2 : 1;
+    return {
+      id: derivedBytes(seed, 'block', height),
+      epoch: chain.epoch,
+      round: this.#round,
+      height,
+      proposer: isNil ? ADDRESS_ZERO : chain.validators[proposerIndex]!.address,
+      votes: Buffer.of(0x70 | (random.below(2) << 7)),
+      failedProposers: failed ? [(proposerIndex + 1) % VALIDATORS] : [],
+      timestamp: isFirst ? FIRST_BLOCK_TIME_USECS : chain.now + (isNil ? 0 : gap),
+    };
+  }
+
+  #drawUsers(height: number): number {
+    const most = height <= SHORT_BLOCKS ? MAX_SHORT_BLOCK_USERS : MAX_BLOCK_USERS;
+    return this.world.random.between(1, most);
+  }
+
+  #startBlock(header: BlockHeader, endsEpoch: boolean): void {
+    const { chain, seed } = this.world;
+    chain.startBlock(this.#effects, header);
+    for (const info of this.#sample.assetInfos) info.update(this.#effects);
+    const byValidators = endsEpoch && endsByValidators(header.epoch);
+    if (endsEpoch && !byValidators) this.#reconfigure();
+    this.#finish(header, () => encodeTransaction(blockStart(seed, header)));
+    if (!byValidators) return;
+    this.#reconfigure();
+    this.#finish(header, () => encodeTransaction(epochEnd(seed, header)));
+  }
+
+  #reconfigure(): void {
+    this.world.chain.reconfigure(this.#effects);
+    this.#round = 0;
+  }
+
+  #userTransaction(header: BlockHeader): void {
+    const { accounts, chain, native, random } = this.world;
+    const drawn = this.#mix.next(this.world);
+    const gasUsed = random.between(MIN_GAS_UNITS, MAX_GAS_UNITS);
+    const nonce = BigInt(random.u32());
+    const fee = BigInt(gasUsed * GAS_UNIT_PRICE);
+    const call = withPayer(this.world, drawn, fee);
+    const { sender } = call;
+    const sequenceNumber = accounts.sequenceNumbers[sender]!;
+    if (call.form !== 'orderless') {
+      accounts.sequenceNumbers[sender] = sequenceNumber + 1;
+      this.#effects.modify(accounts.slots, sender);
+    }
+    native.takeFee(this.#effects, call.form === 'feePayer' ? call.second! : sender, fee);
+    this.#gasUsed += gasUsed;
+    this.#fees += fee;
+    this.#effects.moduleEvent(FEE_STATEMENT, (writer) => {
+      const io = BigInt(Math.floor(gasUsed / 3));
+      writer
+        .u64(BigInt(gasUsed))
+        .u64(BigInt(gasUsed) - io)
+        .u64(io);
+      writer.u64(gasUsed > MAX_GAS_UNITS / 2 ? STORAGE_FEE_OCTAS : 0n).u64(0n);
+    });
+    const expiration = Math.floor(chain.now / 1_000_000) + EXPIRATION_SECS;
+    this.#finish(
+      header,
+      () => buildTransaction(accounts, call, { sequenceNumber, expiration, nonce }),
+      gasUsed,
+      call.status,
+    );
+  }
+
+  #endBlock(header: BlockHeader): void {
+    const { accounts, chain, random } = this.world;
+    const hot = Array.from({ length: random.between(1, MAX_HOT_KEYS) }, () =>
+      random.below(accounts.count),
+    );
+    const hotKeys = this.#effects.isRecording
+      ? [...new Set(hot)].map((account) => accounts.slots.key(account))
+      : [];
+    const { transaction, writeSet } = blockEnd(header, {
+      gasUsed: this.#gasUsed,
+      fees: this.#fees,
+      proposerIndex: chain.validators.findIndex(({ address }) => address === header.proposer),
+      hotKeys,
+    });
+    this.#finish(header, () => encodeTransaction(transaction), 0, SUCCESS, writeSet);
+  }
+
+  /** Makes a version of what the transaction did. */
+  #finish(
+    header: BlockHeader,
+    transaction: () => Buffer,
+    gasUsed = 0,
+    status = SUCCESS,
+    writeSet?: Buffer,
+  ): void {
+    this.#nextVersion += 1n;
+    if (!this.#effects.isRecording) return;
+    this.#outcomes.push({
+      transaction: transaction(),
+      events: this.#effects.takeEvents(),
+      writeSet: writeSet ?? this.#effects.takeWriteSet(),
+      gasUsed,
+      status,
+      indexInBlock: hasAuxiliaryInfo(header.epoch) ? this.#outcomes.length : undefined,
+    });
+  }
+}
+
+/** The faucet pays for those who cannot; nobody is the payer of its own transaction. */
+function withPayer({ native }: World, call: Call, fee: bigint): Call {
+  const payer = call.form === 'feePayer' ? call.second! : call.sender;
+  const isOwnPayer = call.form === 'feePayer' && payer === call.sender;
+  if (!isOwnPayer && native.balance(payer) >= fee) return call;
+  if (call.sender === FAUCET_ACCOUNT) return { ...call, form: 'single' };
+  return { ...call, form: 'feePayer', second: FAUCET_ACCOUNT };
+}

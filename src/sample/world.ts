@@ -1,0 +1,117 @@
+/**
+ * What an action of a user needs to know, and how it says what the user called. Random draws happen before anything
+ * is encoded: a history that is only replayed draws the same numbers and encodes nothing.
+ */
+
+import { type BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
+import type { EntryFunction } from '../move/transactions/transaction-executable.ts';
+import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
+import type { TransactionPayload } from '../move/transactions/transaction-payload.ts';
+import type { Address } from '../move/types/address.ts';
+import { parseTypeTag } from '../move/types/type-parser.ts';
+import type { TypeTag } from '../move/types/type-tag.ts';
+import { type Accounts, FAUCET_ACCOUNT, FIRST_ORDINARY_ACCOUNT } from './accounts.ts';
+import type { Asset } from './assets.ts';
+import type { Chain } from './chain.ts';
+import type { Effects } from './effects.ts';
+import type { SampleKey } from './history/keys.ts';
+import type { Random } from './random.ts';
+
+/** An account below this many octas sends nothing any more. */
+const MIN_SENDER_OCTAS = 10_000_000n;
+/** Draws for a sender before the faucet steps in. */
+const SENDER_DRAWS = 4;
+
+export interface World {
+  readonly seed: bigint;
+  readonly random: Random;
+  readonly effects: Effects;
+  readonly accounts: Accounts;
+  readonly chain: Chain;
+  /** The native coin, which fees are paid in. */
+  readonly native: Asset;
+  /** A user's coin. */
+  readonly moon: Asset;
+  /** A fungible asset that never was a coin. */
+  readonly gold: Asset;
+}
+
+/** A user's call, after its effects on the model. */
+export interface Call {
+  /** Account index. */
+  readonly sender: number;
+  /** Made only when the transaction is written. */
+  readonly payload: () => TransactionPayload;
+  /** How it is signed; `single` when absent. */
+  readonly form?: CallForm;
+  /** Signs too (`multiAgent`), or pays (`feePayer`). */
+  readonly second?: number;
+  /** Signs instead of the sender's newest key. */
+  readonly signingKey?: SampleKey;
+  /** Success when absent. */
+  readonly status?: ExecutionStatus;
+}
+
+export type CallForm = 'single' | 'singleSender' | 'multiAgent' | 'feePayer' | 'orderless';
+
+/** One kind of thing that users do. */
+export type Action = (world: World) => Call;
+
+/** An account that can sign and pay: mostly one of a few busy ones. */
+export function pickSender({ random, accounts, native }: World): number {
+  const ordinary = accounts.signers - FIRST_ORDINARY_ACCOUNT;
+  for (let draw = 0; draw < SENDER_DRAWS && ordinary > 0; draw += 1) {
+    const sender = FIRST_ORDINARY_ACCOUNT + random.skewed(ordinary);
+    if (native.balance(sender) >= MIN_SENDER_OCTAS) return sender;
+  }
+  return FAUCET_ACCOUNT;
+}
+
+/** An account that can receive, among those below `limit`; seven in ten are busy ones. */
+export function pickReceiver({ random, accounts }: World, limit: number): number {
+  const known = Math.min(accounts.count, limit) - FIRST_ORDINARY_ACCOUNT;
+  if (known <= 0) return FAUCET_ACCOUNT;
+  const busy = random.perMille(700);
+  return FIRST_ORDINARY_ACCOUNT + (busy ? random.skewed(known) : random.below(known));
+}
+
+/** Calls an entry function. Arguments are the BCS of each. */
+export function entryFunction(
+  address: Address,
+  module: string,
+  name: string,
+  typeArguments: readonly string[],
+  args: readonly Buffer[],
+): EntryFunction {
+  return {
+    kind: 'entryFunction',
+    module: { address, name: module },
+    function: name,
+    typeArguments: typeArguments.map(typeArgument),
+    args,
+  };
+}
+
+const typeArguments = new Map<string, TypeTag>();
+
+/** Type tags are parsed once: calls use a handful of them. */
+function typeArgument(text: string): TypeTag {
+  let tag = typeArguments.get(text);
+  if (tag === undefined) {
+    tag = parseTypeTag(text);
+    typeArguments.set(text, tag);
+  }
+  return tag;
+}
+
+/** BCS of a u64 argument. */
+export function u64Argument(value: bigint | number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+}
+
+/** BCS of an argument that is written by hand. */
+export function argument(write: (writer: BcsWriter) => unknown): Buffer {
+  return encodeBcs(write);
+}

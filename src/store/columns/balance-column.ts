@@ -1,0 +1,123 @@
+/**
+ * Balances by owner and asset, as the newest version that changed them left them: what is asked
+ * most is one read of one row. Each follows from state (src/move/values/balance-change.ts) and says of
+ * which version it is: asked as of that version or a later one it is the answer; as of an earlier
+ * one state is asked, which has all versions.
+ *
+ * A row holds both places where an asset can be: the coin store of the coin it is paired with and
+ * the primary fungible store. Where the latter lies follows from owner and asset but not the other
+ * way round, and not every object says whose it was made for; so each row has a row in
+ * primary_stores that leads back from the address of the store to it, and a write to any object
+ * finds the balance it changes.
+ */
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { andThen } from '../../maybe-promise.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { ADDRESS_BYTES } from '../../move/types/address.ts';
+import type { Amount } from '../../move/values/balance-change.ts';
+import type { Batch } from '../batch.ts';
+import type { RowKey, StoreReader } from '../store.ts';
+import { BALANCES, PRIMARY_STORES } from './columns.ts';
+import { NO_ORDER } from './order-key.ts';
+import { decodeRow } from './row-codec.ts';
+
+/** What an owner has of an asset. */
+export interface StoredBalance {
+  /** The newest version that changed one of the amounts. */
+  readonly version: bigint;
+  /** In the coin store of the coin that is paired with the asset. */
+  readonly coin: Amount;
+  /** In the primary fungible store. */
+  readonly fungible: Amount;
+}
+
+/** Whose balance of what, 32 bytes each. */
+export interface BalanceHolder {
+  readonly owner: Buffer;
+  /** Address of the asset's metadata. */
+  readonly metadata: Buffer;
+}
+
+const COIN_UNREADABLE = 1;
+const FUNGIBLE_UNREADABLE = 2;
+/** Version, which amounts cannot be read, two amounts. */
+const ROW_BYTES = 8 + 1 + 8 + 8;
+const FLAGS_OFFSET = 8;
+const COIN_OFFSET = 9;
+const FUNGIBLE_OFFSET = 17;
+
+/** The row value of a balance. */
+export function encodeBalance({ version, coin, fungible }: StoredBalance): Buffer {
+  const unreadable =
+    (coin === undefined ? COIN_UNREADABLE : 0) | (fungible === undefined ? FUNGIBLE_UNREADABLE : 0);
+  return new BcsWriter(ROW_BYTES)
+    .u64(version)
+    .u8(unreadable)
+    .u64(coin ?? 0n)
+    .u64(fungible ?? 0n)
+    .view();
+}
+
+/** Reads a row of balances. @throws RowDamagedError */
+export function decodeBalance(key: RowKey, value: Buffer): StoredBalance {
+  // Nearly every row: both amounts are there.
+  if (value.length === ROW_BYTES && value[FLAGS_OFFSET] === 0) {
+    return {
+      version: value.readBigUInt64LE(0),
+      coin: value.readBigUInt64LE(COIN_OFFSET),
+      fungible: value.readBigUInt64LE(FUNGIBLE_OFFSET),
+    };
+  }
+  return decodeRow(BALANCES, key.partition, key.order, value, (reader) => {
+    const version = reader.u64();
+    const at = reader.offset;
+    const unreadable = reader.u8();
+    if (unreadable > (COIN_UNREADABLE | FUNGIBLE_UNREADABLE)) {
+      throw reader.error('bad_variant', `unknown flags ${unreadable}`, at);
+    }
+    const amount = (flag: number): Amount => {
+      const read = reader.u64();
+      if ((unreadable & flag) === 0) return read;
+      if (read !== 0n) throw reader.error('bad_variant', `an unreadable amount is ${read}`, at);
+      return undefined;
+    };
+    const coin = amount(COIN_UNREADABLE);
+    return { version, coin, fungible: amount(FUNGIBLE_UNREADABLE) };
+  });
+}
+
+/** The key of a balance. */
+export function balanceKey({ owner, metadata }: BalanceHolder): RowKey {
+  return { partition: owner, order: metadata };
+}
+
+/** Files a balance. */
+export function putBalance(batch: Batch, holder: BalanceHolder, balance: StoredBalance): void {
+  batch.put(BALANCES, holder.owner, holder.metadata, encodeBalance(balance));
+}
+
+/** Files whose primary store an address is. @param address 32 bytes */
+export function putPrimaryStore(batch: Batch, address: Uint8Array, holder: BalanceHolder): void {
+  batch.put(PRIMARY_STORES, address, NO_ORDER, Buffer.concat([holder.owner, holder.metadata]));
+}
+
+/** Reads whose primary store an address is. @throws RowDamagedError */
+export function decodePrimaryStore(address: Uint8Array, value: Uint8Array): BalanceHolder {
+  return decodeRow(PRIMARY_STORES, address, NO_ORDER, value, (reader) => {
+    const owner = reader.fixed(ADDRESS_BYTES);
+    return { owner, metadata: reader.fixed(ADDRESS_BYTES) };
+  });
+}
+
+/** The balance as the newest commit left it; `undefined` where nobody wrote one. @throws RowDamagedError */
+export function readBalance(
+  store: StoreReader,
+  owner: Uint8Array,
+  metadata: Uint8Array,
+): MaybePromise<StoredBalance | undefined> {
+  return andThen(
+    store.get(BALANCES, owner, metadata),
+    (value) => value && decodeBalance({ partition: owner, order: metadata }, value),
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * The head: the one row that says how far a ledger reaches and how far back it is kept. A reader
+ * takes it first and then looks at nothing above it (design §4). Where its values come from:
+ * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
+ */
+
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { andThen } from '../../maybe-promise.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
+import type { Batch } from '../batch.ts';
+import type { StoreReader } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+import { HEAD } from './columns.ts';
+import { NO_ORDER } from './order-key.ts';
+import { decodeRow } from './row-codec.ts';
+
+const HEAD_ROW = Buffer.of(0);
+
+/** How far a ledger reaches. */
+export interface Head {
+  /** The newest version. */
+  readonly version: bigint;
+  /** Time of the newest block, microseconds since 1970. */
+  readonly timestampUsecs: bigint;
+  /** Epoch of the newest block. */
+  readonly epoch: bigint;
+  /** Height of the newest block. */
+  readonly blockHeight: bigint;
+  /** The oldest version that may be asked for; the first version of a block. */
+  readonly oldestVersion: bigint;
+  /** The block that begins there. */
+  readonly oldestBlockHeight: bigint;
+  /**
+   * Roots of the full subtrees of the transaction accumulator after `version`, the largest first:
+   * as many as `version + 1` has bits set. What a follower needs to extend it.
+   */
+  readonly frozenRoots: readonly Buffer[];
+}
+
+/** How many full subtrees an accumulator of so many leaves has. */
+export function frozenRootCount(leafCount: bigint): number {
+  let count = 0;
+  for (let rest = leafCount; rest > 0n; rest >>= 1n) count += Number(rest & 1n);
+  return count;
+}
+
+/** Bytes of a head. */
+export function encodeHead(head: Head): Buffer {
+  return encodeBcs((writer) => {
+    writer.u64(head.version).u64(head.timestampUsecs).u64(head.epoch).u64(head.blockHeight);
+    writer.u64(head.oldestVersion).u64(head.oldestBlockHeight);
+    writer.vector(head.frozenRoots, writeHash);
+  });
+}
+
+/** Reads a head. @throws RowDamagedError */
+export function decodeHead(bytes: Uint8Array): Head {
+  return decodeRow(HEAD, HEAD_ROW, NO_ORDER, bytes, (reader) => {
+    const version = reader.u64();
+    const timestampUsecs = reader.u64();
+    const epoch = reader.u64();
+    const blockHeight = reader.u64();
+    const oldestVersion = reader.u64();
+    const oldestBlockHeight = reader.u64();
+    const start = reader.offset;
+    const frozenRoots = reader.vector(HASH_BYTES, readHash);
+    if (frozenRoots.length !== frozenRootCount(version + 1n)) {
+      throw reader.error('bad_value', `${frozenRoots.length} roots at version ${version}`, start);
+    }
+    return {
+      ...{ version, timestampUsecs, epoch, blockHeight },
+      ...{ oldestVersion, oldestBlockHeight, frozenRoots },
+    };
+  });
+}
+
+/** Makes everything up to `head` visible, when all other rows of the batch are stored. */
+export function publishHead(batch: Batch, head: Head): void {
+  batch.publish(HEAD, HEAD_ROW, NO_ORDER, encodeHead(head));
+}
+
+/** The head of a store; `undefined` when it holds no ledger yet. @throws RowDamagedError */
+export function readHead(store: StoreReader): MaybePromise<Head | undefined> {
+  return andThen(store.get(HEAD, HEAD_ROW, NO_ORDER), (bytes) =>
+    bytes === undefined ? undefined : decodeHead(bytes),
+  );
+}
+
+/** The head of a store that holds a ledger. @throws StoreError `ledger_empty`, RowDamagedError */
+export function openHead(store: StoreReader): MaybePromise<Head> {
+  return andThen(readHead(store), (head) => {
+    return head ?? emptyLedger();
+  });
+}
+
+/** Reads the head of one store again and again; what has not changed is not decoded again. */
+export class HeadReader {
+  readonly #store: StoreReader;
+  #bytes: Buffer | undefined;
+  #head: Head | undefined;
+
+  constructor(store: StoreReader) {
+    this.#store = store;
+  }
+
+  /**
+   * The newest head: the same object as long as there is no other.
+   * @throws StoreError `ledger_empty`, RowDamagedError
+   */
+  read(): MaybePromise<Head> {
+    return andThen(this.#store.get(HEAD, HEAD_ROW, NO_ORDER), (bytes) => {
+      if (bytes !== undefined && this.#bytes?.equals(bytes) === true) return this.#head!;
+      const head = decodeHead(bytes ?? emptyLedger());
+      this.#bytes = bytes;
+      this.#head = head;
+      return head;
+    });
+  }
+}
+
+function emptyLedger(): never {
+  throw new StoreError('ledger_empty', 'the store holds no ledger yet: bring a genesis first');
+}

@@ -1,0 +1,79 @@
+/**
+ * Numbers in keys: fixed width, big-endian, so that keys sort as the numbers do. A number outside
+ * its width is a programmer's mistake and throws RangeError; a u64 holds every version, height and
+ * sequence number a ledger can have (docs/spec/ledger.md §7: u32 does not).
+ */
+import { BUCKET_PARTITION_BYTES } from './columns.ts';
+
+/** Length of a u64 in a key, in bytes. */
+export const U64_BYTES = 8;
+/** Length of an index within a version, after the version's own order bytes. */
+export const BUCKET_INDEX_BYTES = 4;
+/** The largest u64. */
+export const U64_MAX = 0xffff_ffff_ffff_ffffn;
+
+/** An empty key part: the order of a row that is alone in its partition. */
+export const NO_ORDER: Uint8Array = new Uint8Array(0);
+
+const u64View = new DataView(new ArrayBuffer(U64_BYTES));
+const u64Bytes = new Uint8Array(u64View.buffer);
+
+/** A u64 as 8 bytes. @throws RangeError */
+export function encodeU64Key(value: bigint): Buffer {
+  if (value < 0n || value > U64_MAX) throw new RangeError(`${value} does not fit in u64`);
+  const bytes = Buffer.allocUnsafe(U64_BYTES);
+  // Several times as fast as Buffer.writeBigUInt64BE, which takes the value apart in bigints.
+  u64View.setBigUint64(0, value);
+  bytes.set(u64Bytes);
+  return bytes;
+}
+
+/** The u64 of 8 bytes at `offset`. @throws RangeError */
+export function decodeU64Key(bytes: Buffer, offset = 0): bigint {
+  return bytes.readBigUInt64BE(offset);
+}
+
+/** A version or height as the two parts of a bucketed key. */
+export interface BucketKey {
+  readonly partition: Buffer;
+  readonly order: Buffer;
+}
+
+/** The last number that was split, and its key: the rows of a version are made one after the other. */
+let lastBucketValue = -1n;
+let lastBucketKey: BucketKey | undefined;
+
+/**
+ * Splits a version or height: 65,536 neighbours share a partition. The key may be that of an
+ * earlier call: nobody writes to it. @throws RangeError
+ */
+export function encodeBucketKey(value: bigint): BucketKey {
+  if (lastBucketKey !== undefined && value === lastBucketValue) return lastBucketKey;
+  const bytes = encodeU64Key(value);
+  lastBucketKey = {
+    partition: bytes.subarray(0, BUCKET_PARTITION_BYTES),
+    order: bytes.subarray(BUCKET_PARTITION_BYTES),
+  };
+  lastBucketValue = value;
+  return lastBucketKey;
+}
+
+/** The first number of a bucket, given any number in it. */
+export function bucketStart(value: bigint): bigint {
+  return value & ~0xffffn;
+}
+
+/** The last number of a bucket, given any number in it. */
+export function bucketEnd(value: bigint): bigint {
+  return value | 0xffffn;
+}
+
+/**
+ * The number of a bucketed key. `order` may be longer than the two bytes that belong to the number.
+ */
+export function decodeBucketKey(partition: Uint8Array, order: Uint8Array): bigint {
+  const bytes = Buffer.allocUnsafe(U64_BYTES);
+  bytes.set(partition, 0);
+  bytes.set(order.subarray(0, U64_BYTES - BUCKET_PARTITION_BYTES), BUCKET_PARTITION_BYTES);
+  return bytes.readBigUInt64BE();
+}

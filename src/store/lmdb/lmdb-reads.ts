@@ -1,0 +1,179 @@
+/** Reading an LMDB store: everything of store.ts but the commit. */
+import type { RootDatabase } from 'lmdb';
+import { COLUMNS, type Column, HEAD, MAX_ORDER_BYTES } from '../columns/columns.ts';
+import { NO_ORDER } from '../columns/order-key.ts';
+import {
+  assertKeyCount,
+  assertKeyShape,
+  assertRange,
+  assertScan,
+  type ColumnStatistics,
+  type RangeQuery,
+  type Row,
+  type RowKey,
+  type ScannedRow,
+  type ScanQuery,
+  type StoreReader,
+} from '../store.ts';
+import { StoreError } from '../store-error.ts';
+import type { LmdbColumn, LmdbPages, LmdbRange } from './lmdb-columns.ts';
+
+const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
+
+/**
+ * The reads of a store, on an environment that is open. A head is the newest that was committed when it
+ * is read; what is read after it is of that moment or later.
+ */
+export class LmdbReads implements StoreReader {
+  readonly #root: RootDatabase<never, string>;
+  readonly #columns: ReadonlyMap<number, LmdbColumn>;
+  readonly #where: string;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    root: RootDatabase<never, string>,
+    columns: ReadonlyMap<number, LmdbColumn>,
+    where: string,
+  ) {
+    this.#root = root;
+    this.#columns = columns;
+    this.#where = where;
+  }
+
+  get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
+    assertKeyShape(column, partition, order);
+    const database = this.#database(column);
+    try {
+      // The engine's snapshot lasts until a timer ends it, which is long in a process that is kept
+      // from running: who asks another process first would see the ledger go back.
+      if (column === HEAD) this.#root.resetReadTxn();
+      return database.get({ partition, order });
+    } catch (error) {
+      throw this.#readFailure(column, error);
+    }
+  }
+
+  getMany(column: Column, keys: readonly RowKey[]): readonly (Buffer | undefined)[] {
+    assertKeyCount(keys);
+    return keys.map(({ partition, order }) => this.get(column, partition, order));
+  }
+
+  seekLast(column: Column, partition: Uint8Array, order: Uint8Array): Row | undefined {
+    assertKeyShape(column, partition, order);
+    const range = {
+      start: { partition, order },
+      end: { partition, order: NO_ORDER },
+      reverse: true,
+      limit: 1,
+    };
+    return this.#collect(column, range, rowOfPartition)[0];
+  }
+
+  seekLastMany(column: Column, keys: readonly RowKey[]): readonly (Row | undefined)[] {
+    assertKeyCount(keys);
+    return keys.map(({ partition, order }) => this.seekLast(column, partition, order));
+  }
+
+  range(column: Column, partition: Uint8Array, query: RangeQuery): readonly Row[] {
+    assertRange(column, partition, query);
+    const { from, to, limit } = query;
+    const low = { partition, order: from ?? NO_ORDER };
+    const high = { partition, order: to ?? afterAllOrders(column) };
+    const range =
+      query.reverse === true
+        ? { start: high, end: low, inclusiveEnd: true, reverse: true, limit }
+        : { start: low, end: high, inclusiveEnd: true, limit };
+    return this.#collect(column, range, rowOfPartition);
+  }
+
+  scan(column: Column, query: ScanQuery): readonly ScannedRow[] {
+    assertScan(column, query);
+    const range = { start: query.after, exclusiveStart: true, limit: query.maxRows };
+    return this.#collect(column, range, scannedRow, query.maxBytes);
+  }
+
+  statistics(): readonly ColumnStatistics[] {
+    return COLUMNS.map((column) => {
+      const pages = this.#pagesOf(column);
+      const pageCount = pages.treeBranchPageCount + pages.treeLeafPageCount + pages.overflowPages;
+      return { column, rows: pages.entryCount, bytes: pageCount * pages.pageSize };
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#root.close();
+    await this.#closing;
+  }
+
+  /** @throws StoreError `store_closed` */
+  protected assertOpen(): void {
+    if (this.#closing !== undefined) {
+      throw new StoreError('store_closed', `the store ${this.#where} is closed`);
+    }
+  }
+
+  /** Rows of a range, at most `limit` of them and none after the one that reaches `maxBytes`. */
+  #collect<T>(
+    column: Column,
+    range: LmdbRange,
+    make: (column: Column, key: Buffer, value: Buffer) => T,
+    maxBytes = Number.POSITIVE_INFINITY,
+  ): T[] {
+    const database = this.#database(column);
+    const rows: T[] = [];
+    let byteLength = 0;
+    try {
+      for (const { key, value } of database.getRange(range)) {
+        rows.push(make(column, key, value));
+        byteLength += key.length + value.length;
+        // Leaving early spares the engine a step to a row that nobody wants.
+        if (rows.length === range.limit || byteLength >= maxBytes) break;
+      }
+    } catch (error) {
+      throw this.#readFailure(column, error);
+    }
+    return rows;
+  }
+
+  #pagesOf(column: Column): LmdbPages {
+    const database = this.#database(column);
+    try {
+      return database.getStats();
+    } catch (error) {
+      throw this.#readFailure(column, error);
+    }
+  }
+
+  #database(column: Column): LmdbColumn {
+    if (this.#closing !== undefined) this.assertOpen();
+    const database = this.#columns.get(column.number);
+    if (database === undefined) throw new RangeError(`no column ${column.number}`);
+    return database;
+  }
+
+  #readFailure(column: Column, error: unknown): StoreError {
+    const detail = error instanceof Error ? error.message : String(error);
+    return new StoreError(
+      'store_io',
+      `column ${column.name} of ${this.#where} cannot be read: ${detail}`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * An order part longer and higher than every one the column has: it stands after the end of any
+ * partition.
+ */
+function afterAllOrders(column: Column): Buffer {
+  return ALL_ONES.subarray(0, column.orderMaxBytes + 1);
+}
+
+function rowOfPartition(column: Column, key: Buffer, value: Buffer): Row {
+  return { order: key.subarray(column.partitionBytes), value };
+}
+
+function scannedRow(column: Column, key: Buffer, value: Buffer): ScannedRow {
+  const split = column.partitionBytes;
+  return { partition: key.subarray(0, split), order: key.subarray(split), value };
+}

@@ -1,0 +1,149 @@
+/** Checks blocks, epochs and the head against one another (docs/spec/ledger.md §2.3). */
+import {
+  type Block,
+  decodeBlock,
+  decodeEpochEnd,
+  encodeBlock,
+} from '../store/columns/block-column.ts';
+import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS, HEAD } from '../store/columns/columns.ts';
+import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
+import type { ScannedRow } from '../store/store.ts';
+import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
+
+/** Checks blocks_by_height, blocks_by_version, epochs, and what the head says of them. */
+export async function verifyBlocks(context: VerifyContext): Promise<void> {
+  const { head } = context.view;
+  const { count, newest, oldest } = await checkHeights(context);
+  await checkBlocksByVersion(context, count);
+  await checkEpochs(context);
+  const { blockHeight, epoch, timestampUsecs, oldestBlockHeight, oldestVersion } = head;
+  checkHead(context, 'block height', blockHeight, newest?.height);
+  checkHead(context, 'epoch', epoch, newest?.epoch);
+  checkHead(context, 'timestamp', timestampUsecs, newest?.timestampUsecs);
+  checkHead(context, 'first version of the oldest block', oldestVersion, oldest?.firstVersion);
+  checkHead(context, 'oldest block height', oldestBlockHeight, oldest?.height);
+}
+
+function checkHead(
+  { damages }: VerifyContext,
+  what: string,
+  said: bigint,
+  found: bigint | undefined,
+): void {
+  if (said === found) return;
+  const detail = `it says ${what} ${said}, the blocks say ${found ?? 'nothing'}`;
+  damages.add({ column: HEAD.name, detail });
+}
+
+interface Heights {
+  readonly count: bigint;
+  /** The block at the head's oldest block height. */
+  readonly oldest: Block | undefined;
+  readonly newest: Block | undefined;
+}
+
+async function checkHeights(context: VerifyContext): Promise<Heights> {
+  const { damages, store, view } = context;
+  let count = 0n;
+  let newest: Block | undefined;
+  let oldest: Block | undefined;
+  for await (const row of scanColumn(context, BLOCKS_BY_HEIGHT)) {
+    const { partition, order, value } = row;
+    const decode = () => decodeBlock(BLOCKS_BY_HEIGHT, partition, order, value);
+    const block = await damages.decoded(decode);
+    if (block === undefined) continue;
+    if (block.firstVersion > view.head.version) {
+      noteAbove(context, BLOCKS_BY_HEIGHT, row);
+      break;
+    }
+    count += 1n;
+    if (block.height !== decodeBucketKey(partition, order)) {
+      damages.row(BLOCKS_BY_HEIGHT, row, `it holds block ${block.height}`, block.firstVersion);
+    }
+    if (newest !== undefined) checkSuccessor(context, row, newest, block);
+    const twin = encodeBucketKey(block.firstVersion);
+    const other = await store.get(BLOCKS_BY_VERSION, twin.partition, twin.order);
+    if (other === undefined || !other.equals(encodeBlock(block))) {
+      const detail = `${BLOCKS_BY_HEIGHT.name} has another block ${block.height} here`;
+      damages.row(BLOCKS_BY_VERSION, twin, detail, block.firstVersion);
+    }
+    if (block.height === view.head.oldestBlockHeight) oldest = block;
+    newest = block;
+  }
+  return { count, newest, oldest };
+}
+
+function checkSuccessor(
+  { damages }: VerifyContext,
+  row: ScannedRow,
+  before: Block,
+  block: Block,
+): void {
+  const faults: string[] = [];
+  if (block.height !== before.height + 1n) faults.push(`block ${before.height + 1n} is missing`);
+  if (block.firstVersion <= before.firstVersion) faults.push('it begins before the block before');
+  if (block.timestampUsecs < before.timestampUsecs) faults.push('its time lies before');
+  if (block.epoch < before.epoch) faults.push('its epoch lies before');
+  for (const fault of faults) damages.row(BLOCKS_BY_HEIGHT, row, fault, block.firstVersion);
+}
+
+async function checkBlocksByVersion(context: VerifyContext, expected: bigint): Promise<void> {
+  const { damages, store, view } = context;
+  let count = 0n;
+  for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
+    const { partition, order, value } = row;
+    const version = decodeBucketKey(partition, order);
+    if (version > view.head.version) {
+      noteAbove(context, BLOCKS_BY_VERSION, row);
+      break;
+    }
+    count += 1n;
+    const decode = () => decodeBlock(BLOCKS_BY_VERSION, partition, order, value);
+    const block = await damages.decoded(decode, version);
+    if (block === undefined) continue;
+    const twin = encodeBucketKey(block.height);
+    const other = await store.get(BLOCKS_BY_HEIGHT, twin.partition, twin.order);
+    if (block.firstVersion !== version || other === undefined || !other.equals(value)) {
+      damages.row(BLOCKS_BY_VERSION, row, `${BLOCKS_BY_HEIGHT.name} has no such block`, version);
+    }
+  }
+  if (count === expected) return;
+  const detail = `${count} blocks, ${BLOCKS_BY_HEIGHT.name} has ${expected}`;
+  damages.add({ column: BLOCKS_BY_VERSION.name, detail });
+}
+
+/** Each epoch ends where the blocks of the next begin, and none is left out. */
+async function checkEpochs(context: VerifyContext): Promise<void> {
+  const { damages, view } = context;
+  const { head } = view;
+  // What ended before the oldest version is of no use to anybody, and may be gone.
+  const from = head.oldestVersion;
+  const oldest = await damages.decoded(() => view.blockOfVersion(from));
+  let expected = oldest?.epoch ?? 0n;
+  for await (const row of scanColumn(context, EPOCHS)) {
+    const end = await damages.decoded(() => decodeEpochEnd(row));
+    if (end === undefined) continue;
+    const { epoch, lastVersion } = end;
+    if (lastVersion < from) continue;
+    if (lastVersion > head.version) {
+      noteAbove(context, EPOCHS, row);
+      break;
+    }
+    if (epoch !== expected) {
+      damages.row(EPOCHS, row, `epoch ${epoch} where ${expected} is expected`, lastVersion);
+    }
+    expected = epoch + 1n;
+    const last = await damages.decoded(() => view.blockOfVersion(lastVersion), lastVersion);
+    const next = await damages.decoded(() => view.blockFromVersion(lastVersion + 1n), lastVersion);
+    if (last !== undefined && last.epoch !== epoch) {
+      damages.row(EPOCHS, row, `block ${last.height} is of epoch ${last.epoch}`, lastVersion);
+    }
+    if (next !== undefined && next.epoch !== epoch + 1n) {
+      damages.row(EPOCHS, row, `block ${next.height} is of epoch ${next.epoch}`, lastVersion);
+    }
+  }
+  // The newest epoch goes on, or ended with the newest version.
+  if (expected === head.epoch || expected === head.epoch + 1n) return;
+  const detail = `epoch ${expected - 1n} is the last that ended, the head is of ${head.epoch}`;
+  damages.add({ column: EPOCHS.name, detail });
+}

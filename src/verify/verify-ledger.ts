@@ -1,0 +1,208 @@
+/**
+ * Examines a whole ledger: every hash, every column against the others, and digests of all columns.
+ * What it proves and what it cannot: docs/operations.md.
+ */
+import {
+  COLUMNS,
+  type Column,
+  HEAD,
+  IDENTITY,
+  PRUNING,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+  VERSION_WRITES,
+} from '../store/columns/columns.ts';
+import { type Head, openHead } from '../store/columns/head.ts';
+import { encodeFormat, FORMAT_KEY, readLedgerIdentity } from '../store/columns/identity-column.ts';
+import { decodeBucketKey } from '../store/columns/order-key.ts';
+import { readKeptAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
+import { type ColumnDigest, columnDigest } from '../store/digest.ts';
+import type { StoreReader } from '../store/store.ts';
+import { RowDamagedError, StoreError } from '../store/store-error.ts';
+import { StoreView } from '../store/view.ts';
+import { verifyBalances } from './verify-balances.ts';
+import { verifyBlocks } from './verify-blocks.ts';
+import {
+  type Damage,
+  DamageList,
+  noteAbove,
+  scanColumn,
+  type VerifyContext,
+} from './verify-context.ts';
+import { verifyEvents } from './verify-events.ts';
+import { verifyState } from './verify-state.ts';
+import { verifyVersions } from './verify-versions.ts';
+
+/** What an examination came to. */
+export interface VerifyReport {
+  readonly head: Head;
+  readonly columns: readonly ColumnDigest[];
+  /** The first damages found; `damageCount` counts all. */
+  readonly damages: readonly Damage[];
+  readonly damageCount: number;
+  /** Whether pruning went on meanwhile: damages may then be none. */
+  readonly prunedMeanwhile: boolean;
+  /** Versions whose hashes were computed again. */
+  readonly hashedVersions: bigint;
+}
+
+/** How far an examination is. */
+export interface VerifyProgress {
+  /** What is looked at: `versions`, a column's name, or `digest of` it. */
+  readonly what: string;
+  /** Done so far of this. */
+  readonly done: number;
+}
+
+/**
+ * Examines the ledger of a store.
+ * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode, which
+ *   nothing goes on without
+ */
+export async function verifyLedger(
+  store: StoreReader,
+  onProgress: (progress: VerifyProgress) => void = () => undefined,
+): Promise<VerifyReport> {
+  const head = await openHead(store);
+  const context = await contextOf(store, head, onProgress);
+  const { damages } = context;
+  await checkFixedRows(context);
+  await verifyVersions(context, (done) => onProgress({ what: 'versions', done }));
+  await verifyByVersion(context);
+  await verifyState(context);
+  await verifyBalances(context);
+  await verifyEvents(context);
+  await verifyBlocks(context);
+  const columns: ColumnDigest[] = [];
+  for (const column of COLUMNS) {
+    const digest = await digestOf(context, column, (done) =>
+      onProgress({ what: `digest of ${column.name}`, done }),
+    );
+    if (digest !== undefined) columns.push(digest);
+  }
+  const now = await openHead(store);
+  if (now.version === head.version) damages.addAll(context.above);
+  const prunedMeanwhile = await hasBeenPruned(context, now);
+  const { clearedBelow } = context.progress;
+  return {
+    head,
+    columns,
+    damages: damages.listed,
+    damageCount: damages.count,
+    prunedMeanwhile,
+    hashedVersions: context.identity.keepsTransactions ? head.version + 1n - clearedBelow : 0n,
+  };
+}
+
+async function contextOf(
+  store: StoreReader,
+  head: Head,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<VerifyContext> {
+  const identity = await readLedgerIdentity(store);
+  if (identity === undefined) {
+    throw new RowDamagedError(IDENTITY.name, Buffer.of(1), Buffer.alloc(0), 'it is missing');
+  }
+  const rowsOf = new Map<Column, number>();
+  return {
+    store,
+    view: new StoreView(store, head),
+    identity,
+    progress: await readPruneProgress(store),
+    kept: await readKeptAccounts(store),
+    damages: new DamageList(),
+    above: new DamageList(),
+    reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n },
+    onRows: (column, rows) => {
+      const done = (rowsOf.get(column) ?? 0) + rows;
+      rowsOf.set(column, done);
+      onProgress({ what: column.name, done });
+    },
+  };
+}
+
+/** Checks the rows that are few: identity, head, pruning. */
+async function checkFixedRows(context: VerifyContext): Promise<void> {
+  const { damages, kept, progress, store, view } = context;
+  const { head } = view;
+  const { partition, order } = FORMAT_KEY;
+  const format = await store.get(IDENTITY, partition, order);
+  if (format === undefined || !format.equals(encodeFormat())) {
+    damages.row(IDENTITY, FORMAT_KEY, 'it is not the format of this program');
+  }
+  for (const [column, names] of [
+    [IDENTITY, ['00', '01']],
+    [HEAD, ['00']],
+  ] as const) {
+    for await (const row of scanColumn(context, column)) {
+      if (!(names as readonly string[]).includes(row.partition.toString('hex'))) {
+        damages.row(column, row, 'there is no such row');
+      }
+    }
+  }
+  if (head.oldestVersion > head.version) {
+    damages.add({ column: HEAD.name, detail: `its oldest version is ${head.oldestVersion}` });
+  }
+  if (progress.clearedBelow > head.oldestVersion) {
+    const detail = `cleared below ${progress.clearedBelow}, above the oldest version`;
+    damages.add({ column: PRUNING.name, detail });
+  }
+  for (const [account, since] of kept) {
+    if (since <= head.oldestVersion) continue;
+    damages.add({ column: PRUNING.name, detail: `account ${account} is kept from ${since} on` });
+  }
+  for await (const row of scanColumn(context, PRUNING)) {
+    const isProgress = row.partition[0] === 0 && row.order.length === 0;
+    if (isProgress || row.partition[0] === 1) continue;
+    damages.row(PRUNING, row, 'there is no such row');
+  }
+}
+
+/** Checks that the columns by version have no rows besides those of the versions there are. */
+async function verifyByVersion(context: VerifyContext): Promise<void> {
+  const { damages, identity, progress, reached, view } = context;
+  const isThere = (version: bigint) => version >= progress.clearedBelow;
+  for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES]) {
+    let rows = 0n;
+    for await (const row of scanColumn(context, column)) {
+      const version = decodeBucketKey(row.partition, row.order);
+      if (version > view.head.version) {
+        noteAbove(context, column, row);
+        break;
+      }
+      rows += 1n;
+      const isWanted = column !== TRANSACTIONS || identity.keepsTransactions;
+      if (!isThere(version) || !isWanted) {
+        damages.row(column, row, 'no such row should be kept', version);
+      }
+    }
+    // Of the other two, the examination of versions has named what is missing.
+    if (column === VERSION_WRITES && rows !== reached.writes) {
+      const detail = `${rows} rows, ${reached.writes} were found by their versions`;
+      damages.add({ column: column.name, detail });
+    }
+  }
+}
+
+/** The digest of a column; `undefined` when the engine cannot read it to its end. */
+async function digestOf(
+  { store, damages }: VerifyContext,
+  column: Column,
+  onRows: (rows: number) => void,
+): Promise<ColumnDigest | undefined> {
+  try {
+    return await columnDigest(store, column, onRows);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    damages.add({ column: column.name, detail: `has no digest: ${error.message}` });
+    return undefined;
+  }
+}
+
+async function hasBeenPruned(context: VerifyContext, now: Head): Promise<boolean> {
+  const { clearedBelow } = await readPruneProgress(context.store);
+  return (
+    clearedBelow !== context.progress.clearedBelow ||
+    now.oldestVersion !== context.view.head.oldestVersion
+  );
+}

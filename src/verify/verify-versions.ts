@@ -1,0 +1,423 @@
+/**
+ * Goes through the versions of a ledger in order. Where whole transactions are kept, every hash is
+ * computed again, the accumulator is extended from genesis (or from what pruning left on record),
+ * and every row that a version's bytes make is compared with the one that is there: the store must
+ * be exactly what its transactions say. Where they are not kept, what each version is on record to
+ * have written must be there.
+ */
+
+import { ChunkBuilder } from '../ingest/chunk-builder.ts';
+import { ChunkDataError } from '../ingest/chunk-data-error.ts';
+import { PageError } from '../ingest/feed/feed-error.ts';
+import { checkItem } from '../ingest/feed/page-prover.ts';
+import { readGenesis } from '../ingest/genesis/genesis.ts';
+import { GenesisError } from '../ingest/genesis/genesis-error.ts';
+import { proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
+import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import { accumulatorRoot, MerkleAccumulator } from '../move/crypto/accumulator.ts';
+import { contractEventHash, writeEventKey } from '../move/transactions/event.ts';
+import { type EncodedOnChainData, readOnChainData } from '../move/transactions/on-chain-data.ts';
+import { readTransactionInfo, transactionInfoHash } from '../move/transactions/transaction-info.ts';
+import type { BatchOperation } from '../store/batch.ts';
+import { type ChunkKey, type ChunkRows, chunkRows, rowOfKey } from '../store/chunk-rows.ts';
+import {
+  EVENTS,
+  HEAD,
+  IDENTITY,
+  MODULE_EVENTS,
+  STATE,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+  VERSION_WRITES,
+} from '../store/columns/columns.ts';
+import {
+  decodeEventRow,
+  decodeModuleEventRow,
+  encodeStreamId,
+  type StoredEvent,
+  type StoredModuleEvent,
+} from '../store/columns/event-column.ts';
+import {
+  BUCKET_INDEX_BYTES,
+  type BucketKey,
+  encodeBucketKey,
+  encodeU64Key,
+} from '../store/columns/order-key.ts';
+import { decodeStateRow } from '../store/columns/state-column.ts';
+import {
+  decodeVersionWrites,
+  type EmittedEvent,
+  type VersionWrites,
+} from '../store/columns/version-writes-column.ts';
+import { MAX_RANGE_ROWS } from '../store/store.ts';
+import type { VerifyContext } from './verify-context.ts';
+
+const MODULE_EVENT_VARIANT = Buffer.of(1);
+/** Versions between two reports of progress. */
+const VERSIONS_PER_REPORT = 256n;
+
+/** Checks every version that is not cleared, and what hangs on it. */
+export async function verifyVersions(
+  context: VerifyContext,
+  onVersions: (versions: number) => void,
+): Promise<void> {
+  const { clearedBelow, frozenRoots } = context.progress;
+  const { head } = context.view;
+  const examiner = new VersionExaminer(
+    context,
+    new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots),
+  );
+  for (let version = clearedBelow; version <= head.version; version += 1n) {
+    await examiner.examine(version);
+    if (version % VERSIONS_PER_REPORT === 0n) onVersions(Number(version - clearedBelow) + 1);
+  }
+  examiner.checkHead();
+}
+
+class VersionExaminer {
+  readonly #context: VerifyContext;
+  readonly #accumulator: MerkleAccumulator;
+  /** Once an info is wrong, every later root is: that is one damage and not a million. */
+  #isChainBroken = false;
+
+  constructor(context: VerifyContext, accumulator: MerkleAccumulator) {
+    this.#context = context;
+    this.#accumulator = accumulator;
+  }
+
+  async examine(version: bigint): Promise<void> {
+    const key = encodeBucketKey(version);
+    const info = await this.#examineInfo(version, key);
+    const item = await this.#itemOf(version, key);
+    if (item !== undefined) this.#examineItem(version, key, item, info);
+    const made = item && this.#rowsOf(version, key, item);
+    const stored = await this.#writesOf(version, key);
+    if (stored !== undefined) this.#context.reached.writes += 1n;
+    if (made === undefined) {
+      await this.#examineWritten(version, key, stored, info);
+      return;
+    }
+    for (const row of made.batch.rows) await this.#compare(version, row);
+    for (const written of made.keys) await this.#examineKnown(version, written);
+    await this.#examineWritesList(version, key, made.batch.rows, stored, item!);
+  }
+
+  /** The full subtrees at the end must be those that the head names. */
+  checkHead(): void {
+    const { damages, view } = this.#context;
+    const roots = this.#accumulator.frozenSubtreeRoots;
+    const isSame =
+      roots.length === view.head.frozenRoots.length &&
+      roots.every((root, index) => root.equals(view.head.frozenRoots[index]!));
+    if (isSame) return;
+    const detail = 'its accumulator roots are not those that the infos come to';
+    damages.add({ column: HEAD.name, version: view.head.version, detail });
+  }
+
+  async #examineInfo(version: bigint, key: BucketKey): Promise<Buffer | undefined> {
+    const { damages, store } = this.#context;
+    const info = await store.get(TRANSACTION_INFOS, key.partition, key.order);
+    if (info === undefined) {
+      damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
+    } else {
+      this.#decode(version, key, TRANSACTION_INFOS, () => decodeBcs(info, readTransactionInfo));
+    }
+    // What is missing is left out of the chain all the same in its place, so that the versions keep
+    // their numbers.
+    this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
+    return info;
+  }
+
+  #decode<T>(
+    version: bigint,
+    key: BucketKey,
+    column: typeof TRANSACTIONS,
+    decode: () => T,
+  ): T | undefined {
+    try {
+      return decode();
+    } catch (error) {
+      const isDamage =
+        error instanceof BcsError ||
+        error instanceof PageError ||
+        error instanceof ChunkDataError ||
+        error instanceof GenesisError;
+      if (!isDamage) throw error;
+      this.#context.damages.row(column, key, error.message, version);
+      return undefined;
+    }
+  }
+
+  async #itemOf(version: bigint, key: BucketKey): Promise<EncodedOnChainData | undefined> {
+    const { damages, identity, store } = this.#context;
+    if (!identity.keepsTransactions) return undefined;
+    const bytes = await store.get(TRANSACTIONS, key.partition, key.order);
+    if (bytes === undefined) {
+      damages.row(TRANSACTIONS, key, 'it is missing', version);
+      return undefined;
+    }
+    return this.#decode(version, key, TRANSACTIONS, () => {
+      const item = decodeBcs(bytes, readOnChainData);
+      checkItem(item, version);
+      return item;
+    });
+  }
+
+  #examineItem(
+    version: bigint,
+    key: BucketKey,
+    item: EncodedOnChainData,
+    info: Buffer | undefined,
+  ): void {
+    const { damages } = this.#context;
+    const root = this.#isChainBroken ? undefined : this.#accumulator.rootHash();
+    const isRootRight = root?.equals(item.data.accumulatorRootHash) === true;
+    if (info !== undefined && !info.equals(item.bytes.info)) {
+      // The root covers the info that is stored: where it is right, so is that.
+      if (isRootRight) {
+        damages.row(TRANSACTIONS, key, 'the info in it is not the one its root covers', version);
+      } else {
+        damages.row(TRANSACTION_INFOS, key, 'it is not the info of the transaction', version);
+      }
+    }
+    if (root !== undefined) {
+      if (!isRootRight) {
+        this.#isChainBroken = true;
+        const detail =
+          'the accumulator of the infos up to here has another root than the transaction says; ' +
+          'later roots are not compared';
+        damages.row(TRANSACTIONS, key, detail, version);
+      }
+    }
+    if (version === 0n) this.#examineGenesis(key, item);
+  }
+
+  #examineGenesis(key: BucketKey, { bytes }: EncodedOnChainData): void {
+    const { damages, identity } = this.#context;
+    const made = this.#decode(0n, key, TRANSACTIONS, () => {
+      const genesis = readGenesis(bytes.transaction);
+      return { genesis, proof: proveGenesis(genesis) };
+    });
+    if (made === undefined) return;
+    const { genesis, proof } = made;
+    if (!proof.infoBytes.equals(bytes.info)) {
+      damages.row(TRANSACTIONS, key, 'its info is not the one that genesis comes to', 0n);
+    }
+    if (!proof.waypoint.hash.equals(identity.genesisWaypointHash)) {
+      const detail = `genesis has waypoint 0:${proof.waypoint.hash.toString('hex')}`;
+      damages.add({ column: IDENTITY.name, version: 0n, detail });
+    }
+    if (genesis.chainId !== identity.chainId) {
+      const detail = `genesis is of chain ${genesis.chainId}, this says ${identity.chainId}`;
+      damages.add({ column: IDENTITY.name, version: 0n, detail });
+    }
+  }
+
+  /** The rows that a version's bytes make. */
+  #rowsOf(version: bigint, key: BucketKey, { bytes }: EncodedOnChainData): ChunkRows | undefined {
+    const { identity } = this.#context;
+    return this.#decode(version, key, TRANSACTIONS, () => {
+      const builder = new ChunkBuilder(version);
+      const { info, events, changes, whole } = bytes;
+      builder.add({ info, events, writeSet: changes, transaction: whole });
+      return chunkRows(builder.finish([]), identity);
+    });
+  }
+
+  async #compare(version: bigint, row: BatchOperation): Promise<void> {
+    const { damages, reached, store } = this.#context;
+    const { column, partition, order, value } = row;
+    if (column === VERSION_WRITES || column === TRANSACTIONS || column === TRANSACTION_INFOS) {
+      return;
+    }
+    const stored = await store.get(column, partition, order);
+    if (stored !== undefined) {
+      if (column === STATE) reached.state += 1n;
+      if (column === EVENTS) reached.events += 1n;
+      if (column === MODULE_EVENTS) reached.moduleEvents += 1n;
+    }
+    if (stored === undefined) {
+      if (column === STATE && this.#mayBeGone(version, value!)) return;
+      damages.row(column, row, 'it is missing', version);
+    } else if (Buffer.compare(stored, value!) !== 0) {
+      damages.row(column, row, 'it is not what its transaction says', version);
+    }
+  }
+
+  /** A key that has state is known. */
+  async #examineKnown(version: bigint, key: ChunkKey): Promise<void> {
+    const { damages, store } = this.#context;
+    const { column, partition, order } = rowOfKey(key);
+    if ((await store.get(column, partition, order)) !== undefined) return;
+    // A key whose last write is a deletion that is cleared is forgotten with it.
+    const [any] = await store.range(STATE, key.hash, { limit: 1 });
+    if (any === undefined) return;
+    damages.row(column, { partition, order }, 'it is missing, though its key has state', version);
+  }
+
+  /**
+   * A deletion at the version up to which all is cleared is itself cleared (docs/spec/ledger.md §5.6).
+   */
+  #mayBeGone(version: bigint, row: Uint8Array): boolean {
+    const { clearedBelow } = this.#context.progress;
+    const entry = decodeStateRow(Buffer.alloc(0), {
+      order: encodeU64Key(version),
+      value: Buffer.from(row),
+    });
+    return clearedBelow > 0n && version === clearedBelow && entry.deletedKey !== undefined;
+  }
+
+  async #writesOf(version: bigint, key: BucketKey): Promise<VersionWrites | undefined> {
+    const { damages, store } = this.#context;
+    const { partition, order } = key;
+    const value = await store.get(VERSION_WRITES, partition, order);
+    if (value === undefined) return undefined;
+    return damages.decoded(() => decodeVersionWrites(partition, order, value), version);
+  }
+
+  /**
+   * The list of a version's writes: its keys, its events, then those that module events were
+   * translated into.
+   */
+  async #examineWritesList(
+    version: bigint,
+    key: BucketKey,
+    made: readonly BatchOperation[],
+    stored: VersionWrites | undefined,
+    item: EncodedOnChainData,
+  ): Promise<void> {
+    const { damages } = this.#context;
+    const row = made.find(({ column }) => column === VERSION_WRITES);
+    const { partition, order } = key;
+    const expected = row && decodeVersionWrites(partition, order, row.value!);
+    if (expected === undefined && stored === undefined) return;
+    const keys = expected?.keys ?? [];
+    const events = expected?.events ?? [];
+    const isSame =
+      stored !== undefined &&
+      stored.keys.length === keys.length &&
+      keys.every(({ hash, owner }, index) => {
+        const other = stored.keys[index]!;
+        return other.hash.equals(hash) && other.owner.equals(owner);
+      }) &&
+      events.every((event, index) => isSameEvent(event, stored.events[index]));
+    if (!isSame) {
+      damages.row(VERSION_WRITES, key, 'it is not what its transaction says', version);
+      return;
+    }
+    for (const event of stored.events.slice(events.length)) {
+      await this.#examineTranslated(version, key, event, item);
+    }
+  }
+
+  async #examineTranslated(
+    version: bigint,
+    key: BucketKey,
+    event: EmittedEvent,
+    { data }: EncodedOnChainData,
+  ): Promise<void> {
+    const found = await this.#eventRow(version, event);
+    if (found === undefined) return;
+    if (data.events[found.index]?.kind === 'v2') return;
+    const stream = `${event.address}/${event.creationNumber}`;
+    const detail = `event ${event.sequenceNumber} of stream ${stream} was not emitted`;
+    this.#context.damages.row(VERSION_WRITES, key, detail, version);
+  }
+
+  /** What a version is on record to have written is there, and its events are those of its info. */
+  async #examineWritten(
+    version: bigint,
+    key: BucketKey,
+    stored: VersionWrites | undefined,
+    info: Buffer | undefined,
+  ): Promise<void> {
+    const { damages, progress, reached, store } = this.#context;
+    const order = encodeU64Key(version);
+    for (const { hash } of stored?.keys ?? []) {
+      const row = await store.get(STATE, hash, order);
+      if (row !== undefined) reached.state += 1n;
+      else if (version !== progress.clearedBelow || version === 0n) {
+        damages.row(STATE, { partition: hash, order }, 'it is missing', version);
+      }
+    }
+    const leaves = new Map<number, Buffer>();
+    for (const event of stored?.events ?? []) {
+      const row = await this.#eventRow(version, event);
+      if (row !== undefined) leaves.set(row.index, streamEventHash(event, row));
+    }
+    // Last: what a module event was translated into has its place in the transaction.
+    for (const row of await this.#moduleEvents(version, key)) {
+      leaves.set(row.index, contractEventHash(Buffer.concat([MODULE_EVENT_VARIANT, row.encoded])));
+    }
+    const events = [...leaves].sort(([left], [right]) => left - right);
+    const isGapless = events.every(([index], place) => index === place);
+    const root = accumulatorRoot(
+      'EventAccumulator',
+      events.map(([, leaf]) => leaf),
+    );
+    const said =
+      info &&
+      this.#decode(version, key, TRANSACTION_INFOS, () => decodeBcs(info, readTransactionInfo));
+    if (said === undefined || (isGapless && root.equals(said.eventRootHash))) return;
+    const detail = 'the events of its version are not those of its info';
+    const column = leaves.size === 0 ? MODULE_EVENTS : EVENTS;
+    damages.add({ column: column.name, version, detail });
+  }
+
+  async #moduleEvents(version: bigint, { partition, order }: BucketKey) {
+    const { damages, reached, store } = this.#context;
+    const found: StoredModuleEvent[] = [];
+    let from = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES)]);
+    const to = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES, 0xff)]);
+    for (;;) {
+      const limit = MAX_RANGE_ROWS;
+      const page = await store.range(MODULE_EVENTS, partition, { from, to, limit });
+      for (const row of page) {
+        const decode = () => decodeModuleEventRow({ partition, ...row });
+        const event = await damages.decoded(decode, version);
+        reached.moduleEvents += 1n;
+        if (event !== undefined) found.push(event);
+      }
+      if (page.length < limit) return found;
+      from = Buffer.from(page[page.length - 1]!.order);
+      from.writeUInt32BE(from.readUInt32BE(order.length) + 1, order.length);
+    }
+  }
+
+  async #eventRow(version: bigint, event: EmittedEvent) {
+    const { damages, reached, store } = this.#context;
+    const partition = encodeStreamId(event);
+    const order = encodeU64Key(event.sequenceNumber);
+    const value = await store.get(EVENTS, partition, order);
+    if (value === undefined) {
+      damages.row(EVENTS, { partition, order }, 'it is missing', version);
+      return undefined;
+    }
+    reached.events += 1n;
+    const row = await damages.decoded(() => decodeEventRow(partition, { order, value }), version);
+    if (row !== undefined && row.version !== version) {
+      const detail = `it says version ${row.version}`;
+      damages.row(EVENTS, { partition, order }, detail, version);
+    }
+    return row;
+  }
+}
+
+/** The leaf of an event of a stream, put together from its row (docs/spec/ledger.md §1.3). */
+function streamEventHash(event: EmittedEvent, row: StoredEvent): Buffer {
+  const head = encodeBcs((writer) => {
+    writeEventKey(writer.uleb32(0), event);
+    writer.u64(event.sequenceNumber);
+  });
+  return contractEventHash(Buffer.concat([head, row.encoded]));
+}
+
+function isSameEvent(left: EmittedEvent, right: EmittedEvent | undefined): boolean {
+  return (
+    right !== undefined &&
+    left.address === right.address &&
+    left.creationNumber === right.creationNumber &&
+    left.sequenceNumber === right.sequenceNumber
+  );
+}
