@@ -1,8 +1,10 @@
 /**
  * The one way this program waits. An embedded store answers at once, a distributed one answers later, so a read gives
- * a `MaybePromise`. Code that runs once per request or once per row composes reads with `andThen`: on the embedded
- * store nothing of it passes through the microtask queue. All other code simply awaits. Nothing outside this file asks
- * whether a value is a promise (held by test/repo/waiting.test.ts).
+ * a `MaybePromise`. Code that runs for every request or every row composes reads with the functions below: on the
+ * embedded store nothing of it passes through the microtask queue, and on any other store it waits once per read. All
+ * other code simply awaits. What that is worth: docs/benchmarks.md, "Waiting".
+ *
+ * Nothing outside this file asks whether a value is a promise (test/repo/waiting.test.ts).
  */
 
 /** A value now or later. */
@@ -14,4 +16,44 @@ export function andThen<T, U>(
   next: (value: T) => MaybePromise<U>,
 ): MaybePromise<U> {
   return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/**
+ * Makes an attempt and continues with its value or its failure, whether the attempt throws or rejects. What `next`
+ * itself throws does not reach `recover`, as with `promise.then(next, recover)`.
+ */
+export function settle<T, U>(
+  attempt: () => MaybePromise<T>,
+  next: (value: T) => MaybePromise<U>,
+  recover: (failure: unknown) => MaybePromise<U>,
+): MaybePromise<U> {
+  let value: MaybePromise<T>;
+  try {
+    value = attempt();
+  } catch (failure) {
+    return recover(failure);
+  }
+  return value instanceof Promise ? value.then(next, recover) : next(value);
+}
+
+/** Applies `step` to one item after the other and gives the results in order; stops at the first failure. */
+export function mapInOrder<T, U>(
+  items: readonly T[],
+  step: (item: T, index: number) => MaybePromise<U>,
+): MaybePromise<U[]> {
+  const results: U[] = [];
+  const from = (first: number): MaybePromise<U[]> => {
+    for (let index = first; index < items.length; index += 1) {
+      const result = step(items[index]!, index);
+      if (result instanceof Promise) {
+        return result.then((value) => {
+          results.push(value);
+          return from(index + 1);
+        });
+      }
+      results.push(result);
+    }
+    return results;
+  };
+  return from(0);
 }

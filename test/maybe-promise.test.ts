@@ -1,0 +1,58 @@
+/** Waiting in one way: values that are there are used at once, promised ones later, with the same outcome. */
+import { describe, expect, test } from 'vitest';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../src/maybe-promise.ts';
+
+const failure = new Error('failed');
+const text = (value: number) => `value ${value}`;
+const failureText = (error: unknown) => (error === failure ? 'recovered' : 'another failure');
+
+describe('what is there is used at once', () => {
+  test('andThen, settle and mapInOrder give no promise', () => {
+    expect(andThen(1, text)).toBe('value 1');
+    expect(settle(() => 1, text, failureText)).toBe('value 1');
+    expect(mapInOrder([1, 2], text)).toEqual(['value 1', 'value 2']);
+  });
+
+  test('settle recovers from what is thrown', () => {
+    const attempt = (): number => {
+      throw failure;
+    };
+    expect(settle(attempt, text, failureText)).toBe('recovered');
+  });
+});
+
+describe('what is promised is waited for', () => {
+  test('andThen, settle and mapInOrder give promises', async () => {
+    const later = (value: number) => Promise.resolve(value);
+    await expect(andThen(later(1), text)).resolves.toBe('value 1');
+    await expect(settle(() => later(1), text, failureText)).resolves.toBe('value 1');
+    const half = (value: number): MaybePromise<number> => (value % 2 === 0 ? later(value) : value);
+    await expect(mapInOrder([1, 2, 3, 4], half)).resolves.toEqual([1, 2, 3, 4]);
+  });
+
+  test('settle recovers from a rejection', async () => {
+    const attempt = () => Promise.reject<number>(failure);
+    await expect(settle(attempt, text, failureText)).resolves.toBe('recovered');
+  });
+});
+
+describe('failures', () => {
+  test('what `next` throws is not recovered from, now or later', async () => {
+    const fail = (): string => {
+      throw failure;
+    };
+    expect(() => settle(() => 1, fail, failureText)).toThrow(failure);
+    await expect(settle(() => Promise.resolve(1), fail, failureText)).rejects.toBe(failure);
+  });
+
+  test('mapInOrder takes no step after one that failed', async () => {
+    const taken: number[] = [];
+    const step = async (value: number) => {
+      taken.push(value);
+      if (value === 2) throw failure;
+      return value;
+    };
+    await expect(mapInOrder([1, 2, 3], step)).rejects.toBe(failure);
+    expect(taken).toEqual([1, 2]);
+  });
+});
