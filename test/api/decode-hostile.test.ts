@@ -1,6 +1,7 @@
 /** Decode submission under requests that mean harm (hostile-node.ts says what must hold). */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import { propertySeed } from '../random.ts';
 import { DECODE_BODIES, GOOD_REQUEST } from './hostile-bodies.ts';
 import {
   DECODE,
@@ -10,7 +11,6 @@ import {
   post,
   useHostileNode,
 } from './hostile-node.ts';
-import { propertySeed } from './property-seed.ts';
 
 useHostileNode();
 describeLargestBodies(DECODE, DECODE_BODIES);

@@ -1,6 +1,7 @@
 /** Encode submission under requests that mean harm (hostile-node.ts says what must hold). */
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import { propertySeed } from '../random.ts';
 import { ENCODE_BODIES, GOOD_REQUEST } from './hostile-bodies.ts';
 import { HOSTILE_CALLS } from './hostile-modules.ts';
 import {
@@ -11,7 +12,6 @@ import {
   post,
   useHostileNode,
 } from './hostile-node.ts';
-import { propertySeed } from './property-seed.ts';
 
 useHostileNode();
 describeLargestBodies(ENCODE, ENCODE_BODIES);

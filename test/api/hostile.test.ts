@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
+import { propertySeed } from '../random.ts';
 import { ENCODE, postEncode, REQUEST } from './encode-request.ts';
 import { expectError, LogLines } from './error-answers.ts';
-import { propertySeed } from './property-seed.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 

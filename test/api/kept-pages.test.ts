@@ -11,12 +11,8 @@ import type { EventPageForm, LedgerView } from '../../src/ledger/api-contract.ts
 import { openLedger } from '../../src/ledger/open.ts';
 import { openKeptBytes } from '../../src/store/kept-bytes.ts';
 import type { Store } from '../../src/store/store.ts';
-import {
-  randomSource,
-  temporaryDirectory,
-  temporaryLmdbStore,
-  testSeed,
-} from '../store/engines.ts';
+import { randomSource, testSeed } from '../random.ts';
+import { temporaryDirectory, temporaryLmdbStore } from '../store/engines.ts';
 import { LogLines } from './error-answers.ts';
 import { GrowingStreams, STREAM_ACCOUNTS } from './growing-streams.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';

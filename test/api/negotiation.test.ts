@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseCoding } from '../../src/api/http/accept-encoding.ts';
 import { parseMediaType, splitList } from '../../src/api/http/media-type.ts';
 import { chooseFormat } from '../../src/api/http/negotiation.ts';
-import { propertySeed } from './property-seed.ts';
+import { propertySeed } from '../random.ts';
 
 const JSON_ACCEPTS: readonly (string | undefined)[] = [
   undefined,

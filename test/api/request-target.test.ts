@@ -7,7 +7,7 @@ import {
   Query,
   routerTarget,
 } from '../../src/api/http/request-target.ts';
-import { propertySeed } from './property-seed.ts';
+import { propertySeed } from '../random.ts';
 
 describe('request targets, docs/spec/http.md §1.7', () => {
   it.each([

@@ -7,9 +7,9 @@ import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
 import { transactionInfoHash } from '../../src/move/transactions/transaction-info.ts';
 import { openView } from '../../src/store/view.ts';
+import { Random, testSeed } from '../random.ts';
 import { type MadePage, pageOf, randomChain } from './feed-chain.ts';
 import { sampleStore } from './feed-following.ts';
-import { type SeededRandom, seededRandom } from './seed.ts';
 
 function proverAt({ firstVersion, frozenRoots }: MadePage): PageProver {
   const start = { nextVersion: firstVersion, frozenRoots };
@@ -32,7 +32,7 @@ function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number
 }
 
 /** Flips one bit of an item and gives what the prover says. */
-function refusal(made: MadePage, random: SeededRandom): { readonly error: unknown; at: string } {
+function refusal(made: MadePage, random: Random): { readonly error: unknown; at: string } {
   const index = random.below(made.items.length);
   const item = made.items[index]!;
   const byte = random.below(item.length);
@@ -101,7 +101,7 @@ async function samplePages(pageItems: number, transactions: number): Promise<Mad
 
 describe('a flipped bit', () => {
   it('is refused wherever it is in a sample ledger', { timeout: 60_000 }, async () => {
-    const random = seededRandom('bit flips in feed chunks');
+    const random = new Random(testSeed('bit flips in feed chunks'));
     const pages = await samplePages(4, 6_000);
     for (const page of pages.slice(0, 20))
       expect(() => proverAt(page).prove(pageOf(page.items))).not.toThrow();
@@ -116,7 +116,7 @@ describe('a flipped bit', () => {
   });
 
   it('is refused in transactions, infos and write sets of every form', () => {
-    const random = seededRandom('bit flips in random chains');
+    const random = new Random(testSeed('bit flips in random chains'));
     for (let run = 0; run < 40; run += 1) {
       const page = randomChain(random.below(2 ** 31), 3, BigInt(1 + random.below(200)));
       expect(proverAt(page).prove(pageOf(page.items)).count).toBe(3);
@@ -125,7 +125,7 @@ describe('a flipped bit', () => {
   });
 
   it('is refused in genesis', async () => {
-    const random = seededRandom('bit flips in genesis');
+    const random = new Random(testSeed('bit flips in genesis'));
     const view = await openView(await sampleStore(2));
     const items = await view.transactions(0n, 1);
     const page: MadePage = { firstVersion: 0n, frozenRoots: [], items };

@@ -8,7 +8,7 @@ import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { GenesisError } from '../../src/ingest/genesis/genesis-error.ts';
 import { checkWaypoint } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { parseWaypoint } from '../../src/move/transactions/waypoint.ts';
-import { seededRandom } from './seed.ts';
+import { Random, testSeed } from '../random.ts';
 
 const shared = new URL('../../../shared/genesis/', import.meta.url);
 const POSITIONS = 200;
@@ -23,7 +23,7 @@ describe.skipIf(!existsSync(shared))('damaged genesis files (needs ../shared/gen
   test.each(FILES)(`%s: a flipped byte at ${POSITIONS} positions`, (name, waypointFile) => {
     const file = readFileSync(new URL(`${name}.blob`, shared));
     const waypoint = parseWaypoint(readFileSync(new URL(waypointFile, shared), 'utf8'));
-    const random = seededRandom(`flips of ${name}`);
+    const random = new Random(testSeed(`flips of ${name}`));
     const codes = new Map<string, number>();
     for (let run = 0; run < POSITIONS; run += 1) {
       const position = random.below(file.length);
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync(shared))('damaged genesis files (needs ../shared/gen
 
   test.each(FILES)('%s: cut anywhere', (name) => {
     const file = readFileSync(new URL(`${name}.blob`, shared));
-    const random = seededRandom(`cuts of ${name}`);
+    const random = new Random(testSeed(`cuts of ${name}`));
     for (let run = 0; run < 100; run += 1) {
       const length = random.below(file.length);
       const code = refusalCode(() => readGenesis(file.subarray(0, length)));

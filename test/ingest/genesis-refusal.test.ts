@@ -23,7 +23,7 @@ import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/types/address.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../src/move/types/framework-tag.ts';
 import { resourceStateKey } from '../../src/move/types/state-key.ts';
-import { seededRandom } from './seed.ts';
+import { Random, testSeed } from '../random.ts';
 import { EVENTS, genesisFile, genesisFileOf, NEEDED_WRITES, ODD_WRITES } from './small-genesis.ts';
 
 function refusal(file: Uint8Array): GenesisError {
@@ -203,7 +203,7 @@ describe('a small genesis', () => {
   });
 
   test('every truncation and, by its waypoint, a flipped bit of any byte is refused', () => {
-    const random = seededRandom('flipped bits');
+    const random = new Random(testSeed('flipped bits'));
     const file = genesisFile();
     const waypoint = genesisWaypoint(readGenesis(file));
     for (let length = 0; length < file.length; length += 1) refusal(file.subarray(0, length));
@@ -215,7 +215,7 @@ describe('a small genesis', () => {
   });
 
   test('random bytes, also behind a good head, end in a GenesisError', () => {
-    const random = seededRandom('random genesis');
+    const random = new Random(testSeed('random genesis'));
     for (let run = 0; run < 2_000; run += 1) {
       const bytes = Buffer.from(
         Array.from({ length: 1 + random.below(300) }, () => random.below(256)),

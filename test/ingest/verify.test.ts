@@ -28,8 +28,8 @@ import type { ScannedRow, Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/verify-ledger.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { address, block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';
-import { randomSource, testSeed } from '../store/engines.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { type Below, History } from '../store/prune-history.ts';
 

@@ -45,8 +45,8 @@ import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyBalances } from '../../src/verify/verify-balances.ts';
 import { DamageList, type VerifyContext } from '../../src/verify/verify-context.ts';
+import { randomSource as fractions, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
-import { randomSource as fractions, testSeed } from '../store/engines.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 const runs = Number(process.env['RUNS'] ?? 12);

@@ -14,9 +14,9 @@ import type { EncodeLayout } from '../../src/move/values/layout.ts';
 import { resolveArgumentLayout } from '../../src/move/values/layout-encode.ts';
 import { genesisPresent, readGenesis } from '../move/layout-genesis.ts';
 import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/layout-modules.ts';
-import { Random, testSeed } from '../move/layout-random.ts';
 import { address, list, option } from '../move/scalar-arbitraries.ts';
 import { signedTransaction } from '../move/user-transaction-arbitraries.ts';
+import { Random, testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 import { decodeAndEncode, messageOf, warningCodes } from './signing-bytes.ts';
 

@@ -9,10 +9,10 @@ import {
   TextCache,
 } from '../../src/ledger/encode/text-cache.ts';
 import { NEW_FRAMEWORK } from '../move/layout-modules.ts';
+import { testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-console.log(`encode-hostile: SEED=${seed}`);
+const seed = testSeed('encode-hostile');
 
 const BODY_BYTES = 8 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ import { parseJson } from '../../src/move/json/json-text.ts';
 import type { JsonValue } from '../../src/move/json/json-value.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
-import { Random, testSeed } from '../move/layout-random.ts';
+import { Random, testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 
 const lookupModule = ledgerOf(

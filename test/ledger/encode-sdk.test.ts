@@ -46,8 +46,9 @@ import {
 import { formatMoveType, moveTypeOfToken } from '../../src/move/types/move-type-text.ts';
 import { readMoveType } from '../../src/move/types/type-parser.ts';
 import { genesisModules, genesisPresent } from '../move/genesis-modules.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const seed = testSeed('encode-sdk');
 const TRANSACTIONS = 20_000;
 
 /** A small generator with a seed (mulberry32). */

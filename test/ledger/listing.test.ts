@@ -15,7 +15,7 @@ import type { StructTag } from '../../src/move/types/type-tag.ts';
 import type { StateWrite } from '../../src/store/chunk.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { seededRandom } from '../ingest/seed.ts';
+import { Random, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
 const ADDRESS = padAddress('a');
@@ -166,7 +166,7 @@ describe('keys looked at', () => {
 
 describe('a walk', () => {
   it('gives everything once, in order, whatever the bounds', async () => {
-    const { below, seed } = seededRandom('listing');
+    const { below, seed } = new Random(testSeed('listing'));
     for (let run = 0; run < 20; run += 1) {
       const count = 1 + below(400);
       const writes = new Map<string, StateWrite>();

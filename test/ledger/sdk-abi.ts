@@ -17,7 +17,7 @@ import {
   TransactionPayloadEntryFunction,
 } from '@aptos-labs/ts-sdk';
 import type { PlainJson } from '../../src/move/json/json-plain.ts';
-import type { Random } from '../move/layout-random.ts';
+import type { Random } from '../random.ts';
 
 /** A value in our JSON and as the SDK takes it. */
 interface Value {

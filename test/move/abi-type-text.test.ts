@@ -10,6 +10,7 @@ import {
   moveTypeOfToken,
 } from '../../src/move/types/move-type-text.ts';
 import { PRIMITIVE_KINDS } from '../../src/move/types/type-tag.ts';
+import { testSeed } from '../random.ts';
 import { fullModule, T0 } from './module-samples.ts';
 
 const U8: MoveType = { kind: 'u8' };
@@ -96,8 +97,7 @@ describe('moveTypeOfToken', () => {
       const id = { address: module.addresses[address]!, name: module.identifiers[moduleName]! };
       return formatStructPath(id, module.identifiers[name]!);
     };
-    const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
-    console.log(`abi-type-text SEED=${seed}`);
+    const seed = testSeed('abi-type-text');
     fc.assert(
       fc.property(token, (type) => {
         const text = formatMoveType(moveTypeOfToken(module, type));

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { parseAddress } from '../../src/move/types/address.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const seed = testSeed('bcs-writer');
 
 describe('exactU64', () => {
   it(`writes what u64 writes, SEED=${seed}`, () => {

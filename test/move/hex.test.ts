@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
 import { HexTextError } from '../../src/move/types/address.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-console.log(`hex: SEED=${seed}`);
+const seed = testSeed('hex');
 
 function failure(text: string): string {
   try {

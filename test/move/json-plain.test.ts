@@ -8,8 +8,9 @@ import {
   plainJson,
 } from '../../src/move/json/json-plain.ts';
 import { formatJson, JSON_MAX_DEPTH, parseJson } from '../../src/move/json/json-text.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const seed = testSeed('json-plain');
 
 function refusal(value: unknown): Pick<PlainJsonError, 'code' | 'path'> {
   try {

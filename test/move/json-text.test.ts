@@ -13,10 +13,10 @@ import {
 } from '../../src/move/json/json-text.ts';
 import { JSON_MAX_DEBUG_LENGTH } from '../../src/move/json/json-text-print.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json/json-value.ts';
+import { testSeed } from '../random.ts';
 
 const MIB = 1024 * 1024;
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-console.log(`json-text: SEED=${seed}`);
+const seed = testSeed('json-text');
 
 function failure(bytes: Uint8Array | string): JsonSyntaxError {
   try {

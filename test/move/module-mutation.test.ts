@@ -8,19 +8,15 @@ import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
 import { resourceGroupOf } from '../../src/move/modules/metadata.ts';
 import { readModule, readScript } from '../../src/move/modules/read.ts';
 import { writeModule, writeScript } from '../../src/move/modules/write.ts';
+import { Random, testSeed } from '../random.ts';
 import { genesisModules, genesisPresent } from './genesis-modules.ts';
 import { fullModule, fullScript, SMALL_MODULE, SMALL_SCRIPT } from './module-samples.ts';
 
-const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
-console.log(`module-mutation SEED=${SEED}`);
+const SEED = testSeed('module-mutation');
 
-/** Numbers below a bound from a linear congruential generator: the same seed gives the same run. */
 function randomBelow(seed: number): (bound: number) => number {
-  let state = BigInt(seed) + 1n;
-  return (bound) => {
-    state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n);
-    return Number((state >> 33n) % BigInt(bound));
-  };
+  const random = new Random(seed);
+  return (bound) => random.below(bound);
 }
 
 /** One to four damages: flipped bits, other bytes, bytes cut out, doubled or put in, cut off. */

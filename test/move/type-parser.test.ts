@@ -8,9 +8,9 @@ import {
   TypeTextError,
 } from '../../src/move/types/type-parser.ts';
 import { formatTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-console.log(`type-parser: SEED=${seed}`);
+const seed = testSeed('type-parser');
 
 function failure(text: string, parse: (text: string) => unknown = parseTypeTag): string {
   try {

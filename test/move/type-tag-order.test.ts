@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { padAddress } from '../../src/move/types/address.ts';
 import type { StructTag, TypeTag } from '../../src/move/types/type-tag.ts';
 import { compareStructTags, compareTypeTags } from '../../src/move/types/type-tag-order.ts';
-import { propertySeed } from '../api/property-seed.ts';
+import { propertySeed } from '../random.ts';
 
 function tag(address: string, module: string, name: string, ...of: TypeTag[]): StructTag {
   return { address: padAddress(address), module, name, typeArguments: of };

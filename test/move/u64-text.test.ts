@@ -7,9 +7,9 @@ import {
   type TextIntegerKind,
 } from '../../src/move/json/u64-text.ts';
 import { debugString } from '../../src/move/values/rust-debug.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-console.log(`u64-text: SEED=${seed}`);
+const seed = testSeed('u64-text');
 
 function failure(text: string, kind: TextIntegerKind = 'u64'): IntegerTextError {
   try {

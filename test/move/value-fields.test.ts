@@ -7,7 +7,7 @@ import type { DecodeLayout } from '../../src/move/values/layout.ts';
 import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
 import { ValueDecodeError } from '../../src/move/values/value-error.ts';
 import { renderValue, splitFields } from '../../src/move/values/value-json.ts';
-import { propertySeed } from '../api/property-seed.ts';
+import { propertySeed } from '../random.ts';
 import { moduleLookup, OLD_FRAMEWORK } from './layout-modules.ts';
 
 const lookup = moduleLookup({

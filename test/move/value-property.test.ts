@@ -14,6 +14,7 @@ import { decodeArgument } from '../../src/move/values/value-decode.ts';
 import { encodeValueBytes } from '../../src/move/values/value-encode.ts';
 import { ValueDecodeError, ValueEncodeError } from '../../src/move/values/value-error.ts';
 import { renderValue } from '../../src/move/values/value-json.ts';
+import { Random, testSeed } from '../random.ts';
 import {
   moduleLookup,
   NEW_FRAMEWORK,
@@ -23,7 +24,6 @@ import {
   type SourceStruct,
   type SourceType,
 } from './layout-modules.ts';
-import { Random, testSeed } from './layout-random.ts';
 
 /** One value in three forms. */
 interface Modelled {

@@ -5,9 +5,9 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { DecodeLayout } from '../../src/move/values/layout.ts';
 import { ValueDecodeError } from '../../src/move/values/value-error.ts';
 import { renderValue, renderValueUtf8, utf8Units } from '../../src/move/values/value-json.ts';
+import { testSeed } from '../random.ts';
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
-console.log(`value-utf8: SEED=${seed}`);
+const seed = testSeed('value-utf8');
 
 const TEXT: DecodeLayout = { kind: 'string', tagBytes: 1 };
 const TEXTS: DecodeLayout = { kind: 'vector', element: TEXT, tagBytes: 1 };

@@ -71,6 +71,7 @@ import {
   writeStateValue,
 } from '../../src/move/types/state-value.ts';
 import { readTypeTag, writeTypeTag } from '../../src/move/types/type-tag.ts';
+import { testSeed } from '../random.ts';
 import { typeTag } from './scalar-arbitraries.ts';
 import * as user from './user-transaction-arbitraries.ts';
 import * as wire from './wire-arbitraries.ts';
@@ -142,8 +143,7 @@ const TYPES: Record<string, WireType<unknown>> = {
   ),
 };
 
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-console.log(`wire types: SEED=${seed}`);
+const seed = testSeed('wire-roundtrip');
 
 /** Entries as a reader gives them: by the serialized bytes of their keys. */
 function sorted(writeSet: WriteSet): WriteSet {

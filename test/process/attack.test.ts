@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { smallGenesisFile } from '../api/genesis-small.ts';
-import { seededRandom } from '../ingest/seed.ts';
+import { Random, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const HEADERS_TIMEOUT_MS = 1_500;
@@ -190,7 +190,7 @@ describe('one connection', () => {
 });
 
 describe('noise', () => {
-  const random = seededRandom('bytes at the socket');
+  const random = new Random(testSeed('bytes at the socket'));
 
   it('random bytes get a refusal or nothing', async () => {
     const answers = Array.from({ length: 300 }, (_, run) => {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
-import { randomSource, testSeed } from '../store/engines.ts';
+import { randomSource, testSeed } from '../random.ts';
 import {
   endOf,
   killLeftNodes,

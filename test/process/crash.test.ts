@@ -7,7 +7,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { randomSource, testSeed } from '../store/engines.ts';
+import { randomSource, testSeed } from '../random.ts';
 import {
   endOf,
   killLeftNodes,

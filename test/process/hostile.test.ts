@@ -18,9 +18,9 @@ import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { moduleStateKey } from '../../src/move/types/state-key.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
-import { seededRandom } from '../ingest/seed.ts';
 import { genesisFile, NEEDED_WRITES } from '../ingest/small-genesis.ts';
 import { moduleLookup } from '../move/layout-modules.ts';
+import { Random, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const MB = 1024 * 1024;
@@ -85,7 +85,7 @@ function startOnSmallHeap(data: string): Promise<ServedNode> {
 }
 
 describe.skipIf(!canMeasure)('genesis files (needs /proc to measure)', () => {
-  const random = seededRandom('hostile genesis');
+  const random = new Random(testSeed('hostile genesis'));
   const noise = Buffer.from(Array.from({ length: 4096 }, () => random.below(256)));
   const head = Buffer.from([1, 0, 0]);
   /** What is no genesis takes little; one that is needs room for its commit, too. */
@@ -148,7 +148,7 @@ describe('modules', () => {
   }
 
   const large = manyParameters(60_000);
-  const random = seededRandom('hostile modules');
+  const random = new Random(testSeed('hostile modules'));
   const modules: readonly (readonly [name: string, bytes: Buffer])[] = [
     ['large', large],
     ['cut', large.subarray(0, large.length / 2)],

@@ -13,7 +13,7 @@ import {
   type Network,
 } from '../api/genesis-file.ts';
 import { writeSmallGenesis } from '../api/genesis-small.ts';
-import { seededRandom } from '../ingest/seed.ts';
+import { Random, testSeed } from '../random.ts';
 import { endOf, expectFailure, runCommand, startCommand, temporaryFolder } from './command.ts';
 
 const FLIPS_PER_FILE = 3;
@@ -83,7 +83,7 @@ describe.skipIf(!genesisPresent)('real genesis files (needs ../shared/genesis)',
 
   // 200 positions of each file are flipped in test/ingest/genesis-flip.test.ts, without processes.
   it.each(NETWORK_NAMES)('%s: a flipped byte is refused', async (network) => {
-    const random = seededRandom(`flips of ${network} as a command`);
+    const random = new Random(testSeed(`flips of ${network} as a command`));
     const whole = readFileSync(genesisPath(`${network}.blob`));
     for (let run = 0; run < FLIPS_PER_FILE; run += 1) {
       const bytes = Buffer.from(whole);
@@ -105,7 +105,7 @@ describe('an init that is killed', () => {
     const genesis = genesisPresent ? genesisPath('mainnet.blob') : small.path;
     const data = join(folder, 'ledger');
     const args = ['init', '--data', data, '--genesis', genesis];
-    const random = seededRandom('moments of a kill');
+    const random = new Random(testSeed('moments of a kill'));
     const outcomes = { killed: 0, done: 0 };
     for (let run = 0; run < KILLS; run += 1) {
       await killInTheMiddle(args, data, random.below(300));

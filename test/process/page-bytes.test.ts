@@ -21,7 +21,7 @@ import {
   typeTokens,
 } from '../../web/src/move-declaration.ts';
 import { divideSigningMessage } from '../../web/src/signing-message.ts';
-import { propertySeed } from '../api/property-seed.ts';
+import { propertySeed } from '../random.ts';
 
 interface Vector {
   readonly name: string;

@@ -30,7 +30,7 @@ import {
 import { balanceRequest } from '../../web/src/ledger-requests.ts';
 import { agoText, groupDigits, readU64, sizeText, timeText } from '../../web/src/number-text.ts';
 import { parseRoute, routeHash, searchRoute } from '../../web/src/route.ts';
-import { propertySeed } from '../api/property-seed.ts';
+import { propertySeed } from '../random.ts';
 
 describe('exact JSON', () => {
   it('keeps every digit of numbers', () => {

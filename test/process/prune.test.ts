@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Address } from '../../src/move/types/address.ts';
-import { randomSource, testSeed } from '../store/engines.ts';
+import { randomSource, testSeed } from '../random.ts';
 import {
   expectFailure,
   killLeftNodes,

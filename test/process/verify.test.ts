@@ -16,7 +16,7 @@ import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import { randomSource, testSeed } from '../store/engines.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 
 const PAGE_BYTES = 4096;

@@ -33,8 +33,8 @@ import {
   encodeVersionWrites,
   type VersionWrites,
 } from '../../src/store/columns/version-writes-column.ts';
+import { testSeed } from '../random.ts';
 import { address, block } from './chunks.ts';
-import { testSeed } from './engines.ts';
 
 const seed = testSeed();
 const check = <T>(property: fc.IProperty<[T]>): void => fc.assert(property, { seed, numRuns: 300 });

@@ -27,21 +27,3 @@ export const ENGINES: readonly (readonly [name: string, open: () => Promise<Stor
   ['memory, answering later', async () => new MemoryStore({ answers: 'later' })],
   ['LMDB', () => temporaryLmdbStore()],
 ];
-
-/** The seed of a random test: SEED from the environment, else new; always printed. */
-export function testSeed(): number {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  console.info(`SEED=${seed}`);
-  return seed;
-}
-
-/** A small generator of random numbers (mulberry32): uniform in [0, 1). */
-export function randomSource(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -8,8 +8,9 @@ import { encodeU64Key, U64_MAX } from '../../src/store/columns/order-key.ts';
 import type { EventPage } from '../../src/store/event-pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreView } from '../../src/store/view.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { address, frozenRoots } from './chunks.ts';
-import { ENGINES, randomSource, testSeed } from './engines.ts';
+import { ENGINES } from './engines.ts';
 
 const STREAM = { address: address(5), creationNumber: 3n };
 

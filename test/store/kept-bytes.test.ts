@@ -20,7 +20,8 @@ import {
   openKeptBytes,
 } from '../../src/store/kept-bytes.ts';
 import { canMount, SmallDisk } from '../process/small-disk.ts';
-import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { randomSource, testSeed } from '../random.ts';
+import { temporaryDirectory } from './engines.ts';
 
 /** Kept bytes over a file of their own, with what they said when they ended. */
 function keptBytes(capacityBytes: number, rest: Partial<KeptBytesWatch> = {}) {

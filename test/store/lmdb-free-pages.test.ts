@@ -19,7 +19,8 @@ import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-columns.ts';
 import { inspectDataFile } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { randomSource, testSeed } from '../random.ts';
+import { temporaryDirectory } from './engines.ts';
 
 const FREE_ROOT_AT = 88;
 const LAST_PAGE_AT = 144;

@@ -9,9 +9,10 @@ import { type Head, readHead } from '../../src/store/columns/head.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { compileStoreProcess, type StoreProcess, startStoreProcess } from './child/start.ts';
 import { chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
-import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { temporaryDirectory } from './engines.ts';
 
 describe('processes', () => {
   let compiled: ReturnType<typeof compileStoreProcess>;

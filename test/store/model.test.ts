@@ -20,6 +20,7 @@ import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { ScannedRow, Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { randomSource, testSeed } from '../random.ts';
 import {
   address,
   block,
@@ -30,7 +31,7 @@ import {
   transaction,
   write,
 } from './chunks.ts';
-import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { temporaryDirectory } from './engines.ts';
 import { MemoryStore } from './memory-store.ts';
 
 type Below = (most: number) => number;

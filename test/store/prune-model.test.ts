@@ -15,8 +15,9 @@ import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { address } from './chunks.ts';
-import { randomSource, temporaryDirectory, testSeed } from './engines.ts';
+import { temporaryDirectory } from './engines.ts';
 import { MemoryStore } from './memory-store.ts';
 import {
   type Below,

@@ -18,8 +18,9 @@ import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key
 import { MAX_RANGE_ROWS, type Store } from '../../src/store/store.ts';
 import { openView, StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { address, block, chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
-import { ENGINES, randomSource, testSeed } from './engines.ts';
+import { ENGINES } from './engines.ts';
 import { MemoryStore } from './memory-store.ts';
 
 async function filled(store: Store): Promise<LedgerWriter> {
