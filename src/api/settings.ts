@@ -1,6 +1,5 @@
 /**
- * Settings of the HTTP interface: one schema says name, type, limits, default and description
- * (design §5).
+ * Settings of the HTTP interface: one schema defines name, type, limits, default and description.
  */
 
 import { DEFAULT_DOMAIN_PREFIX } from '../move/crypto/hash.ts';

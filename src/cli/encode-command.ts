@@ -1,4 +1,4 @@
-/** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server (design §5). */
+/** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
 import type { Command } from 'commander';
 import { readInput } from '../node/settings/read-input.ts';
 import { nodeSettings } from '../node/settings/settings.ts';

@@ -1,5 +1,5 @@
 /**
- * The command line (design §5): parses arguments, runs one command, turns failures into one line on stderr and an
+ * The command line: parses arguments, runs one command, turns failures into one line on stderr and an
  * exit code: 0 done, 1 failed, 2 wrong usage.
  */
 import { Command, CommanderError } from 'commander';

@@ -1,4 +1,4 @@
-/** `daybook verify`: examines a ledger and prints a digest of each column (design §5). */
+/** `daybook verify`: examines a ledger and prints a digest of each column. */
 import type { Command } from 'commander';
 import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
 import type { VerifyProgress, VerifyReport } from '../node/verify.ts';

@@ -1,7 +1,7 @@
 /** A node that answers, in one process or in several. */
 import type { Logger } from 'pino';
 
-/** The line that says that a node answers (design §5). */
+/** The line on stdout that says that a node answers. */
 export interface ReadyLine {
   readonly event: 'ready';
   /** Of the interface, ending in `/v1`. */

@@ -3,7 +3,7 @@ import { readHead } from '../store/columns/head.ts';
 import { readLedgerIdentity } from '../store/columns/identity-column.ts';
 import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
-/** The object that `status --json` prints (design §5); versions and heights are decimal strings as in the API. */
+/** The object that `status --json` prints; versions and heights are decimal strings as in the API. */
 export interface StatusReport {
   readonly chain_id: number;
   readonly ledger_version: string;

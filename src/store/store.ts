@@ -10,7 +10,7 @@
  * until the commit has settled.
  *
  * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version
- * (design §4) makes that harmless, so no caller holds a transaction. The process that commits reads
+ * (ARCHITECTURE.md) makes that harmless, so no caller holds a transaction. The process that commits reads
  * its commit as soon as it has settled; in other processes a read may be as old as the current turn
  * of the event loop (about a millisecond).
  */

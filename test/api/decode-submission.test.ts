@@ -1,4 +1,4 @@
-/** Decode submission over a real store: answers, refusals, headers, document (design §5, D1, D2). */
+/** Decode submission over a real store: answers, refusals, headers, document (docs/extensions.md, docs/spec/decisions.md D1, D2). */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';

@@ -1,6 +1,6 @@
 /**
  * A node that listens, over a real store, for requests that mean harm: none may give a 500, none may hold the node up
- * for a second, none may make it take ten times the largest body in memory (issue 3).
+ * for a second, none may make it take ten times the largest body in memory.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';

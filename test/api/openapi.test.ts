@@ -1,4 +1,4 @@
-/** The document is OpenAPI 3.1, whole, and agrees with what is registered and sent (design §6). */
+/** The document is OpenAPI 3.1, whole, and agrees with what is registered and sent. */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';

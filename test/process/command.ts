@@ -81,8 +81,7 @@ class Output {
 }
 
 /**
- * Holds a failure against design §5: its exit code, one line on stderr, nothing on stdout. Gives
- * the line.
+ * Checks a failure: its exit code, one line on stderr, nothing on stdout. Returns the line.
  */
 export function expectFailure(result: CommandResult, code: 1 | 2): string {
   expect(result).toMatchObject({ code, signal: null, stdout: '' });
@@ -103,7 +102,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** The ready line (design §5). */
+/** The ready line. */
 export interface Ready {
   readonly event: string;
   readonly url: string;

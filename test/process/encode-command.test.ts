@@ -1,4 +1,4 @@
-/** `daybook encode` and `daybook decode` as commands, and the same over HTTP from the same ledger (design §5). */
+/** `daybook encode` and `daybook decode` as commands, and the same over HTTP from the same ledger. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

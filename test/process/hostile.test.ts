@@ -1,8 +1,6 @@
 /**
- * Input made to take memory or time: genesis files, modules and requests. None may take more than
- * 64 MB over its
- * size (issue 2), which is measured as the operating system sees it, and on a heap with little
- * room.
+ * Input made to take memory or time: genesis files, modules and requests. None may take more than 64 MB over
+ * its size, measured as the operating system sees it, and on a small heap.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

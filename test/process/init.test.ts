@@ -1,6 +1,6 @@
 /**
  * `daybook init` as a command on a small genesis made by hand: what it prints, refuses and leaves
- * behind (design §5).
+ * behind.
  */
 import {
   existsSync,

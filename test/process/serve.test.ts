@@ -1,4 +1,4 @@
-/** `daybook serve` as a process: when it answers, what it refuses, how it stops (design §5). */
+/** `daybook serve` as a process: when it answers, what it refuses, how it stops. */
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';

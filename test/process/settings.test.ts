@@ -1,6 +1,5 @@
 /**
- * Settings of the program: their four sources, what is refused in each, and how they are shown
- * (design §5).
+ * Settings of the program: their four sources, what is refused in each, and how they are shown.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

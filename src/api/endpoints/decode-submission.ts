@@ -1,6 +1,6 @@
 /**
  * `POST /v1/transactions/decode_submission`: the inverse of encode submission, an extension of this
- * node (design §5). The body is JSON only, as on encode submission; the answer may be asked for as
+ * node (docs/extensions.md). The body is JSON only, as on encode submission; the answer may be asked for as
  * BCS like every other (docs/spec/decisions.md D2), which is the BCS of its JSON text.
  */
 import { decodeSubmission, parseMessageText, submissionJson } from '../../ledger/decode/index.ts';

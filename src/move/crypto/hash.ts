@@ -5,7 +5,7 @@ import { keccakSha3, MAX_KECCAK_INPUT_BYTES } from './keccak.ts';
 /** Length of every hash of the ledger, in bytes. */
 export const HASH_BYTES = 32;
 
-/** The text before every type name in a hash domain; a setting for other networks (issue 3). */
+/** The text before every type name in a hash domain; a setting, because other networks sign with another text. */
 export const DEFAULT_DOMAIN_PREFIX = 'APTOS::';
 
 /** SHA3-256 of some bytes. */

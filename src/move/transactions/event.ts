@@ -1,6 +1,6 @@
 /**
  * Events of transactions, and events as the interface's BCS form gives them (docs/spec/ledger.md §1.3,
- * http.md §7.5).
+ * docs/spec/http.md §7.5).
  */
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';

@@ -1,6 +1,6 @@
 /**
  * What a user transaction runs: an entry function or a script (docs/spec/ledger.md §3.4, docs/spec/encode.md
- * A5).
+ * §A5).
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';

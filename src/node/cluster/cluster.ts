@@ -1,7 +1,7 @@
 /**
  * A node in several processes: this one, the primary, writes the store when the node writes and keeps the workers
- * running; they answer. Readers need no lock to see what was committed (design §4), so nothing of a request passes
- * through the primary but its connection.
+ * running; they answer. Readers need no lock to see what was committed (ARCHITECTURE.md), so a request passes
+ * through the primary only as a connection.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * Reads settings from their sources: flag > environment > config file > default (design §5). One schema says name,
+ * Reads settings from their sources: flag > environment > config file > default. One schema says name,
  * type, limits, default and description of every setting; names are camelCase in code and on the command line's
  * flags, snake_case in files, and `DAYBOOK_` + capitals in the environment.
  */

@@ -1,4 +1,4 @@
-/** All settings of a serving node: those of the interface and the node's own (design §5). */
+/** All settings of a serving node: those of the interface and the node's own. */
 import { type Static, Type } from '../../api/schemas/json-schema.ts';
 import { type ApiSettings, ApiSettingsSchema } from '../../api/settings.ts';
 import {

@@ -3,7 +3,7 @@
  * number that is out of use stays in UNUSED_COLUMN_NUMBERS. The same table for people is
  * docs/data-layout.md; a test compares the two.
  *
- * A key has a partition and an order within it (design §4). Every read names one partition. Parts
+ * A key has a partition and an order within it (docs/data-layout.md). Every read names one partition. Parts
  * are big-endian, so that the order of bytes is the order of numbers. All partitions of a column
  * are equally long, so that an engine that only has plain keys (LMDB) can store partition ‖ order.
  */

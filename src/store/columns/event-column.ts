@@ -1,7 +1,7 @@
 /**
  * Events: handle events by stream and sequence number, module events by version. A row is
  * self-contained: a page needs no second read. Type tag and data lie together as the BCS of an
- * event ends (docs/spec/ledger.md §1.3, http.md §7.5), so that a BCS answer copies them as they are.
+ * event ends (docs/spec/ledger.md §1.3, docs/spec/http.md §7.5), so that a BCS answer copies them as they are.
  */
 
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';

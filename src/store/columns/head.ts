@@ -1,6 +1,6 @@
 /**
  * The head: the one row that says how far a ledger reaches and how far back it is kept. A reader
- * takes it first and then looks at nothing above it (design §4). Where its values come from:
+ * takes it first and then looks at nothing above it (ARCHITECTURE.md). Where its values come from:
  * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
  */
 
