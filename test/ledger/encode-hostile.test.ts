@@ -152,6 +152,7 @@ function fill(unit: string): string {
   return unit.repeat(Math.floor((BODY_BYTES - 1_000) / unit.length));
 }
 
+// A quadratic algorithm takes minutes on these: it runs into the time limit of a test.
 describe('bodies of 8 MiB end soon', () => {
   const many = (unit: string) => `[${fill(`${unit},`)}${unit}]`;
   const abi =
@@ -205,10 +206,7 @@ describe('bodies of 8 MiB end soon', () => {
   it.each(bodies)('%s', async (_name, make) => {
     const body = make();
     expect(body.length).toBeGreaterThan(BODY_BYTES - 2_000);
-    const start = performance.now();
     await outcome(body);
-    // Generous: quadratic behaviour takes minutes here, and the machine may be busy.
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 

@@ -283,6 +283,7 @@ describe('the memory of values', () => {
   });
 });
 
+// A quadratic algorithm takes minutes on these: it runs into the time limit of a test.
 describe('8 MiB of hostile JSON is read in linear time', () => {
   const size = 8 * MIB;
   const bodies: readonly (readonly [string, () => string])[] = [
@@ -302,13 +303,10 @@ describe('8 MiB of hostile JSON is read in linear time', () => {
   ];
   it.each(bodies)('%s', (_name, make) => {
     const body = Buffer.from(make());
-    const start = performance.now();
     try {
       parseJson(body);
     } catch (error) {
       expect(error).toBeInstanceOf(JsonSyntaxError);
     }
-    // Generous: quadratic behaviour takes minutes here, and the machine may be busy.
-    expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -410,17 +410,13 @@ describe('JSON of values: limits', () => {
         parseTypeTag(`vector<${type}>`),
         moduleLookup(source),
       );
-      const start = performance.now();
       expect(refusal(layout, bytesOf('ffffffff07')).code).toBe('size_limit');
-      expect(performance.now() - start).toBeLessThan(10_000);
     },
     20_000,
   );
 
   it('refuses 2^31-1 captured structs without bytes within seconds', () => {
-    const start = performance.now();
     const hex = closure(1n, '05 06 00 00 ffffffff07');
     expect(refusal(FUNCTION, bytesOf(hex)).code).toBe('size_limit');
-    expect(performance.now() - start).toBeLessThan(10_000);
   }, 20_000);
 });
