@@ -13,7 +13,7 @@ import { renderValue } from '../../src/move/values/value-json.ts';
 import { MODULE_EVENT_EPOCH } from '../../src/sample/chain.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
-import { type AuditedTransaction, Auditor } from './sample-auditor.ts';
+import { type AuditedTransaction, Auditor } from './auditor.ts';
 
 const OPTIONS = { seed: 7, transactions: 5_000, accounts: 400 } as const;
 
