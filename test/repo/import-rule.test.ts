@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: ['cli', 'node'],
 };
 /** Files of no folder that every folder may import. */
-const FOR_ALL = ['src/maybe-promise.ts'];
+const FOR_ALL = ['src/cache.ts', 'src/maybe-promise.ts'];
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 

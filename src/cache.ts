@@ -1,0 +1,141 @@
+/**
+ * What this process remembers: every cache is one of this class, and all their budgets are in one list. A cache holds
+ * what can be made again and never changes, by a key that says what it is; so nothing here is needed for an answer to
+ * be right, and nothing is ever found by which object it once belonged to.
+ */
+import { andThen, type MaybePromise } from './maybe-promise.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Most memory of each cache, in bytes, estimated; each process of a node has all of them. */
+export const CACHE_BUDGETS = {
+  /** Modules with their loaded form and their JSON: all of the framework, many times. */
+  modules: 64 * MIB,
+  /** Layouts of event and resource types: some ten thousand types. */
+  layouts: 16 * MIB,
+  /** Rendered pages of event streams: some 10,000 pages of 25 events. */
+  event_pages: 64 * MIB,
+  /** Entry functions with the layouts of their parameters: some thousand functions. */
+  functions: 8 * MIB,
+  /** Types by their texts in requests. */
+  type_texts: 4 * MIB,
+} as const;
+
+/** The name of a cache, as metrics show it. */
+export type CacheName = keyof typeof CACHE_BUDGETS;
+
+/** How full a cache is. */
+export interface CacheSize {
+  readonly name: CacheName;
+  readonly entries: number;
+  /** Estimated. */
+  readonly bytes: number;
+}
+
+interface Entry<V> {
+  readonly value: V;
+  readonly sizeBytes: number;
+}
+
+/** What an entry costs besides key and value: map slot and entry object. In bytes, estimated. */
+const ENTRY_OVERHEAD_BYTES = 160;
+
+/**
+ * Values by text keys, bounded in bytes. New entries go into the young generation, and so does an entry of the old one
+ * that is asked for. When the young generation has taken half of the budget it becomes the old one, and what was left
+ * in the old one is dropped. A hit costs one look-up: there is no list of entries in order of their use.
+ */
+export class Cache<V> {
+  readonly #name: CacheName;
+  readonly #budgetBytes: number;
+  #young = new Map<string, Entry<V>>();
+  #youngBytes = 0;
+  #old = new Map<string, Entry<V>>();
+  #oldBytes = 0;
+
+  /** @param budgetBytes most bytes of all entries together, for tests; else that of the list */
+  constructor(name: CacheName, budgetBytes: number = CACHE_BUDGETS[name]) {
+    this.#name = name;
+    this.#budgetBytes = budgetBytes;
+  }
+
+  /** How full it is. */
+  get size(): CacheSize {
+    return {
+      name: this.#name,
+      entries: this.#young.size + this.#old.size,
+      bytes: this.#youngBytes + this.#oldBytes,
+    };
+  }
+
+  /** The value of a key, which stays longer for being asked for. */
+  get(key: string): V | undefined {
+    const entry = this.#young.get(key);
+    if (entry !== undefined) return entry.value;
+    const aged = this.#old.get(key);
+    if (aged === undefined) return undefined;
+    this.#removeOld(key, aged);
+    this.#add(key, aged);
+    return aged.value;
+  }
+
+  /** Takes a value of about `valueBytes`, unless that is more than half of the budget. */
+  set(key: string, value: V, valueBytes: number): void {
+    this.delete(key);
+    const sizeBytes = valueBytes + key.length * 2 + ENTRY_OVERHEAD_BYTES;
+    if (sizeBytes <= this.#budgetBytes / 2) this.#add(key, { value, sizeBytes });
+  }
+
+  /**
+   * The value of a key, made if it is missing. A failure to make it is the caller's and is not remembered.
+   * @param sizeOf bytes that a value takes, estimated
+   */
+  getOrMake(
+    key: string,
+    make: () => MaybePromise<V>,
+    sizeOf: (value: V) => number,
+  ): MaybePromise<V> {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    return andThen(make(), (value) => {
+      this.set(key, value, sizeOf(value));
+      return value;
+    });
+  }
+
+  /** Drops one entry. */
+  delete(key: string): void {
+    const entry = this.#young.get(key);
+    if (entry !== undefined) {
+      this.#young.delete(key);
+      this.#youngBytes -= entry.sizeBytes;
+    }
+    const aged = this.#old.get(key);
+    if (aged !== undefined) this.#removeOld(key, aged);
+  }
+
+  /** Drops all entries. */
+  clear(): void {
+    this.#young = new Map();
+    this.#youngBytes = 0;
+    this.#old = new Map();
+    this.#oldBytes = 0;
+  }
+
+  #add(key: string, entry: Entry<V>): void {
+    if (this.#youngBytes + entry.sizeBytes > this.#budgetBytes / 2) {
+      this.#old = this.#young;
+      this.#oldBytes = this.#youngBytes;
+      this.#young = new Map();
+      this.#youngBytes = 0;
+    }
+    this.#young.set(key, entry);
+    this.#youngBytes += entry.sizeBytes;
+  }
+
+  #removeOld(key: string, { sizeBytes }: Entry<V>): void {
+    this.#old.delete(key);
+    this.#oldBytes -= sizeBytes;
+  }
+}
