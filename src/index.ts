@@ -37,11 +37,12 @@ export type {
 } from './ledger/encode/request-object.ts';
 export type { MaybePromise } from './maybe-promise.ts';
 export { type PlainJson, PlainJsonError, type PlainJsonErrorCode } from './move/json/json-plain.ts';
-export type { CompiledModule, LoaderLimits, ModuleId } from './move/modules/compiled.ts';
-export { BinaryFormatError } from './move/modules/format-error.ts';
+export type { CompiledModule, LoaderLimits } from './move/modules/compiled.ts';
+export { BinaryFormatError } from './move/modules/format.ts';
 export type { ModuleLookup } from './move/modules/lookup.ts';
 export { DuplicateModuleError, modulesFrom } from './move/modules/module-set.ts';
 export { readModule } from './move/modules/read.ts';
+export type { ModuleId } from './move/types/module-id.ts';
 
 /**
  * The bytes that the signers of a transaction sign: 32 bytes that name the domain, then the BCS of the transaction.

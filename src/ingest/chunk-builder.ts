@@ -15,7 +15,7 @@ import {
   NEW_EPOCH_EVENT_KEY,
   newBlockEventCodec,
   newEpochEventCodec,
-} from '../move/values/framework-event.ts';
+} from '../move/values/framework-resource.ts';
 import type {
   Chunk,
   ChunkModuleEvent,

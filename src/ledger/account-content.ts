@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import type { ModuleId } from '../move/modules/compiled.ts';
 import { formatAddress } from '../move/types/address.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
 import { decodeResourceGroup, encodeStructTag } from '../move/types/resource-group.ts';
 import type { StructTag } from '../move/types/type-tag.ts';
 import { compareStructTags } from '../move/types/type-tag-order.ts';

@@ -6,7 +6,7 @@ import type { ModuleLookup } from '../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
 import { formatStructTag, type StructTag } from '../move/types/type-tag.ts';
 import { eventHandleCodec } from '../move/values/framework-resource.ts';
-import { type FoundStruct, findStruct } from '../move/values/layout-lookup.ts';
+import { type FoundStruct, findStruct } from '../move/values/layout.ts';
 import { splitFields } from '../move/values/value-json.ts';
 import type { EventStreamId } from './api-contract.ts';
 import { conversionError } from './conversion-error.ts';

@@ -5,9 +5,10 @@
  */
 
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { CompiledModule, ModuleId } from '../move/modules/compiled.ts';
-import { BinaryFormatError } from '../move/modules/format-error.ts';
+import type { CompiledModule } from '../move/modules/compiled.ts';
+import { BinaryFormatError } from '../move/modules/format.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../move/types/type-tag.ts';
 import type { DecodeLayout } from '../move/values/layout.ts';
 import { resolveDecodeLayout } from '../move/values/layout-decode.ts';

@@ -1,10 +1,10 @@
 /** A ledger as one head shows it: the answers to the four operations. */
 
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { CompiledModule, LoaderLimits, ModuleId } from '../move/modules/compiled.ts';
+import type { CompiledModule, LoaderLimits } from '../move/modules/compiled.ts';
 import { type ModuleLookup, rememberingIds } from '../move/modules/lookup.ts';
-import type { Address } from '../move/types/address.ts';
-import { ADDRESS_ONE, formatAddress } from '../move/types/address.ts';
+import { ADDRESS_ONE, type Address, formatAddress } from '../move/types/address.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { StoreView } from '../store/view.ts';
 import { StoredAccounts } from './accounts.ts';

@@ -3,7 +3,7 @@
  */
 
 import { BcsError } from '../move/bcs/bcs-reader.ts';
-import { BinaryFormatError } from '../move/modules/format-error.ts';
+import { BinaryFormatError } from '../move/modules/format.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import { resourceGroupOf } from '../move/modules/metadata.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';

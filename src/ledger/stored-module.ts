@@ -1,14 +1,13 @@
 /** A published module as the ledger gives it out: bytes, JSON and loaded form, each made once. */
 
 import { formatHex } from '../move/bcs/hex.ts';
-import { moduleAbiJson } from '../move/modules/abi.ts';
-import { AbiError, abiTooLarge } from '../move/modules/abi-error.ts';
+import { AbiError, abiTooLarge, moduleAbiJson } from '../move/modules/abi.ts';
 import {
   type CompiledModule,
   DEFAULT_LOADER_LIMITS,
   type LoaderLimits,
 } from '../move/modules/compiled.ts';
-import { BinaryFormatError } from '../move/modules/format-error.ts';
+import { BinaryFormatError } from '../move/modules/format.ts';
 import { readModule } from '../move/modules/read.ts';
 import type { ModuleAnswer } from './api-contract.ts';
 import { LedgerError } from './ledger-error.ts';

@@ -4,9 +4,9 @@
  */
 
 import { type BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
-import type { EntryFunction } from '../move/transactions/transaction-executable.ts';
+import type { EntryFunction } from '../move/transactions/executable.ts';
+import type { TransactionPayload } from '../move/transactions/payload.ts';
 import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
-import type { TransactionPayload } from '../move/transactions/transaction-payload.ts';
 import type { Address } from '../move/types/address.ts';
 import { parseTypeTag } from '../move/types/type-parser.ts';
 import type { TypeTag } from '../move/types/type-tag.ts';

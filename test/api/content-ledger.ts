@@ -11,7 +11,6 @@ import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
-import { writeModule } from '../../src/move/modules/write.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { ACCOUNT_TAG, FEATURES_TAG } from '../../src/move/types/framework-tag.ts';
 import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
@@ -29,10 +28,11 @@ import {
   eventHandleCodec,
   featuresCodec,
 } from '../../src/move/values/framework-resource.ts';
+import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { moduleLookup, type Source } from '../move/layout-modules.ts';
+import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
 import { LogLines } from './error-answers.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 

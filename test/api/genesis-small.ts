@@ -6,7 +6,6 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
-import { writeModule } from '../../src/move/modules/write.ts';
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
 import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/types/address.ts';
@@ -29,13 +28,14 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
-import { newBlockEventCodec } from '../../src/move/values/framework-event.ts';
 import {
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
+  newBlockEventCodec,
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
+import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { genesisFile, NEEDED_WRITES } from '../ingest/small-genesis.ts';
 import { ledgerOf } from '../ledger/encode-modules.ts';
 

@@ -4,7 +4,6 @@
  */
 import type { LedgerReader, LedgerView } from '../../src/ledger/api-contract.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
-import { writeModule } from '../../src/move/modules/write.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { FEATURES_TAG } from '../../src/move/types/framework-tag.ts';
 import {
@@ -14,11 +13,12 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 import { featuresCodec } from '../../src/move/values/framework-resource.ts';
+import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { moduleLookup, type Source, type SourceFields } from '../move/layout-modules.ts';
+import { moduleLookup, type Source, type SourceFields } from '../move/values/layout-modules.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 
 /** Whose streams 2 have events; the history of the second is kept from some moment on. */

@@ -1,10 +1,10 @@
 /** Modules with functions of every kind of parameter, as bytes, for requests that mean harm. */
 
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
-import { writeModule } from '../../src/move/modules/write.ts';
 import { parseAddress } from '../../src/move/types/address.ts';
+import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { type Functions, ledgerOf } from '../ledger/encode-modules.ts';
-import { NEW_FRAMEWORK, type Source } from '../move/layout-modules.ts';
+import { NEW_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 
 const STRUCTS: Source = {
   ...NEW_FRAMEWORK,

@@ -1,7 +1,7 @@
 /** Module, balance and events over a real store (docs/spec/http.md §5, §6, §12; docs/spec/decisions.md D4). */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SMALL_MODULE } from '../move/module-samples.ts';
+import { SMALL_MODULE } from '../move/modules/module-samples.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode, REQUEST } from './encode-request.ts';
 import { expectError } from './error-answers.ts';

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { buildApi } from '../../src/api/http/server.ts';
 import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { moduleIdOf } from '../../src/move/modules/names.ts';
+import { moduleIdOf } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
 import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';

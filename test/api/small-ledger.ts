@@ -31,7 +31,7 @@ import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framew
 import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { SMALL_MODULE } from '../move/module-samples.ts';
+import { SMALL_MODULE } from '../move/modules/module-samples.ts';
 import { LogLines } from './error-answers.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 

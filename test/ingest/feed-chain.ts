@@ -13,7 +13,7 @@ import {
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
 import { writeSetHash, writeWriteSet } from '../../src/move/transactions/write-set.ts';
-import { onChainData } from '../move/wire-arbitraries.ts';
+import { onChainData } from '../move/transactions/wire-arbitraries.ts';
 
 /** Pages whose every byte fits its hashes. */
 export interface MadePage {

@@ -45,7 +45,6 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { formatStructTag, formatTypeTag, type StructTag } from '../../src/move/types/type-tag.ts';
-import { newBlockEventCodec, newEpochEventCodec } from '../../src/move/values/framework-event.ts';
 import {
   blockResourceCodec,
   coinStoreCodec,
@@ -53,6 +52,8 @@ import {
   featuresCodec,
   fungibleStoreCodec,
   isFeatureEnabled,
+  newBlockEventCodec,
+  newEpochEventCodec,
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
 

@@ -1,12 +1,12 @@
 /** A ledger of a few functions, and calls of them to decode. */
 
-import { BinaryFormatError } from '../../src/move/modules/format-error.ts';
+import { BinaryFormatError } from '../../src/move/modules/format.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
+import type { EntryFunction, Script } from '../../src/move/transactions/executable.ts';
+import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import type { TransactionArgument } from '../../src/move/transactions/transaction-argument.ts';
-import type { EntryFunction, Script } from '../../src/move/transactions/transaction-executable.ts';
-import type { TransactionPayload } from '../../src/move/transactions/transaction-payload.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
+import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
 import { decodeAndEncode, messageOf, rawTransaction, warningCodes } from './signing-bytes.ts';
 

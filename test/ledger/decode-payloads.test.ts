@@ -1,7 +1,6 @@
 /** Decoding scripts, encrypted payloads and payloads that the request has no form for. */
 import { describe, expect, it } from 'vitest';
-import type { Ciphertext } from '../../src/move/transactions/encrypted-payload.ts';
-import type { TransactionPayload } from '../../src/move/transactions/transaction-payload.ts';
+import type { Ciphertext, TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { call, payloadOf, script } from './decode-ledger.ts';
 

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { decodeSubmission, submissionJson } from '../../src/ledger/decode/index.ts';
 import { encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
-import { formatJson } from '../../src/move/json/json-text.ts';
+import { formatJson } from '../../src/move/json/json-text-print.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
-import { genesisPresent, type Network, readGenesis } from '../move/layout-genesis.ts';
-import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
+import { genesisPresent, type Network, readGenesis } from '../move/values/layout-genesis.ts';
+import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
 
 interface Payload {

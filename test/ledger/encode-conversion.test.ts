@@ -7,7 +7,7 @@ import {
 } from '../../src/ledger/encode/index.ts';
 import { MoveError } from '../../src/move/errors.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
-import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/layout-modules.ts';
+import { NEW_FRAMEWORK, OLD_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 import { type Functions, ledgerOf } from './encode-modules.ts';
 
 const STRUCTS: Source = {

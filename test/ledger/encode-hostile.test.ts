@@ -8,7 +8,7 @@ import {
   MAX_CACHED_TEXTS,
   TextCache,
 } from '../../src/ledger/encode/text-cache.ts';
-import { NEW_FRAMEWORK } from '../move/layout-modules.ts';
+import { NEW_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 

@@ -4,16 +4,16 @@ import type {
   CompiledModule,
   FunctionDefinition,
   FunctionHandle,
-  ModuleId,
   SignatureToken,
   StructHandle,
   Visibility,
 } from '../../src/move/modules/compiled.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import { parseAddress } from '../../src/move/types/address.ts';
+import type { ModuleId } from '../../src/move/types/module-id.ts';
 import type { MoveType } from '../../src/move/types/move-type.ts';
 import { readMoveType } from '../../src/move/types/type-parser.ts';
-import { moduleLookup, OLD_FRAMEWORK, type Source } from '../move/layout-modules.ts';
+import { moduleLookup, OLD_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 
 /** One function; parameters are type texts, in which `T0`, `i64`, … are types too. */
 export interface FunctionSource {

@@ -5,10 +5,9 @@ import { EncodeError } from '../../src/ledger/encode/encode-error.ts';
 import { encodeQuickly } from '../../src/ledger/encode/quick.ts';
 import { parseEncodeRequest } from '../../src/ledger/encode/request.ts';
 import { verifyEncodeRequest } from '../../src/ledger/encode/verify.ts';
-import { parseJson } from '../../src/move/json/json-text.ts';
-import type { JsonValue } from '../../src/move/json/json-value.ts';
+import { type JsonValue, parseJson } from '../../src/move/json/json-text.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
-import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
+import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { Random, testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
 

@@ -8,8 +8,8 @@ import {
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { EncodeLayout } from '../../src/move/values/layout.ts';
-import { debugMoveValue, MAX_DEBUG_VALUE_LENGTH } from '../../src/move/values/move-value-debug.ts';
-import { OLD_FRAMEWORK } from '../move/layout-modules.ts';
+import { debugMoveValue, MAX_DEBUG_VALUE_LENGTH } from '../../src/move/values/value-debug.ts';
+import { OLD_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { ledgerOf } from './encode-modules.ts';
 
 const ledger = ledgerOf(

@@ -27,7 +27,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { decodeSubmission, encodeSubmission, modulesFrom, readModule } from '../../src/index.ts';
 import { moduleAbiJson } from '../../src/move/modules/abi.ts';
-import { genesisModules, genesisPresent } from '../move/genesis-modules.ts';
+import { genesisModules, genesisPresent } from '../move/modules/genesis-modules.ts';
 import { Random, testSeed } from '../random.ts';
 import { callPayload, randomAddress, randomSdkCall, randomTransaction } from './sdk-abi.ts';
 

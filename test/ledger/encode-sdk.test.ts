@@ -34,18 +34,22 @@ import {
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, it } from 'vitest';
 import { encodeSubmission } from '../../src/ledger/encode/index.ts';
-import type { CompiledModule } from '../../src/move/modules/compiled.ts';
-import { functionNameOfHandle, moduleIdOf } from '../../src/move/modules/names.ts';
+import {
+  type CompiledModule,
+  functionNameOfHandle,
+  moduleIdOf,
+} from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
 import { formatAddress } from '../../src/move/types/address.ts';
-import type { MoveType } from '../../src/move/types/move-type.ts';
 import {
+  formatMoveType,
   isSignerParameter,
+  type MoveType,
+  moveTypeOfToken,
   substituteTypeParameters,
-} from '../../src/move/types/move-type-parameter.ts';
-import { formatMoveType, moveTypeOfToken } from '../../src/move/types/move-type-text.ts';
+} from '../../src/move/types/move-type.ts';
 import { readMoveType } from '../../src/move/types/type-parser.ts';
-import { genesisModules, genesisPresent } from '../move/genesis-modules.ts';
+import { genesisModules, genesisPresent } from '../move/modules/genesis-modules.ts';
 import { testSeed } from '../random.ts';
 
 const seed = testSeed('encode-sdk');

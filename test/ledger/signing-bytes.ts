@@ -8,8 +8,8 @@ import {
 } from '../../src/ledger/decode/index.ts';
 import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { formatJson } from '../../src/move/json/json-text.ts';
-import type { TransactionPayload } from '../../src/move/transactions/transaction-payload.ts';
+import { formatJson } from '../../src/move/json/json-text-print.ts';
+import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import {
   type RawTransaction,
   writeRawTransaction,

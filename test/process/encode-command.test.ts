@@ -7,7 +7,7 @@ import { MAX_INPUT_BYTES } from '../../src/node/settings/read-input.ts';
 import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
 import { hostileModules } from '../api/hostile-modules.ts';
 import { writeModuleLedger } from '../api/module-ledger.ts';
-import { genesisPresent } from '../move/layout-genesis.ts';
+import { genesisPresent } from '../move/values/layout-genesis.ts';
 import {
   expectFailure,
   killLeftNodes,

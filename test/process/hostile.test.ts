@@ -11,13 +11,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_GENESIS_BYTES, MAX_GENESIS_ITEMS } from '../../src/ingest/genesis/genesis.ts';
 import { BcsWriter } from '../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
-import { writeModule } from '../../src/move/modules/write.ts';
 import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { moduleStateKey } from '../../src/move/types/state-key.ts';
+import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import { genesisFile, NEEDED_WRITES } from '../ingest/small-genesis.ts';
-import { moduleLookup } from '../move/layout-modules.ts';
+import { moduleLookup } from '../move/values/layout-modules.ts';
 import { Random, testSeed } from '../random.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 

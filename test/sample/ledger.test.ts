@@ -2,12 +2,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
-import type { CompiledModule, ModuleId } from '../../src/move/modules/compiled.ts';
+import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
+import type { ModuleId } from '../../src/move/types/module-id.ts';
 import { iterateGroup } from '../../src/move/types/resource-group.ts';
 import { parsePhysicalStateKey } from '../../src/move/types/state-key.ts';
 import { formatTypeTag, type StructTag, type TypeTag } from '../../src/move/types/type-tag.ts';
-import { newBlockEventCodec } from '../../src/move/values/framework-event.ts';
+import { newBlockEventCodec } from '../../src/move/values/framework-resource.ts';
 import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
 import { renderValue } from '../../src/move/values/value-json.ts';
 import { MODULE_EVENT_EPOCH } from '../../src/sample/chain.ts';

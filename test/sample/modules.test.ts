@@ -6,10 +6,10 @@ import { type ModuleAbi, moduleAbi } from '../../src/move/modules/abi.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { moduleMetadata, resourceGroupOf } from '../../src/move/modules/metadata.ts';
 import { readModule } from '../../src/move/modules/read.ts';
-import { writeModule } from '../../src/move/modules/write.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { DeclarationError } from '../../src/sample/assembler/declare.ts';
 import { parseModules } from '../../src/sample/assembler/declare-parse.ts';
+import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import {
   APPLICATION_ADDRESSES,
   CLOCK_MAX_HANDS,

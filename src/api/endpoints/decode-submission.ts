@@ -5,13 +5,8 @@
  */
 import { decodeSubmission, parseMessageText, submissionJson } from '../../ledger/decode/index.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import {
-  describeJsonKind,
-  formatJson,
-  JsonSyntaxError,
-  parseJson,
-} from '../../move/json/json-text.ts';
-import type { JsonValue } from '../../move/json/json-value.ts';
+import { JsonSyntaxError, type JsonValue, parseJson } from '../../move/json/json-text.ts';
+import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
 import { FrameworkError } from '../http/error-table.ts';
 import { DecodedSubmissionSchema, SigningMessageSchema } from '../schemas/decode-schemas.ts';
 import { defineEndpoint } from './endpoint.ts';

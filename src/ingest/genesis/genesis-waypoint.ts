@@ -5,7 +5,6 @@
 import { accumulatorRoot } from '../../move/crypto/accumulator.ts';
 import { SparseMerkleLeaves } from '../../move/crypto/sparse-merkle.ts';
 import { contractEventHash } from '../../move/transactions/event.ts';
-import type { EpochState } from '../../move/transactions/ledger-info.ts';
 import { transactionHash } from '../../move/transactions/transaction.ts';
 import {
   encodeTransactionInfo,
@@ -14,6 +13,7 @@ import {
 } from '../../move/transactions/transaction-info.ts';
 import { epochStateOf } from '../../move/transactions/validator-set.ts';
 import {
+  type EpochState,
   isSameWaypoint,
   type Waypoint,
   waypointOfParts,

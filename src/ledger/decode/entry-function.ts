@@ -1,16 +1,16 @@
 /** Calls of entry functions as JSON: arguments by the parameters of the function that the ledger holds. */
 
 import { MoveError } from '../../move/errors.ts';
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { CompiledModule } from '../../move/modules/compiled.ts';
-import type { EntryFunction } from '../../move/transactions/transaction-executable.ts';
+import type { EntryFunction } from '../../move/transactions/executable.ts';
 import { formatAddress } from '../../move/types/address.ts';
-import { isIdentifier } from '../../move/types/identifier.ts';
+import { isIdentifier } from '../../move/types/module-id.ts';
 import {
+  formatMoveType,
   isSignerParameter,
   substituteTypeParameters,
-} from '../../move/types/move-type-parameter.ts';
-import { formatMoveType } from '../../move/types/move-type-text.ts';
+} from '../../move/types/move-type.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
 import { ValueDecodeError } from '../../move/values/value-error.ts';

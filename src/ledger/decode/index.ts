@@ -8,7 +8,7 @@
  */
 
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';

@@ -3,7 +3,7 @@
  * the request object cannot say. Not part of the reference's interface.
  */
 
-import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-value.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 
 /**

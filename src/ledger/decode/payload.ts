@@ -2,22 +2,20 @@
 
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
+import type {
+  Executable,
+  ExtraConfig,
+  TransactionLimitsRequest,
+} from '../../move/transactions/executable.ts';
 import {
   type EncryptedPayload,
   encodeCiphertext,
-} from '../../move/transactions/encrypted-payload.ts';
-import type {
-  ExtraConfig,
-  TransactionLimitsRequest,
-} from '../../move/transactions/extra-config.ts';
-import type { Executable } from '../../move/transactions/transaction-executable.ts';
-import {
   type TransactionPayload,
   writeTransactionPayload,
-} from '../../move/transactions/transaction-payload.ts';
+} from '../../move/transactions/payload.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
-import { isIdentifier } from '../../move/types/identifier.ts';
+import { isIdentifier } from '../../move/types/module-id.ts';
 import { entryFunctionJson } from './entry-function.ts';
 import { jsonObject, type Rendering, rawPayload } from './rendering.ts';
 import { scriptJson } from './script.ts';

@@ -1,8 +1,8 @@
 /** What the parts of the decoder share, and the raw forms of what the request object has no form for. */
 import { formatHex } from '../../move/bcs/hex.ts';
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import { isIdentifier } from '../../move/types/identifier.ts';
+import { isIdentifier } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { encodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import type { ContainerBudget } from '../../move/values/value-decode.ts';

@@ -4,15 +4,18 @@
  */
 
 import { formatHex } from '../../move/bcs/hex.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-value.ts';
-import { BinaryFormatError } from '../../move/modules/format-error.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
+import { BinaryFormatError } from '../../move/modules/format.ts';
 import { readScript } from '../../move/modules/read.ts';
+import type { Script } from '../../move/transactions/executable.ts';
 import type { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
-import type { Script } from '../../move/transactions/transaction-executable.ts';
 import { formatAddress } from '../../move/types/address.ts';
-import type { MoveType } from '../../move/types/move-type.ts';
-import { isSignerParameter } from '../../move/types/move-type-parameter.ts';
-import { formatMoveType, moveTypeOfToken } from '../../move/types/move-type-text.ts';
+import {
+  formatMoveType,
+  isSignerParameter,
+  type MoveType,
+  moveTypeOfToken,
+} from '../../move/types/move-type.ts';
 import type { EncodeLayout } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
 import { ValueDecodeError } from '../../move/values/value-error.ts';

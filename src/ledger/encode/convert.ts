@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import { readCiphertext } from '../../move/transactions/encrypted-payload.ts';
+import { readCiphertext } from '../../move/transactions/payload.ts';
 import type { Address } from '../../move/types/address.ts';
 import { EncodeError } from './encode-error.ts';
 import type { EncryptedRequest } from './encrypted-payload.ts';

@@ -1,6 +1,6 @@
 /** Encrypted payloads of the request: the union by `encrypted_state` (docs/spec/encode.md §A2, "Encrypted payload"). */
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
-import type { ModuleId } from '../../move/modules/compiled.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   asObject,

@@ -3,9 +3,10 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
-import type { CompiledModule, ModuleId } from '../../move/modules/compiled.ts';
+import type { CompiledModule } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { formatAddress } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { EncodeError } from './encode-error.ts';

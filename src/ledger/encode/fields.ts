@@ -4,15 +4,14 @@
  */
 
 import { parseHex } from '../../move/bcs/hex.ts';
-import { describeJsonKind, formatJson } from '../../move/json/json-text.ts';
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
+import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
 import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';
-import type { ModuleId } from '../../move/modules/compiled.ts';
+import { debugString } from '../../move/rust-debug.ts';
 import { type Address, HexTextError, parseAddress } from '../../move/types/address.ts';
-import { isIdentifier } from '../../move/types/identifier.ts';
+import { isIdentifier, type ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { readMoveType } from '../../move/types/type-parser.ts';
-import { debugString } from '../../move/values/rust-debug.ts';
 import { EncodeError } from './encode-error.ts';
 import { MAX_LIST_ITEMS, MAX_TYPE_TEXTS_LENGTH } from './limits.ts';
 import { copiedText, MAX_CACHED_TEXT_LENGTH, TextCache } from './text-cache.ts';

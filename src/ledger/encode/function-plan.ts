@@ -10,18 +10,21 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
-import type { CompiledModule, ModuleId } from '../../move/modules/compiled.ts';
+import {
+  type CompiledModule,
+  functionNameOfHandle,
+  moduleIdOf,
+} from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import { functionNameOfHandle, moduleIdOf } from '../../move/modules/names.ts';
-import { writeModuleId } from '../../move/types/module-id.ts';
-import type { MoveType } from '../../move/types/move-type.ts';
+import { type ModuleId, writeModuleId } from '../../move/types/module-id.ts';
 import {
   isSignerParameter,
+  type MoveType,
   mentionsTypeParameter,
+  moveTypeOfToken,
   substituteTypeParameters,
-} from '../../move/types/move-type-parameter.ts';
+} from '../../move/types/move-type.ts';
 import type { ConvertedTypes } from '../../move/types/move-type-tag.ts';
-import { moveTypeOfToken } from '../../move/types/move-type-text.ts';
 import { type ResolvedParameter, resolveParameter } from './parameters.ts';
 
 interface Dependency {

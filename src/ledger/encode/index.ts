@@ -6,7 +6,7 @@
  */
 
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { JsonValue } from '../../move/json/json-value.ts';
+import type { JsonValue } from '../../move/json/json-text.ts';
 import { convertWhenFound, type EncodeContext } from './convert.ts';
 import { encodeQuickly } from './quick.ts';
 import { type EncodeRequest, parseEncodeRequest, parseRequestText } from './request.ts';

@@ -3,11 +3,10 @@
  * its JSON is encoded by (docs/spec/encode.md §A4 steps 4 to 8).
  */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { debugJsonList } from '../../move/json/json-text.ts';
-import type { JsonValue } from '../../move/json/json-value.ts';
+import type { JsonValue } from '../../move/json/json-text.ts';
+import { debugJsonList } from '../../move/json/json-text-print.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import type { MoveType } from '../../move/types/move-type.ts';
-import { parameterTypeName } from '../../move/types/move-type-parameter.ts';
+import { type MoveType, parameterTypeName } from '../../move/types/move-type.ts';
 import { type ConvertedTypes, MoveTypeError, typeTagOf } from '../../move/types/move-type-tag.ts';
 import { encodeTypeTag } from '../../move/types/type-tag.ts';
 import { type EncodeLayout, LayoutError } from '../../move/values/layout.ts';

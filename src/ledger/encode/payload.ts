@@ -1,8 +1,8 @@
 /** Payloads of the request: the union by `type` and the fields of each kind (docs/spec/encode.md §A2). */
 
-import type { JsonValue } from '../../move/json/json-value.ts';
-import type { ModuleId } from '../../move/modules/compiled.ts';
+import type { JsonValue } from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { EncodeError } from './encode-error.ts';
 import { type EncryptedRequest, readEncryptedPayload } from './encrypted-payload.ts';

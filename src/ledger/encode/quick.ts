@@ -9,7 +9,7 @@
 
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
-import type { JsonObject, JsonValue } from '../../move/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import type { MoveType } from '../../move/types/move-type.ts';

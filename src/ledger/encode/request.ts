@@ -3,8 +3,7 @@
  * §A1).
  */
 
-import { JsonSyntaxError, parseJson } from '../../move/json/json-text.ts';
-import type { JsonValue } from '../../move/json/json-value.ts';
+import { JsonSyntaxError, type JsonValue, parseJson } from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
 import { EncodeError } from './encode-error.ts';
 import {

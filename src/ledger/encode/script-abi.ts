@@ -1,5 +1,5 @@
 /** The `abi` that a client may give beside a script's code: all its fields are checked, its parameters are used. */
-import type { JsonValue } from '../../move/json/json-value.ts';
+import type { JsonValue } from '../../move/json/json-text.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { EncodeError } from './encode-error.ts';
 import {

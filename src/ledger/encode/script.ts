@@ -1,14 +1,12 @@
 /** Scripts: their parameters from the given ABI or the code, their arguments (docs/spec/encode.md §A4, "Script"). */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { BinaryFormatError } from '../../move/modules/format-error.ts';
+import { BinaryFormatError } from '../../move/modules/format.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { readScript } from '../../move/modules/read.ts';
-import type { MoveType } from '../../move/types/move-type.ts';
-import { isSignerParameter } from '../../move/types/move-type-parameter.ts';
-import { moveTypeOfToken } from '../../move/types/move-type-text.ts';
+import { isSignerParameter, type MoveType, moveTypeOfToken } from '../../move/types/move-type.ts';
 import type { EncodeLayout } from '../../move/values/layout.ts';
-import { debugMoveValue } from '../../move/values/move-value-debug.ts';
+import { debugMoveValue } from '../../move/values/value-debug.ts';
 import { EncodeError } from './encode-error.ts';
 import {
   checkArgumentCount,

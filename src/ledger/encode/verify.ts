@@ -1,6 +1,6 @@
 /** What the request is checked for before any state is read (docs/spec/encode.md §A3, docs/spec/move.md §3.5). */
 import type { MoveType } from '../../move/types/move-type.ts';
-import { checkTypeLevels, TypeLevelError } from '../../move/types/type-levels.ts';
+import { checkTypeLevels, TypeLevelError } from '../../move/types/move-type-tag.ts';
 import { EncodeError } from './encode-error.ts';
 import type { RequestPayload } from './payload.ts';
 import type { EncodeRequest } from './request.ts';

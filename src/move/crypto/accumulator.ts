@@ -19,10 +19,10 @@ export const ACCUMULATOR_PLACEHOLDER = Buffer.concat(
 export const MAX_ACCUMULATOR_LEAVES = 1n << 63n;
 
 /** Names of the accumulators' inner nodes. */
-export type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator';
+type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator';
 
 /** H(name, left ‖ right) for a fixed name. */
-export type NodeHash = (left: Uint8Array, right: Uint8Array) => Buffer;
+type NodeHash = (left: Uint8Array, right: Uint8Array) => Buffer;
 
 /**
  * A function hashing the two children of inner nodes: 32 bytes each.

@@ -8,6 +8,14 @@ import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import {
+  type MultiEd25519PublicKey,
+  type MultiEd25519Signature,
+  readMultiEd25519PublicKey,
+  readMultiEd25519Signature,
+  writeMultiEd25519PublicKey,
+  writeMultiEd25519Signature,
+} from './multi-ed25519.ts';
+import {
   type AnyPublicKey,
   type AnySignature,
   PUBLIC_KEY_BYTES,
@@ -16,15 +24,7 @@ import {
   SIGNATURE_BYTES,
   writeAnyPublicKey,
   writeAnySignature,
-} from './any-key.ts';
-import {
-  type MultiEd25519PublicKey,
-  type MultiEd25519Signature,
-  readMultiEd25519PublicKey,
-  readMultiEd25519Signature,
-  writeMultiEd25519PublicKey,
-  writeMultiEd25519Signature,
-} from './multi-ed25519.ts';
+} from './public-key.ts';
 
 interface Ed25519Authenticator {
   readonly kind: 'ed25519';
@@ -41,7 +41,7 @@ interface MultiEd25519Authenticator {
 }
 
 /** What an authentication function of the account itself is given. */
-export type AbstractAuthenticationData =
+type AbstractAuthenticationData =
   | { readonly kind: 'v1'; readonly signingMessageDigest: Buffer; readonly signature: Buffer }
   | {
       readonly kind: 'derivableV1';

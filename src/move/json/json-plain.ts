@@ -3,8 +3,7 @@
  * name are members (`__proto__` too).
  */
 import { MoveError } from '../errors.ts';
-import { JSON_MAX_DEPTH } from './json-text.ts';
-import { JsonNumber, type JsonValue } from './json-value.ts';
+import { JSON_MAX_DEPTH, JsonNumber, type JsonValue } from './json-text.ts';
 
 /** JSON as JavaScript has it. */
 export type PlainJson =

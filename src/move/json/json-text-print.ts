@@ -4,8 +4,8 @@
  * A4). Both are linear in the value at any depth, and take little more memory than the text they give.
  */
 
-import { debugString } from '../values/rust-debug.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from './json-value.ts';
+import { debugString } from '../rust-debug.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from './json-text.ts';
 
 /** Longest debug print, in UTF-16 units, give or take one string; the rest is cut and ends in `…`. */
 export const JSON_MAX_DEBUG_LENGTH = 4 * 1024 * 1024;

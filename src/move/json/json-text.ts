@@ -1,15 +1,30 @@
 /**
- * JSON text to JsonValue, exactly as the reference's parser does it: texts and places of syntax errors,
- * 127 levels, numbers of any size by their text, the last of a repeated name, no lone surrogates, valid UTF-8
+ * JSON text to JsonValue, exactly as the reference's parser does it: texts and places of syntax errors, 127 levels,
+ * numbers of any size by their text, the last of a repeated name, no lone surrogates, valid UTF-8
  * (docs/spec/encode.md §A1, docs/spec/http.md §5.9). The way back is in json-text-print.ts.
  *
  * Not JSON.parse: it gives other texts, turns numbers into doubles and has no limit of depth.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { MoveError } from '../errors.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from './json-value.ts';
 
-export { debugJson, debugJsonList, describeJsonKind, formatJson } from './json-text-print.ts';
+/** A JSON number by its text, as it was written. */
+export class JsonNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Members in input order; of a repeated name the last value counts, at the place of the first. */
+export type JsonObject = ReadonlyMap<string, JsonValue>;
+
+/**
+ * JSON as the interface needs it: numbers keep their text (`1` is not `1.0`, u256 does not fit a double), objects
+ * keep their order and may hold any name (`__proto__` is one like others). docs/spec/encode.md §A1, part C trap 2.
+ */
+export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
 /** Most arrays and objects inside each other. */
 export const JSON_MAX_DEPTH = 127;
@@ -30,7 +45,7 @@ export const JSON_COST_BYTES = {
   object: 200,
 } as const;
 
-export type JsonSyntaxErrorCode =
+type JsonSyntaxErrorCode =
   | 'eof_value'
   | 'eof_list'
   | 'eof_object'

@@ -3,12 +3,12 @@
  * (docs/spec/encode.md §A1, A4; docs/spec/http.md §5.3, §11.2).
  */
 import { MoveError } from '../errors.ts';
-import { debugString } from '../values/rust-debug.ts';
+import { debugString } from '../rust-debug.ts';
 
 /** Integer types whose JSON form is a string. */
 export type TextIntegerKind = 'u64' | 'u128' | 'u256' | 'i64' | 'i128' | 'i256';
 
-export type IntegerTextErrorCode =
+type IntegerTextErrorCode =
   | 'integer_empty'
   | 'integer_bad_digit'
   | 'integer_too_large'

@@ -8,30 +8,33 @@
  * are built once and shared, and counted while they are built.
  */
 
+import { MoveError } from '../errors.ts';
 import { ADDRESS_ONE, formatAddress } from '../types/address.ts';
+import type { ModuleId } from '../types/module-id.ts';
+import { formatSignatureToken, formatStructPath } from '../types/move-type.ts';
 import { type AbilitySet, abilityNames } from '../types/type-tag.ts';
-import { AbiError, MAX_ABI_JSON_BYTES } from './abi-error.ts';
-import { JsonSize } from './abi-json-size.ts';
-import { AbiTexts } from './abi-texts.ts';
-import type {
-  CompiledModule,
-  CompiledScript,
-  FieldDefinition,
-  FunctionDefinition,
-  ModuleId,
-  StructDefinition,
-  VariantDefinition,
-  Visibility,
+import {
+  type BinaryTables,
+  type CompiledModule,
+  type CompiledScript,
+  type FieldDefinition,
+  type FunctionDefinition,
+  functionNameOfHandle,
+  moduleIdOf,
+  type SignatureToken,
+  type StructDefinition,
+  structPathOfHandle,
+  type VariantDefinition,
+  type Visibility,
 } from './compiled.ts';
 import { ATTRIBUTE_KINDS, type MetadataAttribute, moduleMetadata } from './metadata.ts';
-import { functionNameOfHandle, moduleIdOf } from './names.ts';
 
 /** A type parameter; whether it is phantom is not shown. */
-export interface GenericTypeParameterAbi {
+interface GenericTypeParameterAbi {
   readonly constraints: readonly string[];
 }
 
-export interface FunctionAbi {
+interface FunctionAbi {
   readonly name: string;
   readonly visibility: Visibility;
   readonly is_entry: boolean;
@@ -41,12 +44,12 @@ export interface FunctionAbi {
   readonly return: readonly string[];
 }
 
-export interface FieldAbi {
+interface FieldAbi {
   readonly name: string;
   readonly type: string;
 }
 
-export interface VariantAbi {
+interface VariantAbi {
   readonly name: string;
   readonly fields: readonly FieldAbi[];
 }
@@ -242,4 +245,110 @@ function optionShape(
   }
   const type = `vector<${source.texts.type(value.type)}>`;
   return { is_enum: false, fields: [{ name: 'vec', type }], variants: [] };
+}
+
+/**
+ * Longest ABI, in bytes of JSON. The largest of the known genesis files takes 31 kB; without a
+ * limit 64 KiB of module can print gigabytes (docs/spec/move.md §6).
+ */
+export const MAX_ABI_JSON_BYTES = 16 * 1024 * 1024;
+
+/**
+ * - `abi_too_large`: the ABI would print more than MAX_ABI_JSON_BYTES;
+ * - `option_without_value`: an enum of `0x1::option` with two variants whose second has no field to
+ *   show as the element of `vec`; the reference panics on it (docs/spec/move.md §6).
+ */
+type AbiErrorCode = 'abi_too_large' | 'option_without_value';
+
+/** A module or script whose ABI cannot be shown: answer null or an internal error. */
+export class AbiError extends MoveError<AbiErrorCode> {}
+
+/** Builds (does not throw) the error of an ABI above the limit. */
+export function abiTooLarge(): AbiError {
+  return new AbiError('abi_too_large', `ABI of more than ${MAX_ABI_JSON_BYTES} bytes`);
+}
+
+const QUOTE_BYTES = 2;
+const COLON_BYTES = 1;
+const BRACKET_BYTES = 2;
+const TRUE_BYTES = 4;
+const FALSE_BYTES = 5;
+
+/**
+ * Counts the bytes that JSON.stringify would print of objects, arrays, booleans and strings. The
+ * strings of an ABI are identifiers and types: ASCII with nothing to escape, one byte per
+ * character.
+ */
+class JsonSize {
+  readonly #maxBytes: number;
+  #byteLength = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @throws AbiError `abi_too_large` as soon as the limit is passed. */
+  add(value: unknown): void {
+    if (typeof value === 'string') this.#grow(value.length + QUOTE_BYTES);
+    else if (typeof value === 'boolean') this.#grow(value ? TRUE_BYTES : FALSE_BYTES);
+    else if (Array.isArray(value)) this.#list(value, (item) => this.add(item));
+    else {
+      this.#list(Object.entries(value as object), ([key, member]) => {
+        this.#grow(key.length + QUOTE_BYTES + COLON_BYTES);
+        this.add(member);
+      });
+    }
+  }
+
+  #list<T>(items: readonly T[], add: (item: T) => void): void {
+    this.#grow(BRACKET_BYTES + Math.max(0, items.length - 1));
+    for (const item of items) add(item);
+  }
+
+  #grow(byteLength: number): void {
+    this.#byteLength += byteLength;
+    if (this.#byteLength > this.#maxBytes) throw abiTooLarge();
+  }
+}
+
+/** Prints the types of one loaded binary and stops when the struct paths alone exceed a limit. */
+class AbiTexts {
+  readonly #binary: BinaryTables;
+  readonly #structPaths = new Map<number, string>();
+  readonly #signatures = new Map<number, readonly string[]>();
+  readonly #maxChars: number;
+  #printedChars = 0;
+
+  constructor(binary: BinaryTables, maxChars: number) {
+    this.#binary = binary;
+    this.#maxChars = maxChars;
+  }
+
+  /** The text of one type. @throws AbiError `abi_too_large` */
+  type(token: SignatureToken): string {
+    return formatSignatureToken(token, (handle) => this.#structPath(handle));
+  }
+
+  /** The texts of a signature, the same array for every caller. @throws AbiError `abi_too_large` */
+  signature(index: number): readonly string[] {
+    let texts = this.#signatures.get(index);
+    if (texts === undefined) {
+      texts = this.#binary.signatures[index]!.map((token) => this.type(token));
+      this.#signatures.set(index, texts);
+    }
+    return texts;
+  }
+
+  /** Counts every use: only paths print many characters for few bytes of the binary. */
+  #structPath(handle: number): string {
+    let path = this.#structPaths.get(handle);
+    if (path === undefined) {
+      const { module, name } = structPathOfHandle(this.#binary, handle);
+      path = formatStructPath(module, name);
+      this.#structPaths.set(handle, path);
+    }
+    this.#printedChars += path.length;
+    if (this.#printedChars > this.#maxChars) throw abiTooLarge();
+    return path;
+  }
 }

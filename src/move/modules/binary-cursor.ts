@@ -2,9 +2,13 @@
  * The one bounds-checked cursor under the reader of compiled modules and scripts (docs/spec/move.md
  * §1.2, §6).
  */
-import { isIdentifier } from '../types/identifier.ts';
-import { MAX_TABLE_INDEX, VERSION_9_SIGNED_INTEGERS } from './binary-limits.ts';
-import { BinaryFormatError, type BinaryFormatErrorCode } from './format-error.ts';
+import { isIdentifier } from '../types/module-id.ts';
+import {
+  BinaryFormatError,
+  type BinaryFormatErrorCode,
+  MAX_TABLE_INDEX,
+  VERSION_9_SIGNED_INTEGERS,
+} from './format.ts';
 
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 /** Most bytes of a ULEB128 number up to 2^32 - 1. */

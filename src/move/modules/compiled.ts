@@ -4,6 +4,7 @@
  * `address` and signature field that is a number is an index into the table of that kind.
  */
 import type { Address } from '../types/address.ts';
+import type { ModuleId } from '../types/module-id.ts';
 import type { AbilitySet, PrimitiveKind } from '../types/type-tag.ts';
 
 /** A type inside a binary (docs/spec/move.md §1.6). */
@@ -81,7 +82,7 @@ export interface Instantiation {
   readonly signature: number;
 }
 
-export interface Constant {
+interface Constant {
   readonly type: SignatureToken;
   readonly data: Uint8Array;
 }
@@ -114,18 +115,18 @@ export type StructDefinition =
       readonly variants: readonly VariantDefinition[];
     };
 
-export interface FieldHandle {
+interface FieldHandle {
   readonly owner: number;
   readonly field: number;
 }
 
-export interface VariantFieldHandle {
+interface VariantFieldHandle {
   readonly owner: number;
   readonly field: number;
   readonly variants: readonly number[];
 }
 
-export interface StructVariantHandle {
+interface StructVariantHandle {
   readonly owner: number;
   readonly variant: number;
 }
@@ -210,8 +211,27 @@ export interface LoaderLimits {
 /** Limits for ABIs and script payloads: version 10, identifiers up to 255 bytes. */
 export const DEFAULT_LOADER_LIMITS: LoaderLimits = { maxVersion: 10, maxIdentifierBytes: 255 };
 
-/** A module's name. */
-export interface ModuleId {
-  readonly address: Address;
-  readonly name: string;
+/** The id of a module handle. */
+function moduleIdOfHandle(tables: BinaryTables, handle: number): ModuleId {
+  const { address, name } = tables.moduleHandles[handle]!;
+  return { address: tables.addresses[address]!, name: tables.identifiers[name]! };
+}
+
+/** A module's own id. */
+export function moduleIdOf(module: CompiledModule): ModuleId {
+  return moduleIdOfHandle(module, module.selfHandle);
+}
+
+/** The declaring module and the name of a struct handle. */
+export function structPathOfHandle(
+  tables: BinaryTables,
+  handle: number,
+): { readonly module: ModuleId; readonly name: string } {
+  const { module, name } = tables.structHandles[handle]!;
+  return { module: moduleIdOfHandle(tables, module), name: tables.identifiers[name]! };
+}
+
+/** The name of a function handle. */
+export function functionNameOfHandle(tables: BinaryTables, handle: number): string {
+  return tables.identifiers[tables.functionHandles[handle]!.name]!;
 }

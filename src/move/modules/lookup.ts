@@ -1,10 +1,11 @@
 /** How layouts and the encoder get at modules, wherever those come from. */
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { CompiledModule, ModuleId } from './compiled.ts';
+import type { ModuleId } from '../types/module-id.ts';
+import type { CompiledModule } from './compiled.ts';
 
 /**
  * Gives the loaded module of an id, `undefined` when there is none.
- * @throws BinaryFormatError (src/move/modules/format-error.ts) when its bytes do not load.
+ * @throws BinaryFormatError (src/move/modules/format.ts) when its bytes do not load.
  */
 export type ModuleLookup = (id: ModuleId) => MaybePromise<CompiledModule | undefined>;
 

@@ -6,8 +6,8 @@ import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { MoveError } from '../errors.ts';
 import { parseStructTag } from '../types/type-parser.ts';
 import type { StructTag } from '../types/type-tag.ts';
-import { VERSION_5_ENTRY } from './binary-limits.ts';
 import type { CompiledModule } from './compiled.ts';
+import { VERSION_5_ENTRY } from './format.ts';
 
 /** An attribute: what it says, and its arguments. Unknown kinds are kept. */
 export interface MetadataAttribute {
@@ -26,12 +26,12 @@ export const ATTRIBUTE_KINDS = {
   randomness: 5,
 } as const;
 
-export interface ErrorDescription {
+interface ErrorDescription {
   readonly codeName: string;
   readonly codeDescription: string;
 }
 
-export interface ModuleMetadata {
+interface ModuleMetadata {
   /** Abort code → its name and text. */
   readonly errors: ReadonlyMap<bigint, ErrorDescription>;
   /** Struct name → attributes. */

@@ -1,7 +1,11 @@
 /** A lookup over modules that somebody has the bytes of, for use without a ledger. */
-import { type CompiledModule, DEFAULT_LOADER_LIMITS, type LoaderLimits } from './compiled.ts';
+import {
+  type CompiledModule,
+  DEFAULT_LOADER_LIMITS,
+  type LoaderLimits,
+  moduleIdOf,
+} from './compiled.ts';
 import { type ModuleLookup, rememberingIds } from './lookup.ts';
-import { moduleIdOf } from './names.ts';
 import { readModule } from './read.ts';
 
 /** The same module id twice: it cannot be told which of the two is meant. */

@@ -22,7 +22,7 @@ export type OperandKind =
   | 'local'
   | ImmediateKind;
 
-export type ImmediateKind =
+type ImmediateKind =
   | 'u8'
   | 'u16'
   | 'u32'
@@ -40,7 +40,7 @@ export type ImmediateKind =
  * A second operand: the closure mask (ULEB128) or the element count of VecPack and VecUnpack (8
  * bytes).
  */
-export type SecondOperandKind = 'none' | 'mask' | 'count';
+type SecondOperandKind = 'none' | 'mask' | 'count';
 
 export interface OpcodeInfo {
   readonly name: string;

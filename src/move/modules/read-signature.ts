@@ -1,21 +1,22 @@
 /** Reads types, signatures and ability sets (docs/spec/move.md §1.5, §1.6). */
 import type { AbilitySet } from '../types/type-tag.ts';
 import type { BinaryCursor } from './binary-cursor.ts';
+import type { SignatureToken, StructTypeParameter } from './compiled.ts';
 import {
   ALL_ABILITIES,
   MAX_SIGNATURE_TOKENS,
   MAX_TOKEN_DEPTH,
   MAX_TYPE_PARAMETER_INDEX,
   MAX_TYPE_PARAMETERS,
+  PRIMITIVE_CODES,
+  TOKEN_CODES,
   VERSION_2_ABILITIES,
   VERSION_3_PHANTOM,
   VERSION_8_FUNCTION_VALUES,
-} from './binary-limits.ts';
-import type { SignatureToken, StructTypeParameter } from './compiled.ts';
-import { PRIMITIVE_CODES, TOKEN_CODES } from './token-codes.ts';
+} from './format.ts';
 
 /** Where an ability set stands: version 1 had a code of its own for each place. */
-export type AbilityPlace = 'struct' | 'functionTypeParameter' | 'structTypeParameter';
+type AbilityPlace = 'struct' | 'functionTypeParameter' | 'structTypeParameter';
 
 const COPY_DROP = 3;
 const COPY_DROP_STORE = 7;
@@ -130,7 +131,7 @@ export function readToken(cursor: BinaryCursor, depth = 0): SignatureToken {
       };
     case TOKEN_CODES.structInstantiation:
       return readStructInstantiation(cursor, depth);
-    case TOKEN_CODES.function:
+    case TOKEN_CODES.functionType:
       return readFunctionType(cursor, depth);
     default:
       throw cursor.error('bad_value', `type code ${code}`, start);

@@ -1,18 +1,6 @@
 /** Reads the entries of every table (docs/spec/move.md §1.4, §1.5, §1.7). */
 import { ADDRESS_BYTES } from '../types/address.ts';
 import type { BinaryCursor } from './binary-cursor.ts';
-import {
-  MAX_ACCESS_SPECIFIERS,
-  MAX_ATTRIBUTES,
-  MAX_CONSTANT_BYTES,
-  MAX_FIELDS,
-  MAX_LOCAL_INDEX,
-  MAX_METADATA_KEY_BYTES,
-  MAX_METADATA_VALUE_BYTES,
-  MAX_VARIANTS,
-  VERSION_7_ENUMS,
-  VERSION_8_FUNCTION_VALUES,
-} from './binary-limits.ts';
 import type {
   AccessSpecifier,
   CompiledModule,
@@ -24,7 +12,21 @@ import type {
   StructDefinition,
   VariantDefinition,
 } from './compiled.ts';
-import { ATTRIBUTES, STRUCT_FLAGS } from './definition-codes.ts';
+import {
+  ATTRIBUTES,
+  MAX_ACCESS_SPECIFIERS,
+  MAX_ATTRIBUTES,
+  MAX_CONSTANT_BYTES,
+  MAX_FIELDS,
+  MAX_LOCAL_INDEX,
+  MAX_METADATA_KEY_BYTES,
+  MAX_METADATA_VALUE_BYTES,
+  MAX_VARIANTS,
+  STRUCT_FLAGS,
+  type TableName,
+  VERSION_7_ENUMS,
+  VERSION_8_FUNCTION_VALUES,
+} from './format.ts';
 import { readFunctionDefinition } from './read-function.ts';
 import {
   readAbilities,
@@ -33,7 +35,6 @@ import {
   readStructTypeParameters,
   readToken,
 } from './read-signature.ts';
-import type { TableName } from './table-kinds.ts';
 
 /** An entry of a table. */
 type Entry<K extends TableName> = CompiledModule[K][number];

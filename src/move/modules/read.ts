@@ -4,15 +4,6 @@
  * has an ABI. Nothing of the result refers to the input's memory. Mirror image of write.ts.
  */
 import { BinaryCursor } from './binary-cursor.ts';
-import {
-  MAGIC,
-  MAX_TABLE_BYTES,
-  MAX_TABLES,
-  MAX_VERSION,
-  MIN_VERSION,
-  VERSION_8_FUNCTION_VALUES,
-  VERSION_FLAGS,
-} from './binary-limits.ts';
 import { checkModuleBounds, checkScriptBounds } from './bounds-check.ts';
 import {
   type BinaryTables,
@@ -21,11 +12,22 @@ import {
   DEFAULT_LOADER_LIMITS,
   type LoaderLimits,
 } from './compiled.ts';
-import { BinaryFormatError } from './format-error.ts';
-import { readCodeUnit } from './read-code.ts';
+import {
+  BinaryFormatError,
+  MAGIC,
+  MAX_TABLE_BYTES,
+  MAX_TABLES,
+  MAX_VERSION,
+  MIN_VERSION,
+  type TableKind,
+  type TableName,
+  tableKindOfCode,
+  VERSION_8_FUNCTION_VALUES,
+  VERSION_FLAGS,
+} from './format.ts';
+import { readCodeUnit } from './read-function.ts';
 import { readFunctionTypeParameters } from './read-signature.ts';
 import { readAccessSpecifiers, readEntries } from './read-tables.ts';
-import { type TableKind, type TableName, tableKindOfCode } from './table-kinds.ts';
 
 /**
  * Loads a module. Bytes after its tail are ignored (docs/spec/move.md §1.1).

@@ -45,7 +45,7 @@ export type BlockMetadataExt =
       readonly decryptionKey: RoundBytes | undefined;
     };
 
-export interface BlockEndInfo {
+interface BlockEndInfo {
   readonly blockGasLimitReached: boolean;
   readonly blockOutputLimitReached: boolean;
   /** Gas units. */
@@ -55,7 +55,7 @@ export interface BlockEndInfo {
 }
 
 /** A validator's share of the block's fees. */
-export interface ValidatorFee {
+interface ValidatorFee {
   readonly validatorIndex: bigint;
   readonly octas: bigint;
 }

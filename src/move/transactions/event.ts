@@ -26,7 +26,7 @@ export interface StreamEvent {
 }
 
 /** A module event: it belongs to no stream. */
-export interface ModuleEvent {
+interface ModuleEvent {
   readonly kind: 'v2';
   readonly typeTag: TypeTag;
   /** BCS of the event's own value. */

@@ -38,7 +38,7 @@ export interface TransactionOnChainData {
 }
 
 /** The exact bytes of the parts that are hashed, and of the whole, as views on the input. */
-export interface OnChainDataBytes {
+interface OnChainDataBytes {
   readonly whole: Buffer;
   readonly transaction: Buffer;
   readonly info: Buffer;

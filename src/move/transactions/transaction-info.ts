@@ -3,16 +3,15 @@ import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
-import type { ModuleId } from '../modules/compiled.ts';
-import { readModuleId, writeModuleId } from '../types/module-id.ts';
+import { type ModuleId, readModuleId, writeModuleId } from '../types/module-id.ts';
 
 /** Where an abort or failure happened: in a module, or in the transaction's script. */
-export type AbortLocation =
+type AbortLocation =
   | { readonly kind: 'module'; readonly module: ModuleId }
   | { readonly kind: 'script' };
 
 /** What the aborting module says of its code. */
-export interface AbortInfo {
+interface AbortInfo {
   readonly reasonName: string;
   readonly description: string;
 }

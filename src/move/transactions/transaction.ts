@@ -22,7 +22,7 @@ import {
   readContractEvent,
   writeContractEvent,
 } from './event.ts';
-import { readScriptCall, type Script, writeScriptCall } from './transaction-executable.ts';
+import { readScriptCall, type Script, writeScriptCall } from './executable.ts';
 import {
   readSignedTransaction,
   type SignedTransaction,
@@ -36,7 +36,7 @@ import {
 import { readWriteSet, type WriteSet, writeWriteSet } from './write-set.ts';
 
 /** What a genesis transaction does: a given change, or whatever running a script changes. */
-export type WriteSetPayload =
+type WriteSetPayload =
   | {
       readonly kind: 'direct';
       readonly writeSet: WriteSet;

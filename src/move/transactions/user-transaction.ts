@@ -12,7 +12,7 @@ import {
   readTransactionPayload,
   type TransactionPayload,
   writeTransactionPayload,
-} from './transaction-payload.ts';
+} from './payload.ts';
 
 /** Sequence number of an orderless transaction; its nonce is in the payload. */
 export const ORDERLESS_SEQUENCE_NUMBER = 0xffff_ffff_ffff_ffffn;

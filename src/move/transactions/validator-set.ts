@@ -8,9 +8,9 @@ import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import { codec } from '../values/framework-resource.ts';
-import { CONSENSUS_KEY_BYTES, type EpochState } from './ledger-info.ts';
+import { CONSENSUS_KEY_BYTES, type EpochState } from './waypoint.ts';
 
-export interface ValidatorInfo {
+interface ValidatorInfo {
   readonly address: Address;
   readonly votingPower: bigint;
   /** BLS12-381, 48 bytes. */

@@ -1,12 +1,7 @@
 /** Transactions that validators make among themselves (docs/spec/ledger.md §2.6). */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import {
-  type AggregateSignature,
-  readAggregateSignature,
-  writeAggregateSignature,
-} from '../crypto/aggregate-signature.ts';
+import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
 
 interface DkgTranscript {
@@ -16,7 +11,7 @@ interface DkgTranscript {
 }
 
 /** A JSON web key in the chain's form: a Move type's name and the BCS of its value. */
-export interface ObservedJwk {
+interface ObservedJwk {
   readonly typeName: string;
   readonly data: Buffer;
 }
@@ -90,4 +85,30 @@ function readTranscript(reader: BcsReader): DkgTranscript {
 
 function writeTranscript(writer: BcsWriter, value: DkgTranscript): void {
   writer.u64(value.epoch).address(value.author).bytes(value.transcript);
+}
+
+const BLS_SIGNATURE_BYTES = 96;
+
+export interface AggregateSignature {
+  /** Bit i is `0x80 >> (i % 8)` of byte `i / 8` and says that validator i signed. */
+  readonly validatorBitmask: Buffer;
+  /** BLS12-381, 96 bytes. */
+  readonly signature: Buffer | undefined;
+}
+
+/** Reads an aggregate signature. @throws BcsError */
+export function readAggregateSignature(reader: BcsReader): AggregateSignature {
+  const validatorBitmask = reader.bytes();
+  const signature = reader.option((inner) =>
+    readSizedBytes(inner, BLS_SIGNATURE_BYTES, 'BLS signature'),
+  );
+  return { validatorBitmask, signature };
+}
+
+/** Writes an aggregate signature. */
+export function writeAggregateSignature(writer: BcsWriter, aggregate: AggregateSignature): void {
+  writer.bytes(aggregate.validatorBitmask);
+  writer.option(aggregate.signature, (inner, signature) =>
+    writeSizedBytes(inner, signature, BLS_SIGNATURE_BYTES, 'BLS signature'),
+  );
 }

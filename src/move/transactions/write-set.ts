@@ -33,7 +33,7 @@ export interface WriteSetEntry {
 }
 
 /** Writes that are not account state; decoded, and of no effect on reads. */
-export interface WriteSetExtension {
+interface WriteSetExtension {
   readonly kind: 'nativePosition';
   readonly writes: readonly WriteSetEntry[];
 }
@@ -80,7 +80,7 @@ export function writtenValue(op: WriteOp): StateValue | undefined {
  * Reads writes with strictly increasing keys.
  * @throws BcsError, `map_not_sorted` for another order.
  */
-export function readWrites(reader: BcsReader): WriteSetEntry[] {
+function readWrites(reader: BcsReader): WriteSetEntry[] {
   return reader.map(MIN_WRITE_BYTES, readStateKey, readWriteOp).map(([key, op]) => ({ key, op }));
 }
 
@@ -111,7 +111,7 @@ export function readWriteSet(reader: BcsReader): WriteSet {
 }
 
 /** Reads what a V1 write set holds after its writes. @throws BcsError */
-export function readWriteSetTail(reader: BcsReader): {
+function readWriteSetTail(reader: BcsReader): {
   hotness: StateKey[];
   extensions: WriteSetExtension[];
 } {

@@ -11,7 +11,7 @@ export type Address = string;
 export const ADDRESS_BYTES = 32;
 const ADDRESS_DIGITS = ADDRESS_BYTES * 2;
 
-export type HexErrorCode = 'hex_too_short' | 'hex_odd_length' | 'hex_bad_length' | 'hex_bad_digit';
+type HexErrorCode = 'hex_too_short' | 'hex_odd_length' | 'hex_bad_length' | 'hex_bad_digit';
 
 /** A text that is no address or no hex string; `message` is the interface's own text (docs/spec/http.md §5.2). */
 export class HexTextError extends MoveError<HexErrorCode> {}

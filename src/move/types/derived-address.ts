@@ -4,9 +4,9 @@
  */
 
 import { encodeBcs } from '../bcs/bcs-writer.ts';
-import { type AnyPublicKey, writeAnyPublicKey } from '../crypto/any-key.ts';
 import { sha3 } from '../crypto/hash.ts';
 import { type MultiEd25519PublicKey, multiEd25519KeyBytes } from '../crypto/multi-ed25519.ts';
+import { type AnyPublicKey, writeAnyPublicKey } from '../crypto/public-key.ts';
 import {
   ADDRESS_ONE,
   type Address,

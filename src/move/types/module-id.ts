@@ -1,10 +1,24 @@
 /**
- * BCS of module ids: address, then name (docs/spec/move.md §3.6). Names are not validated on reading
- * (§3.4).
+ * Move identifiers and module ids: the rules for names, and the BCS of an id (docs/spec/move.md §3.4, §3.6). Names
+ * are not validated when BCS is read.
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import type { ModuleId } from '../modules/compiled.ts';
+import type { Address } from './address.ts';
+
+const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+|<SELF>|<SELF>_[0-9]+)$/;
+
+/** Whether a text is a valid identifier. No length limit applies in text form. */
+export function isIdentifier(text: string): boolean {
+  // `$` also matches before a final line feed only with the m flag, so `a\n` is refused here.
+  return IDENTIFIER.test(text);
+}
+
+/** A module's name. */
+export interface ModuleId {
+  readonly address: Address;
+  readonly name: string;
+}
 
 /** Reads a module id. @throws BcsError */
 export function readModuleId(reader: BcsReader): ModuleId {

@@ -7,9 +7,8 @@
 import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
-import type { ModuleId } from '../modules/compiled.ts';
 import type { Address } from './address.ts';
-import { readModuleId, writeModuleId } from './module-id.ts';
+import { type ModuleId, readModuleId, writeModuleId } from './module-id.ts';
 import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
 
 /** What an access path names. */
@@ -31,7 +30,7 @@ export interface AccessPathKey {
 }
 
 /** An item of a table. */
-export interface TableItemKey {
+interface TableItemKey {
   readonly kind: 'tableItem';
   readonly handle: Address;
   /** BCS of the Move key value. */
@@ -39,7 +38,7 @@ export interface TableItemKey {
 }
 
 /** A position of the native trading engine. */
-export interface TradingNativeKey {
+interface TradingNativeKey {
   readonly kind: 'tradingNative';
   readonly exchange: Address;
   readonly account: Address;
@@ -47,7 +46,7 @@ export interface TradingNativeKey {
 }
 
 /** A key of tests. */
-export interface RawKey {
+interface RawKey {
   readonly kind: 'raw';
   readonly bytes: Buffer;
 }

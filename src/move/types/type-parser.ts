@@ -15,7 +15,7 @@ import { PRIMITIVE_KINDS, type PrimitiveKind, type StructTag, type TypeTag } fro
 /** Deepest nesting of a type text, the outermost type being 0. */
 export const TYPE_TEXT_MAX_DEPTH = 8;
 
-export type TypeTextErrorCode =
+type TypeTextErrorCode =
   | 'unrecognized_token'
   | 'invalid_suffix'
   | 'unexpected_token'

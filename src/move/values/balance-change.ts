@@ -14,7 +14,7 @@ import type { StructTag } from '../types/type-tag.ts';
 import { coinStoreAmount, fungibleGroupBalance, storeHolderIn } from './balance-values.ts';
 
 /** What kind of balance lies under a state key; all keys of a kind have the same path. */
-export type BalancePath =
+type BalancePath =
   | { readonly kind: 'coinStore'; readonly metadata: Buffer }
   | { readonly kind: 'objectGroup' };
 

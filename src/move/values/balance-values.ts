@@ -145,7 +145,7 @@ function quickPlaces(bytes: Buffer): GroupPlaces | undefined {
 }
 
 /** Whose and of what asset a fungible store says it is; 32 bytes each. */
-export interface StoreHolder {
+interface StoreHolder {
   readonly owner: Uint8Array;
   /** Address of the asset's metadata. */
   readonly metadata: Uint8Array;

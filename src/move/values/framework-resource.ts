@@ -1,13 +1,11 @@
 /**
- * The framework's resources that the node itself reads, as typed values. Layouts: docs/spec/ledger.md
- * §2.3, §2.7, §5.10, docs/spec/http.md §9.5. Decoders take all bytes or throw BcsError; writers are
- * their mirror images.
+ * The framework's resources and events that the node itself reads, as typed values. Layouts: docs/spec/ledger.md
+ * §2.3, §2.7, §5.10, docs/spec/http.md §9.5. Decoders take all bytes or throw BcsError; writers mirror them.
  */
-
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { type EventKey, readEventKey, writeEventKey } from '../transactions/event.ts';
-import type { Address } from '../types/address.ts';
+import { ADDRESS_ONE, type Address } from '../types/address.ts';
 
 /** A value's reader and writer, and both over whole byte strings. */
 export interface Codec<T> {
@@ -108,7 +106,7 @@ export const accountCodec = codec<Account>(
 );
 
 /** `0x1::object::ObjectCore`. */
-export interface ObjectCore {
+interface ObjectCore {
   readonly guidCreationNumber: bigint;
   readonly owner: Address;
   readonly allowUngatedTransfer: boolean;
@@ -129,7 +127,7 @@ export const objectCoreCodec = codec<ObjectCore>(
 );
 
 /** `0x1::fungible_asset::FungibleStore`. */
-export interface FungibleStore {
+interface FungibleStore {
   readonly metadata: Address;
   readonly balance: bigint;
   readonly frozen: boolean;
@@ -143,7 +141,7 @@ export const fungibleStoreCodec = codec<FungibleStore>(
 );
 
 /** `0x1::fungible_asset::ConcurrentFungibleBalance`. */
-export interface ConcurrentFungibleBalance {
+interface ConcurrentFungibleBalance {
   readonly value: bigint;
   readonly maxValue: bigint;
 }
@@ -183,7 +181,7 @@ export function isFeatureEnabled(features: Uint8Array, flag: number): boolean {
  * `0x1::reconfiguration::Configuration`. Its epoch is one ahead of the ledger's at the end of an
  * epoch.
  */
-export interface Configuration {
+interface Configuration {
   readonly epoch: bigint;
   /** Microseconds since 1970. */
   readonly lastReconfigurationUsecs: bigint;
@@ -203,7 +201,7 @@ export const configurationCodec = codec<Configuration>(
 );
 
 /** `0x1::block::BlockResource`. */
-export interface BlockResource {
+interface BlockResource {
   readonly height: bigint;
   /** Microseconds. */
   readonly epochIntervalUsecs: bigint;
@@ -222,5 +220,52 @@ export const blockResourceCodec = codec<BlockResource>(
     writer.u64(block.height).u64(block.epochIntervalUsecs);
     writeHandle(writer, block.newBlockEvents);
     writeHandle(writer, block.updateEpochIntervalEvents);
+  },
+);
+
+/** The stream of blocks: one event where each block begins. */
+export const NEW_BLOCK_EVENT_KEY: EventKey = { creationNumber: 3n, address: ADDRESS_ONE };
+/** The stream of epochs: one event where each epoch ends. */
+export const NEW_EPOCH_EVENT_KEY: EventKey = { creationNumber: 2n, address: ADDRESS_ONE };
+
+/** `0x1::block::NewBlockEvent`. */
+export interface NewBlockEvent {
+  /** Block id, in the form of an address. */
+  readonly hash: Address;
+  readonly epoch: bigint;
+  readonly round: bigint;
+  readonly height: bigint;
+  readonly previousBlockVotesBitvec: Buffer;
+  readonly proposer: Address;
+  /** u64 each here; u32 in the block's transaction. */
+  readonly failedProposerIndices: readonly bigint[];
+  /** Microseconds since 1970. */
+  readonly timestampUsecs: bigint;
+}
+
+export const newBlockEventCodec = codec<NewBlockEvent>(
+  (reader) => ({
+    hash: reader.address(),
+    epoch: reader.u64(),
+    round: reader.u64(),
+    height: reader.u64(),
+    previousBlockVotesBitvec: reader.bytes(),
+    proposer: reader.address(),
+    failedProposerIndices: reader.vector(8, (inner) => inner.u64()),
+    timestampUsecs: reader.u64(),
+  }),
+  (writer, event) => {
+    writer.address(event.hash).u64(event.epoch).u64(event.round).u64(event.height);
+    writer.bytes(event.previousBlockVotesBitvec).address(event.proposer);
+    writer.vector(event.failedProposerIndices, (inner, index) => inner.u64(index));
+    writer.u64(event.timestampUsecs);
+  },
+);
+
+/** Data of `0x1::reconfiguration::NewEpochEvent` and `NewEpoch`: the epoch that begins. */
+export const newEpochEventCodec = codec<bigint>(
+  (reader) => reader.u64(),
+  (writer, epoch) => {
+    writer.u64(epoch);
   },
 );

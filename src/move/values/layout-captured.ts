@@ -3,8 +3,7 @@
  * docs/spec/encode.md §B1).
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import { ADDRESS_COST_BYTES, type DecodeLayout } from './layout.ts';
-import { objectTemplate } from './layout-template.ts';
+import { ADDRESS_COST_BYTES, type DecodeLayout, objectTemplate } from './layout.ts';
 import { ValueDecodeError } from './value-error.ts';
 
 /** Most named containers inside each other that BCS reads: enums, and the two kinds of layout that are enums. */

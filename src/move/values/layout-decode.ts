@@ -8,25 +8,29 @@ import { MoveError } from '../errors.ts';
 import type {
   CompiledModule,
   FieldDefinition,
-  ModuleId,
   SignatureToken,
   VariantDefinition,
 } from '../modules/compiled.ts';
 import type { ModuleLookup } from '../modules/lookup.ts';
+import { debugString } from '../rust-debug.ts';
 import { ADDRESS_ONE } from '../types/address.ts';
+import type { ModuleId } from '../types/module-id.ts';
 import { PRIMITIVE_KINDS, type PrimitiveKind, type TypeTag } from '../types/type-tag.ts';
 import {
   ADDRESS_COST_BYTES,
   type DecodeLayout,
   debugModuleId,
+  type FoundStruct,
+  findStruct,
   isOptionModule,
   isStringStruct,
   LayoutError,
   MAX_LAYOUT_DEPTH,
+  type NamedField,
+  objectTemplate,
+  optionTemplate,
+  structNameAt,
 } from './layout.ts';
-import { type FoundStruct, findStruct, structNameAt } from './layout-lookup.ts';
-import { type NamedField, objectTemplate, optionTemplate } from './layout-template.ts';
-import { debugString } from './rust-debug.ts';
 
 /**
  * Bytes of names that laying out one type may cost: for every struct, each time it occurs, 32 for its address, the

@@ -7,22 +7,25 @@ import { MoveError } from '../errors.ts';
 import type {
   CompiledModule,
   FieldDefinition,
-  ModuleId,
   SignatureToken,
   VariantDefinition,
 } from '../modules/compiled.ts';
 import type { ModuleLookup } from '../modules/lookup.ts';
 import { ADDRESS_ONE } from '../types/address.ts';
+import type { ModuleId } from '../types/module-id.ts';
 import type { PrimitiveKind, StructTag, TypeTag } from '../types/type-tag.ts';
 import {
   type EncodeField,
   type EncodeLayout,
   type EncodeVariant,
+  type FoundStruct,
+  findStruct,
+  findStructByHandle,
   isOptionModule,
   isStringStruct,
   LayoutError,
+  structNameAt,
 } from './layout.ts';
-import { type FoundStruct, findStruct, findStructByHandle, structNameAt } from './layout-lookup.ts';
 
 /**
  * Most nodes of one layout: each type of the tag and each type token of each field counts one, every time it is

@@ -6,12 +6,12 @@
  * `DecodeLayout` (layout-decode.ts → value-json.ts) and `EncodeLayout` (layout-encode.ts → value-encode.ts,
  * value-decode.ts).
  */
-
 import { MoveError } from '../errors.ts';
-import type { ModuleId } from '../modules/compiled.ts';
+import type { CompiledModule, StructDefinition, StructHandle } from '../modules/compiled.ts';
+import { debugString } from '../rust-debug.ts';
 import { ADDRESS_ONE } from '../types/address.ts';
+import type { ModuleId } from '../types/module-id.ts';
 import type { PrimitiveKind, StructTag } from '../types/type-tag.ts';
-import { debugString } from './rust-debug.ts';
 
 /**
  * Why a type has no layout:
@@ -22,7 +22,7 @@ import { debugString } from './rust-debug.ts';
  * - `too_large`: over the node or byte budget;
  * - `too_deep`: over MAX_LAYOUT_DEPTH.
  */
-export type LayoutErrorCode =
+type LayoutErrorCode =
   | 'module_not_found'
   | 'module_not_loadable'
   | 'struct_not_found'
@@ -118,4 +118,146 @@ export function isOptionModule(id: ModuleId): boolean {
 /** `ModuleId { address: {64 hex}, name: Identifier("coin") }` (docs/spec/move.md §3.3). */
 export function debugModuleId(id: ModuleId): string {
   return `ModuleId { address: ${id.address}, name: Identifier(${debugString(id.name)}) }`;
+}
+
+/** A struct or enum definition with the module it stands in. */
+export interface FoundStruct {
+  readonly id: ModuleId;
+  readonly module: CompiledModule;
+  readonly name: string;
+  readonly handle: StructHandle;
+  readonly definition: StructDefinition;
+}
+
+interface StructIndex {
+  /** First definition of each name. */
+  readonly byName: ReadonlyMap<string, FoundStruct>;
+  /** First definition of each struct handle. */
+  readonly byHandle: ReadonlyMap<number, FoundStruct>;
+}
+
+/** Loaded modules never change, and live as long as whoever cached them wants. */
+const indexes = new WeakMap<CompiledModule, StructIndex>();
+
+function structIndex(module: CompiledModule): StructIndex {
+  const known = indexes.get(module);
+  if (known !== undefined) return known;
+  const id = moduleIdAt(module, module.selfHandle);
+  const byName = new Map<string, FoundStruct>();
+  const byHandle = new Map<number, FoundStruct>();
+  for (const definition of module.structDefinitions) {
+    const handle = module.structHandles[definition.handle]!;
+    const name = module.identifiers[handle.name]!;
+    const found: FoundStruct = { id, module, name, handle, definition };
+    if (!byName.has(name)) byName.set(name, found);
+    if (!byHandle.has(definition.handle)) byHandle.set(definition.handle, found);
+  }
+  const index = { byName, byHandle };
+  indexes.set(module, index);
+  return index;
+}
+
+/** The id that a module handle names. */
+function moduleIdAt(module: CompiledModule, moduleHandle: number): ModuleId {
+  const handle = module.moduleHandles[moduleHandle]!;
+  return {
+    address: module.addresses[handle.address]!,
+    name: module.identifiers[handle.name]!,
+  };
+}
+
+/** The first definition of a name in a module. */
+export function findStruct(module: CompiledModule, name: string): FoundStruct | undefined {
+  return structIndex(module).byName.get(name);
+}
+
+/** The first definition in a module that stands for one of its struct handles. */
+export function findStructByHandle(
+  module: CompiledModule,
+  structHandle: number,
+): FoundStruct | undefined {
+  return structIndex(module).byHandle.get(structHandle);
+}
+
+/** What a struct handle names: the module that declares the struct, and the struct's name. */
+export function structNameAt(
+  module: CompiledModule,
+  structHandle: number,
+): { readonly id: ModuleId; readonly name: string } {
+  const handle = module.structHandles[structHandle]!;
+  return { id: moduleIdAt(module, handle.module), name: module.identifiers[handle.name]! };
+}
+
+/** A field before it has its place. */
+export interface NamedField {
+  readonly name: string;
+  readonly layout: DecodeLayout;
+}
+
+/** A member that is the same for all values; `json` is its JSON text. */
+interface FixedMember {
+  readonly name: string;
+  readonly json: string;
+}
+
+/**
+ * The object of some fields in declared order, all names sorted by bytes, with at most one fixed member among them.
+ * Of equal names the last counts, a fixed member before all fields; the bytes of all fields are read in any case.
+ */
+export function objectTemplate(
+  fields: readonly NamedField[],
+  fixed: FixedMember | undefined,
+  nameBytes: number,
+): ObjectTemplate {
+  const members = new Map<string, number | string>();
+  if (fixed !== undefined) members.set(fixed.name, fixed.json);
+  fields.forEach((field, index) => {
+    members.set(field.name, index);
+  });
+  const pieces: string[] = [];
+  const order: number[] = [];
+  let piece = '{';
+  let separator = '';
+  for (const name of [...members.keys()].sort(compareNames)) {
+    const member = members.get(name)!;
+    piece += `${separator}${JSON.stringify(name)}:`;
+    separator = ',';
+    if (typeof member === 'string') {
+      piece += member;
+    } else {
+      pieces.push(piece);
+      order.push(member);
+      piece = '';
+    }
+  }
+  pieces.push(piece + '}');
+  return finishTemplate(fields, pieces, order, nameBytes);
+}
+
+/** `{"vec":[…]}` around the fields of a variant of the enum `0x1::option::Option`. */
+export function optionTemplate(fields: readonly NamedField[], nameBytes: number): ObjectTemplate {
+  const pieces: string[] = fields.map((_, index) => (index === 0 ? '{"vec":[' : ','));
+  pieces.push(fields.length === 0 ? '{"vec":[]}' : ']}');
+  return finishTemplate(fields, pieces, [...fields.keys()], nameBytes);
+}
+
+function finishTemplate(
+  fields: readonly NamedField[],
+  pieces: readonly string[],
+  order: readonly number[],
+  nameBytes: number,
+): ObjectTemplate {
+  return {
+    fields: fields.map((field) => field.layout),
+    pieces,
+    order,
+    inDeclaredOrder:
+      order.length === fields.length && order.every((field, place) => field === place),
+    nameBytes,
+  };
+}
+
+/** Names are ASCII, so UTF-16 order is byte order. */
+function compareNames(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -8,7 +8,7 @@
 
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { formatAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
 import { decodingValue, ValueDecodeError } from './value-error.ts';

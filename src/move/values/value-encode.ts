@@ -2,13 +2,13 @@
 
 import { BcsWriter } from '../bcs/bcs-writer.ts';
 import { parseHex } from '../bcs/hex.ts';
-import { debugJson, describeJsonKind } from '../json/json-text.ts';
-import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
+import { debugJson, describeJsonKind } from '../json/json-text-print.ts';
 import { IntegerTextError, parseIntegerText, type TextIntegerKind } from '../json/u64-text.ts';
+import { debugString } from '../rust-debug.ts';
 import { HexTextError, parseAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
-import { debugLayout } from './layout-debug.ts';
-import { debugString } from './rust-debug.ts';
+import { debugLayout } from './value-debug.ts';
 import { ValueEncodeError } from './value-error.ts';
 
 type EnumLayout = Extract<EncodeLayout, { kind: 'enum' }>;

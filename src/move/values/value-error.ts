@@ -49,7 +49,7 @@ export function decodingValue<T>(read: () => T): T {
  * - `missing_field`, `unknown_fields`, `unknown_variant`, `not_one_variant`: structs and enums;
  * - `function_value`: no JSON is a function value.
  */
-export type ValueEncodeErrorCode =
+type ValueEncodeErrorCode =
   | 'wrong_json_type'
   | 'bad_number'
   | 'bad_integer_text'

@@ -69,7 +69,7 @@ export function utf8Units(text: string): string {
 }
 
 /** The fields of a struct's value, in the order of their bytes. */
-export interface FieldBytes {
+interface FieldBytes {
   /** Which variant of an enum the value is; 0 for a struct. */
   readonly variant: number;
   /** The BCS of each field, a view on the value. */

@@ -4,10 +4,7 @@
  */
 
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import {
-  type EntryFunction,
-  writeEntryFunction,
-} from '../../move/transactions/transaction-executable.ts';
+import { type EntryFunction, writeEntryFunction } from '../../move/transactions/executable.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { FIRST_CREATOR_ACCOUNT, MULTISIG_ACCOUNT } from '../accounts.ts';
 import { eventType } from '../effects.ts';

@@ -5,9 +5,9 @@
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { CompiledScript } from '../../move/modules/compiled.ts';
-import { writeScript } from '../../move/modules/write.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
+import { writeScript } from '../assembler/write-module.ts';
 import { eventType } from '../effects.ts';
 import { CAFE } from '../framework/application-modules.ts';
 import type { Random } from '../random.ts';

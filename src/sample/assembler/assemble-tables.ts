@@ -7,11 +7,11 @@ import type {
   CompiledModule,
   FunctionHandle,
   ModuleHandle,
-  ModuleId,
   SignatureToken,
   StructHandle,
 } from '../../move/modules/compiled.ts';
 import type { Address } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import type { PrimitiveKind } from '../../move/types/type-tag.ts';
 import { DeclarationError, type DeclaredStruct, type ModuleDeclaration } from './declare.ts';

@@ -14,10 +14,10 @@ import type {
   FieldDefinition,
   FunctionDefinition,
   MetadataEntry,
-  ModuleId,
   StructDefinition,
 } from '../../move/modules/compiled.ts';
 import type { MetadataAttribute } from '../../move/modules/metadata.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import { AssemblyTables, type StructWorld } from './assemble-tables.ts';
 import {
   DeclarationError,

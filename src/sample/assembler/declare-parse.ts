@@ -25,7 +25,7 @@
  * do not hold it.
  */
 
-import type { ModuleId, Visibility } from '../../move/modules/compiled.ts';
+import type { Visibility } from '../../move/modules/compiled.ts';
 import { ATTRIBUTE_KINDS, type MetadataAttribute } from '../../move/modules/metadata.ts';
 import {
   ADDRESS_ONE,
@@ -33,6 +33,7 @@ import {
   formatAddress,
   parseAddress,
 } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import { type AbilitySet, PRIMITIVE_KINDS, type PrimitiveKind } from '../../move/types/type-tag.ts';
 import {

@@ -5,9 +5,10 @@
  */
 
 import { MoveError } from '../../move/errors.ts';
-import type { ModuleId, Visibility } from '../../move/modules/compiled.ts';
+import type { Visibility } from '../../move/modules/compiled.ts';
 import type { MetadataAttribute } from '../../move/modules/metadata.ts';
 import type { Address } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
 

@@ -2,7 +2,8 @@
  * The functions by which other modules pack, unpack, test and borrow from a `public struct` or `public enum`: there
  * is no flag for it in the binary, only functions with `$` in their names and attributes (docs/spec/move.md §1.5).
  */
-import type { FunctionAttribute, ModuleId } from '../../move/modules/compiled.ts';
+import type { FunctionAttribute } from '../../move/modules/compiled.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import type { DeclaredField, DeclaredFunction, DeclaredStruct } from './declare.ts';
 

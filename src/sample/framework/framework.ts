@@ -2,11 +2,11 @@
  * The sample ledger's own framework: the modules of 0x1, 0x3 and 0x4 whose names and layouts the interface relies
  * on, declared in our own words and assembled without code (see assemble.ts).
  */
-import type { ModuleId } from '../../move/modules/compiled.ts';
-import { writeModule } from '../../move/modules/write.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import { assembleModule, DeclarationWorld } from '../assembler/assemble.ts';
 import type { ModuleDeclaration, NamedAddresses } from '../assembler/declare.ts';
 import { parseModules } from '../assembler/declare-parse.ts';
+import { writeModule } from '../assembler/write-module.ts';
 import { ACCOUNT_MODULES } from './framework-account.ts';
 import { ASSET_MODULES } from './framework-asset.ts';
 import { CHAIN_MODULES } from './framework-chain.ts';

@@ -4,13 +4,13 @@
  */
 
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import type {
-  AccountAuthenticator,
-  TransactionAuthenticator,
+import {
+  type AccountAuthenticator,
+  type TransactionAuthenticator,
+  writeTransactionAuthenticator,
 } from '../../move/crypto/authenticator.ts';
-import { writeTransactionAuthenticator } from '../../move/crypto/authenticator.ts';
 import { domainSeed } from '../../move/crypto/hash.ts';
-import type { TransactionPayload } from '../../move/transactions/transaction-payload.ts';
+import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import {
   ORDERLESS_SEQUENCE_NUMBER,
   writeRawTransaction,

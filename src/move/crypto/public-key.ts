@@ -1,0 +1,314 @@
+/**
+ * Public keys and signatures of any scheme, as single-key and multi-key accounts use them, with those of keyless
+ * accounts and pass keys (docs/spec/ledger.md §3.4). Nothing is verified here.
+ */
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import { readSizedBytes, writeFixedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
+import type { Address } from '../types/address.ts';
+
+/** Schemes whose public keys are plain bytes. */
+type PlainKeyKind = 'ed25519' | 'secp256k1' | 'secp256r1' | 'slhDsa';
+/** Schemes whose signatures are plain bytes. */
+type PlainSignatureKind = 'ed25519' | 'secp256k1' | 'slhDsa';
+
+export type AnyPublicKey =
+  | { readonly kind: PlainKeyKind; readonly bytes: Buffer }
+  | { readonly kind: 'keyless'; readonly key: KeylessPublicKey }
+  | { readonly kind: 'federatedKeyless'; readonly key: FederatedKeylessPublicKey };
+
+export type AnySignature =
+  | { readonly kind: PlainSignatureKind; readonly bytes: Buffer }
+  | { readonly kind: 'webAuthn'; readonly assertion: WebAuthnAssertion }
+  | { readonly kind: 'keyless'; readonly signature: KeylessSignature };
+
+/** Sizes of public keys in bytes. */
+export const PUBLIC_KEY_BYTES: Readonly<Record<PlainKeyKind, number>> = {
+  ed25519: 32,
+  secp256k1: 65,
+  secp256r1: 65,
+  slhDsa: 32,
+};
+
+/** Sizes of signatures in bytes. */
+export const SIGNATURE_BYTES: Readonly<Record<PlainSignatureKind, number>> = {
+  ed25519: 64,
+  secp256k1: 64,
+  slhDsa: 7856,
+};
+
+const KEY_KINDS = [
+  'ed25519',
+  'secp256k1',
+  'secp256r1',
+  'keyless',
+  'federatedKeyless',
+  'slhDsa',
+] as const;
+const SIGNATURE_KINDS = ['ed25519', 'secp256k1', 'webAuthn', 'keyless', 'slhDsa'] as const;
+
+/** Reads a public key. @throws BcsError, also for a key of another size than its scheme's. */
+export function readAnyPublicKey(reader: BcsReader): AnyPublicKey {
+  const kind = KEY_KINDS[reader.variant(KEY_KINDS.length, 'AnyPublicKey')]!;
+  if (kind === 'keyless') return { kind, key: readKeylessPublicKey(reader) };
+  if (kind === 'federatedKeyless') return { kind, key: readFederatedKeylessPublicKey(reader) };
+  return { kind, bytes: readSizedBytes(reader, PUBLIC_KEY_BYTES[kind], `${kind} public key`) };
+}
+
+/** Writes a public key. @throws RangeError for a key of another size than its scheme's. */
+export function writeAnyPublicKey(writer: BcsWriter, key: AnyPublicKey): void {
+  writer.uleb32(KEY_KINDS.indexOf(key.kind));
+  if (key.kind === 'keyless') {
+    writeKeylessPublicKey(writer, key.key);
+    return;
+  }
+  if (key.kind === 'federatedKeyless') {
+    writeFederatedKeylessPublicKey(writer, key.key);
+    return;
+  }
+  writeSizedBytes(writer, key.bytes, PUBLIC_KEY_BYTES[key.kind], `${key.kind} public key`);
+}
+
+/** Reads a signature. @throws BcsError, also for a signature of another size than its scheme's. */
+export function readAnySignature(reader: BcsReader): AnySignature {
+  const kind = SIGNATURE_KINDS[reader.variant(SIGNATURE_KINDS.length, 'AnySignature')]!;
+  if (kind === 'webAuthn') return { kind, assertion: readWebAuthnAssertion(reader) };
+  if (kind === 'keyless') return { kind, signature: readKeylessSignature(reader) };
+  return { kind, bytes: readSizedBytes(reader, SIGNATURE_BYTES[kind], `${kind} signature`) };
+}
+
+/** Writes a signature. @throws RangeError for a signature of another size than its scheme's. */
+export function writeAnySignature(writer: BcsWriter, signature: AnySignature): void {
+  writer.uleb32(SIGNATURE_KINDS.indexOf(signature.kind));
+  if (signature.kind === 'webAuthn') {
+    writeWebAuthnAssertion(writer, signature.assertion);
+    return;
+  }
+  if (signature.kind === 'keyless') {
+    writeKeylessSignature(writer, signature.signature);
+    return;
+  }
+  const byteLength = SIGNATURE_BYTES[signature.kind];
+  writeSizedBytes(writer, signature.bytes, byteLength, `${signature.kind} signature`);
+}
+
+const ED25519_KEY_BYTES = 32;
+const ED25519_SIGNATURE_BYTES = 64;
+const SECP256R1_KEY_BYTES = 65;
+const GROTH16_G1_BYTES = 32;
+const GROTH16_G2_BYTES = 64;
+const PEPPER_BYTES = 31;
+
+/**
+ * Who issued the identity, and a commitment to it (32 bytes in valid keys; the wire fixes no size).
+ */
+export interface KeylessPublicKey {
+  readonly issuer: string;
+  readonly identityCommitment: Buffer;
+}
+
+/** A keyless key whose issuer's keys are published by an account. */
+export interface FederatedKeylessPublicKey extends KeylessPublicKey {
+  readonly jwkAddress: Address;
+}
+
+export interface EphemeralPublicKey {
+  readonly kind: 'ed25519' | 'secp256r1';
+  /** 32 or 65 bytes. */
+  readonly bytes: Buffer;
+}
+
+export type EphemeralSignature =
+  | { readonly kind: 'ed25519'; readonly bytes: Buffer }
+  | { readonly kind: 'webAuthn'; readonly assertion: WebAuthnAssertion };
+
+/** A Groth16 proof: points of 32, 64 and 32 bytes. */
+interface Groth16Proof {
+  readonly a: Buffer;
+  readonly b: Buffer;
+  readonly c: Buffer;
+}
+
+type KeylessCertificate =
+  | {
+      readonly kind: 'zeroKnowledge';
+      readonly proof: Groth16Proof;
+      /** Longest lifetime of the ephemeral key, in seconds. */
+      readonly expirationHorizonSecs: bigint;
+      readonly extraField: string | undefined;
+      readonly overrideAudience: string | undefined;
+      readonly trainingWheelsSignature: EphemeralSignature | undefined;
+    }
+  | {
+      readonly kind: 'openId';
+      readonly jwtSignature: Buffer;
+      readonly jwtPayloadJson: string;
+      readonly uidKey: string;
+      readonly ephemeralKeyBlinder: Buffer;
+      /** 31 bytes. */
+      readonly pepper: Buffer;
+      readonly identityAudience: string | undefined;
+    };
+
+export interface KeylessSignature {
+  readonly certificate: KeylessCertificate;
+  readonly jwtHeaderJson: string;
+  /** Seconds since 1970. */
+  readonly expirationSecs: bigint;
+  readonly ephemeralPublicKey: EphemeralPublicKey;
+  readonly ephemeralSignature: EphemeralSignature;
+}
+
+/** Reads a keyless public key. @throws BcsError */
+function readKeylessPublicKey(reader: BcsReader): KeylessPublicKey {
+  const issuer = reader.string();
+  return { issuer, identityCommitment: reader.bytes() };
+}
+
+/** Writes a keyless public key. */
+function writeKeylessPublicKey(writer: BcsWriter, key: KeylessPublicKey): void {
+  writer.string(key.issuer).bytes(key.identityCommitment);
+}
+
+/** Reads a federated keyless public key. @throws BcsError */
+function readFederatedKeylessPublicKey(reader: BcsReader): FederatedKeylessPublicKey {
+  const jwkAddress = reader.address();
+  return { jwkAddress, ...readKeylessPublicKey(reader) };
+}
+
+/** Writes a federated keyless public key. */
+function writeFederatedKeylessPublicKey(writer: BcsWriter, key: FederatedKeylessPublicKey): void {
+  writer.address(key.jwkAddress);
+  writeKeylessPublicKey(writer, key);
+}
+
+/** Reads a keyless signature. @throws BcsError */
+function readKeylessSignature(reader: BcsReader): KeylessSignature {
+  return {
+    certificate: readCertificate(reader),
+    jwtHeaderJson: reader.string(),
+    expirationSecs: reader.u64(),
+    ephemeralPublicKey: readEphemeralPublicKey(reader),
+    ephemeralSignature: readEphemeralSignature(reader),
+  };
+}
+
+/** Writes a keyless signature. */
+function writeKeylessSignature(writer: BcsWriter, signature: KeylessSignature): void {
+  writeCertificate(writer, signature.certificate);
+  writer.string(signature.jwtHeaderJson).u64(signature.expirationSecs);
+  writeEphemeralPublicKey(writer, signature.ephemeralPublicKey);
+  writeEphemeralSignature(writer, signature.ephemeralSignature);
+}
+
+function readCertificate(reader: BcsReader): KeylessCertificate {
+  if (reader.variant(2, 'EphemeralCertificate') === 0) {
+    return {
+      kind: 'zeroKnowledge',
+      proof: readProof(reader),
+      expirationHorizonSecs: reader.u64(),
+      extraField: reader.option((inner) => inner.string()),
+      overrideAudience: reader.option((inner) => inner.string()),
+      trainingWheelsSignature: reader.option(readEphemeralSignature),
+    };
+  }
+  return {
+    kind: 'openId',
+    jwtSignature: reader.bytes(),
+    jwtPayloadJson: reader.string(),
+    uidKey: reader.string(),
+    ephemeralKeyBlinder: reader.bytes(),
+    pepper: reader.fixed(PEPPER_BYTES),
+    identityAudience: reader.option((inner) => inner.string()),
+  };
+}
+
+function writeCertificate(writer: BcsWriter, certificate: KeylessCertificate): void {
+  if (certificate.kind === 'zeroKnowledge') {
+    writer.uleb32(0);
+    writeProof(writer, certificate.proof);
+    writer.u64(certificate.expirationHorizonSecs);
+    writer.option(certificate.extraField, (inner, text) => inner.string(text));
+    writer.option(certificate.overrideAudience, (inner, text) => inner.string(text));
+    writer.option(certificate.trainingWheelsSignature, writeEphemeralSignature);
+  } else {
+    writer.uleb32(1).bytes(certificate.jwtSignature);
+    writer.string(certificate.jwtPayloadJson).string(certificate.uidKey);
+    writer.bytes(certificate.ephemeralKeyBlinder);
+    writeFixedBytes(writer, certificate.pepper, PEPPER_BYTES, 'pepper');
+    writer.option(certificate.identityAudience, (inner, text) => inner.string(text));
+  }
+}
+
+function readProof(reader: BcsReader): Groth16Proof {
+  reader.variant(1, 'ZkProof');
+  const a = reader.fixed(GROTH16_G1_BYTES);
+  const b = reader.fixed(GROTH16_G2_BYTES);
+  return { a, b, c: reader.fixed(GROTH16_G1_BYTES) };
+}
+
+function writeProof(writer: BcsWriter, proof: Groth16Proof): void {
+  writer.uleb32(0);
+  writeFixedBytes(writer, proof.a, GROTH16_G1_BYTES, 'proof point a');
+  writeFixedBytes(writer, proof.b, GROTH16_G2_BYTES, 'proof point b');
+  writeFixedBytes(writer, proof.c, GROTH16_G1_BYTES, 'proof point c');
+}
+
+function readEphemeralPublicKey(reader: BcsReader): EphemeralPublicKey {
+  if (reader.variant(2, 'EphemeralPublicKey') === 0) {
+    return { kind: 'ed25519', bytes: readSizedBytes(reader, ED25519_KEY_BYTES, 'Ed25519 key') };
+  }
+  return { kind: 'secp256r1', bytes: readSizedBytes(reader, SECP256R1_KEY_BYTES, 'Secp256r1 key') };
+}
+
+function writeEphemeralPublicKey(writer: BcsWriter, key: EphemeralPublicKey): void {
+  if (key.kind === 'ed25519') {
+    writer.uleb32(0);
+    writeSizedBytes(writer, key.bytes, ED25519_KEY_BYTES, 'Ed25519 key');
+  } else {
+    writer.uleb32(1);
+    writeSizedBytes(writer, key.bytes, SECP256R1_KEY_BYTES, 'Secp256r1 key');
+  }
+}
+
+function readEphemeralSignature(reader: BcsReader): EphemeralSignature {
+  if (reader.variant(2, 'EphemeralSignature') === 0) {
+    const bytes = readSizedBytes(reader, ED25519_SIGNATURE_BYTES, 'Ed25519 signature');
+    return { kind: 'ed25519', bytes };
+  }
+  return { kind: 'webAuthn', assertion: readWebAuthnAssertion(reader) };
+}
+
+function writeEphemeralSignature(writer: BcsWriter, signature: EphemeralSignature): void {
+  if (signature.kind === 'ed25519') {
+    writer.uleb32(0);
+    writeSizedBytes(writer, signature.bytes, ED25519_SIGNATURE_BYTES, 'Ed25519 signature');
+  } else {
+    writer.uleb32(1);
+    writeWebAuthnAssertion(writer, signature.assertion);
+  }
+}
+
+const SECP256R1_SIGNATURE_BYTES = 64;
+
+interface WebAuthnAssertion {
+  /** Secp256r1, 64 bytes. */
+  readonly signature: Buffer;
+  readonly authenticatorData: Buffer;
+  readonly clientDataJson: Buffer;
+}
+
+/** Reads an assertion. @throws BcsError */
+function readWebAuthnAssertion(reader: BcsReader): WebAuthnAssertion {
+  reader.variant(1, 'AssertionSignature');
+  const signature = readSizedBytes(reader, SECP256R1_SIGNATURE_BYTES, 'Secp256r1 signature');
+  const authenticatorData = reader.bytes();
+  return { signature, authenticatorData, clientDataJson: reader.bytes() };
+}
+
+/** Writes an assertion. */
+function writeWebAuthnAssertion(writer: BcsWriter, assertion: WebAuthnAssertion): void {
+  writer.uleb32(0);
+  writeSizedBytes(writer, assertion.signature, SECP256R1_SIGNATURE_BYTES, 'Secp256r1 signature');
+  writer.bytes(assertion.authenticatorData).bytes(assertion.clientDataJson);
+}

@@ -1,0 +1,168 @@
+/**
+ * What a user transaction runs, an entry function or a script, and the configuration that orderless and encrypted
+ * payloads add to it (docs/spec/ledger.md §3.4, docs/spec/encode.md §A5).
+ */
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import type { Address } from '../types/address.ts';
+import { type ModuleId, readModuleId, writeModuleId } from '../types/module-id.ts';
+import { readTypeTag, type TypeTag, writeTypeTag } from '../types/type-tag.ts';
+import {
+  readTransactionArgument,
+  type TransactionArgument,
+  writeTransactionArgument,
+} from './transaction-argument.ts';
+
+export interface EntryFunction {
+  readonly kind: 'entryFunction';
+  readonly module: ModuleId;
+  readonly function: string;
+  readonly typeArguments: readonly TypeTag[];
+  /** The BCS of each argument. */
+  readonly args: readonly Buffer[];
+}
+
+export interface Script {
+  readonly kind: 'script';
+  readonly code: Buffer;
+  readonly typeArguments: readonly TypeTag[];
+  readonly args: readonly TransactionArgument[];
+}
+
+/** What an orderless or encrypted payload runs; `encrypted` has no content. */
+export type Executable =
+  | EntryFunction
+  | Script
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'encrypted' };
+
+/** Reads an entry function call. @throws BcsError */
+export function readEntryFunction(reader: BcsReader): EntryFunction {
+  const module = readModuleId(reader);
+  const name = reader.string();
+  const typeArguments = reader.vector(1, (inner) => readTypeTag(inner));
+  const args = reader.vector(1, (inner) => inner.bytes());
+  return { kind: 'entryFunction', module, function: name, typeArguments, args };
+}
+
+/** Writes an entry function call. */
+export function writeEntryFunction(writer: BcsWriter, call: EntryFunction): void {
+  writeModuleId(writer, call.module);
+  writer.string(call.function);
+  writer.vector(call.typeArguments, (inner, tag) => writeTypeTag(inner, tag));
+  writer.vector(call.args, (inner, argument) => inner.bytes(argument));
+}
+
+/** Reads a script. @throws BcsError */
+export function readScriptCall(reader: BcsReader): Script {
+  const code = reader.bytes();
+  const typeArguments = reader.vector(1, (inner) => readTypeTag(inner));
+  const args = reader.vector(2, readTransactionArgument);
+  return { kind: 'script', code, typeArguments, args };
+}
+
+/** Writes a script. */
+export function writeScriptCall(writer: BcsWriter, script: Script): void {
+  writer.bytes(script.code);
+  writer.vector(script.typeArguments, (inner, tag) => writeTypeTag(inner, tag));
+  writer.vector(script.args, writeTransactionArgument);
+}
+
+/** Reads an executable. Its indices are not those of the payload. @throws BcsError */
+export function readExecutable(reader: BcsReader): Executable {
+  switch (reader.variant(4, 'TransactionExecutable')) {
+    case 0:
+      return readScriptCall(reader);
+    case 1:
+      return readEntryFunction(reader);
+    case 2:
+      return { kind: 'empty' };
+    default:
+      return { kind: 'encrypted' };
+  }
+}
+
+/** Writes an executable. */
+export function writeExecutable(writer: BcsWriter, executable: Executable): void {
+  switch (executable.kind) {
+    case 'script':
+      writer.uleb32(0);
+      writeScriptCall(writer, executable);
+      return;
+    case 'entryFunction':
+      writer.uleb32(1);
+      writeEntryFunction(writer, executable);
+      return;
+    case 'empty':
+      writer.uleb32(2);
+      return;
+    case 'encrypted':
+      writer.uleb32(3);
+  }
+}
+
+/** How much more than the usual limits is asked for, in percent. */
+interface LimitMultipliers {
+  readonly executionPercent: bigint;
+  readonly ioPercent: bigint;
+}
+
+/** On which ground higher limits are asked for. */
+export type TransactionLimitsRequest =
+  | { readonly kind: 'stakePoolOwner'; readonly multipliers: LimitMultipliers }
+  | {
+      readonly kind: 'delegatedVoter' | 'delegationPoolDelegator';
+      readonly poolAddress: Address;
+      readonly multipliers: LimitMultipliers;
+    };
+
+interface ExtraConfigV1 {
+  readonly multisigAddress: Address | undefined;
+  readonly replayProtectionNonce: bigint | undefined;
+}
+
+export type ExtraConfig =
+  | ({ readonly kind: 'v1' } & ExtraConfigV1)
+  | ({
+      readonly kind: 'v2';
+      readonly limitsRequest: TransactionLimitsRequest | undefined;
+    } & ExtraConfigV1);
+
+const REQUEST_KINDS = ['stakePoolOwner', 'delegatedVoter', 'delegationPoolDelegator'] as const;
+
+/** Reads the extra configuration. @throws BcsError */
+export function readExtraConfig(reader: BcsReader): ExtraConfig {
+  const variant = reader.variant(2, 'TransactionExtraConfig');
+  const multisigAddress = reader.option((inner) => inner.address());
+  const replayProtectionNonce = reader.option((inner) => inner.u64());
+  if (variant === 0) return { kind: 'v1', multisigAddress, replayProtectionNonce };
+  const limitsRequest = reader.option(readLimitsRequest);
+  return { kind: 'v2', multisigAddress, replayProtectionNonce, limitsRequest };
+}
+
+/** Writes the extra configuration. */
+export function writeExtraConfig(writer: BcsWriter, config: ExtraConfig): void {
+  writer.uleb32(config.kind === 'v1' ? 0 : 1);
+  writer.option(config.multisigAddress, (inner, address) => inner.address(address));
+  writer.option(config.replayProtectionNonce, (inner, nonce) => inner.u64(nonce));
+  if (config.kind === 'v2') writer.option(config.limitsRequest, writeLimitsRequest);
+}
+
+function readLimitsRequest(reader: BcsReader): TransactionLimitsRequest {
+  const kind = REQUEST_KINDS[reader.variant(REQUEST_KINDS.length, 'TransactionLimitsRequest')]!;
+  if (kind === 'stakePoolOwner') return { kind, multipliers: readMultipliers(reader) };
+  const poolAddress = reader.address();
+  return { kind, poolAddress, multipliers: readMultipliers(reader) };
+}
+
+function writeLimitsRequest(writer: BcsWriter, request: TransactionLimitsRequest): void {
+  writer.uleb32(REQUEST_KINDS.indexOf(request.kind));
+  if (request.kind !== 'stakePoolOwner') writer.address(request.poolAddress);
+  writer.uleb32(0).u64(request.multipliers.executionPercent).u64(request.multipliers.ioPercent);
+}
+
+function readMultipliers(reader: BcsReader): LimitMultipliers {
+  reader.variant(1, 'LimitMultipliers');
+  const executionPercent = reader.u64();
+  return { executionPercent, ioPercent: reader.u64() };
+}

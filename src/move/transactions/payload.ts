@@ -1,0 +1,276 @@
+/**
+ * Payloads of user transactions, encrypted ones included (docs/spec/ledger.md §3.4, docs/spec/encode.md §A5). Nothing
+ * is decrypted here.
+ */
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import {
+  readHash,
+  readSizedBytes,
+  writeFixedBytes,
+  writeHash,
+  writeSizedBytes,
+} from '../bcs/fixed-bytes.ts';
+import type { Address } from '../types/address.ts';
+import { type ModuleId, readModuleId, writeModuleId } from '../types/module-id.ts';
+import {
+  type EntryFunction,
+  type Executable,
+  type ExtraConfig,
+  readEntryFunction,
+  readExecutable,
+  readExtraConfig,
+  readScriptCall,
+  type Script,
+  writeEntryFunction,
+  writeExecutable,
+  writeExtraConfig,
+  writeScriptCall,
+} from './executable.ts';
+
+export type TransactionPayload =
+  | Script
+  | EntryFunction
+  /** Removed from the chain; what is left of it on the wire is one number. */
+  | { readonly kind: 'moduleBundle'; readonly dummy: bigint }
+  | {
+      readonly kind: 'multisig';
+      readonly multisigAddress: Address;
+      /** Absent: the payload stored on chain is run. */
+      readonly payload: EntryFunction | Script | undefined;
+    }
+  /** The form with extra configuration: orderless transactions and others. */
+  | {
+      readonly kind: 'payload';
+      readonly executable: Executable;
+      readonly extraConfig: ExtraConfig;
+    }
+  | { readonly kind: 'encrypted'; readonly payload: EncryptedPayload };
+
+/** Reads a payload. @throws BcsError */
+export function readTransactionPayload(reader: BcsReader): TransactionPayload {
+  switch (reader.variant(6, 'TransactionPayload')) {
+    case 0:
+      return readScriptCall(reader);
+    case 1:
+      return { kind: 'moduleBundle', dummy: reader.u64() };
+    case 2:
+      return readEntryFunction(reader);
+    case 3: {
+      const multisigAddress = reader.address();
+      return { kind: 'multisig', multisigAddress, payload: reader.option(readMultisigPayload) };
+    }
+    case 4: {
+      reader.variant(1, 'TransactionPayloadInner');
+      const executable = readExecutable(reader);
+      return { kind: 'payload', executable, extraConfig: readExtraConfig(reader) };
+    }
+    default:
+      return { kind: 'encrypted', payload: readEncryptedPayload(reader) };
+  }
+}
+
+function readMultisigPayload(reader: BcsReader): EntryFunction | Script {
+  const variant = reader.variant(2, 'MultisigTransactionPayload');
+  return variant === 0 ? readEntryFunction(reader) : readScriptCall(reader);
+}
+
+/** Writes a payload. */
+export function writeTransactionPayload(writer: BcsWriter, payload: TransactionPayload): void {
+  switch (payload.kind) {
+    case 'script':
+      writer.uleb32(0);
+      writeScriptCall(writer, payload);
+      return;
+    case 'moduleBundle':
+      writer.uleb32(1).u64(payload.dummy);
+      return;
+    case 'entryFunction':
+      writer.uleb32(2);
+      writeEntryFunction(writer, payload);
+      return;
+    case 'multisig':
+      writer.uleb32(3).address(payload.multisigAddress);
+      writer.option(payload.payload, writeMultisigPayload);
+      return;
+    case 'payload':
+      writer.uleb32(4).uleb32(0);
+      writeExecutable(writer, payload.executable);
+      writeExtraConfig(writer, payload.extraConfig);
+      return;
+    case 'encrypted':
+      writer.uleb32(5);
+      writeEncryptedPayload(writer, payload.payload);
+  }
+}
+
+function writeMultisigPayload(writer: BcsWriter, payload: EntryFunction | Script): void {
+  if (payload.kind === 'entryFunction') {
+    writer.uleb32(0);
+    writeEntryFunction(writer, payload);
+  } else {
+    writer.uleb32(1);
+    writeScriptCall(writer, payload);
+  }
+}
+
+const VERIFICATION_KEY_BYTES = 32;
+const IDENTITY_BYTES = 32;
+/** Three compressed points of the second group of BLS12-381. */
+const GROUP_ELEMENTS_BYTES = 288;
+const PADDED_KEY_BYTES = 16;
+const SYMMETRIC_NONCE_BYTES = 12;
+const SIGNATURE_BYTES = 64;
+/** Size of the nonce that decryption reveals. */
+const DECRYPTION_NONCE_BYTES = 16;
+
+/** The ciphertext of a batch encryption, in its parts. */
+export interface Ciphertext {
+  /** 32 bytes. */
+  readonly verificationKey: Buffer;
+  /** 32 bytes. */
+  readonly identity: Buffer;
+  /** 288 bytes. */
+  readonly groupElements: Buffer;
+  /** 16 bytes. */
+  readonly paddedKey: Buffer;
+  /** 12 bytes. */
+  readonly nonce: Buffer;
+  readonly body: Buffer;
+  readonly associatedData: Buffer;
+  /** 64 bytes. */
+  readonly signature: Buffer;
+}
+
+/** The entry function a sender says the ciphertext holds: its module, and its name where given. */
+interface ClaimedEntryFunction {
+  readonly module: ModuleId;
+  readonly function: string | undefined;
+}
+
+/** What all states of an encrypted payload hold. */
+interface EncryptedContent {
+  readonly ciphertext: Ciphertext;
+  readonly extraConfig: ExtraConfig;
+  /** 32 bytes. */
+  readonly payloadHash: Buffer;
+  readonly encryptionEpoch: bigint;
+  readonly claimedEntryFunction: ClaimedEntryFunction | undefined;
+}
+
+export type EncryptedPayload =
+  | { readonly state: 'encrypted'; readonly content: EncryptedContent }
+  | {
+      readonly state: 'failedDecryption';
+      readonly content: EncryptedContent;
+      readonly evalProof: Buffer | undefined;
+      /** 0 to 9. */
+      readonly reason: number;
+    }
+  | {
+      readonly state: 'decrypted';
+      readonly content: EncryptedContent;
+      readonly evalProof: Buffer;
+      readonly executable: Executable;
+      /** 16 bytes. */
+      readonly decryptionNonce: Buffer;
+    };
+
+/** How many reasons of a failed decryption there are. */
+const DECRYPTION_FAILURE_REASONS = 10;
+
+/** Reads a ciphertext. @throws BcsError, also when a part of fixed size has another one. */
+export function readCiphertext(reader: BcsReader): Ciphertext {
+  return {
+    verificationKey: readSizedBytes(reader, VERIFICATION_KEY_BYTES, 'verification key'),
+    identity: readSizedBytes(reader, IDENTITY_BYTES, 'identity'),
+    groupElements: readSizedBytes(reader, GROUP_ELEMENTS_BYTES, 'group elements'),
+    paddedKey: reader.fixed(PADDED_KEY_BYTES),
+    nonce: reader.fixed(SYMMETRIC_NONCE_BYTES),
+    body: reader.bytes(),
+    associatedData: reader.bytes(),
+    signature: reader.fixed(SIGNATURE_BYTES),
+  };
+}
+
+/** Writes a ciphertext. */
+function writeCiphertext(writer: BcsWriter, ciphertext: Ciphertext): void {
+  const { verificationKey, identity, groupElements } = ciphertext;
+  writeSizedBytes(writer, verificationKey, VERIFICATION_KEY_BYTES, 'verification key');
+  writeSizedBytes(writer, identity, IDENTITY_BYTES, 'identity');
+  writeSizedBytes(writer, groupElements, GROUP_ELEMENTS_BYTES, 'group elements');
+  writeFixedBytes(writer, ciphertext.paddedKey, PADDED_KEY_BYTES, 'padded key');
+  writeFixedBytes(writer, ciphertext.nonce, SYMMETRIC_NONCE_BYTES, 'nonce');
+  writer.bytes(ciphertext.body).bytes(ciphertext.associatedData);
+  writeFixedBytes(writer, ciphertext.signature, SIGNATURE_BYTES, 'signature');
+}
+
+/** The BCS of a ciphertext. */
+export function encodeCiphertext(ciphertext: Ciphertext): Buffer {
+  return encodeBcs((writer) => writeCiphertext(writer, ciphertext));
+}
+
+function readContent(reader: BcsReader): EncryptedContent {
+  return {
+    ciphertext: readCiphertext(reader),
+    extraConfig: readExtraConfig(reader),
+    payloadHash: readHash(reader),
+    encryptionEpoch: reader.u64(),
+    claimedEntryFunction: reader.option((inner) => {
+      const module = readModuleId(inner);
+      return { module, function: inner.option((name) => name.string()) };
+    }),
+  };
+}
+
+function writeContent(writer: BcsWriter, content: EncryptedContent): void {
+  writeCiphertext(writer, content.ciphertext);
+  writeExtraConfig(writer, content.extraConfig);
+  writeHash(writer, content.payloadHash);
+  writer.u64(content.encryptionEpoch);
+  writer.option(content.claimedEntryFunction, (inner, claimed) => {
+    writeModuleId(inner, claimed.module);
+    inner.option(claimed.function, (name, text) => name.string(text));
+  });
+}
+
+/** Reads an encrypted payload in any state. @throws BcsError */
+export function readEncryptedPayload(reader: BcsReader): EncryptedPayload {
+  const variant = reader.variant(3, 'EncryptedPayload');
+  const content = readContent(reader);
+  if (variant === 0) return { state: 'encrypted', content };
+  if (variant === 1) {
+    const evalProof = reader.option((inner) => inner.bytes());
+    const reason = reader.variant(DECRYPTION_FAILURE_REASONS, 'DecryptionFailureReason');
+    return { state: 'failedDecryption', content, evalProof, reason };
+  }
+  const evalProof = reader.bytes();
+  const executable = readExecutable(reader);
+  const decryptionNonce = reader.fixed(DECRYPTION_NONCE_BYTES);
+  return { state: 'decrypted', content, evalProof, executable, decryptionNonce };
+}
+
+/** Writes an encrypted payload. */
+export function writeEncryptedPayload(writer: BcsWriter, payload: EncryptedPayload): void {
+  switch (payload.state) {
+    case 'encrypted':
+      writer.uleb32(0);
+      writeContent(writer, payload.content);
+      return;
+    case 'failedDecryption':
+      writer.uleb32(1);
+      writeContent(writer, payload.content);
+      writer.option(payload.evalProof, (inner, proof) => inner.bytes(proof));
+      if (payload.reason >= DECRYPTION_FAILURE_REASONS) {
+        throw new RangeError(`unknown reason ${payload.reason} of a failed decryption`);
+      }
+      writer.uleb32(payload.reason);
+      return;
+    case 'decrypted':
+      writer.uleb32(2);
+      writeContent(writer, payload.content);
+      writer.bytes(payload.evalProof);
+      writeExecutable(writer, payload.executable);
+      writeFixedBytes(writer, payload.decryptionNonce, DECRYPTION_NONCE_BYTES, 'nonce');
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * The debug prints of argument layouts and of Move values, as messages show them (docs/spec/encode.md §A4, "{layout}"
+ * and "Script" step 5).
+ */
+
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { debugString } from '../rust-debug.ts';
+import type { PrimitiveKind, StructTag, TypeTag } from '../types/type-tag.ts';
+import type { EncodeField, EncodeLayout } from './layout.ts';
+
+/**
+ * Longest print, in characters. Type arguments may stand any number of times in one another's place, so a module
+ * of a few lines could otherwise ask for a text of any length.
+ */
+export const MAX_LAYOUT_DEBUG_CHARS = 1_000_000;
+
+/** Stands for the rest of a print over the limit. */
+const CUT = '…';
+
+/**
+ * `U64`, `Vector(U8)`, `Struct(WithTypes { type_: StructTag { … }, fields: [MoveFieldLayout { … }] })`, …; cut off
+ * after MAX_LAYOUT_DEBUG_CHARS.
+ */
+export function debugLayout(layout: EncodeLayout): string {
+  const printer = new LayoutPrinter();
+  printer.layout(layout);
+  return printer.finish();
+}
+
+class LayoutPrinter {
+  #text = '';
+
+  finish(): string {
+    if (!this.#isFull()) return this.#text;
+    return this.#text.slice(0, MAX_LAYOUT_DEBUG_CHARS) + CUT;
+  }
+
+  layout(layout: EncodeLayout): void {
+    // Every item appends something, so this ends soon after the limit however large the graph unfolds.
+    if (this.#isFull()) return;
+    switch (layout.kind) {
+      case 'vector':
+        this.#text += 'Vector(';
+        this.layout(layout.element);
+        this.#text += ')';
+        return;
+      case 'struct':
+      case 'string':
+        this.#text += 'Struct(WithTypes { type_: ';
+        this.#structTag(layout.tag);
+        this.#text += ', fields: ';
+        this.#fields(layout.fields);
+        this.#text += ' })';
+        return;
+      case 'enum':
+        this.#text += 'Struct(WithVariants { type_: ';
+        this.#structTag(layout.tag);
+        this.#text += ', variants: ';
+        this.#list(layout.variants, (variant) => {
+          this.#text += `MoveVariantLayout { name: ${identifier(variant.name)}, fields: `;
+          this.#fields(variant.fields);
+          this.#text += ' }';
+        });
+        this.#text += ' })';
+        return;
+      default:
+        this.#text += capitalized(layout.kind);
+    }
+  }
+
+  #fields(fields: readonly EncodeField[]): void {
+    this.#list(fields, (field) => {
+      this.#text += `MoveFieldLayout { name: ${identifier(field.name)}, layout: `;
+      this.layout(field.layout);
+      this.#text += ' }';
+    });
+  }
+
+  #structTag(tag: StructTag): void {
+    if (this.#isFull()) return;
+    const { address, module, name } = tag;
+    this.#text += `StructTag { address: ${address}, module: ${identifier(module)}`;
+    this.#text += `, name: ${identifier(name)}, type_args: `;
+    this.#list(tag.typeArguments, (argument) => this.#typeTag(argument));
+    this.#text += ' }';
+  }
+
+  #typeTag(tag: TypeTag): void {
+    if (this.#isFull()) return;
+    if (tag.kind === 'vector') {
+      this.#text += 'Vector(';
+      this.#typeTag(tag.element);
+      this.#text += ')';
+    } else if (tag.kind === 'struct') {
+      this.#text += 'Struct(';
+      this.#structTag(tag.struct);
+      this.#text += ')';
+    } else {
+      this.#text += capitalized(tag.kind);
+    }
+  }
+
+  #list<T>(items: readonly T[], print: (item: T) => void): void {
+    this.#text += '[';
+    items.forEach((item, index) => {
+      if (this.#isFull()) return;
+      if (index > 0) this.#text += ', ';
+      print(item);
+    });
+    this.#text += ']';
+  }
+
+  #isFull(): boolean {
+    return this.#text.length > MAX_LAYOUT_DEBUG_CHARS;
+  }
+}
+
+function identifier(name: string): string {
+  return `Identifier(${debugString(name)})`;
+}
+
+function capitalized(kind: string): string {
+  return kind.charAt(0).toUpperCase() + kind.slice(1);
+}
+
+/** Longest print, in UTF-16 units, give or take one value; the rest is cut and ends in `…`. */
+export const MAX_DEBUG_VALUE_LENGTH = 4 * 1024 * 1024;
+
+/** Prints the value that the reader stands at. The bytes are canonical: the caller has made them. */
+export function debugMoveValue(layout: EncodeLayout, reader: BcsReader): string {
+  const printer = new ValuePrinter(reader);
+  printer.value(layout);
+  return printer.text;
+}
+
+type ScalarKind = Exclude<PrimitiveKind, 'signer'>;
+
+class ValuePrinter {
+  readonly #reader: BcsReader;
+  text = '';
+  #isCut = false;
+
+  constructor(reader: BcsReader) {
+    this.#reader = reader;
+  }
+
+  value(layout: EncodeLayout): void {
+    switch (layout.kind) {
+      case 'vector':
+        this.#append('Vector(');
+        this.#items(this.#reader.length(0), () => this.value(layout.element));
+        this.#append(')');
+        break;
+      case 'string':
+      case 'struct':
+        this.#struct('Runtime(', layout.fields);
+        break;
+      case 'enum': {
+        const index = this.#reader.uleb32();
+        this.#struct(`RuntimeVariant(${index}, `, layout.variants[index]!.fields);
+        break;
+      }
+      case 'function':
+        throw new TypeError('no function value can be made from JSON');
+      default: {
+        const name = layout.kind.charAt(0).toUpperCase() + layout.kind.slice(1);
+        this.#append(`${name}(${this.#scalar(layout.kind)})`);
+      }
+    }
+  }
+
+  #struct(open: string, fields: readonly EncodeField[]): void {
+    this.#append(`Struct(${open}`);
+    this.#items(fields.length, (index) => this.value(fields[index]!.layout));
+    this.#append('))');
+  }
+
+  #items(count: number, item: (index: number) => void): void {
+    this.#append('[');
+    for (let index = 0; index < count && !this.#isCut; index += 1) {
+      if (index > 0) this.#append(', ');
+      item(index);
+    }
+    this.#append(']');
+  }
+
+  #scalar(kind: ScalarKind): string | number | bigint | boolean {
+    const reader = this.#reader;
+    switch (kind) {
+      case 'bool':
+        return reader.bool();
+      case 'address':
+        return reader.address();
+      case 'u8':
+        return reader.u8();
+      case 'u16':
+        return reader.u16();
+      case 'u32':
+        return reader.u32();
+      case 'u64':
+        return reader.u64();
+      case 'u128':
+        return reader.u128();
+      case 'u256':
+        return reader.u256();
+      case 'i8':
+        return reader.signed(8);
+      case 'i16':
+        return reader.signed(16);
+      case 'i32':
+        return reader.signed(32);
+      case 'i64':
+        return reader.signed(64);
+      case 'i128':
+        return reader.signed(128);
+      case 'i256':
+        return reader.signed(256);
+    }
+  }
+
+  #append(text: string): void {
+    if (this.#isCut) return;
+    this.text += text;
+    if (this.text.length <= MAX_DEBUG_VALUE_LENGTH) return;
+    this.text += '…';
+    this.#isCut = true;
+  }
+}

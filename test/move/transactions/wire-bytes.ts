@@ -1,0 +1,50 @@
+/** Bytes written out by hand, and what tests assert of them. */
+import { expect } from 'vitest';
+import {
+  BcsError,
+  type BcsErrorCode,
+  type BcsReader,
+  decodeBcs,
+} from '../../../src/move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
+
+/** The bytes of hex digits; blanks are for the eye. */
+export const hex = (...parts: readonly string[]): Buffer =>
+  Buffer.from(parts.join('').replaceAll(' ', ''), 'hex');
+export const A1 = '1'.padStart(64, '0');
+export const A2 = '2'.padStart(64, '0');
+/** The digits of a hash of one byte repeated. */
+export const hash = (byte: string): string => byte.repeat(32);
+/** The digits of a number in little-endian. */
+export const u64 = (value: number): string => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes.toString('hex');
+};
+
+/** Asserts that `value` has exactly these bytes, and these bytes this value. */
+export function both<T>(
+  bytes: Buffer,
+  value: T,
+  read: (reader: BcsReader) => T,
+  write: (writer: BcsWriter, value: T) => unknown,
+): void {
+  expect(encodeBcs((writer) => write(writer, value)).toString('hex')).toBe(bytes.toString('hex'));
+  expect(decodeBcs(bytes, read)).toEqual(value);
+}
+
+/** Asserts that bytes are refused with a code. */
+export function refused(
+  bytes: Buffer,
+  read: (reader: BcsReader) => unknown,
+  code: BcsErrorCode,
+): void {
+  let error: unknown;
+  try {
+    decodeBcs(bytes, read);
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toBeInstanceOf(BcsError);
+  expect((error as BcsError).code).toBe(code);
+}

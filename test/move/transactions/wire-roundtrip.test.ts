@@ -1,0 +1,311 @@
+/** Every wire type, as random values: both directions, and bytes that are refused. */
+import fc, { type Arbitrary } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BcsError, type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
+import {
+  readAccountAuthenticator,
+  writeAccountAuthenticator,
+} from '../../../src/move/crypto/authenticator.ts';
+import { domainHash } from '../../../src/move/crypto/hash.ts';
+import {
+  readContractEvent,
+  readEventKey,
+  readVersionedEvents,
+  writeContractEvent,
+  writeEventKey,
+  writeVersionedEvents,
+} from '../../../src/move/transactions/event.ts';
+import {
+  decodeOnChainDataPage,
+  MIN_ON_CHAIN_DATA_BYTES,
+  readOnChainData,
+  readTransactionData,
+  type TransactionData,
+  writeOnChainData,
+  writeTransactionData,
+} from '../../../src/move/transactions/on-chain-data.ts';
+import {
+  readTransactionPayload,
+  writeTransactionPayload,
+} from '../../../src/move/transactions/payload.ts';
+import {
+  readTransaction,
+  transactionHash,
+  writeTransaction,
+} from '../../../src/move/transactions/transaction.ts';
+import {
+  readTransactionArgument,
+  writeTransactionArgument,
+} from '../../../src/move/transactions/transaction-argument.ts';
+import {
+  readPersistedAuxiliaryInfo,
+  readTransactionInfo,
+  transactionInfoHash,
+  writePersistedAuxiliaryInfo,
+  writeTransactionInfo,
+} from '../../../src/move/transactions/transaction-info.ts';
+import {
+  readSignedTransaction,
+  writeSignedTransaction,
+} from '../../../src/move/transactions/user-transaction.ts';
+import {
+  readLedgerInfoWithSignatures,
+  writeLedgerInfoWithSignatures,
+} from '../../../src/move/transactions/waypoint.ts';
+import {
+  readWriteSet,
+  type WriteSet,
+  writeSetHash,
+  writeWriteSet,
+} from '../../../src/move/transactions/write-set.ts';
+import {
+  parsePhysicalStateKey,
+  physicalStateKey,
+  readStateKey,
+  writeStateKey,
+} from '../../../src/move/types/state-key.ts';
+import {
+  readStateValue,
+  stateValueHash,
+  writeStateValue,
+} from '../../../src/move/types/state-value.ts';
+import { readTypeTag, writeTypeTag } from '../../../src/move/types/type-tag.ts';
+import { testSeed } from '../../random.ts';
+import { typeTag } from '../values/scalar-arbitraries.ts';
+import * as user from './user-transaction-arbitraries.ts';
+import * as wire from './wire-arbitraries.ts';
+
+interface WireType<T> {
+  readonly value: Arbitrary<T>;
+  readonly read: (reader: BcsReader) => T;
+  readonly write: (writer: BcsWriter, value: T) => unknown;
+}
+
+function wireType<T>(
+  value: Arbitrary<T>,
+  read: (reader: BcsReader) => T,
+  write: (writer: BcsWriter, value: T) => unknown,
+): WireType<unknown> {
+  return { value, read, write: write as (writer: BcsWriter, value: unknown) => unknown };
+}
+
+const TYPES: Record<string, WireType<unknown>> = {
+  TypeTag: wireType(
+    typeTag,
+    (reader) => readTypeTag(reader),
+    (writer, tag) => writeTypeTag(writer, tag),
+  ),
+  StateKey: wireType(wire.stateKey, readStateKey, writeStateKey),
+  StateValue: wireType(wire.stateValue, readStateValue, writeStateValue),
+  WriteSet: wireType(wire.writeSet.map(sorted), readWriteSet, writeWriteSet),
+  EventKey: wireType(wire.eventKey, readEventKey, writeEventKey),
+  ContractEvent: wireType(wire.contractEvent, readContractEvent, writeContractEvent),
+  VersionedEvents: wireType(
+    fc.array(fc.record({ version: fc.bigInt(0n, 2n ** 64n - 1n), event: wire.contractEvent }), {
+      maxLength: 3,
+    }),
+    readVersionedEvents,
+    writeVersionedEvents,
+  ),
+  TransactionArgument: wireType(
+    user.transactionArgument,
+    readTransactionArgument,
+    writeTransactionArgument,
+  ),
+  TransactionPayload: wireType(user.payload, readTransactionPayload, writeTransactionPayload),
+  AccountAuthenticator: wireType(
+    user.accountAuthenticator,
+    readAccountAuthenticator,
+    writeAccountAuthenticator,
+  ),
+  SignedTransaction: wireType(
+    user.signedTransaction,
+    readSignedTransaction,
+    writeSignedTransaction,
+  ),
+  Transaction: wireType(wire.transaction, readTransaction, writeTransaction),
+  TransactionInfo: wireType(wire.transactionInfo, readTransactionInfo, writeTransactionInfo),
+  PersistedAuxiliaryInfo: wireType(
+    wire.auxiliaryInfo,
+    readPersistedAuxiliaryInfo,
+    writePersistedAuxiliaryInfo,
+  ),
+  TransactionOnChainData: wireType(
+    wire.onChainData,
+    (reader) => readOnChainData(reader).data,
+    writeOnChainData,
+  ),
+  LedgerInfoWithSignatures: wireType(
+    wire.ledgerInfoWithSignatures,
+    readLedgerInfoWithSignatures,
+    writeLedgerInfoWithSignatures,
+  ),
+};
+
+const seed = testSeed('wire-roundtrip');
+
+/** Entries as a reader gives them: by the serialized bytes of their keys. */
+function sorted(writeSet: WriteSet): WriteSet {
+  const keyBytes = (key: WriteSet['writes'][number]['key']) =>
+    encodeBcs((writer) => writeStateKey(writer, key));
+  const sort = (writes: WriteSet['writes']) =>
+    [...writes].sort((left, right) => Buffer.compare(keyBytes(left.key), keyBytes(right.key)));
+  if (writeSet.kind === 'v0') return { ...writeSet, writes: sort(writeSet.writes) };
+  const extensions = writeSet.extensions.map((extension) => ({
+    ...extension,
+    writes: sort(extension.writes),
+  }));
+  return { ...writeSet, writes: sort(writeSet.writes), extensions };
+}
+
+/** Types that hold maps: their values come back in another order than random ones are given in. */
+const HOLDS_MAPS = new Set(['Transaction', 'TransactionOnChainData']);
+
+describe.each(Object.entries(TYPES))('%s', (name, { value, read, write }) => {
+  const encode = (of: unknown) => encodeBcs((writer) => write(writer, of));
+
+  test('value → bytes → value, and bytes → value → bytes', () => {
+    fc.assert(
+      fc.property(value, (original) => {
+        const bytes = encode(original);
+        const decoded = decodeBcs(bytes, read);
+        expect(encode(decoded).equals(bytes)).toBe(true);
+        if (!HOLDS_MAPS.has(name)) expect(decoded).toEqual(original);
+      }),
+      { seed, numRuns: 150 },
+    );
+  });
+
+  test('cut or prolonged bytes are refused', () => {
+    fc.assert(
+      fc.property(value, fc.nat(), (original, cut) => {
+        const bytes = encode(original);
+        const refused = [
+          bytes.subarray(0, cut % bytes.length),
+          Buffer.concat([bytes, Buffer.of(0)]),
+        ];
+        for (const bad of refused) expect(() => decodeBcs(bad, read)).toThrow(BcsError);
+      }),
+      { seed, numRuns: 100 },
+    );
+  });
+
+  test('a changed byte is refused, or means a value with just these bytes', () => {
+    fc.assert(
+      fc.property(value, fc.nat(), fc.integer({ min: 1, max: 255 }), (original, at, change) => {
+        const bytes = encode(original);
+        bytes[at % bytes.length]! ^= change;
+        let decoded: unknown;
+        try {
+          decoded = decodeBcs(bytes, read);
+        } catch (error) {
+          expect(error).toBeInstanceOf(BcsError);
+          return;
+        }
+        expect(encode(decoded).equals(bytes)).toBe(true);
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+});
+
+describe('state keys', () => {
+  test('physical encoding both ways', () => {
+    fc.assert(
+      fc.property(wire.stateKey, (key) => {
+        const parsed = parsePhysicalStateKey(physicalStateKey(key));
+        expect(parsed).toEqual(key);
+        if (key.kind === 'accessPath') expect(parsed).toHaveProperty('parsed', key.parsed);
+      }),
+      { seed },
+    );
+  });
+});
+
+describe('feed items', () => {
+  test('the parts to hash are views on the page, and are the BCS of the parts', () => {
+    fc.assert(
+      fc.property(fc.array(wire.onChainData, { maxLength: 3 }), (items) => {
+        const page = encodeBcs((writer) => writer.vector(items, writeOnChainData));
+        const decoded = decodeOnChainDataPage(page);
+        expect(decoded).toHaveLength(items.length);
+        for (const { data, bytes } of decoded) {
+          const reencoded = encodeBcs((writer) => writeTransaction(writer, data.transaction));
+          expect(bytes.transaction.equals(reencoded)).toBe(true);
+          expect(transactionHash(bytes.transaction)).toEqual(domainHash('Transaction', reencoded));
+          const info = encodeBcs((writer) => writeTransactionInfo(writer, data.info));
+          expect(transactionInfoHash(bytes.info)).toEqual(domainHash('TransactionInfo', info));
+          const changes = encodeBcs((writer) => writeWriteSet(writer, data.changes));
+          expect(writeSetHash(bytes.changes)).toEqual(domainHash('WriteSet', changes));
+          const events = data.events.map((event) =>
+            encodeBcs((writer) => writeContractEvent(writer, event)),
+          );
+          expect(bytes.events.map((event) => event.toString('hex'))).toEqual(
+            events.map((event) => event.toString('hex')),
+          );
+          expect(bytes.whole.buffer).toBe(page.buffer);
+          expect(bytes.whole.equals(encodeBcs((writer) => writeOnChainData(writer, data)))).toBe(
+            true,
+          );
+        }
+      }),
+      { seed, numRuns: 50 },
+    );
+  });
+
+  test('the shortest item has the length that pages are bounded by', () => {
+    const shortest = encodeBcs((writer) =>
+      writeOnChainData(writer, {
+        version: 0n,
+        transaction: {
+          kind: 'genesis',
+          payload: { kind: 'direct', writeSet: { kind: 'v0', writes: [] }, events: [] },
+        },
+        info: {
+          kind: 'v0',
+          gasUsed: 0n,
+          status: { kind: 'success' },
+          transactionHash: Buffer.alloc(32),
+          eventRootHash: Buffer.alloc(32),
+          stateChangeHash: Buffer.alloc(32),
+          stateCheckpointHash: undefined,
+          auxiliaryInfoHash: undefined,
+        },
+        events: [],
+        accumulatorRootHash: Buffer.alloc(32),
+        changes: { kind: 'v0', writes: [] },
+      }),
+    );
+    expect(shortest).toHaveLength(MIN_ON_CHAIN_DATA_BYTES);
+    expect(decodeOnChainDataPage(Buffer.concat([Buffer.of(1), shortest]))).toHaveLength(1);
+  });
+
+  test('the answer for one version: committed or pending', () => {
+    const write = (answer: TransactionData) =>
+      encodeBcs((writer) => writeTransactionData(writer, answer));
+    fc.assert(
+      fc.property(wire.onChainData, user.signedTransaction, (data, transaction) => {
+        const onChain = Buffer.concat([
+          Buffer.of(0),
+          encodeBcs((writer) => writeOnChainData(writer, data)),
+        ]);
+        expect(write(decodeBcs(onChain, readTransactionData)).equals(onChain)).toBe(true);
+        const pending = write({ kind: 'pending', transaction });
+        expect(pending[0]).toBe(1);
+        expect(decodeBcs(pending, readTransactionData)).toEqual({ kind: 'pending', transaction });
+      }),
+      { seed, numRuns: 50 },
+    );
+  });
+});
+
+test('the hash of a state value is of its BCS', () => {
+  fc.assert(
+    fc.property(wire.stateValue, (value) => {
+      const bytes = encodeBcs((writer) => writeStateValue(writer, value));
+      expect(stateValueHash(value)).toEqual(domainHash('StateValue', bytes));
+    }),
+    { seed },
+  );
+});
