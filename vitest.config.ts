@@ -1,13 +1,26 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** Tests that start other processes, a browser, or long random histories: everything that takes its time. */
+const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
+
+const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' as const };
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    pool: 'forks',
     // Two on two cores: process tests wait for other processes most of the time.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: SLOW,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { test: { ...shared, name: 'process', include: SLOW, sequence: { groupOrder: 1 } } },
+    ],
   },
 });
