@@ -6,6 +6,7 @@
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { HASH_BYTES } from '../move/crypto/hash.ts';
+import { MoveError } from '../move/errors.ts';
 import { type EventKey, writeEventKey } from '../move/transactions/event.ts';
 import { addressBytes } from '../move/types/address.ts';
 import { NEW_EPOCH_TAG } from '../move/types/framework-tag.ts';
@@ -24,8 +25,17 @@ import type {
 } from '../store/chunk.ts';
 import type { Block, EpochEnd } from '../store/columns/block-column.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import { ChunkDataError, type ChunkDataErrorCode } from './chunk-data-error.ts';
 import { chunkEventOf, stateWritesOf } from './wire-parts.ts';
+
+type ChunkDataErrorCode = 'bad_block_event' | 'bad_epoch_event' | 'bad_event' | 'bad_write_set';
+
+/** A verified version whose blocks, epochs, events or writes this node cannot read. */
+export class ChunkDataError extends MoveError<ChunkDataErrorCode> {
+  constructor(code: ChunkDataErrorCode, version: bigint, detail: string, options?: ErrorOptions) {
+    super(code, `version ${version}: ${detail}`);
+    if (options?.cause !== undefined) this.cause = options.cause;
+  }
+}
 
 /** One version in its wire bytes; they must stay unchanged until the chunk is committed. */
 export interface EncodedVersion {

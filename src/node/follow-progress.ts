@@ -1,6 +1,6 @@
 /** How following goes, for people: one line on a terminal, log lines every few seconds otherwise. */
 import type { Logger } from 'pino';
-import type { FollowCounters } from '../ingest/feed/follow-counters.ts';
+import type { FollowCounters } from '../ingest/feed/follower.ts';
 import { durationText, type ProgressOutput } from './progress.ts';
 
 /** How often the line on a terminal is drawn again, in milliseconds. */

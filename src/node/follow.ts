@@ -1,13 +1,18 @@
 /** `daybook follow` and `serve --follow`: following another node into the ledger of a store. */
 import type { Logger } from 'pino';
-import { ChunkDataError } from '../ingest/chunk-data-error.ts';
+import { ChunkDataError } from '../ingest/chunk-builder.ts';
+import { interfaceBase } from '../ingest/feed/feed-client.ts';
 import { FeedError } from '../ingest/feed/feed-error.ts';
-import { type FollowCounters, newFollowCounters } from '../ingest/feed/follow-counters.ts';
-import { Follower, type FollowObserver, type FollowOptions } from '../ingest/feed/follower.ts';
+import {
+  type FollowCounters,
+  Follower,
+  type FollowObserver,
+  type FollowOptions,
+  newFollowCounters,
+} from '../ingest/feed/follower.ts';
+import { parseTrustedRoot } from '../ingest/feed/known-history.ts';
 import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
-import { openProver } from '../ingest/feed/prover.ts';
-import { parseTrustedRoot } from '../ingest/feed/trusted-root.ts';
-import { interfaceBase } from '../ingest/feed/upstream-url.ts';
+import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
 import type { Head } from '../store/columns/head.ts';
 import { LedgerWriter } from '../store/writer.ts';
@@ -155,7 +160,7 @@ async function follow(
 ): Promise<FollowReport> {
   const { logger, terminal, signal, counters = newFollowCounters() } = context;
   const startedMs = performance.now();
-  const prover = openProver();
+  const verifier = openVerifier();
   const progress = new FollowProgress(counters, options.until, logger, terminal);
   const observer = observerOf(writer, options, progress, context);
   logger.info(
@@ -163,7 +168,7 @@ async function follow(
     'following',
   );
   try {
-    const follower = new Follower(writer, prover, options, observer, counters);
+    const follower = new Follower(writer, verifier, options, observer, counters);
     const head = await follower.run(signal);
     const seconds = (performance.now() - startedMs) / 1000;
     const rate = Math.round(counters.transactions / seconds);
@@ -174,7 +179,7 @@ async function follow(
     return { head, chainId: writer.identity?.chainId, counters, seconds };
   } finally {
     progress.clear();
-    await prover.close();
+    await verifier.close();
   }
 }
 

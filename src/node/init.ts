@@ -1,4 +1,5 @@
 /** `daybook init`: from a genesis file to a ledger on disk, checked before anything is written. */
+import { Committer } from '../ingest/committer.ts';
 import {
   type Genesis,
   type GenesisCounts,
@@ -12,7 +13,6 @@ import {
   type GenesisProof,
   proveGenesis,
 } from '../ingest/genesis/genesis-waypoint.ts';
-import { ingestChunks } from '../ingest/ingest-chunks.ts';
 import {
   formatWaypoint,
   parseWaypoint,
@@ -50,7 +50,7 @@ export async function initLedger(
   const genesis = decodeGenesis(genesisFile);
   const proof = prove(genesis, expected);
   await withNewLedger(dataFolder, (writer) =>
-    ingestChunks(writer, [chunkOfGenesis(genesis, proof)]),
+    new Committer(writer).pushAll([chunkOfGenesis(genesis, proof)]),
   );
   return {
     chainId: genesis.chainId,

@@ -1,7 +1,7 @@
 /** `--produce N`: a sample ledger that keeps growing, so that things move. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ChunkTranslator } from '../ingest/translate/chunk-translator.ts';
+import { Committer, type CommitterOptions } from '../ingest/committer.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { padAddress } from '../move/types/address.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
@@ -15,27 +15,26 @@ import {
 } from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
 import type { StoreReader } from '../store/store.ts';
-import { StoreFullError } from '../store/store-error.ts';
 import { openView } from '../store/view.ts';
-import type { AppendResult, LedgerWriter } from '../store/writer.ts';
+import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
 const COMMIT_INTERVAL_MS = 250;
-/** How often a disk that is full is tried again, in milliseconds. */
+/** How often a full disk is tried again, in milliseconds. */
 const FULL_DISK_INTERVAL_MS = 1_000;
-/** Where the sample's settings stand. */
+/** The account that holds the sample's settings. */
 const SAMPLE_ADDRESS = padAddress('cafe');
 
 /** A running producer. */
 export interface Producer {
-  /** Ends after the commit under way. */
+  /** Ends after the pending commits. */
   stop(): Promise<void>;
 }
 
 /**
- * Keeps committing to a sample ledger at a rate until stopped; a failure is logged and ends the producing, but for a
- * disk that is full.
+ * Keeps committing to a sample ledger at a rate until stopped. A full disk is waited for; any other failure is logged
+ * and ends it.
  * @param transactionsPerSecond 1 or more; whole blocks are committed, so the rate is an average
  * @throws NodeError `bad_setting` when the store holds another ledger than a sample of this generator
  */
@@ -45,26 +44,16 @@ export async function startProducing(
   logger: Logger,
 ): Promise<Producer> {
   const settings = await sampleSettingsOf(writer.reader);
-  const translator = new ChunkTranslator(writer.reader);
   const abort = new AbortController();
-  const produce = async (): Promise<void> => {
-    const startedMs = performance.now();
-    let produced = 0;
-    const chunkTransactions = Math.max(
-      1,
-      Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000),
-    );
-    const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions };
-    for await (const chunk of continueSampleInParallel(settings, writer.head!, options)) {
-      const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
-      await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal: abort.signal });
-      const translated = await translator.translate(chunk);
-      const { head } = await appendWithPatience(writer, translated, logger, abort.signal);
-      translator.forget(head.version);
-      produced += chunk.transactions.length;
-      if (abort.signal.aborted) break;
-    }
-  };
+  const { signal } = abort;
+  const committer = new Committer(writer, waitForSpace(logger, signal));
+  const chunkTransactions = Math.max(
+    1,
+    Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000),
+  );
+  const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions };
+  const chunks = continueSampleInParallel(settings, writer.head!, options);
+  const produce = () => committer.pushAll(paced(chunks, transactionsPerSecond, signal));
   const done = produce().catch((error: unknown) => {
     if (!abort.signal.aborted) logger.error({ err: error }, 'producing stopped: it failed');
   });
@@ -76,25 +65,36 @@ export async function startProducing(
   };
 }
 
-/** Appends; a disk that is full is waited for, since the same chunk may be handed in again. */
-async function appendWithPatience(
-  writer: LedgerWriter,
-  chunk: Chunk,
-  logger: Logger,
+/** Gives each chunk when it is due. @throws the signal's reason */
+async function* paced(
+  chunks: AsyncIterable<Chunk>,
+  transactionsPerSecond: number,
   signal: AbortSignal,
-): Promise<AppendResult> {
-  for (let isFull = false; ; ) {
-    try {
-      const result = await writer.append(chunk);
-      if (isFull) logger.info('producing goes on: there is room again');
-      return result;
-    } catch (error) {
-      if (!(error instanceof StoreFullError)) throw error;
+): AsyncGenerator<Chunk> {
+  const startedMs = performance.now();
+  let produced = 0;
+  for await (const chunk of chunks) {
+    const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
+    await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal });
+    yield chunk;
+    produced += chunk.transactions.length;
+  }
+}
+
+/** Waits for a full disk; logs the first attempt that fails, and the one that succeeds. */
+function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
+  let isFull = false;
+  return {
+    onCommit: () => {
+      if (isFull) logger.info('producing continues: there is space again');
+      isFull = false;
+    },
+    onFullDisk: async (error) => {
       if (!isFull) logger.error({ err: error }, 'producing waits: the disk is full');
       isFull = true;
       await sleep(FULL_DISK_INTERVAL_MS, undefined, { signal });
-    }
-  }
+    },
+  };
 }
 
 async function sampleSettingsOf(store: StoreReader) {

@@ -1,5 +1,5 @@
 /** `daybook sample`, and the small sample ledger that `serve` makes where there is none. */
-import { ingestChunks } from '../ingest/ingest-chunks.ts';
+import { Committer } from '../ingest/committer.ts';
 import { SampleError, sampleChunksInParallel } from '../sample/sample.ts';
 import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
@@ -46,10 +46,10 @@ export async function makeSample(
   const startedMs = performance.now();
   try {
     return await withNewLedger(dataFolder, async (writer) => {
-      const chunks = sampleChunksInParallel(request);
-      const head = await ingestChunks(writer, chunks, ({ transactions }) =>
-        onProgress(transactions),
-      );
+      const committer = new Committer(writer, {
+        onCommit: ({ head }) => onProgress(Number(head.version) + 1),
+      });
+      const head = await committer.pushAll(sampleChunksInParallel(request));
       return {
         chainId: writer.identity!.chainId,
         version: head!.version,

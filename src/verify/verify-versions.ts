@@ -7,9 +7,9 @@
  */
 
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
-import { ChunkDataError } from '../ingest/chunk-data-error.ts';
+import { ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
-import { checkItem } from '../ingest/feed/page-prover.ts';
+import { checkItem } from '../ingest/feed/page-verifier.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';
 import { GenesisError } from '../ingest/genesis/genesis-error.ts';
 import { proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';

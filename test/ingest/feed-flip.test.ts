@@ -1,7 +1,7 @@
 /** One flipped bit anywhere in a page is refused, and named by the version it is in. */
 import { describe, expect, it } from 'vitest';
 import { PageError } from '../../src/ingest/feed/feed-error.ts';
-import { PageProver } from '../../src/ingest/feed/page-prover.ts';
+import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
@@ -11,9 +11,9 @@ import { Random, testSeed } from '../random.ts';
 import { type MadePage, pageOf, randomChain } from './feed-chain.ts';
 import { sampleStore } from './feed-following.ts';
 
-function proverAt({ firstVersion, frozenRoots }: MadePage): PageProver {
+function verifierAt({ firstVersion, frozenRoots }: MadePage): PageVerifier {
   const start = { nextVersion: firstVersion, frozenRoots };
-  return new PageProver({ ...start, trustedRoots: [], waypoint: undefined });
+  return new PageVerifier({ ...start, trustedRoots: [], waypoint: undefined });
 }
 
 /** The fields of an item in their order, with the byte each ends before. */
@@ -31,7 +31,7 @@ function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number
   ];
 }
 
-/** Flips one bit of an item and gives what the prover says. */
+/** Flips one bit of an item and gives the refusal. */
 function refusal(made: MadePage, random: Random): { readonly error: unknown; at: string } {
   const index = random.below(made.items.length);
   const item = made.items[index]!;
@@ -42,7 +42,7 @@ function refusal(made: MadePage, random: Random): { readonly error: unknown; at:
   const field = fieldEnds(item).find(([, end]) => byte < end)![0];
   const at = `version ${made.firstVersion + BigInt(index)}, ${field}, byte ${byte}`;
   try {
-    proverAt(made).prove(pageOf(items));
+    verifierAt(made).verify(pageOf(items));
     return { error: undefined, at };
   } catch (error) {
     return { error, at };
@@ -104,7 +104,7 @@ describe('a flipped bit', () => {
     const random = new Random(testSeed('bit flips in feed chunks'));
     const pages = await samplePages(4, 6_000);
     for (const page of pages.slice(0, 20))
-      expect(() => proverAt(page).prove(pageOf(page.items))).not.toThrow();
+      expect(() => verifierAt(page).verify(pageOf(page.items))).not.toThrow();
     let exact = 0;
     const flips = 10_000;
     for (let flip = 0; flip < flips; flip += 1) {
@@ -119,7 +119,7 @@ describe('a flipped bit', () => {
     const random = new Random(testSeed('bit flips in random chains'));
     for (let run = 0; run < 40; run += 1) {
       const page = randomChain(random.below(2 ** 31), 3, BigInt(1 + random.below(200)));
-      expect(proverAt(page).prove(pageOf(page.items)).count).toBe(3);
+      expect(verifierAt(page).verify(pageOf(page.items)).count).toBe(3);
       for (let flip = 0; flip < 50; flip += 1) expectNamed(refusal(page, random));
     }
   });
@@ -129,7 +129,7 @@ describe('a flipped bit', () => {
     const view = await openView(await sampleStore(2));
     const items = await view.transactions(0n, 1);
     const page: MadePage = { firstVersion: 0n, frozenRoots: [], items };
-    expect(proverAt(page).prove(pageOf(items)).identity?.chainId).toBe(204);
+    expect(verifierAt(page).verify(pageOf(items)).identity?.chainId).toBe(204);
     for (let flip = 0; flip < 30; flip += 1) expectNamed(refusal(page, random));
   });
 
@@ -139,10 +139,10 @@ describe('a flipped bit', () => {
     for (let bit = 0; bit < 8; bit += 1) {
       const damaged = Uint8Array.from(bytes);
       damaged[0]! ^= 1 << bit;
-      expect(() => proverAt(page!).prove(damaged)).toThrow(PageError);
+      expect(() => verifierAt(page!).verify(damaged)).toThrow(PageError);
     }
     const longer = Uint8Array.from([...bytes, 0]);
-    expect(() => proverAt(page!).prove(longer)).toThrow(
+    expect(() => verifierAt(page!).verify(longer)).toThrow(
       expect.objectContaining({ code: 'page_malformed', field: 'page', version: 5n }),
     );
   });

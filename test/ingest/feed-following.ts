@@ -1,14 +1,14 @@
 /** Following in this process: stores, samples and followers for the tests of the feed. */
 import { onTestFinished } from 'vitest';
+import { Committer } from '../../src/ingest/committer.ts';
+import { interfaceBase } from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import {
   Follower,
   type FollowObserver,
   type FollowOptions,
 } from '../../src/ingest/feed/follower.ts';
-import { LocalProver } from '../../src/ingest/feed/prover.ts';
-import { interfaceBase } from '../../src/ingest/feed/upstream-url.ts';
-import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
+import { localVerifier } from '../../src/ingest/feed/verifier.ts';
 import { type SampleOptions, sampleChunks } from '../../src/sample/sample.ts';
 import { COLUMNS } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
@@ -24,7 +24,9 @@ export async function sampleStore(
 ): Promise<Store> {
   const store = new MemoryStore();
   const writer = await LedgerWriter.open(store);
-  await ingestChunks(writer, sampleChunks({ seed: 5, accounts: 80, ...more, transactions }));
+  await new Committer(writer).pushAll(
+    sampleChunks({ seed: 5, accounts: 80, ...more, transactions }),
+  );
   return store;
 }
 
@@ -62,7 +64,7 @@ export async function followerOf(
   const told: Told = { troubles: [], incomparable: [] };
   const follower = new Follower(
     writer,
-    new LocalProver(),
+    localVerifier(),
     {
       upstream: interfaceBase(upstream),
       until: undefined,

@@ -1,10 +1,10 @@
 /** The genesis of real networks, followed from a node that was made from its file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Committer } from '../../src/ingest/committer.ts';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis } from '../../src/ingest/genesis/genesis-chunk.ts';
 import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
-import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
 import { parseWaypoint } from '../../src/move/transactions/waypoint.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -23,7 +23,7 @@ describe.skipIf(!present)('the genesis (skipped without ../shared/genesis)', () 
     const waypoint = parseWaypoint(readFileSync(new URL(waypointFile, folder), 'utf8'));
     const source = new MemoryStore();
     const chunk = chunkOfGenesis(genesis, proveGenesis(genesis));
-    await ingestChunks(await LedgerWriter.open(source), [chunk]);
+    await new Committer(await LedgerWriter.open(source)).pushAll([chunk]);
     const upstream = await upstreamOver(source);
     const copy = new MemoryStore();
     const { follower, writer } = await followerOf(upstream.url, copy, { until: 0n, waypoint });

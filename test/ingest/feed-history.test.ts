@@ -1,7 +1,7 @@
 /** What an upstream must be to be believed: the same chain, the same history, and what is trusted. */
 import { describe, expect, it } from 'vitest';
-import type { TrustedRoot } from '../../src/ingest/feed/page-prover.ts';
-import { parseTrustedRoot } from '../../src/ingest/feed/trusted-root.ts';
+import { parseTrustedRoot } from '../../src/ingest/feed/known-history.ts';
+import type { TrustedRoot } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { type ContractEvent, writeContractEvent } from '../../src/move/transactions/event.ts';

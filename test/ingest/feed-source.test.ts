@@ -5,19 +5,17 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
-import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
+import { FeedClient, interfaceBase, parseRetryAfter } from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
-import { CHUNK_TRANSACTIONS } from '../../src/ingest/feed/follower.ts';
-import { type GetLimits, HttpGetter } from '../../src/ingest/feed/http-get.ts';
-import { MAX_PAGE_ITEMS, PageProver } from '../../src/ingest/feed/page-prover.ts';
-import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
 import {
+  CHUNK_TRANSACTIONS,
   MAX_BACKOFF_MS,
   MAX_RETRY_AFTER_MS,
-  parseRetryAfter,
   retryDelayMs,
-} from '../../src/ingest/feed/retry-delay.ts';
-import { interfaceBase } from '../../src/ingest/feed/upstream-url.ts';
+} from '../../src/ingest/feed/follower.ts';
+import { type GetLimits, HttpGetter } from '../../src/ingest/feed/http-get.ts';
+import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
+import { MAX_PAGE_ITEMS, PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
@@ -225,17 +223,17 @@ describe('pages', () => {
       Uint8Array.from(
         encodeBcs((writer) => writer.length32(count).fixed(Buffer.alloc(count * 200))),
       );
-    const prove = (count: number) => () =>
-      new PageProver({
+    const verify = (count: number) => () =>
+      new PageVerifier({
         nextVersion: 0n,
         frozenRoots: [],
         trustedRoots: [],
         waypoint: undefined,
-      }).prove(claim(count));
-    expect(prove(0)).toThrow(expect.objectContaining({ code: 'page_malformed', field: 'page' }));
-    expect(prove(MAX_PAGE_ITEMS - 1)).toThrow(expect.objectContaining({ field: 'transaction' }));
-    expect(prove(MAX_PAGE_ITEMS)).toThrow(expect.objectContaining({ field: 'transaction' }));
-    expect(prove(MAX_PAGE_ITEMS + 1)).toThrow(expect.objectContaining({ field: 'page' }));
+      }).verify(claim(count));
+    expect(verify(0)).toThrow(expect.objectContaining({ code: 'page_malformed', field: 'page' }));
+    expect(verify(MAX_PAGE_ITEMS - 1)).toThrow(expect.objectContaining({ field: 'transaction' }));
+    expect(verify(MAX_PAGE_ITEMS)).toThrow(expect.objectContaining({ field: 'transaction' }));
+    expect(verify(MAX_PAGE_ITEMS + 1)).toThrow(expect.objectContaining({ field: 'page' }));
   });
 });
 
@@ -281,7 +279,7 @@ describe('commits', () => {
       ...items.slice(Number(first), Number(first) + inBlock).map((item) => [item]),
     ];
     for (const more of [-1, 0, 1]) {
-      const prover = new PageProver({
+      const verifier = new PageVerifier({
         nextVersion: 0n,
         frozenRoots: [],
         trustedRoots: [],
@@ -289,7 +287,7 @@ describe('commits', () => {
       });
       const limits = { maxTransactions: inBlock + more, maxBytes: 100_000_000 };
       const assembler = new ChunkAssembler(0n, true, limits);
-      for (const page of pages) assembler.add(prover.prove(pageOf(page)), false);
+      for (const page of pages) assembler.add(verifier.verify(pageOf(page)), false);
       const whole = Number(first);
       expect(assembler.completeTransactions).toBe(more < 0 ? whole + inBlock : whole);
     }

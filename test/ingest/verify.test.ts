@@ -3,7 +3,7 @@
  * found. SEED repeats a run, ROUNDS (1) says how often each kind of damage is done to each column.
  */
 import { expect, test } from 'vitest';
-import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
+import { Committer } from '../../src/ingest/committer.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { contractEventHash } from '../../src/move/transactions/event.ts';
@@ -39,7 +39,7 @@ const ROUNDS = Number(process.env['ROUNDS'] ?? 1);
 async function sampleLedger(transactions: number): Promise<LedgerWriter> {
   const writer = await LedgerWriter.open(new MemoryStore());
   const request = { transactions, accounts: 20, seed: 9n, keepsTransactions: true };
-  await ingestChunks(writer, sampleChunksInParallel(request));
+  await new Committer(writer).pushAll(sampleChunksInParallel(request));
   return writer;
 }
 

@@ -80,7 +80,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     expect((await node.get('/accounts/0x1/module/coin')).status).toBe(200);
     await expectSound(data, stuck);
     rmSync(filler);
-    await lineOf(lines, 'producing goes on: there is room again');
+    await lineOf(lines, 'producing continues: there is space again');
     await sleep(1_000);
     const later = await versionOf(node);
     expect(later).toBeGreaterThan(stuck);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ingestChunks } from '../../src/ingest/ingest-chunks.ts';
+import { type Commit, Committer } from '../../src/ingest/committer.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import {
@@ -148,11 +148,11 @@ describe('a sample ledger in a store', () => {
     const store = new MemoryStore();
     const writer = await LedgerWriter.open(store);
     const progress: number[] = [];
-    await ingestChunks(writer, sampleChunks({ ...SMALL, transactions: 200 }), (now) =>
-      progress.push(now.transactions),
-    );
+    const onCommit = ({ transactions }: Commit) => progress.push(transactions);
+    const chunks = sampleChunks({ ...SMALL, transactions: 200 });
+    await new Committer(writer, { onCommit }).pushAll(chunks);
     const stopped = Number(writer.head!.version) + 1;
-    expect(progress[progress.length - 1]).toBe(stopped);
+    expect(progress.reduce((sum, transactions) => sum + transactions)).toBe(stopped);
     const settings = { seed: 3n, accounts: 60 };
     const more: Chunk[] = [];
     const options = { transactions: 450 - stopped, chunkTransactions: 1 };
@@ -160,9 +160,9 @@ describe('a sample ledger in a store', () => {
       more.push(chunk);
     }
     expect(digests(more)).toEqual(small().slice(stopped));
-    await ingestChunks(writer, more);
+    await new Committer(writer).pushAll(more);
     const whole = await LedgerWriter.open(new MemoryStore());
-    await ingestChunks(whole, sampleChunks(SMALL));
+    await new Committer(whole).pushAll(sampleChunks(SMALL));
     expect(writer.head).toEqual(whole.head);
   });
 
@@ -178,7 +178,7 @@ describe('a sample ledger in a store', () => {
 
   it('is refused as another one when its head does not fit', async () => {
     const writer = await LedgerWriter.open(new MemoryStore());
-    await ingestChunks(writer, sampleChunks({ ...SMALL, transactions: 100 }));
+    await new Committer(writer).pushAll(sampleChunks({ ...SMALL, transactions: 100 }));
     const head = writer.head!;
     const settings = { seed: 3n, accounts: 60 };
     const heads = [
@@ -197,7 +197,7 @@ describe('a sample ledger in a store', () => {
     const writer = await LedgerWriter.open(new MemoryStore());
     const chunks = [...sampleChunks({ ...SMALL, transactions: 50 })];
     const broken = [...chunks.slice(0, 3), ...chunks.slice(4)];
-    await expect(ingestChunks(writer, broken)).rejects.toMatchObject({
+    await expect(new Committer(writer).pushAll(broken)).rejects.toMatchObject({
       code: 'chunk_not_continuous',
     });
     expect(writer.head!.version + 1n).toBe(chunks[3]!.firstVersion);

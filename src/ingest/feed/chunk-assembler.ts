@@ -1,32 +1,20 @@
 /**
- * From proven pages to chunks that end where blocks end: a ledger that only ever holds whole blocks answers questions
+ * From verified pages to chunks that end where blocks end: a ledger that only ever holds whole blocks answers questions
  * about its newest block as the upstream would.
  */
 import type { Chunk } from '../../store/chunk.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import { ChunkBuilder, type EncodedVersion } from '../chunk-builder.ts';
-import { frozenRootsOf, type PageCut, type ProvenPage, versionsOf } from './proven-page.ts';
+import { frozenRootsOf, type PageCut, type VerifiedPage, versionsOf } from './verified-page.ts';
 
-/** Versions of a block that are waited for; a longer block is committed in parts. */
-export const MAX_WAITING_TRANSACTIONS = 20_000;
-/** Bytes of a block that are waited for. */
-export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** How much of an unfinished block may wait for its end; a longer block is committed in parts. */
+const WAITING_LIMITS = { maxTransactions: 20_000, maxBytes: 64 * 1024 * 1024 };
 
-/** How much of a block is waited for. */
-export interface WaitingLimits {
-  readonly maxTransactions: number;
-  readonly maxBytes: number;
-}
-
-const DEFAULT_LIMITS: WaitingLimits = {
-  maxTransactions: MAX_WAITING_TRANSACTIONS,
-  maxBytes: MAX_WAITING_BYTES,
-};
-
-/** Collects proven pages that follow one another. */
+/** Collects verified pages that follow one another. */
 export class ChunkAssembler {
   readonly #keepsTransactions: boolean;
-  readonly #limits: WaitingLimits;
+  readonly #limits: typeof WAITING_LIMITS;
+  /** Whole blocks, ready to be a chunk. */
   #builder: ChunkBuilder;
   #frozenRoots: readonly Buffer[] = [];
   #identity: LedgerIdentity | undefined;
@@ -36,28 +24,28 @@ export class ChunkAssembler {
   #waitingBytes = 0;
   #lastEnd: PageCut | undefined;
 
-  constructor(nextVersion: bigint, keepsTransactions: boolean, limits = DEFAULT_LIMITS) {
+  constructor(nextVersion: bigint, keepsTransactions: boolean, limits = WAITING_LIMITS) {
     this.#limits = limits;
     this.#keepsTransactions = keepsTransactions;
     this.#builder = new ChunkBuilder(nextVersion);
   }
 
-  /** Versions of whole blocks, ready to be a chunk. */
+  /** Versions of whole blocks. */
   get completeTransactions(): number {
     return this.#builder.length;
   }
 
-  /** Bytes of what is ready. */
+  /** Bytes of whole blocks. */
   get completeBytes(): number {
     return this.#completeBytes;
   }
 
   /**
-   * Takes in the next page.
-   * @param isEnd whether nothing follows it for now: what is there is then all there is
+   * Adds the next page.
+   * @param isEnd whether nothing follows it for now, so that its last block need not wait
    * @throws ChunkDataError
    */
-  add(page: ProvenPage, isEnd: boolean): void {
+  add(page: VerifiedPage, isEnd: boolean): void {
     const { identity } = page;
     if (identity !== undefined) {
       this.#identity = {
@@ -67,29 +55,18 @@ export class ChunkAssembler {
       };
     }
     const versions = versionsOf(page, this.#keepsTransactions);
-    this.#lastEnd = page.end;
     const cut = this.#cutOf(page, isEnd);
-    if (cut === undefined) {
-      this.#wait(versions, page.bytes.length);
-      return;
-    }
-    for (const version of this.#waiting) this.#builder.add(version);
-    for (const version of versions.slice(0, cut.count)) this.#builder.add(version);
-    this.#frozenRoots = frozenRootsOf(cut);
-    this.#completeBytes += this.#waitingBytes + page.bytes.length;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#wait(versions.slice(cut.count), 0);
+    this.#lastEnd = page.end;
+    this.#waiting.push(...versions.splice(0, cut?.count ?? versions.length));
+    this.#waitingBytes += page.bytes.length;
+    if (cut === undefined) return;
+    this.#complete(cut);
+    this.#waiting = versions;
   }
 
   /** Gives up waiting for the end of a block: what there is of it will be in the next chunk. */
   completeAll(): void {
-    if (this.#lastEnd === undefined) return;
-    for (const version of this.#waiting) this.#builder.add(version);
-    this.#frozenRoots = frozenRootsOf(this.#lastEnd);
-    this.#completeBytes += this.#waitingBytes;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    if (this.#lastEnd !== undefined) this.#complete(this.#lastEnd);
   }
 
   /** The chunk of all whole blocks so far; `undefined` when there is none. */
@@ -103,7 +80,7 @@ export class ChunkAssembler {
     return chunk;
   }
 
-  #cutOf(page: ProvenPage, isEnd: boolean): PageCut | undefined {
+  #cutOf(page: VerifiedPage, isEnd: boolean): PageCut | undefined {
     const isLong =
       this.#waiting.length + page.count > this.#limits.maxTransactions ||
       this.#waitingBytes + page.bytes.length > this.#limits.maxBytes;
@@ -111,8 +88,11 @@ export class ChunkAssembler {
     return page.lastBlockStart ?? (isLong ? page.end : undefined);
   }
 
-  #wait(versions: readonly EncodedVersion[], byteLength: number): void {
-    for (const version of versions) this.#waiting.push(version);
-    this.#waitingBytes += byteLength;
+  #complete(cut: PageCut): void {
+    for (const version of this.#waiting) this.#builder.add(version);
+    this.#frozenRoots = frozenRootsOf(cut);
+    this.#completeBytes += this.#waitingBytes;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 }

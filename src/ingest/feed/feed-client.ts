@@ -1,32 +1,27 @@
 /**
- * The feed of one node: pages of transactions in BCS and where its ledger stands (docs/spec/ledger.md §3.1,
- * docs/spec/http.md
- * §1.3, §3.1). Says nothing about whether what comes is true.
+ * The feed of one node: pages of transactions in BCS, and the state of its ledger (docs/spec/ledger.md §3.1,
+ * docs/spec/http.md §1.3, §3.1). Nothing of it is verified here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FeedError, UpstreamStatusError } from './feed-error.ts';
 import { type Answer, type GetLimits, HttpGetter } from './http-get.ts';
-import { parseRetryAfter } from './retry-delay.ts';
 
-/** Largest page taken, in bytes: a genesis with its writes twice is some 3 MB, a block's worst is less than this. */
+/** Largest page taken, in bytes: a genesis with its writes twice has some 3 MB, the worst block less than this. */
 export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
-/** Largest answer that is no page, in bytes. */
+/** Largest other answer taken, in bytes. */
 const MAX_INFO_BYTES = 64 * 1024;
 /** Characters of an error's body that a message shows. */
 const MAX_SHOWN = 300;
 
+/** Path of the interface below a node's own URL. */
+const INTERFACE_PATH = '/v1';
 const BCS = 'application/x-bcs';
 const JSON_TYPE = 'application/json';
 
 /** Bounds of requests in time. */
-export interface FeedTimeouts {
-  /** Longest silence of the upstream, in milliseconds. */
-  readonly silenceTimeoutMs: number;
-  /** Longest time for a whole page, in milliseconds. */
-  readonly totalTimeoutMs: number;
-}
+export type FeedTimeouts = Omit<GetLimits, 'maxBytes'>;
 
-/** Where an upstream's ledger stands, as far as it says. */
+/** The state of an upstream's ledger, as far as its headers tell. */
 export interface UpstreamState {
   readonly chainId: number | undefined;
   readonly ledgerVersion: bigint | undefined;
@@ -38,7 +33,43 @@ export interface RawPage extends UpstreamState {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Asks one node. */
+/**
+ * The base of a node's interface, without a slash at its end: `http://host:8080/v1` from `http://host:8080`,
+ * `http://host:8080/` or `http://host:8080/v1/`.
+ * @throws FeedError `bad_upstream_url` for other schemes than http and https, and a query, fragment or credentials
+ */
+export function interfaceBase(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw badUrl(text, 'it must begin with http:// or https://');
+  }
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw badUrl(text, 'it must have no query, fragment, user or password');
+  }
+  const path = url.pathname.replace(/\/+$/, '');
+  url.pathname = path.endsWith(INTERFACE_PATH) ? path : path + INTERFACE_PATH;
+  return url;
+}
+
+function badUrl(text: string, why: string): FeedError {
+  const shown = JSON.stringify(text.slice(0, 200));
+  return new FeedError('bad_upstream_url', `${shown} is no URL of a node: ${why}`);
+}
+
+/**
+ * The wait that a `Retry-After` header asks for, in milliseconds: seconds, or a date (RFC 9110 §10.2.3); `undefined`
+ * for anything else.
+ */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
+  // Only the form with names is a date here: Date.parse takes numbers and much else for dates too.
+  if (!/^[A-Z][a-z]{2,8}, /.test(text)) return undefined;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+}
+
+/** Requests pages from one node. */
 export class FeedClient {
   readonly #base: URL;
   readonly #timeouts: FeedTimeouts;
@@ -56,7 +87,7 @@ export class FeedClient {
 
   /**
    * A page of transactions.
-   * @throws FeedError; `page_too_large` above `maxBytes`, `upstream_pruned` when the upstream does not keep `start`
+   * @throws FeedError; `page_too_large` above `maxBytes`, `upstream_pruned` when the upstream has pruned `start`
    */
   async page(
     start: bigint,
@@ -78,8 +109,8 @@ export class FeedClient {
     return { ...state, bytes: answer.body };
   }
 
-  /** Where the upstream's ledger stands. @throws FeedError */
-  async state(signal: AbortSignal): Promise<Required<UpstreamState>> {
+  /** The state of the upstream's ledger. @throws FeedError */
+  async state(signal: AbortSignal): Promise<UpstreamState> {
     const url = this.#url('');
     const answer = await this.#get(url, JSON_TYPE, MAX_INFO_BYTES, signal);
     const state = upstreamState(answer.headers);
@@ -103,12 +134,11 @@ export class FeedClient {
   }
 
   #get(url: URL, accept: string, maxBytes: number, signal: AbortSignal): Promise<Answer> {
-    const limits: GetLimits = { maxBytes, ...this.#timeouts };
-    return this.#getter.get(url, accept, limits, signal);
+    return this.#getter.get(url, accept, { maxBytes, ...this.#timeouts }, signal);
   }
 }
 
-/** The ledger headers under whatever prefix the node has (docs/spec/http.md §3.1). */
+/** Reads the ledger headers, whatever their prefix (docs/spec/http.md §3.1). */
 function upstreamState(headers: IncomingHttpHeaders): UpstreamState {
   const end = '-chain-id';
   const prefix = Object.keys(headers)
@@ -150,7 +180,7 @@ function statusError(
   if (status >= 500 || status === 408 || status === 425) {
     return new UpstreamStatusError('upstream_failed', facts, retryAfterMs);
   }
-  // It stood higher a moment ago: it was restarted, or others answer behind the same name.
+  // It was higher a moment ago: it was restarted, or several nodes answer behind one name.
   const isBehind = start !== undefined && ledgerVersion !== undefined && ledgerVersion < start;
   if (status === 400 && isBehind) return new UpstreamStatusError('upstream_behind', facts);
   if (status === 404) return new UpstreamStatusError('upstream_not_a_feed', facts);

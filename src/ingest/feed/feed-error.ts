@@ -1,9 +1,6 @@
-/**
- * What can go wrong with a feed. Errors are built from facts and say what may be done next: wait and ask again, ask
- * for the page again, or stop. Nobody matches on messages.
- */
+/** What can go wrong with a feed, and what to do next: wait and ask again, ask for the page again, or stop. */
 
-/** Why a feed cannot be followed now, or at all. */
+/** Why a feed cannot be followed now, or ever. */
 export type FeedErrorCode =
   | 'bad_upstream_url'
   | 'upstream_unreachable'
@@ -24,10 +21,10 @@ export type FeedErrorCode =
   | 'waypoint_mismatch';
 
 /**
- * What to do next: `retry` for a fault of the moment, `refetch` for a page that is not what it should be (the way may
- * have damaged it; a page that stays so is the upstream's fault), `stop` when asking again cannot help.
+ * What to do next: `retry` for a fault of the moment, `refetch` for a wrong page (it may have been damaged on its way;
+ * a page that stays wrong is the upstream's fault), `stop` when asking again cannot help.
  */
-export type Remedy = 'retry' | 'refetch' | 'stop';
+type Remedy = 'retry' | 'refetch' | 'stop';
 
 const REMEDIES: Readonly<Record<FeedErrorCode, Remedy>> = {
   bad_upstream_url: 'stop',
@@ -49,7 +46,7 @@ const REMEDIES: Readonly<Record<FeedErrorCode, Remedy>> = {
   waypoint_mismatch: 'stop',
 };
 
-/** The base of every error of a feed. */
+/** A feed that cannot be followed. */
 export class FeedError extends Error {
   /** Stable, machine-readable reason, in snake_case. */
   readonly code: FeedErrorCode;
@@ -63,7 +60,7 @@ export class FeedError extends Error {
   }
 }
 
-/** An answer that is no page. */
+/** An answer that is not a page. */
 export class UpstreamStatusError extends FeedError {
   readonly status: number;
   /** What the upstream asked to wait, in milliseconds. */
@@ -91,22 +88,26 @@ export type PageField =
   | 'accumulator_root_hash'
   | 'changes';
 
-/** A page that is not what its hashes say: nothing of it is stored. */
-export class PageError extends FeedError {
+/** What is wrong with a page, as plain data that passes between threads. */
+export interface PageFault {
+  readonly code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch';
   readonly version: bigint;
   readonly field: PageField;
   /** What is wrong, without the place. */
   readonly detail: string;
+}
 
-  constructor(
-    code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch',
-    version: bigint,
-    field: PageField,
-    detail: string,
-  ) {
+/** A page that does not match its hashes: nothing of it is stored. */
+export class PageError extends FeedError {
+  readonly fault: PageFault;
+  readonly version: bigint;
+  readonly field: PageField;
+
+  constructor(fault: PageFault) {
+    const { code, version, field, detail } = fault;
     super(code, `version ${version}, ${field}: ${detail}`);
+    this.fault = fault;
     this.version = version;
     this.field = field;
-    this.detail = detail;
   }
 }

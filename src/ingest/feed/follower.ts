@@ -1,71 +1,122 @@
 /**
- * Follows a node: takes its transactions page by page, proves each page, commits whole blocks, and goes on after the
- * last committed version whatever happens to the upstream. What a proof covers: docs/follow.md.
+ * Follows a node: takes its transactions page by page, verifies each page, commits whole blocks, and continues after
+ * the last committed version whatever happens to the upstream. What is verified: docs/follow.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
+import type { Chunk } from '../../store/chunk.ts';
 import type { Head } from '../../store/columns/head.ts';
-import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
-import { StoreFullError } from '../../store/store-error.ts';
+import type { StoreFullError } from '../../store/store-error.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
+import { ChunkDataError } from '../chunk-builder.ts';
+import { type Commit, Committer } from '../committer.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
-import { CommitQueue } from './commit-queue.ts';
 import { FeedClient, type FeedTimeouts, type UpstreamState } from './feed-client.ts';
 import { FeedError, PageError, UpstreamStatusError } from './feed-error.ts';
-import { type FollowCounters, newFollowCounters } from './follow-counters.ts';
-import { checkChain, checkHistory } from './history-check.ts';
-import type { TrustedRoot } from './page-prover.ts';
+import { checkChain, checkHistory, checkStoredRoots } from './known-history.ts';
 import { MAX_PAGES_IN_FLIGHT, PageSource, type SourceEvent } from './page-source.ts';
-import type { ProvenPage } from './proven-page.ts';
-import type { Prover } from './prover.ts';
-import { retryDelayMs } from './retry-delay.ts';
-import { checkStoredRoots } from './trusted-root.ts';
+import type { TrustedRoot } from './page-verifier.ts';
+import type { VerifiedPage } from './verified-page.ts';
+import type { Verifier } from './verifier.ts';
 
 /** Times in a row that the same page may turn out wrong before the upstream is given up. */
 export const MAX_PAGE_ATTEMPTS = 3;
 /**
- * Versions from which a chunk is committed, when more are at hand. A commit of twice as many costs the disk less than
+ * Versions from which a chunk is committed, when more are available. A commit of twice as many costs the disk less than
  * twice the time, and the memory for its changed pages twice as much: 100 MB in a large ledger.
  */
 export const CHUNK_TRANSACTIONS = 2_500;
 /** Bytes from which a chunk is committed. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
-/** Whole blocks wait no longer than this for more of them, in milliseconds. */
+/** Longest time that whole blocks wait for more of them, in milliseconds. */
 const MAX_COMMIT_DELAY_MS = 1_000;
-/** Pages handed to the prover before the first of them is proved. */
-const MAX_PAGES_PROVING = 4;
+/** Pages handed to the verifier before the first of them is verified. */
+const MAX_PAGES_VERIFYING = 4;
+
+/** Longest wait of our own choice, in milliseconds. */
+export const MAX_BACKOFF_MS = 30_000;
+/** Longest wait that an upstream may ask for, in milliseconds. */
+export const MAX_RETRY_AFTER_MS = 600_000;
+const FIRST_BACKOFF_MS = 250;
+/** Doublings after which the longest wait is certainly reached. */
+const MAX_DOUBLINGS = 16;
 
 /** What to follow, and how. */
 export interface FollowOptions {
   /** Base of the upstream's interface, see `interfaceBase`. */
   readonly upstream: URL;
-  /** The last version wanted; absent: on and on. */
+  /** The last version wanted; absent: no end. */
   readonly until: bigint | undefined;
   readonly trustedRoots: readonly TrustedRoot[];
   /** What genesis must be; absent: whatever it is. */
   readonly waypoint: Waypoint | undefined;
-  /** Of a ledger that begins here: whether it keeps whole transactions, to feed others. */
+  /** Of a ledger that begins here: whether it stores whole transactions, to feed others. */
   readonly keepsTransactions: boolean;
   readonly pageTransactions: number;
   readonly pollIntervalMs: number;
   readonly timeouts: FeedTimeouts;
 }
 
-/** Told how it goes. */
+/** Gets told how it goes. */
 export interface FollowObserver {
-  /** After every commit, and whenever the upstream says where it stands. */
+  /** After every commit, and whenever the upstream states its version. */
   progress(head: Head | undefined, upstreamVersion: bigint | undefined): void;
-  /** A fault after which it goes on by itself. */
+  /** A fault after which it continues by itself. */
   trouble(error: Error, delayMs: number): void;
-  /** A trusted root whose version has passed without a trace to compare. */
+  /** A trusted root that was not compared: its version is stored, but not its transaction. */
   incomparable(root: TrustedRoot): void;
+}
+
+/** What a follower has done since it began, and where its time went. Times are in milliseconds, and overlap. */
+export interface FollowCounters {
+  pages: number;
+  /** Bytes of pages. */
+  pageBytes: number;
+  /** Durable transactions. */
+  transactions: number;
+  commits: number;
+  /** Times that the upstream, the way to it or a full disk made the follower wait and try again. */
+  faults: number;
+  /** From requests to their last bytes, added up over pages that are in flight together. */
+  networkMs: number;
+  /** Decoding pages, in the verifying thread. */
+  decodeMs: number;
+  /** Recomputing and comparing hashes, in the verifying thread. */
+  hashMs: number;
+  /** Making chunks from pages and translating events. */
+  buildMs: number;
+  /** From handing a chunk to the writer until it is on disk, added up over two that are in flight together. */
+  commitMs: number;
+}
+
+/** Counters at zero. */
+export function newFollowCounters(): FollowCounters {
+  const counts = { pages: 0, pageBytes: 0, transactions: 0, commits: 0, faults: 0 };
+  return { ...counts, networkMs: 0, decodeMs: 0, hashMs: 0, buildMs: 0, commitMs: 0 };
+}
+
+/**
+ * The wait before attempt `failures + 1`: doubled with every failure, half of it random, so that many followers of a
+ * node that comes back do not come all at once; never shorter than what the upstream asks for.
+ * @param failures in a row, 1 or more
+ * @param random 0 to 1
+ */
+export function retryDelayMs(
+  failures: number,
+  retryAfterMs: number | undefined,
+  random: () => number = Math.random,
+): number {
+  const doubled = FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS);
+  const most = Math.min(doubled, MAX_BACKOFF_MS);
+  const own = most / 2 + (most / 2) * random();
+  return Math.max(own, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }
 
 /** Follows one upstream into one ledger. */
 export class Follower {
   readonly counters: FollowCounters;
   readonly #writer: LedgerWriter;
-  readonly #prover: Prover;
+  readonly #verifier: Verifier;
   readonly #options: FollowOptions;
   readonly #observer: FollowObserver;
   readonly #client: FeedClient;
@@ -74,20 +125,20 @@ export class Follower {
   #faults = 0;
   /** Faults of pages, or of what they are compared with, since the last commit. */
   #pageFaults = 0;
-  /** Pages asked for at once: fewer when the upstream is too busy, slowly more again. */
+  /** Pages requested at once: fewer when the upstream is too busy, slowly more again. */
   #pagesInFlight = MAX_PAGES_IN_FLIGHT;
   /** Whether the upstream has shown that it is a node. */
   #hasAnswered = false;
 
   constructor(
     writer: LedgerWriter,
-    prover: Prover,
+    verifier: Verifier,
     options: FollowOptions,
     observer: FollowObserver,
     counters = newFollowCounters(),
   ) {
     this.#writer = writer;
-    this.#prover = prover;
+    this.#verifier = verifier;
     this.#options = options;
     this.#observer = observer;
     this.counters = counters;
@@ -106,6 +157,7 @@ export class Follower {
           await this.#session(signal);
         } catch (error) {
           if (signal.aborted && isAbort(error, signal)) break;
+          if (!(error instanceof FeedError)) throw error;
           await this.#waitAfter(error, signal);
         }
       }
@@ -125,23 +177,23 @@ export class Follower {
     const { head, identity, reader } = this.#writer;
     if (head === undefined || identity === undefined) return;
     const { trustedRoots, waypoint } = this.#options;
-    if (waypoint !== undefined && !isGenesisWaypoint(waypoint, identity)) {
-      const found = formatWaypoint({ version: 0n, hash: identity.genesisWaypointHash });
+    const hash = identity.genesisWaypointHash;
+    if (waypoint !== undefined && !(waypoint.version === 0n && waypoint.hash.equals(hash))) {
+      const found = formatWaypoint({ version: 0n, hash });
       const detail = `the ledger here has waypoint ${found}, not ${formatWaypoint(waypoint)}`;
-      throw new PageError('waypoint_mismatch', 0n, 'transaction', detail);
+      throw new PageError({ code: 'waypoint_mismatch', version: 0n, field: 'transaction', detail });
     }
     for (const root of await checkStoredRoots(reader, head, trustedRoots)) {
       this.#observer.incomparable(root);
     }
   }
 
-  /** Waits as long as a fault asks for. @throws the error when waiting cannot help */
-  async #waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
-    if (!(error instanceof FeedError || error instanceof StoreFullError)) throw error;
+  /** Waits as long as a fault asks for, or until the signal. @throws the error when waiting cannot help */
+  async #waitAfter(error: FeedError | StoreFullError, signal: AbortSignal): Promise<void> {
     this.#faults += 1;
     this.counters.faults += 1;
     if (error instanceof FeedError) this.#refuseHopeless(error);
-    if (error instanceof FeedError && error.code === 'upstream_busy') {
+    if (error.code === 'upstream_busy') {
       this.#pagesInFlight = Math.max(1, Math.floor(this.#pagesInFlight / 2));
     }
     const retryAfterMs = error instanceof UpstreamStatusError ? error.retryAfterMs : undefined;
@@ -159,152 +211,158 @@ export class Follower {
     if (this.#pageFaults >= MAX_PAGE_ATTEMPTS) throw error;
   }
 
-  /** From the head on, until the end or the first fault. What was proved before a fault is committed. */
+  /** From the head to the end or the first fault. What was verified before a fault is committed. */
   async #session(signal: AbortSignal): Promise<void> {
     const { head, identity, reader } = this.#writer;
     const state = await this.#client.state(signal);
     this.#hasAnswered = true;
-    this.#heard(state);
+    this.#hear(state);
     if (head !== undefined) await checkHistory(this.#client, reader, head, state, signal);
     const start = head === undefined ? 0n : head.version + 1n;
-    const { trustedRoots, waypoint, keepsTransactions, until, ...asking } = this.#options;
+    const { trustedRoots, waypoint, until, pageTransactions, pollIntervalMs } = this.#options;
     const frozenRoots = head?.frozenRoots ?? [];
-    this.#prover.start({ nextVersion: start, frozenRoots, trustedRoots, waypoint });
+    this.#verifier.start({ nextVersion: start, frozenRoots, trustedRoots, waypoint });
     const source = new PageSource(this.#client, state, {
-      start,
-      until,
-      pageTransactions: asking.pageTransactions,
-      pollIntervalMs: asking.pollIntervalMs,
+      ...{ start, until, pageTransactions, pollIntervalMs },
       pagesInFlight: () => this.#pagesInFlight,
-      onState: (heard) => this.#heard(heard),
+      onState: (heard) => this.#hear(heard),
     });
-    const commits = new CommitQueue(this.#writer, this.counters, (committed) => {
-      this.#faults = 0;
-      this.#pageFaults = 0;
-      this.#pagesInFlight = Math.min(this.#pagesInFlight + 1, MAX_PAGES_IN_FLIGHT);
-      this.#observer.progress(committed, this.#upstreamVersion);
+    const keepsTransactions = identity?.keepsTransactions ?? this.#options.keepsTransactions;
+    const pages = this.#verified(source.events(signal));
+    const committer = new Committer(this.#writer, {
+      onCommit: (commit) => this.#count(commit),
+      onFullDisk: async (error) => {
+        await this.#waitAfter(error, signal);
+        signal.throwIfAborted();
+      },
     });
-    const assembler = new ChunkAssembler(start, identity?.keepsTransactions ?? keepsTransactions);
-    await new Session(this.#prover, assembler, commits, this.counters, until).run(source, signal);
-  }
-
-  #heard(state: UpstreamState): void {
-    const { identity } = this.#writer;
-    if (identity !== undefined) checkChain(identity, state);
-    this.#upstreamVersion = state.ledgerVersion ?? this.#upstreamVersion;
-    this.#observer.progress(this.#writer.head, this.#upstreamVersion);
-  }
-}
-
-/** Whether a waypoint is the one that a ledger began with. */
-function isGenesisWaypoint({ version, hash }: Waypoint, identity: LedgerIdentity): boolean {
-  return version === 0n && hash.equals(identity.genesisWaypointHash);
-}
-
-function isAbort(error: unknown, signal: AbortSignal): boolean {
-  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
-}
-
-/** One run through the stages, each a little ahead of the next: pages, proofs, chunks, commits. */
-class Session {
-  readonly #prover: Prover;
-  readonly #assembler: ChunkAssembler;
-  readonly #commits: CommitQueue;
-  readonly #counters: FollowCounters;
-  readonly #until: bigint | undefined;
-  readonly #proving: { readonly isNewest: boolean; readonly page: Promise<ProvenPage> }[] = [];
-  #lastPushMs = performance.now();
-  #hasPushed = false;
-  /** After a page that is wrong, those behind it cannot be proved. */
-  #hasWrongPage = false;
-
-  constructor(
-    prover: Prover,
-    assembler: ChunkAssembler,
-    commits: CommitQueue,
-    counters: FollowCounters,
-    until: bigint | undefined,
-  ) {
-    this.#prover = prover;
-    this.#assembler = assembler;
-    this.#commits = commits;
-    this.#counters = counters;
-    this.#until = until;
-  }
-
-  async run(source: PageSource, signal: AbortSignal): Promise<void> {
-    let mayCutBlock = false;
     try {
-      for await (const event of source.events(signal)) await this.#take(event);
-    } catch (error) {
-      // An upstream that breaks off again and again would otherwise never let a long block through.
-      mayCutBlock = error instanceof FeedError && error.remedy === 'retry';
-      throw error;
-    } finally {
-      await this.#finish(mayCutBlock);
-    }
-  }
-
-  async #take(event: SourceEvent): Promise<void> {
-    if (event.kind === 'idle') {
-      await this.#finish(false);
-      return;
-    }
-    const counters = this.#counters;
-    counters.pages += 1;
-    counters.pageBytes += event.bytes.length;
-    counters.networkMs += event.requestMs;
-    const page = this.#prover.prove(event.bytes);
-    // Awaited in its turn; until then a failure is not "unhandled".
-    page.catch(() => undefined);
-    this.#proving.push({ isNewest: event.isNewest, page });
-    if (this.#proving.length > MAX_PAGES_PROVING) await this.#assembleNext();
-  }
-
-  /**
-   * Proves and commits everything at hand; a fault on the way ends it with what came before the fault.
-   * @param mayCutBlock whether a part of a block is committed when nothing else was got
-   */
-  async #finish(mayCutBlock: boolean): Promise<void> {
-    try {
-      while (this.#proving.length > 0 && !this.#hasWrongPage) await this.#assembleNext();
-      if (mayCutBlock && !this.#hasPushed && !this.#hasWrongPage) this.#assembler.completeAll();
-    } finally {
-      // The prover answers in order: what was asked after a fault must be answered before it starts again.
-      await Promise.allSettled(this.#proving.splice(0).map(({ page }) => page));
-      try {
-        await this.#push();
-      } finally {
-        await this.#commits.drain();
+      for await (const chunk of this.#chunks(pages, new ChunkAssembler(start, keepsTransactions))) {
+        if (chunk === 'idle') await committer.drain();
+        else await committer.push(chunk);
       }
+    } finally {
+      await committer.drain();
     }
   }
 
-  async #assembleNext(): Promise<void> {
-    const { isNewest, page: proving } = this.#proving.shift()!;
-    const page = await proving.catch((error: unknown) => {
-      this.#hasWrongPage = true;
-      throw error;
-    });
-    const counters = this.#counters;
+  /** Verifies pages, some of them ahead. After a fault of the source it gives what came before, then throws. */
+  async *#verified(events: AsyncIterable<SourceEvent>): AsyncGenerator<NextPage | 'idle'> {
+    const { counters } = this;
+    const ahead: { readonly isNewest: boolean; readonly verifying: Promise<VerifiedPage> }[] = [];
+    const next = async (): Promise<NextPage> => {
+      const { isNewest, verifying } = ahead.shift()!;
+      return { isNewest, page: await verifying };
+    };
+    try {
+      for await (const event of endingWithFault(events)) {
+        if (event.kind === 'page') {
+          counters.pages += 1;
+          counters.pageBytes += event.bytes.length;
+          counters.networkMs += event.requestMs;
+          const verifying = this.#verifier.verify(event.bytes);
+          // Awaited in its turn; until then a failure is not "unhandled".
+          verifying.catch(() => undefined);
+          ahead.push({ isNewest: event.isNewest, verifying });
+          if (ahead.length > MAX_PAGES_VERIFYING) yield await next();
+          continue;
+        }
+        while (ahead.length > 0) yield await next();
+        if (event.kind === 'fault') throw event.error;
+        yield 'idle';
+      }
+      while (ahead.length > 0) yield await next();
+    } finally {
+      // The verifier answers in order: it must have answered everything before it starts again.
+      await Promise.allSettled(ahead.map(({ verifying }) => verifying));
+    }
+  }
+
+  /** Makes chunks of whole blocks from pages. After a fault it gives what came before, then throws. */
+  async *#chunks(
+    pages: AsyncIterable<NextPage | 'idle'>,
+    assembler: ChunkAssembler,
+  ): AsyncGenerator<Chunk | 'idle'> {
+    let takenMs = performance.now();
+    let hasTaken = false;
+    const take = (): Chunk[] => {
+      takenMs = performance.now();
+      const chunk = assembler.takeChunk();
+      if (chunk === undefined) return [];
+      hasTaken = true;
+      return [chunk];
+    };
+    let fault: { readonly error: unknown } | undefined;
+    try {
+      for await (const next of pages) {
+        if (next !== 'idle') this.#assemble(next, assembler);
+        const isDue =
+          next === 'idle' ||
+          assembler.completeTransactions >= CHUNK_TRANSACTIONS ||
+          assembler.completeBytes >= CHUNK_BYTES ||
+          performance.now() - takenMs >= MAX_COMMIT_DELAY_MS;
+        if (isDue) yield* take();
+        if (next === 'idle') yield next;
+      }
+    } catch (error) {
+      // It leaves the assembler with a part of a page.
+      if (error instanceof ChunkDataError) throw error;
+      fault = { error };
+      // An upstream that breaks off again and again would otherwise never let a long block through.
+      const mayCutBlock = error instanceof FeedError && error.remedy === 'retry';
+      if (mayCutBlock && !hasTaken) assembler.completeAll();
+    }
+    yield* take();
+    if (fault !== undefined) throw fault.error;
+  }
+
+  #assemble({ page, isNewest }: NextPage, assembler: ChunkAssembler): void {
+    const { counters } = this;
     counters.decodeMs += page.decodeMs;
     counters.hashMs += page.hashMs;
     const startedMs = performance.now();
     const lastVersion = page.firstVersion + BigInt(page.count) - 1n;
-    this.#assembler.add(page, isNewest || lastVersion === this.#until);
+    assembler.add(page, isNewest || lastVersion === this.#options.until);
     counters.buildMs += performance.now() - startedMs;
-    const { completeTransactions, completeBytes } = this.#assembler;
-    const isDue = performance.now() - this.#lastPushMs >= MAX_COMMIT_DELAY_MS;
-    if (isDue || completeTransactions >= CHUNK_TRANSACTIONS || completeBytes >= CHUNK_BYTES) {
-      await this.#push();
-    }
   }
 
-  async #push(): Promise<void> {
-    this.#lastPushMs = performance.now();
-    const chunk = this.#assembler.takeChunk();
-    if (chunk === undefined) return;
-    this.#hasPushed = true;
-    await this.#commits.push(chunk);
+  #count({ head, transactions, translateMs, commitMs }: Commit): void {
+    const { counters } = this;
+    counters.buildMs += translateMs;
+    counters.commitMs += commitMs;
+    counters.commits += 1;
+    counters.transactions += transactions;
+    this.#faults = 0;
+    this.#pageFaults = 0;
+    this.#pagesInFlight = Math.min(this.#pagesInFlight + 1, MAX_PAGES_IN_FLIGHT);
+    this.#observer.progress(head, this.#upstreamVersion);
   }
+
+  #hear(state: UpstreamState): void {
+    const { head, identity } = this.#writer;
+    if (identity !== undefined) checkChain(identity, state);
+    this.#upstreamVersion = state.ledgerVersion ?? this.#upstreamVersion;
+    this.#observer.progress(head, this.#upstreamVersion);
+  }
+}
+
+interface NextPage {
+  readonly page: VerifiedPage;
+  /** Whether the upstream's ledger ended with it when it was sent. */
+  readonly isNewest: boolean;
+}
+
+/** Gives a fault as the last event, so that it is not confused with one of a later stage. */
+async function* endingWithFault(
+  events: AsyncIterable<SourceEvent>,
+): AsyncGenerator<SourceEvent | { readonly kind: 'fault'; readonly error: unknown }> {
+  try {
+    yield* events;
+  } catch (error) {
+    yield { kind: 'fault', error };
+  }
+}
+
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  return error === signal.reason || (error instanceof Error && error.name === 'AbortError');
 }

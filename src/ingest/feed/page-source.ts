@@ -1,7 +1,6 @@
 /**
- * Pages of an upstream in order, some of them asked for before they are wanted. What is under way is bounded in
- * number and in bytes: the page that comes next may be large, those asked for ahead may not, and are asked for again
- * when it is their turn.
+ * Pages of an upstream in order, some of them requested ahead. Requests in flight are bounded in number and in bytes:
+ * the page that comes next may be large; a large page that was requested ahead is requested again in its turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -13,34 +12,33 @@ import {
 } from './feed-client.ts';
 import { FeedError, PageError } from './feed-error.ts';
 
-/** Transactions asked for at once; a node gives fewer when its own limit is lower (the reference's is 100). */
+/** Transactions requested at once; a node gives fewer when its own limit is lower (the reference's is 100). */
 export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
-/** Most pages asked for and not taken yet. */
+/** Most pages requested and not taken yet. */
 export const MAX_PAGES_IN_FLIGHT = 8;
 /** Largest page that is taken ahead of its turn, in bytes. */
-export const MAX_AHEAD_PAGE_BYTES = 8 * 1024 * 1024;
-/** Pages are asked for so that they have about this many bytes at most. */
+const MAX_AHEAD_PAGE_BYTES = 8 * 1024 * 1024;
+/** Requests are sized so that pages have about this many bytes at most. */
 const TARGET_PAGE_BYTES = 4 * 1024 * 1024;
 
-/** What a source is asked for. */
 export interface PageSourceOptions {
   readonly start: bigint;
-  /** The last version wanted; absent: on and on. */
+  /** The last version wanted; absent: no end. */
   readonly until: bigint | undefined;
   readonly pageTransactions: number;
-  /** How often an upstream that has nothing new is asked, in milliseconds. */
+  /** How often an upstream that has nothing new is polled, in milliseconds. */
   readonly pollIntervalMs: number;
   /** Most bytes of a page whose turn it is. */
   readonly maxPageBytes?: number | undefined;
-  /** Most bytes of a page that is asked for ahead of its turn. */
+  /** Most bytes of a page that is requested ahead. */
   readonly maxAheadPageBytes?: number | undefined;
-  /** Pages that may be asked for and not taken yet, 1 to MAX_PAGES_IN_FLIGHT; absent: the most. */
+  /** Pages that may be requested and not taken yet, 1 to MAX_PAGES_IN_FLIGHT; absent: the most. */
   readonly pagesInFlight?: () => number;
-  /** Told of every statement of the upstream about itself; throws to end the source. */
+  /** Called with the state in each answer; throws to end the source. */
   readonly onState: (state: UpstreamState) => void;
 }
 
-/** A page, or the word that the upstream has no more for now. */
+/** A page, or `idle` when the upstream has no more for now. */
 export type SourceEvent =
   | {
       readonly kind: 'page';
@@ -48,7 +46,7 @@ export type SourceEvent =
       readonly count: number;
       /** Whether the upstream's ledger ended with this page when it was sent. */
       readonly isNewest: boolean;
-      /** From the question to the last byte, in milliseconds. */
+      /** From the request to the last byte. */
       readonly requestMs: number;
     }
   | { readonly kind: 'idle' };
@@ -60,23 +58,23 @@ interface PageRequest {
   readonly answer: Promise<{ readonly page: RawPage; readonly requestMs: number }>;
 }
 
-/** Asks for pages of one upstream, from one version on. */
+/** Requests pages of one upstream, from one version on. */
 export class PageSource {
   readonly #client: FeedClient;
   readonly #options: PageSourceOptions;
-  /** Transactions that the upstream gives at once, as far as is known. */
+  /** Transactions that the upstream gives at once, as far as known. */
   #mostAtOnce: number;
-  /** Transactions asked for at once: fewer where they are large. */
+  /** Transactions requested at once: fewer where they are large. */
   #limit: number;
   readonly #maxPageBytes: number;
   readonly #maxAheadPageBytes: number;
   /** Newest version of the upstream, as last heard. */
   #available: bigint;
-  /** The version to ask for next. */
+  /** The version to request next. */
   #next: bigint;
-  #underWay: PageRequest[] = [];
+  #inFlight: PageRequest[] = [];
   #abort = new AbortController();
-  /** Set until a page has told how many transactions the upstream gives, and after one that was too large. */
+  /** Set until a page has shown how many transactions the upstream gives, and after one that was too large. */
   #oneAtATime = true;
 
   constructor(client: FeedClient, state: UpstreamState, options: PageSourceOptions) {
@@ -95,14 +93,14 @@ export class PageSource {
    */
   async *events(signal: AbortSignal): AsyncGenerator<SourceEvent, void, undefined> {
     const { until } = this.#options;
-    // One listener for all: a signal that lives as long as the follower would remember every request.
+    // One listener for all: a signal that lives as long as the follower would accumulate one for each request.
     const onAbort = (): void => this.#abort.abort(signal.reason);
     signal.addEventListener('abort', onAbort);
     try {
       for (;;) {
         signal.throwIfAborted();
-        this.#ask();
-        const request = this.#underWay.shift();
+        this.#requestAhead();
+        const request = this.#inFlight.shift();
         if (request !== undefined) {
           const event = await this.#take(request);
           if (event !== undefined) yield event;
@@ -119,21 +117,21 @@ export class PageSource {
     }
   }
 
-  /** Asks for as many pages as may be under way. */
-  #ask(): void {
+  /** Requests as many pages as may be in flight. */
+  #requestAhead(): void {
     const { until, pagesInFlight = () => MAX_PAGES_IN_FLIGHT } = this.#options;
     const last = until !== undefined && until < this.#available ? until : this.#available;
     const most = this.#oneAtATime ? 1 : pagesInFlight();
-    while (this.#underWay.length < most && this.#next <= last) {
+    while (this.#inFlight.length < most && this.#next <= last) {
       const start = this.#next;
       const left = last - start + 1n;
       const limit = left < BigInt(this.#limit) ? Number(left) : this.#limit;
-      const isNext = this.#underWay.length === 0;
+      const isNext = this.#inFlight.length === 0;
       const maxBytes = isNext ? this.#maxPageBytes : this.#maxAheadPageBytes;
       const answer = this.#request(start, limit, maxBytes);
       // Awaited when it is its turn; until then a failure is not "unhandled".
       answer.catch(() => undefined);
-      this.#underWay.push({ start, limit, maxBytes, answer });
+      this.#inFlight.push({ start, limit, maxBytes, answer });
       this.#next = start + BigInt(limit);
     }
   }
@@ -168,7 +166,7 @@ export class PageSource {
     };
   }
 
-  /** A page that has more bytes than it may: half as many transactions, and alone. */
+  /** After a page that is too large: requests half as many transactions, and alone. */
   #shrink(request: PageRequest, error: FeedError): void {
     const isHopeless = request.limit === 1 && request.maxBytes === this.#maxPageBytes;
     if (isHopeless) throw error;
@@ -177,11 +175,11 @@ export class PageSource {
     this.#oneAtATime = true;
   }
 
-  /** Learns from a page how much may be asked for. */
+  /** Learns from a page how much to request. */
   #adapt(request: PageRequest, page: RawPage, count: number, end: bigint): void {
     this.#oneAtATime = false;
     if (count < request.limit) {
-      // The pages asked for behind this one begin in the wrong place.
+      // The pages requested behind this one begin in the wrong place.
       this.#restart(end);
       if (end <= this.#available) this.#mostAtOnce = count;
     }
@@ -198,7 +196,7 @@ export class PageSource {
   #drop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
-    this.#underWay = [];
+    this.#inFlight = [];
   }
 
   async #poll(signal: AbortSignal): Promise<void> {
@@ -209,7 +207,7 @@ export class PageSource {
   }
 }
 
-/** The number of items a page says it has: not more than were asked for, not none. @throws PageError */
+/** The number of items that a page declares: 1 or more, at most as many as requested. @throws PageError */
 function itemCount(page: RawPage, { start, limit }: PageRequest): number {
   let count = 0;
   try {
@@ -219,5 +217,5 @@ function itemCount(page: RawPage, { start, limit }: PageRequest): number {
   }
   if (count >= 1 && count <= limit) return count;
   const detail = `a page of ${count} items where 1 to ${limit} were asked for`;
-  throw new PageError('page_malformed', start, 'page', detail);
+  throw new PageError({ code: 'page_malformed', version: start, field: 'page', detail });
 }

@@ -1,6 +1,6 @@
 /**
- * Proof of a page: every hash in it recomputed from its own bytes, and the transaction accumulator extended from what
- * is known to be true (docs/spec/ledger.md §2.7, §3.3–3.5). Which bytes are covered by what: docs/follow.md.
+ * Verifies a page: every hash in it is recomputed from its own bytes, and the transaction accumulator is extended from
+ * what is known to be true (docs/spec/ledger.md §2.7, §3.3–3.5). What covers which bytes: docs/follow.md.
  */
 
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -34,7 +34,12 @@ import { proveGenesis } from '../genesis/genesis-waypoint.ts';
 import { mayBeTranslated } from '../translate/event-translation.ts';
 import { chunkEventOf } from '../wire-parts.ts';
 import { PageError, type PageField } from './feed-error.ts';
-import type { PageCut, ProvenIdentity, ProvenPage } from './proven-page.ts';
+import {
+  addSpans,
+  type PageCut,
+  type VerifiedIdentity,
+  type VerifiedPage,
+} from './verified-page.ts';
 
 /** Most items of a page, far more than any node sends: a bound for what a page's few bytes can claim. */
 export const MAX_PAGE_ITEMS = 10_000;
@@ -46,8 +51,8 @@ export interface TrustedRoot {
   readonly root: Uint8Array;
 }
 
-/** What proof goes on from. */
-export interface ProofStart {
+/** Where verification continues. */
+export interface VerifierStart {
   readonly nextVersion: bigint;
   /** Full subtrees of the transaction accumulator of `nextVersion` leaves, largest first. */
   readonly frozenRoots: readonly Uint8Array[];
@@ -56,127 +61,81 @@ export interface ProofStart {
   readonly waypoint: Waypoint | undefined;
 }
 
-/** Proves pages one after the other; a page that fails changes nothing. */
-export class PageProver {
+/** Verifies pages one after the other; a page that fails changes nothing. */
+export class PageVerifier {
   readonly #trusted: ReadonlyMap<bigint, Uint8Array>;
   readonly #waypoint: Waypoint | undefined;
   #accumulator: MerkleAccumulator;
 
-  constructor(start: ProofStart) {
+  constructor(start: VerifierStart) {
     this.#trusted = new Map(start.trustedRoots.map(({ version, root }) => [version, root]));
     const { waypoint } = start;
-    // What comes from another thread comes as plain bytes.
+    // Buffers of another thread come as plain bytes.
     this.#waypoint = waypoint && { ...waypoint, hash: Buffer.from(waypoint.hash) };
     const roots = start.frozenRoots.map((root) => Buffer.from(root));
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', start.nextVersion, roots);
   }
 
-  /** The version that must come next. */
-  get nextVersion(): bigint {
-    return this.#accumulator.leafCount;
-  }
-
-  /** @throws PageError naming version and field; nothing is taken in then. */
-  prove(bytes: Uint8Array<ArrayBuffer>): ProvenPage {
-    const proof = new PageProof(this.#accumulator.clone(), this.#trusted, this.#waypoint);
-    const page = proof.run(bytes);
-    this.#accumulator = proof.accumulator;
-    return page;
-  }
-}
-
-/** One page's proof under way. */
-class PageProof {
-  readonly accumulator: MerkleAccumulator;
-  readonly #trusted: ReadonlyMap<bigint, Uint8Array>;
-  readonly #waypoint: Waypoint | undefined;
-  readonly #spans: number[] = [];
-  #lastBlockStart: PageCut | undefined;
-  #identity: ProvenIdentity | undefined;
-
-  constructor(
-    accumulator: MerkleAccumulator,
-    trusted: ReadonlyMap<bigint, Uint8Array>,
-    waypoint: Waypoint | undefined,
-  ) {
-    this.accumulator = accumulator;
-    this.#trusted = trusted;
-    this.#waypoint = waypoint;
-  }
-
-  run(bytes: Uint8Array<ArrayBuffer>): ProvenPage {
-    const firstVersion = this.accumulator.leafCount;
+  /** @throws PageError naming version and field */
+  verify(bytes: Uint8Array<ArrayBuffer>): VerifiedPage {
     const startedMs = performance.now();
+    const accumulator = this.#accumulator.clone();
+    const firstVersion = accumulator.leafCount;
+    const spans: number[] = [];
     let hashMs = 0;
     let count = 0;
+    let identity: VerifiedIdentity | undefined;
+    let lastBlockStart: PageCut | undefined;
     let last: EncodedOnChainData | undefined;
-    // Each item is proved before the next is decoded: damage that moves the end of an item is named where it is.
+    // Each item is verified before the next is decoded: damage that moves the end of an item is named where it is.
     for (const item of itemsOf(bytes, firstVersion)) {
       const decodedMs = performance.now();
-      this.#item(item, count, bytes.byteOffset);
+      const version = accumulator.leafCount;
+      checkItem(item, version);
+      if (version === 0n) identity = verifyGenesisItem(item, this.#waypoint);
+      if (beginsBlock(version, item.bytes.events)) lastBlockStart = cutAt(count, accumulator);
+      this.#append(accumulator, item);
+      addSpans(spans, item.bytes, bytes.byteOffset);
       hashMs += performance.now() - decodedMs;
       count += 1;
       last = item;
     }
+    this.#accumulator = accumulator;
     return {
       firstVersion,
       count,
       bytes,
-      spans: Uint32Array.from(this.#spans),
-      lastBlockStart: this.#lastBlockStart,
-      end: cutAt(count, this.accumulator),
+      spans: Uint32Array.from(spans),
+      lastBlockStart,
+      end: cutAt(count, accumulator),
       endsBlock: endsBlock(last!),
-      identity: this.#identity,
+      identity,
       decodeMs: performance.now() - startedMs - hashMs,
       hashMs,
     };
   }
 
-  #item(item: EncodedOnChainData, index: number, pageOffset: number): void {
-    const version = this.accumulator.leafCount;
-    checkItem(item, version);
-    if (version === 0n) this.#identity = proveGenesisItem(item, this.#waypoint);
-    if (beginsBlock(version, item.bytes.events)) {
-      this.#lastBlockStart = cutAt(index, this.accumulator);
-    }
-    this.accumulator.append(transactionInfoHash(item.bytes.info));
-    const root = this.accumulator.rootHash();
-    if (!root.equals(item.data.accumulatorRootHash)) {
-      const said = hex(item.data.accumulatorRootHash);
+  /** Extends the accumulator by an item and compares its root with the item's and with the trusted one. */
+  #append(accumulator: MerkleAccumulator, { bytes, data }: EncodedOnChainData): void {
+    const { version, accumulatorRootHash } = data;
+    accumulator.append(transactionInfoHash(bytes.info));
+    const root = accumulator.rootHash();
+    if (!root.equals(accumulatorRootHash)) {
       throw unproved(
         version,
         'accumulator_root_hash',
-        `the accumulator comes to ${hex(root)}, the feed says ${said}: ` +
+        `the accumulator comes to ${hex(root)}, the feed says ${hex(accumulatorRootHash)}: ` +
           'root or info is not the one of this history',
       );
     }
-    this.#checkTrusted(version, root);
-    this.#addSpans(item, pageOffset);
-  }
-
-  #checkTrusted(version: bigint, root: Buffer): void {
     const trusted = this.#trusted.get(version);
-    if (trusted === undefined || Buffer.compare(trusted, root) === 0) return;
-    throw new PageError(
-      'trust_contradicts',
+    if (trusted === undefined || root.equals(trusted)) return;
+    throw new PageError({
+      code: 'trust_contradicts',
       version,
-      'accumulator_root_hash',
-      `the upstream’s history comes to ${hex(root)}, trusted is ${hex(trusted)}`,
-    );
-  }
-
-  #addSpans({ bytes }: EncodedOnChainData, pageOffset: number): void {
-    const push = (part: Buffer): void => {
-      const start = part.byteOffset - pageOffset;
-      this.#spans.push(start, start + part.length);
-    };
-    push(bytes.whole);
-    push(bytes.info);
-    push(bytes.changes);
-    const { events } = bytes;
-    const eventsStart = (events[0]?.byteOffset ?? pageOffset) - pageOffset;
-    this.#spans.push(events.length, eventsStart);
-    for (const event of events) this.#spans.push(event.byteOffset - pageOffset + event.length);
+      field: 'accumulator_root_hash',
+      detail: `the upstream’s history comes to ${hex(root)}, trusted is ${hex(trusted)}`,
+    });
   }
 }
 
@@ -198,7 +157,7 @@ export function* itemsOf(
     count = reader.length(MIN_ON_CHAIN_DATA_BYTES);
     if (count === 0 || count > MAX_PAGE_ITEMS) {
       const detail = `a page of ${count} items, 1 to ${MAX_PAGE_ITEMS} are taken`;
-      throw new PageError('page_malformed', firstVersion, 'page', detail);
+      throw malformed(firstVersion, 'page', detail);
     }
     for (; index < count; index += 1) {
       itemStart = reader.offset;
@@ -209,7 +168,7 @@ export function* itemsOf(
     if (!(error instanceof BcsError)) throw error;
     const version = firstVersion + BigInt(index);
     const field = index < count ? fieldThatFails(bytes, itemStart) : 'page';
-    throw new PageError('page_malformed', version, field, `does not decode: ${error.message}`);
+    throw malformed(version, field, `does not decode: ${error.message}`);
   }
 }
 
@@ -240,10 +199,7 @@ function fieldThatFails(page: Uint8Array, itemStart: number): PageField {
   return 'page';
 }
 
-/**
- * Checks what an item says of itself: its version, and the three hashes of its info.
- * @throws PageError `page_unproved`
- */
+/** Checks the version of an item, and the three hashes of its info. @throws PageError `page_unproved` */
 export function checkItem({ data, bytes }: EncodedOnChainData, version: bigint): void {
   const { info } = data;
   if (data.version !== version) {
@@ -262,7 +218,7 @@ export function checkItem({ data, bytes }: EncodedOnChainData, version: bigint):
 
 const hashEventNode = nodeHasher('EventAccumulator');
 
-/** Root over the events of a transaction: each level padded on the right when it is odd (§2.7). */
+/** Root over the events of a transaction: an odd level is padded on the right (docs/spec/ledger.md §2.7). */
 function eventRoot(events: readonly Buffer[]): Buffer {
   if (events.length === 0) return ACCUMULATOR_PLACEHOLDER;
   let level = events.map(contractEventHash);
@@ -276,7 +232,7 @@ function eventRoot(events: readonly Buffer[]): Buffer {
   return level[0]!;
 }
 
-/** A node that translates puts events in the place of those that were hashed (§5.8); it is told from damage here. */
+/** A node that translates sends other events than those hashed (docs/spec/ledger.md §5.8): tells that from damage. */
 function eventMismatch(events: readonly Buffer[]): string {
   const plain = 'their root is not the one in the info';
   const translated = events.some((bytes) => {
@@ -290,11 +246,11 @@ function eventMismatch(events: readonly Buffer[]): string {
   );
 }
 
-/** Genesis must be the genesis that its own bytes come to, state and all (§2.7). */
-function proveGenesisItem(
+/** Recomputes genesis from its own bytes, state and all (docs/spec/ledger.md §2.7). */
+function verifyGenesisItem(
   { bytes, data }: EncodedOnChainData,
   waypoint: Waypoint | undefined,
-): ProvenIdentity {
+): VerifiedIdentity {
   const genesis = readGenesisItem(bytes.transaction);
   const proof = proveGenesis(genesis);
   if (!genesis.writeSetBytes.equals(bytes.changes)) {
@@ -308,12 +264,8 @@ function proveGenesisItem(
   }
   if (waypoint !== undefined && !isSameWaypoint(waypoint, proof.waypoint)) {
     const found = formatWaypoint(proof.waypoint);
-    throw new PageError(
-      'waypoint_mismatch',
-      0n,
-      'transaction',
-      `the upstream’s genesis has waypoint ${found}, not ${formatWaypoint(waypoint)}`,
-    );
+    const detail = `the upstream’s genesis has waypoint ${found}, not ${formatWaypoint(waypoint)}`;
+    throw new PageError({ code: 'waypoint_mismatch', version: 0n, field: 'transaction', detail });
   }
   return { chainId: genesis.chainId, genesisWaypointHash: proof.waypoint.hash };
 }
@@ -335,7 +287,11 @@ function endsBlock({ data, bytes }: EncodedOnChainData): boolean {
 }
 
 function unproved(version: bigint, field: PageField, detail: string): PageError {
-  return new PageError('page_unproved', version, field, detail);
+  return new PageError({ code: 'page_unproved', version, field, detail });
+}
+
+function malformed(version: bigint, field: PageField, detail: string): PageError {
+  return new PageError({ code: 'page_malformed', version, field, detail });
 }
 
 function hex(bytes: Uint8Array): string {

@@ -1,7 +1,9 @@
 /**
- * A page that is proved, in the form that passes between threads: the bytes as they came, and where the parts of each
- * version are in them. Both sides are the same program.
+ * A verified page in the form that passes between threads: the bytes as they came, and where the parts of each version
+ * are in them. Both sides are the same program.
  */
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
+import type { OnChainDataBytes } from '../../move/transactions/on-chain-data.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import type { EncodedVersion } from '../chunk-builder.ts';
 
@@ -14,10 +16,10 @@ export interface PageCut {
 }
 
 /** What ledger a page that brings genesis is of. */
-export type ProvenIdentity = Omit<LedgerIdentity, 'keepsTransactions'>;
+export type VerifiedIdentity = Omit<LedgerIdentity, 'keepsTransactions'>;
 
 /** A page whose every byte is covered by its accumulator roots. */
-export interface ProvenPage {
+export interface VerifiedPage {
   readonly firstVersion: bigint;
   readonly count: number;
   /** The page as it came. */
@@ -31,14 +33,25 @@ export interface ProvenPage {
   /** Whether the last version is one that only ends a block. */
   readonly endsBlock: boolean;
   /** With version 0. */
-  readonly identity: ProvenIdentity | undefined;
-  /** Time spent, in milliseconds. */
+  readonly identity: VerifiedIdentity | undefined;
+  /** Time spent. */
   readonly decodeMs: number;
   readonly hashMs: number;
 }
 
+/** Appends the spans of one version; its parts are views on the page that begins at `pageOffset` of their buffer. */
+export function addSpans(spans: number[], bytes: OnChainDataBytes, pageOffset: number): void {
+  const { whole, info, changes, events } = bytes;
+  for (const part of [whole, info, changes]) {
+    const start = part.byteOffset - pageOffset;
+    spans.push(start, start + part.length);
+  }
+  spans.push(events.length, (events[0]?.byteOffset ?? pageOffset) - pageOffset);
+  for (const event of events) spans.push(event.byteOffset - pageOffset + event.length);
+}
+
 /** The versions of a page, as views on its bytes. */
-export function versionsOf(page: ProvenPage, keepsTransactions: boolean): EncodedVersion[] {
+export function versionsOf(page: VerifiedPage, keepsTransactions: boolean): EncodedVersion[] {
   const { spans } = page;
   const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
   const versions: EncodedVersion[] = [];
@@ -68,10 +81,8 @@ export function versionsOf(page: ProvenPage, keepsTransactions: boolean): Encode
 /** The roots of a cut as the store takes them. */
 export function frozenRootsOf({ frozenRoots }: PageCut): Buffer[] {
   const roots: Buffer[] = [];
-  for (let at = 0; at < frozenRoots.length; at += ROOT_BYTES) {
-    roots.push(Buffer.from(frozenRoots.subarray(at, at + ROOT_BYTES)));
+  for (let at = 0; at < frozenRoots.length; at += HASH_BYTES) {
+    roots.push(Buffer.from(frozenRoots.subarray(at, at + HASH_BYTES)));
   }
   return roots;
 }
-
-const ROOT_BYTES = 32;

@@ -1,0 +1,139 @@
+/**
+ * The one way of chunks into a ledger, for `init`, `sample`, `follow` and `--produce`. Each chunk is translated and
+ * handed to the writer, which makes its rows while the chunk before it is being written.
+ */
+import type { Chunk } from '../store/chunk.ts';
+import type { Head } from '../store/columns/head.ts';
+import { StoreFullError } from '../store/store-error.ts';
+import type { LedgerWriter } from '../store/writer.ts';
+import { ChunkTranslator } from './translate/chunk-translator.ts';
+
+/**
+ * Chunks handed to the writer behind the one that is being written. Making rows takes less time than writing them, so
+ * more would only take memory.
+ */
+const MAX_COMMITS_WAITING = 1;
+
+/** A chunk that is on disk. */
+export interface Commit {
+  readonly head: Head;
+  readonly transactions: number;
+  /** Time spent adding translated events. */
+  readonly translateMs: number;
+  /** From handing the chunk to the writer until it is on disk. */
+  readonly commitMs: number;
+}
+
+/** What a caller wants to hear of, and to decide. */
+export interface CommitterOptions {
+  /** Called after each commit, in order. */
+  readonly onCommit?: (commit: Commit) => void;
+  /**
+   * Called when the disk is full; the same chunks are tried again when it resolves. Absent: a full disk is a failure.
+   */
+  readonly onFullDisk?: (error: StoreFullError) => Promise<void>;
+}
+
+interface PendingCommit {
+  readonly chunk: Chunk;
+  readonly translateMs: number;
+  done: Promise<void>;
+}
+
+/** Commits chunks in order. After a failure it is of no more use. */
+export class Committer {
+  readonly #writer: LedgerWriter;
+  readonly #options: CommitterOptions;
+  readonly #translator: ChunkTranslator;
+  #pending: PendingCommit[] = [];
+  /** The first failure, which every later call throws again. */
+  #failure: { readonly reason: unknown } | undefined;
+
+  constructor(writer: LedgerWriter, options: CommitterOptions = {}) {
+    this.#writer = writer;
+    this.#options = options;
+    this.#translator = new ChunkTranslator(writer.reader);
+  }
+
+  /**
+   * Translates a chunk and hands it to the writer; waits while enough chunks are pending.
+   * @throws what the writer throws, also for chunks pushed before: of several failures the first
+   */
+  async push(chunk: Chunk): Promise<void> {
+    this.#throwFailure();
+    const startedMs = performance.now();
+    const translated = await this.#translator.translate(chunk);
+    const translateMs = performance.now() - startedMs;
+    this.#pending.push({
+      chunk: translated,
+      translateMs,
+      done: this.#append(translated, translateMs),
+    });
+    while (this.#pending.length > MAX_COMMITS_WAITING) await this.#settleFirst();
+  }
+
+  /** Resolves when everything pushed is on disk. @throws the first failure, when all pending chunks have settled */
+  async drain(): Promise<void> {
+    while (this.#pending.length > 0) await this.#settleFirst();
+    this.#throwFailure();
+  }
+
+  /**
+   * Commits all chunks. @returns the head when they are on disk
+   * @throws what the chunks or the writer throw; everything reported before is on disk
+   */
+  async pushAll(chunks: AsyncIterable<Chunk> | Iterable<Chunk>): Promise<Head | undefined> {
+    try {
+      for await (const chunk of chunks) await this.push(chunk);
+    } catch (reason) {
+      this.#failure ??= { reason };
+    }
+    await this.drain();
+    return this.#writer.head;
+  }
+
+  #append(chunk: Chunk, translateMs: number): Promise<void> {
+    const startedMs = performance.now();
+    const done = this.#writer.append(chunk).then(({ head }) => {
+      const commitMs = performance.now() - startedMs;
+      this.#translator.forget(head.version);
+      const transactions = chunk.transactions.length;
+      this.#options.onCommit?.({ head, transactions, translateMs, commitMs });
+    });
+    // Awaited by #settleFirst; until then a failure is not "unhandled".
+    done.catch(() => undefined);
+    return done;
+  }
+
+  async #settleFirst(): Promise<void> {
+    try {
+      await this.#pending[0]!.done;
+      this.#pending.shift();
+    } catch (error) {
+      // Chunks behind it fail too, because they do not continue the ledger.
+      await Promise.allSettled(this.#pending.map(({ done }) => done));
+      await this.#retry(error);
+    }
+  }
+
+  /** Waits for a full disk where the caller wants that, and appends all pending chunks again. @throws the failure */
+  async #retry(error: unknown): Promise<void> {
+    const { onFullDisk } = this.#options;
+    try {
+      if (this.#failure !== undefined || onFullDisk === undefined) throw error;
+      if (!(error instanceof StoreFullError)) throw error;
+      await onFullDisk(error);
+    } catch (reason) {
+      this.#failure ??= { reason };
+      this.#pending = [];
+      throw this.#failure.reason;
+    }
+    for (const pending of this.#pending) {
+      pending.done = this.#append(pending.chunk, pending.translateMs);
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.reason;
+  }
+}

@@ -1,0 +1,116 @@
+/** Compares an upstream with what is known already: the ledger here, and roots from elsewhere (`--trust`). */
+
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
+import { readOnChainData } from '../../move/transactions/on-chain-data.ts';
+import { parseWaypoint } from '../../move/transactions/waypoint.ts';
+import type { Head } from '../../store/columns/head.ts';
+import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { StoreView } from '../../store/view.ts';
+import { type FeedClient, MAX_PAGE_BYTES, type UpstreamState } from './feed-client.ts';
+import { FeedError, PageError } from './feed-error.ts';
+import { checkItem, itemsOf, type TrustedRoot } from './page-verifier.ts';
+
+/** @throws FeedError `other_chain` when the upstream names another chain than this ledger's */
+export function checkChain(identity: LedgerIdentity, { chainId }: UpstreamState): void {
+  if (chainId === undefined || chainId === identity.chainId) return;
+  throw new FeedError(
+    'other_chain',
+    `the upstream is of chain ${chainId}, the ledger here of chain ${identity.chainId}: ` +
+      'nothing was taken from it',
+  );
+}
+
+/**
+ * Compares the newest version that both have: its info, which covers its transaction, events and writes, and at our
+ * head the root, which covers every version before it.
+ * @throws FeedError `upstream_pruned` when the upstream no longer has the version that comes next here;
+ *   `history_contradicts`; PageError for an item that does not match its own hashes
+ */
+export async function checkHistory(
+  client: FeedClient,
+  store: StoreReader,
+  head: Head,
+  state: UpstreamState,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ledgerVersion = head.version, oldestVersion = 0n } = state;
+  if (head.version + 1n < oldestVersion) {
+    throw new FeedError(
+      'upstream_pruned',
+      `the upstream begins with version ${oldestVersion}, here comes ${head.version + 1n} next: ` +
+        'follow a node that keeps more',
+    );
+  }
+  const isBehind = ledgerVersion < head.version;
+  const version = isBehind ? ledgerVersion : head.version;
+  if (version < oldestVersion) return;
+  const stored = await new StoreView(store, head).transactionInfo(version);
+  // Pruned here: the accumulator is compared with the first page.
+  if (stored === undefined) return;
+  const page = await client.page(version, 1, MAX_PAGE_BYTES, signal);
+  const [item] = itemsOf(page.bytes, version);
+  if (item === undefined) throw new RangeError('a page has one item or more');
+  checkItem(item, version);
+  const sameInfo = item.bytes.info.equals(stored);
+  const sameRoot = isBehind || item.data.accumulatorRootHash.equals(headRoot(head));
+  if (sameInfo && sameRoot) return;
+  const part = sameInfo ? 'accumulator root' : 'transaction info';
+  throw new FeedError(
+    'history_contradicts',
+    `the upstream’s history is another one: at version ${version} its ${part} differs from the ` +
+      'one here; nothing was taken from it',
+  );
+}
+
+/**
+ * Reads `VERSION:ROOT`, the root in 64 hex digits: the form of a waypoint, though the hash is another one.
+ * @throws WaypointTextError
+ */
+export function parseTrustedRoot(text: string): TrustedRoot {
+  const { version, hash } = parseWaypoint(text);
+  return { version, root: hash };
+}
+
+/**
+ * Compares trusted roots of versions that are in the store already.
+ * @returns those that can no longer be compared, because their transactions are not stored
+ * @throws PageError `trust_contradicts`
+ */
+export async function checkStoredRoots(
+  store: StoreReader,
+  head: Head,
+  trustedRoots: readonly TrustedRoot[],
+): Promise<TrustedRoot[]> {
+  const incomparable: TrustedRoot[] = [];
+  for (const trusted of trustedRoots) {
+    const { version } = trusted;
+    if (version > head.version) continue;
+    const root = await storedRoot(store, head, version);
+    if (root === undefined) incomparable.push(trusted);
+    else if (!root.equals(trusted.root)) {
+      const trustedHex = Buffer.from(trusted.root).toString('hex');
+      const detail = `the ledger here comes to ${root.toString('hex')}, trusted is ${trustedHex}`;
+      const field = 'accumulator_root_hash';
+      throw new PageError({ code: 'trust_contradicts', version, field, detail });
+    }
+  }
+  return incomparable;
+}
+
+async function storedRoot(
+  store: StoreReader,
+  head: Head,
+  version: bigint,
+): Promise<Buffer | undefined> {
+  if (version === head.version) return headRoot(head);
+  const [item] = await new StoreView(store, head).transactions(version, 1);
+  if (item === undefined) return undefined;
+  return readOnChainData(new BcsReader(item)).data.accumulatorRootHash;
+}
+
+/** The root of a ledger's accumulator at its head. */
+function headRoot({ version, frozenRoots }: Head): Buffer {
+  return new MerkleAccumulator('TransactionAccumulator', version + 1n, frozenRoots).rootHash();
+}

@@ -1,0 +1,27 @@
+/** Verifies pages in a thread of its own, for verifier.ts. Pages change hands without being copied. */
+import { parentPort } from 'node:worker_threads';
+import { PageError, type PageFault } from './feed-error.ts';
+import { PageVerifier, type VerifierStart } from './page-verifier.ts';
+import type { VerifiedPage } from './verified-page.ts';
+
+/** A request to the thread: where to continue from (not answered), or a page (answered in order). */
+export type VerifierRequest = VerifierStart | Uint8Array<ArrayBuffer>;
+
+/** The answer for one page. */
+export type VerifierAnswer = VerifiedPage | { readonly fault: PageFault };
+
+let verifier: PageVerifier | undefined;
+
+parentPort?.on('message', (request: VerifierRequest) => {
+  if (!(request instanceof Uint8Array)) {
+    verifier = new PageVerifier(request);
+    return;
+  }
+  try {
+    const page: VerifierAnswer = verifier!.verify(request);
+    parentPort!.postMessage(page, [page.bytes.buffer, page.spans.buffer]);
+  } catch (error) {
+    if (!(error instanceof PageError)) throw error;
+    parentPort!.postMessage({ fault: error.fault } satisfies VerifierAnswer);
+  }
+});

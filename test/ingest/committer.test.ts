@@ -1,0 +1,103 @@
+/** The commit pipeline: order, failures, and a store that is full for some of the commits. */
+import { describe, expect, it } from 'vitest';
+import { type Commit, Committer } from '../../src/ingest/committer.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import type { Batch } from '../../src/store/batch.ts';
+import type { Chunk } from '../../src/store/chunk.ts';
+import type { Head } from '../../src/store/columns/head.ts';
+import { StoreFullError } from '../../src/store/store-error.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+
+/** Has no room for chosen commits, counted from 0. */
+class SmallStore extends MemoryStore {
+  readonly #refused: ReadonlySet<number>;
+  #commits = 0;
+
+  constructor(refused: readonly number[]) {
+    super({ answers: 'later' });
+    this.#refused = new Set(refused);
+  }
+
+  override async commit(batch: Batch): Promise<void> {
+    const commit = this.#commits;
+    this.#commits += 1;
+    if (this.#refused.has(commit)) throw new StoreFullError('here', batch.byteLength, 0);
+    await super.commit(batch);
+  }
+}
+
+const CHUNKS: readonly Chunk[] = [
+  ...sampleChunks({ seed: 3, transactions: 300, accounts: 20, chunkTransactions: 30 }),
+].slice(0, 8);
+
+const LAST = CHUNKS.at(-1)!;
+const LAST_VERSION = LAST.firstVersion + BigInt(LAST.transactions.length) - 1n;
+
+/** Pushes all chunks, whatever happens. @returns what each push and the drain ended with */
+async function pushAll(committer: Committer): Promise<unknown[]> {
+  const outcomes: unknown[] = [];
+  for (const chunk of CHUNKS) outcomes.push(await committer.push(chunk).catch((error) => error));
+  outcomes.push(await committer.drain().catch((error) => error));
+  return outcomes;
+}
+
+describe('commits', () => {
+  it.each(CHUNKS.map((_, index) => index))(
+    'fail when commit %i finds the disk full',
+    async (refused) => {
+      const store = new SmallStore([refused]);
+      const writer = await LedgerWriter.open(store);
+      const heads: Head[] = [];
+      const onCommit = ({ head }: Commit) => heads.push(head);
+      const outcomes = await pushAll(new Committer(writer, { onCommit }));
+      // Chunks behind it do not continue the ledger; the failure that is reported is the full disk.
+      const failures = outcomes.filter((outcome) => outcome !== undefined);
+      expect(failures.length).toBeGreaterThan(0);
+      expect(new Set(failures).size).toBe(1);
+      expect(failures[0]).toMatchObject({ code: 'store_full' });
+      expect(outcomes.at(-1)).toBe(failures[0]);
+      expect(heads).toHaveLength(refused);
+      expect(writer.head?.version).toBe(heads.at(-1)?.version);
+      // With space a new committer continues where the ledger ends.
+      await new Committer(writer, { onCommit }).pushAll(CHUNKS.slice(refused));
+      expect(heads).toHaveLength(CHUNKS.length);
+      expect(writer.head?.version).toBe(LAST_VERSION);
+    },
+  );
+
+  it.each(CHUNKS.map((_, index) => index))('wait when commit %i finds it full', async (refused) => {
+    // The chunk behind it fails before it reaches the store: the next two commits are attempts of the same chunk.
+    const store = new SmallStore([refused, refused + 1, refused + 2]);
+    const writer = await LedgerWriter.open(store);
+    const heads: Head[] = [];
+    const waits: StoreFullError[] = [];
+    const committer = new Committer(writer, {
+      onCommit: ({ head }) => heads.push(head),
+      onFullDisk: async (error) => void waits.push(error),
+    });
+    expect((await committer.pushAll(CHUNKS))?.version).toBe(LAST_VERSION);
+    expect(waits).toHaveLength(3);
+    expect(heads).toHaveLength(CHUNKS.length);
+  });
+
+  it('end with the reason when nobody waits any more', async () => {
+    const writer = await LedgerWriter.open(new SmallStore([2]));
+    const reason = new Error('stopped');
+    const committer = new Committer(writer, { onFullDisk: () => Promise.reject(reason) });
+    await expect(committer.pushAll(CHUNKS)).rejects.toBe(reason);
+    await expect(committer.drain()).rejects.toBe(reason);
+    expect(writer.head?.version).toBe(CHUNKS[2]!.firstVersion - 1n);
+  });
+
+  it('of chunks that end in a failure are on disk before it is thrown', async () => {
+    const writer = await LedgerWriter.open(new SmallStore([]));
+    const failure = new Error('no more chunks');
+    function* failing() {
+      yield* CHUNKS.slice(0, 3);
+      throw failure;
+    }
+    await expect(new Committer(writer).pushAll(failing())).rejects.toBe(failure);
+    expect(writer.head?.version).toBe(CHUNKS[3]!.firstVersion - 1n);
+  });
+});
