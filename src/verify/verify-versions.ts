@@ -6,8 +6,7 @@
  * have written must be there.
  */
 
-import { ChunkBuilder } from '../ingest/chunk-builder.ts';
-import { ChunkDataError } from '../ingest/chunk-builder.ts';
+import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
 import { checkItem } from '../ingest/feed/page-verifier.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';

@@ -3,7 +3,7 @@
  * are in them. Both sides are the same program.
  */
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
-import type { OnChainDataBytes } from '../../move/transactions/on-chain-data.ts';
+import type { EncodedOnChainData } from '../../move/transactions/on-chain-data.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import type { EncodedVersion } from '../chunk-builder.ts';
 
@@ -40,7 +40,11 @@ export interface VerifiedPage {
 }
 
 /** Appends the spans of one version; its parts are views on the page that begins at `pageOffset` of their buffer. */
-export function addSpans(spans: number[], bytes: OnChainDataBytes, pageOffset: number): void {
+export function addSpans(
+  spans: number[],
+  bytes: EncodedOnChainData['bytes'],
+  pageOffset: number,
+): void {
   const { whole, info, changes, events } = bytes;
   for (const part of [whole, info, changes]) {
     const start = part.byteOffset - pageOffset;
