@@ -6,7 +6,6 @@
  */
 
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import { encodeTransaction } from '../move/transactions/transaction.ts';
 import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
 import { ADDRESS_ZERO } from '../move/types/address.ts';
 import { FAUCET_ACCOUNT } from './accounts.ts';
@@ -21,6 +20,7 @@ import {
   epochEnd,
   hasAuxiliaryInfo,
 } from './history/block-transactions.ts';
+import { encodeBlockTransaction } from './history/block-writers.ts';
 import type { Outcome } from './history/recorder.ts';
 import { buildTransaction, GAS_UNIT_PRICE } from './history/submission.ts';
 import { derivedBytes } from './random.ts';
@@ -150,10 +150,10 @@ export class SampleLedger {
     for (const info of this.#sample.assetInfos) info.update(this.#effects);
     const byValidators = endsEpoch && endsByValidators(header.epoch);
     if (endsEpoch && !byValidators) this.#reconfigure();
-    this.#finish(header, () => encodeTransaction(blockStart(seed, header)));
+    this.#finish(header, () => encodeBlockTransaction(blockStart(seed, header)));
     if (!byValidators) return;
     this.#reconfigure();
-    this.#finish(header, () => encodeTransaction(epochEnd(seed, header)));
+    this.#finish(header, () => encodeBlockTransaction(epochEnd(seed, header)));
   }
 
   #reconfigure(): void {
@@ -208,7 +208,7 @@ export class SampleLedger {
       proposerIndex: chain.validators.findIndex(({ address }) => address === header.proposer),
       hotKeys,
     });
-    this.#finish(header, () => encodeTransaction(transaction), 0, SUCCESS, writeSet);
+    this.#finish(header, () => encodeBlockTransaction(transaction), 0, SUCCESS, writeSet);
   }
 
   /** Makes a version of what the transaction did. */

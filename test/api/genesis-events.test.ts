@@ -1,8 +1,9 @@
 /** Every event of a genesis that is in a stream is served by it, as the file has it. */
 import { expect, it } from 'vitest';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { readVersionedEvents, type StreamEvent } from '../../src/move/transactions/event.ts';
+import type { StreamEvent } from '../../src/move/transactions/event.ts';
 import { formatTypeTag } from '../../src/move/types/type-tag.ts';
+import { readVersionedEvents } from '../move/transactions/wire-answers.ts';
 import { type FileEvent, shortAddress, typeName } from './genesis-file.ts';
 import { renderEventData } from './genesis-rendering.ts';
 import { ALL_NETWORKS, describeServed, expectBytes } from './genesis-served.ts';

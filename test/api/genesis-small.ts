@@ -16,8 +16,6 @@ import {
   coinStoreTag,
   FUNGIBLE_STORE_TAG,
   frameworkTag,
-  NEW_BLOCK_EVENT_TAG,
-  NEW_EPOCH_EVENT_TAG,
   OBJECT_CORE_TAG,
   OBJECT_GROUP_TAG,
 } from '../../src/move/types/framework-tag.ts';
@@ -38,6 +36,7 @@ import {
 import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { genesisFile, NEEDED_WRITES } from '../ingest/small-genesis.ts';
 import { ledgerOf } from '../ledger/encode-modules.ts';
+import { NEW_BLOCK_EVENT_TAG, NEW_EPOCH_EVENT_TAG } from '../move/values/framework-codecs.ts';
 
 const U64_MAX = 2n ** 64n - 1n;
 const METADATA = padAddress('a');

@@ -9,16 +9,15 @@ import { apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import {
-  decodeOnChainDataPage,
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
-  readTransactionData,
 } from '../../src/move/transactions/on-chain-data.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { decodeOnChainDataPage, readTransactionData } from '../move/transactions/wire-answers.ts';
 import {
   blockHash,
   type ContentLedger,

@@ -2,18 +2,21 @@
 import fc from 'fast-check';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
-import { contractEventHash, writeContractEvent } from '../../src/move/transactions/event.ts';
-import {
-  type TransactionOnChainData,
-  writeOnChainData,
-} from '../../src/move/transactions/on-chain-data.ts';
-import { encodeTransaction, transactionHash } from '../../src/move/transactions/transaction.ts';
+import { contractEventHash } from '../../src/move/transactions/event.ts';
+import type { TransactionOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { transactionHash } from '../../src/move/transactions/transaction.ts';
 import {
   encodeTransactionInfo,
   transactionInfoHash,
 } from '../../src/move/transactions/transaction-info.ts';
-import { writeSetHash, writeWriteSet } from '../../src/move/transactions/write-set.ts';
+import { writeSetHash } from '../../src/move/transactions/write-set.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
+import {
+  encodeTransaction,
+  writeContractEvent,
+  writeOnChainData,
+  writeWriteSet,
+} from '../move/transactions/wire-writers.ts';
 
 /** Pages whose every byte fits its hashes. */
 export interface MadePage {

@@ -15,9 +15,9 @@ import { GenesisError } from '../../src/ingest/genesis/genesis-error.ts';
 import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatWaypoint } from '../../src/move/transactions/waypoint.ts';
-import { writeWrites } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { MAX_TYPE_TAGS } from '../../src/move/types/type-tag.ts';
+import { writeWrites } from '../move/transactions/wire-writers.ts';
 import { NEEDED_WRITES } from './small-genesis.ts';
 
 const MB = 1_000_000;

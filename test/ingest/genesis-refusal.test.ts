@@ -17,12 +17,12 @@ import {
 } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { BcsWriter } from '../../src/move/bcs/bcs-writer.ts';
 import { SPARSE_MERKLE_PLACEHOLDER } from '../../src/move/crypto/sparse-merkle.ts';
-import { encodeTransaction } from '../../src/move/transactions/transaction.ts';
 import { formatWaypoint, parseWaypoint } from '../../src/move/transactions/waypoint.ts';
 import type { WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, ADDRESS_ZERO, padAddress } from '../../src/move/types/address.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../src/move/types/framework-tag.ts';
 import { resourceStateKey } from '../../src/move/types/state-key.ts';
+import { encodeTransaction } from '../move/transactions/wire-writers.ts';
 import { Random, testSeed } from '../random.ts';
 import { EVENTS, genesisFile, genesisFileOf, NEEDED_WRITES, ODD_WRITES } from './small-genesis.ts';
 

@@ -9,15 +9,9 @@ import {
 } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { sha3 } from '../../src/move/crypto/hash.ts';
-import {
-  type ContractEvent,
-  contractEventHash,
-  writeContractEvent,
-} from '../../src/move/transactions/event.ts';
-import { encodeTransaction } from '../../src/move/transactions/transaction.ts';
+import { type ContractEvent, contractEventHash } from '../../src/move/transactions/event.ts';
 import { validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
 import { formatWaypoint, parseWaypoint } from '../../src/move/transactions/waypoint.ts';
-import { writeWrites } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import {
   NATIVE_METADATA_ADDRESS,
@@ -25,8 +19,6 @@ import {
 } from '../../src/move/types/derived-address.ts';
 import {
   APTOS_COIN_TAG,
-  BLOCK_RESOURCE_TAG,
-  CONFIGURATION_TAG,
   coinStoreTag,
   FEATURES_TAG,
   FUNGIBLE_STORE_TAG,
@@ -46,9 +38,7 @@ import {
 } from '../../src/move/types/state-key.ts';
 import { formatStructTag, formatTypeTag, type StructTag } from '../../src/move/types/type-tag.ts';
 import {
-  blockResourceCodec,
   coinStoreCodec,
-  configurationCodec,
   featuresCodec,
   fungibleStoreCodec,
   isFeatureEnabled,
@@ -56,6 +46,17 @@ import {
   newEpochEventCodec,
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
+import {
+  encodeTransaction,
+  writeContractEvent,
+  writeWrites,
+} from '../move/transactions/wire-writers.ts';
+import {
+  BLOCK_RESOURCE_TAG,
+  blockResourceCodec,
+  CONFIGURATION_TAG,
+  configurationCodec,
+} from '../move/values/framework-codecs.ts';
 
 const shared = new URL('../../../shared/genesis/', import.meta.url);
 const isPresent = existsSync(shared);

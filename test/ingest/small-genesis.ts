@@ -1,14 +1,12 @@
 /** A genesis of a few writes, made by hand, for tests that need no real one. */
 
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
-import { encodeTransaction } from '../../src/move/transactions/transaction.ts';
 import { validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
 import type { WriteSet, WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import {
   CHAIN_ID_TAG,
   frameworkTag,
-  NEW_EPOCH_EVENT_TAG,
   OBJECT_GROUP_TAG,
   VALIDATOR_SET_TAG,
 } from '../../src/move/types/framework-tag.ts';
@@ -20,6 +18,8 @@ import {
   resourceStateKey,
 } from '../../src/move/types/state-key.ts';
 import { chainIdCodec } from '../../src/move/values/framework-resource.ts';
+import { encodeTransaction } from '../move/transactions/wire-writers.ts';
+import { NEW_EPOCH_EVENT_TAG } from '../move/values/framework-codecs.ts';
 
 /** The two resources without which there is no waypoint. */
 export const NEEDED_WRITES: readonly WriteSetEntry[] = [

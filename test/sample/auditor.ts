@@ -9,12 +9,11 @@ import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import type { AccountAuthenticator } from '../../src/move/crypto/authenticator.ts';
-import { domainSeed } from '../../src/move/crypto/hash.ts';
+import { domainSeed, sha3 } from '../../src/move/crypto/hash.ts';
 import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
   type EncodedOnChainData,
   readOnChainData,
-  writeOnChainData,
 } from '../../src/move/transactions/on-chain-data.ts';
 import { transactionHash } from '../../src/move/transactions/transaction.ts';
 import {
@@ -28,13 +27,13 @@ import {
 } from '../../src/move/transactions/user-transaction.ts';
 import { writeSetHash } from '../../src/move/transactions/write-set.ts';
 import type { Address } from '../../src/move/types/address.ts';
-import { ed25519AccountAddress } from '../../src/move/types/derived-address.ts';
 import { ACCOUNT_TAG } from '../../src/move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
 import { accountCodec } from '../../src/move/values/framework-resource.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
+import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 
 /** Plain comparison: `expect` would take most of the time of a hundred thousand of them. */
 function assertSame(actual: unknown, expected: unknown, what: string): void {
@@ -204,7 +203,7 @@ export class Auditor {
       throw new Error(`the signature of ${address} does not verify`);
     }
     const { authenticationKey } = this.#account(address);
-    const expected = ed25519AccountAddress(publicKey);
+    const expected = sha3(Buffer.concat([publicKey, Buffer.of(0)])).toString('hex');
     assertSame(authenticationKey.toString('hex'), expected, `authentication key of ${address}`);
     this.signatures += 1;
   }

@@ -4,16 +4,13 @@
  */
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
+import { readSizedBytes } from '../bcs/fixed-bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import {
   type MultiEd25519PublicKey,
   type MultiEd25519Signature,
   readMultiEd25519PublicKey,
   readMultiEd25519Signature,
-  writeMultiEd25519PublicKey,
-  writeMultiEd25519Signature,
 } from './multi-ed25519.ts';
 import {
   type AnyPublicKey,
@@ -22,8 +19,6 @@ import {
   readAnyPublicKey,
   readAnySignature,
   SIGNATURE_BYTES,
-  writeAnyPublicKey,
-  writeAnySignature,
 } from './public-key.ts';
 
 interface Ed25519Authenticator {
@@ -119,45 +114,11 @@ export function readTransactionAuthenticator(reader: BcsReader): TransactionAuth
   }
 }
 
-/** Writes a transaction authenticator. */
-export function writeTransactionAuthenticator(
-  writer: BcsWriter,
-  authenticator: TransactionAuthenticator,
-): void {
-  switch (authenticator.kind) {
-    case 'ed25519':
-      writeEd25519(writer, authenticator);
-      return;
-    case 'multiEd25519':
-      writeMultiEd25519(writer, authenticator);
-      return;
-    case 'multiAgent':
-      writer.uleb32(2);
-      writeSecondarySigners(writer, authenticator);
-      return;
-    case 'feePayer':
-      writer.uleb32(3);
-      writeSecondarySigners(writer, authenticator);
-      writer.address(authenticator.feePayerAddress);
-      writeAccountAuthenticator(writer, authenticator.feePayer);
-      return;
-    case 'singleSender':
-      writer.uleb32(4);
-      writeAccountAuthenticator(writer, authenticator.sender);
-  }
-}
-
 function readSecondarySigners(reader: BcsReader): SecondarySigners {
   const sender = readAccountAuthenticator(reader);
   const secondarySignerAddresses = reader.vector(ADDRESS_BYTES, (inner) => inner.address());
   const secondarySigners = reader.vector(MIN_AUTHENTICATOR_BYTES, readAccountAuthenticator);
   return { sender, secondarySignerAddresses, secondarySigners };
-}
-
-function writeSecondarySigners(writer: BcsWriter, signers: SecondarySigners): void {
-  writeAccountAuthenticator(writer, signers.sender);
-  writer.vector(signers.secondarySignerAddresses, (inner, address) => inner.address(address));
-  writer.vector(signers.secondarySigners, writeAccountAuthenticator);
 }
 
 /** Reads an account authenticator. @throws BcsError */
@@ -190,62 +151,15 @@ export function readAccountAuthenticator(reader: BcsReader): AccountAuthenticato
   }
 }
 
-/** Writes an account authenticator. */
-export function writeAccountAuthenticator(
-  writer: BcsWriter,
-  authenticator: AccountAuthenticator,
-): void {
-  switch (authenticator.kind) {
-    case 'ed25519':
-      writeEd25519(writer, authenticator);
-      return;
-    case 'multiEd25519':
-      writeMultiEd25519(writer, authenticator);
-      return;
-    case 'singleKey':
-      writer.uleb32(2);
-      writeAnyPublicKey(writer, authenticator.publicKey);
-      writeAnySignature(writer, authenticator.signature);
-      return;
-    case 'multiKey':
-      writer.uleb32(3);
-      writer.vector(authenticator.publicKeys, writeAnyPublicKey);
-      writer.u8(authenticator.signaturesRequired);
-      writer.vector(authenticator.signatures, writeAnySignature);
-      writer.bytes(authenticator.bitmap);
-      return;
-    case 'noAccount':
-      writer.uleb32(4);
-      return;
-    case 'abstract':
-      writer.uleb32(5).address(authenticator.moduleAddress);
-      writer.string(authenticator.moduleName).string(authenticator.functionName);
-      writeAbstractData(writer, authenticator.data);
-  }
-}
-
 function readEd25519(reader: BcsReader): Ed25519Authenticator {
   const publicKey = readSizedBytes(reader, PUBLIC_KEY_BYTES.ed25519, 'ed25519 public key');
   const signature = readSizedBytes(reader, SIGNATURE_BYTES.ed25519, 'ed25519 signature');
   return { kind: 'ed25519', publicKey, signature };
 }
 
-// Both kinds of authenticator number the two plain schemes alike.
-function writeEd25519(writer: BcsWriter, { publicKey, signature }: Ed25519Authenticator): void {
-  writer.uleb32(0);
-  writeSizedBytes(writer, publicKey, PUBLIC_KEY_BYTES.ed25519, 'ed25519 public key');
-  writeSizedBytes(writer, signature, SIGNATURE_BYTES.ed25519, 'ed25519 signature');
-}
-
 function readMultiEd25519(reader: BcsReader): MultiEd25519Authenticator {
   const publicKey = readMultiEd25519PublicKey(reader);
   return { kind: 'multiEd25519', publicKey, signature: readMultiEd25519Signature(reader) };
-}
-
-function writeMultiEd25519(writer: BcsWriter, authenticator: MultiEd25519Authenticator): void {
-  writer.uleb32(1);
-  writeMultiEd25519PublicKey(writer, authenticator.publicKey);
-  writeMultiEd25519Signature(writer, authenticator.signature);
 }
 
 function readAbstractData(reader: BcsReader): AbstractAuthenticationData {
@@ -254,10 +168,4 @@ function readAbstractData(reader: BcsReader): AbstractAuthenticationData {
   const signature = reader.bytes();
   if (variant === 0) return { kind: 'v1', signingMessageDigest, signature };
   return { kind: 'derivableV1', signingMessageDigest, signature, publicKey: reader.bytes() };
-}
-
-function writeAbstractData(writer: BcsWriter, data: AbstractAuthenticationData): void {
-  writer.uleb32(data.kind === 'v1' ? 0 : 1);
-  writer.bytes(data.signingMessageDigest).bytes(data.signature);
-  if (data.kind === 'derivableV1') writer.bytes(data.publicKey);
 }

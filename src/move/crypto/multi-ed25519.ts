@@ -3,7 +3,6 @@
  * §3.4).
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
 
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -41,22 +40,6 @@ export function readMultiEd25519PublicKey(reader: BcsReader): MultiEd25519Public
   return { keys: chunks(bytes, KEY_BYTES, count), threshold };
 }
 
-/** Writes keys and threshold. @throws RangeError when their numbers do not fit together. */
-export function writeMultiEd25519PublicKey(writer: BcsWriter, key: MultiEd25519PublicKey): void {
-  writer.bytes(multiEd25519KeyBytes(key));
-}
-
-/**
- * The keys and the threshold as one byte string, without length.
- * @throws RangeError like the writer.
- */
-export function multiEd25519KeyBytes({ keys, threshold }: MultiEd25519PublicKey): Buffer {
-  if (!isKeyCount(keys.length, threshold)) {
-    throw new RangeError(`${keys.length} Ed25519 keys with threshold ${threshold}`);
-  }
-  return joinChunks(keys, KEY_BYTES, Buffer.of(threshold));
-}
-
 function isKeyCount(count: number, threshold: number): boolean {
   return count <= MAX_MULTI_ED25519_KEYS && threshold >= 1 && threshold <= count;
 }
@@ -78,17 +61,6 @@ export function readMultiEd25519Signature(reader: BcsReader): MultiEd25519Signat
   return { signatures: chunks(bytes, SIGNATURE_BYTES, count), bitmap };
 }
 
-/** Writes signatures and bitmap. @throws RangeError when their numbers do not fit together. */
-export function writeMultiEd25519Signature(
-  writer: BcsWriter,
-  { signatures, bitmap }: MultiEd25519Signature,
-): void {
-  if (!isSignatureCount(signatures.length, bitmap)) {
-    throw new RangeError(`${signatures.length} signatures, bitmap ${bitmap.toString('hex')}`);
-  }
-  writer.bytes(joinChunks(signatures, SIGNATURE_BYTES, bitmap));
-}
-
 function isSignatureCount(count: number, bitmap: Uint8Array): boolean {
   if (bitmap.length !== BITMAP_BYTES || count === 0) return false;
   let bits = 0;
@@ -100,10 +72,4 @@ function chunks(bytes: Buffer, byteLength: number, count: number): Buffer[] {
   return Array.from({ length: count }, (_, index) =>
     bytes.subarray(index * byteLength, (index + 1) * byteLength),
   );
-}
-
-function joinChunks(parts: readonly Buffer[], byteLength: number, tail: Uint8Array): Buffer {
-  const odd = parts.find((part) => part.length !== byteLength);
-  if (odd !== undefined) throw new RangeError(`part of ${odd.length} bytes, not ${byteLength}`);
-  return Buffer.concat([...parts, tail]);
 }

@@ -3,8 +3,7 @@
  * accounts and pass keys (docs/spec/ledger.md §3.4). Nothing is verified here.
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import { readSizedBytes, writeFixedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
+import { readSizedBytes } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
 
 /** Schemes whose public keys are plain bytes. */
@@ -55,41 +54,12 @@ export function readAnyPublicKey(reader: BcsReader): AnyPublicKey {
   return { kind, bytes: readSizedBytes(reader, PUBLIC_KEY_BYTES[kind], `${kind} public key`) };
 }
 
-/** Writes a public key. @throws RangeError for a key of another size than its scheme's. */
-export function writeAnyPublicKey(writer: BcsWriter, key: AnyPublicKey): void {
-  writer.uleb32(KEY_KINDS.indexOf(key.kind));
-  if (key.kind === 'keyless') {
-    writeKeylessPublicKey(writer, key.key);
-    return;
-  }
-  if (key.kind === 'federatedKeyless') {
-    writeFederatedKeylessPublicKey(writer, key.key);
-    return;
-  }
-  writeSizedBytes(writer, key.bytes, PUBLIC_KEY_BYTES[key.kind], `${key.kind} public key`);
-}
-
 /** Reads a signature. @throws BcsError, also for a signature of another size than its scheme's. */
 export function readAnySignature(reader: BcsReader): AnySignature {
   const kind = SIGNATURE_KINDS[reader.variant(SIGNATURE_KINDS.length, 'AnySignature')]!;
   if (kind === 'webAuthn') return { kind, assertion: readWebAuthnAssertion(reader) };
   if (kind === 'keyless') return { kind, signature: readKeylessSignature(reader) };
   return { kind, bytes: readSizedBytes(reader, SIGNATURE_BYTES[kind], `${kind} signature`) };
-}
-
-/** Writes a signature. @throws RangeError for a signature of another size than its scheme's. */
-export function writeAnySignature(writer: BcsWriter, signature: AnySignature): void {
-  writer.uleb32(SIGNATURE_KINDS.indexOf(signature.kind));
-  if (signature.kind === 'webAuthn') {
-    writeWebAuthnAssertion(writer, signature.assertion);
-    return;
-  }
-  if (signature.kind === 'keyless') {
-    writeKeylessSignature(writer, signature.signature);
-    return;
-  }
-  const byteLength = SIGNATURE_BYTES[signature.kind];
-  writeSizedBytes(writer, signature.bytes, byteLength, `${signature.kind} signature`);
 }
 
 const ED25519_KEY_BYTES = 32;
@@ -165,21 +135,10 @@ function readKeylessPublicKey(reader: BcsReader): KeylessPublicKey {
   return { issuer, identityCommitment: reader.bytes() };
 }
 
-/** Writes a keyless public key. */
-function writeKeylessPublicKey(writer: BcsWriter, key: KeylessPublicKey): void {
-  writer.string(key.issuer).bytes(key.identityCommitment);
-}
-
 /** Reads a federated keyless public key. @throws BcsError */
 function readFederatedKeylessPublicKey(reader: BcsReader): FederatedKeylessPublicKey {
   const jwkAddress = reader.address();
   return { jwkAddress, ...readKeylessPublicKey(reader) };
-}
-
-/** Writes a federated keyless public key. */
-function writeFederatedKeylessPublicKey(writer: BcsWriter, key: FederatedKeylessPublicKey): void {
-  writer.address(key.jwkAddress);
-  writeKeylessPublicKey(writer, key);
 }
 
 /** Reads a keyless signature. @throws BcsError */
@@ -191,14 +150,6 @@ function readKeylessSignature(reader: BcsReader): KeylessSignature {
     ephemeralPublicKey: readEphemeralPublicKey(reader),
     ephemeralSignature: readEphemeralSignature(reader),
   };
-}
-
-/** Writes a keyless signature. */
-function writeKeylessSignature(writer: BcsWriter, signature: KeylessSignature): void {
-  writeCertificate(writer, signature.certificate);
-  writer.string(signature.jwtHeaderJson).u64(signature.expirationSecs);
-  writeEphemeralPublicKey(writer, signature.ephemeralPublicKey);
-  writeEphemeralSignature(writer, signature.ephemeralSignature);
 }
 
 function readCertificate(reader: BcsReader): KeylessCertificate {
@@ -223,35 +174,11 @@ function readCertificate(reader: BcsReader): KeylessCertificate {
   };
 }
 
-function writeCertificate(writer: BcsWriter, certificate: KeylessCertificate): void {
-  if (certificate.kind === 'zeroKnowledge') {
-    writer.uleb32(0);
-    writeProof(writer, certificate.proof);
-    writer.u64(certificate.expirationHorizonSecs);
-    writer.option(certificate.extraField, (inner, text) => inner.string(text));
-    writer.option(certificate.overrideAudience, (inner, text) => inner.string(text));
-    writer.option(certificate.trainingWheelsSignature, writeEphemeralSignature);
-  } else {
-    writer.uleb32(1).bytes(certificate.jwtSignature);
-    writer.string(certificate.jwtPayloadJson).string(certificate.uidKey);
-    writer.bytes(certificate.ephemeralKeyBlinder);
-    writeFixedBytes(writer, certificate.pepper, PEPPER_BYTES, 'pepper');
-    writer.option(certificate.identityAudience, (inner, text) => inner.string(text));
-  }
-}
-
 function readProof(reader: BcsReader): Groth16Proof {
   reader.variant(1, 'ZkProof');
   const a = reader.fixed(GROTH16_G1_BYTES);
   const b = reader.fixed(GROTH16_G2_BYTES);
   return { a, b, c: reader.fixed(GROTH16_G1_BYTES) };
-}
-
-function writeProof(writer: BcsWriter, proof: Groth16Proof): void {
-  writer.uleb32(0);
-  writeFixedBytes(writer, proof.a, GROTH16_G1_BYTES, 'proof point a');
-  writeFixedBytes(writer, proof.b, GROTH16_G2_BYTES, 'proof point b');
-  writeFixedBytes(writer, proof.c, GROTH16_G1_BYTES, 'proof point c');
 }
 
 function readEphemeralPublicKey(reader: BcsReader): EphemeralPublicKey {
@@ -261,32 +188,12 @@ function readEphemeralPublicKey(reader: BcsReader): EphemeralPublicKey {
   return { kind: 'secp256r1', bytes: readSizedBytes(reader, SECP256R1_KEY_BYTES, 'Secp256r1 key') };
 }
 
-function writeEphemeralPublicKey(writer: BcsWriter, key: EphemeralPublicKey): void {
-  if (key.kind === 'ed25519') {
-    writer.uleb32(0);
-    writeSizedBytes(writer, key.bytes, ED25519_KEY_BYTES, 'Ed25519 key');
-  } else {
-    writer.uleb32(1);
-    writeSizedBytes(writer, key.bytes, SECP256R1_KEY_BYTES, 'Secp256r1 key');
-  }
-}
-
 function readEphemeralSignature(reader: BcsReader): EphemeralSignature {
   if (reader.variant(2, 'EphemeralSignature') === 0) {
     const bytes = readSizedBytes(reader, ED25519_SIGNATURE_BYTES, 'Ed25519 signature');
     return { kind: 'ed25519', bytes };
   }
   return { kind: 'webAuthn', assertion: readWebAuthnAssertion(reader) };
-}
-
-function writeEphemeralSignature(writer: BcsWriter, signature: EphemeralSignature): void {
-  if (signature.kind === 'ed25519') {
-    writer.uleb32(0);
-    writeSizedBytes(writer, signature.bytes, ED25519_SIGNATURE_BYTES, 'Ed25519 signature');
-  } else {
-    writer.uleb32(1);
-    writeWebAuthnAssertion(writer, signature.assertion);
-  }
 }
 
 const SECP256R1_SIGNATURE_BYTES = 64;
@@ -304,11 +211,4 @@ function readWebAuthnAssertion(reader: BcsReader): WebAuthnAssertion {
   const signature = readSizedBytes(reader, SECP256R1_SIGNATURE_BYTES, 'Secp256r1 signature');
   const authenticatorData = reader.bytes();
   return { signature, authenticatorData, clientDataJson: reader.bytes() };
-}
-
-/** Writes an assertion. */
-function writeWebAuthnAssertion(writer: BcsWriter, assertion: WebAuthnAssertion): void {
-  writer.uleb32(0);
-  writeSizedBytes(writer, assertion.signature, SECP256R1_SIGNATURE_BYTES, 'Secp256r1 signature');
-  writer.bytes(assertion.authenticatorData).bytes(assertion.clientDataJson);
 }

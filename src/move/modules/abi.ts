@@ -16,7 +16,6 @@ import { type AbilitySet, abilityNames } from '../types/type-tag.ts';
 import {
   type BinaryTables,
   type CompiledModule,
-  type CompiledScript,
   type FieldDefinition,
   type FunctionDefinition,
   functionNameOfHandle,
@@ -125,25 +124,6 @@ export function moduleAbiJson(module: CompiledModule, maxBytes = MAX_ABI_JSON_BY
   // far.
   new JsonSize(maxBytes).add(abi);
   return JSON.stringify(abi);
-}
-
-/**
- * The ABI of a script's one function, called `main`.
- * @throws AbiError `abi_too_large` when its types print more than `maxBytes`.
- */
-export function functionAbiOfScript(
-  script: CompiledScript,
-  maxBytes = MAX_ABI_JSON_BYTES,
-): FunctionAbi {
-  return {
-    name: 'main',
-    visibility: 'public',
-    is_entry: true,
-    is_view: false,
-    generic_type_params: script.typeParameters.map(typeParameterAbi),
-    params: new AbiTexts(script, maxBytes).signature(script.parameters),
-    return: [],
-  };
 }
 
 const VIEW_KINDS: readonly number[] = [

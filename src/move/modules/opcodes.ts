@@ -178,17 +178,6 @@ function opcodeTable(): (OpcodeInfo | undefined)[] {
   return opcodes;
 }
 
-const CODE_OF_NAME = new Map(ROWS.map(([code, name]) => [name, code]));
-
-/**
- * The code of an instruction name, e.g. `Ret`. @throws RangeError for a name that does not exist.
- */
-export function opcodeOf(name: string): number {
-  const code = CODE_OF_NAME.get(name);
-  if (code === undefined) throw new RangeError(`no instruction is called ${name}`);
-  return code;
-}
-
 /** Bits and sign of an immediate, `undefined` for other operands. */
 export function immediateOf(
   operand: OperandKind,

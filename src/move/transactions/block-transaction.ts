@@ -1,15 +1,9 @@
 /** Transactions that begin and end blocks (docs/spec/ledger.md §2.4, §2.5). */
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
+import { readHash } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
-import {
-  MIN_STATE_KEY_BYTES,
-  readStateKey,
-  type StateKey,
-  writeStateKey,
-} from '../types/state-key.ts';
+import { MIN_STATE_KEY_BYTES, readStateKey, type StateKey } from '../types/state-key.ts';
 
 export interface BlockMetadata {
   /** Block id, 32 bytes. */
@@ -89,15 +83,6 @@ export function readBlockMetadata(reader: BcsReader): BlockMetadata {
   };
 }
 
-/** Writes block metadata. */
-export function writeBlockMetadata(writer: BcsWriter, metadata: BlockMetadata): void {
-  writeHash(writer, metadata.id);
-  writer.u64(metadata.epoch).u64(metadata.round).address(metadata.proposer);
-  writer.bytes(metadata.previousBlockVotesBitvec);
-  writer.vector(metadata.failedProposerIndices, (inner, index) => inner.u32(index));
-  writer.u64(metadata.timestampUsecs);
-}
-
 /** Reads extended block metadata. @throws BcsError */
 export function readBlockMetadataExt(reader: BcsReader): BlockMetadataExt {
   const variant = reader.variant(3, 'BlockMetadataExt');
@@ -108,22 +93,10 @@ export function readBlockMetadataExt(reader: BcsReader): BlockMetadataExt {
   return { kind: 'v2', metadata, randomness, decryptionKey: reader.option(readRoundBytes) };
 }
 
-/** Writes extended block metadata. */
-export function writeBlockMetadataExt(writer: BcsWriter, ext: BlockMetadataExt): void {
-  writer.uleb32(['v0', 'v1', 'v2'].indexOf(ext.kind));
-  writeBlockMetadata(writer, ext.metadata);
-  if (ext.kind !== 'v0') writer.option(ext.randomness, writeRoundBytes);
-  if (ext.kind === 'v2') writer.option(ext.decryptionKey, writeRoundBytes);
-}
-
 function readRoundBytes(reader: BcsReader): RoundBytes {
   const epoch = reader.u64();
   const round = reader.u64();
   return { epoch, round, bytes: reader.bytes() };
-}
-
-function writeRoundBytes(writer: BcsWriter, value: RoundBytes): void {
-  writer.u64(value.epoch).u64(value.round).bytes(value.bytes);
 }
 
 /** Reads a block epilogue. @throws BcsError */
@@ -138,16 +111,6 @@ export function readBlockEpilogue(reader: BcsReader): BlockEpilogue {
   return { kind: 'v2', blockId, endInfo, feeDistribution, toMakeHot };
 }
 
-/** Writes a block epilogue. @throws RangeError when a validator's fee is given twice. */
-export function writeBlockEpilogue(writer: BcsWriter, epilogue: BlockEpilogue): void {
-  writer.uleb32(['v0', 'v1', 'v2'].indexOf(epilogue.kind));
-  writeHash(writer, epilogue.blockId);
-  writeBlockEndInfo(writer, epilogue.endInfo);
-  if (epilogue.kind === 'v0') return;
-  writeFeeDistribution(writer, epilogue.feeDistribution);
-  if (epilogue.kind === 'v2') writer.vector(epilogue.toMakeHot, writeStateKey);
-}
-
 function readBlockEndInfo(reader: BcsReader): BlockEndInfo {
   reader.variant(1, 'BlockEndInfo');
   return {
@@ -158,11 +121,6 @@ function readBlockEndInfo(reader: BcsReader): BlockEndInfo {
   };
 }
 
-function writeBlockEndInfo(writer: BcsWriter, info: BlockEndInfo): void {
-  writer.uleb32(0).bool(info.blockGasLimitReached).bool(info.blockOutputLimitReached);
-  writer.u64(info.effectiveBlockGasUnits).u64(info.approxOutputSize);
-}
-
 function readFeeDistribution(reader: BcsReader): ValidatorFee[] {
   reader.variant(1, 'FeeDistribution');
   const entries = reader.map(
@@ -171,24 +129,4 @@ function readFeeDistribution(reader: BcsReader): ValidatorFee[] {
     (inner) => inner.u64(),
   );
   return entries.map(([validatorIndex, octas]) => ({ validatorIndex, octas }));
-}
-
-function writeFeeDistribution(writer: BcsWriter, fees: readonly ValidatorFee[]): void {
-  writer.uleb32(0).length32(fees.length);
-  // Maps are ordered by the little-endian bytes of their keys: 256 stands before 1.
-  const sorted = fees
-    .map((fee) => ({ fee, key: littleEndian(fee.validatorIndex) }))
-    .sort((left, right) => Buffer.compare(left.key, right.key));
-  for (const [index, { fee, key }] of sorted.entries()) {
-    if (sorted[index - 1]?.key.equals(key)) {
-      throw new RangeError(`validator ${fee.validatorIndex} has two fees`);
-    }
-    writer.u64(fee.validatorIndex).u64(fee.octas);
-  }
-}
-
-function littleEndian(value: bigint): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
 }

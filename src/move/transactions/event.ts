@@ -7,7 +7,7 @@ import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
 import type { Address } from '../types/address.ts';
-import { readTypeTag, type TypeTag, writeTypeTag } from '../types/type-tag.ts';
+import { readTypeTag, type TypeTag } from '../types/type-tag.ts';
 
 /** Identifies an event stream: 40 bare bytes on the wire. */
 export interface EventKey {
@@ -35,12 +35,6 @@ interface ModuleEvent {
 
 export type ContractEvent = StreamEvent | ModuleEvent;
 
-/** An event with the version of its transaction. */
-export interface VersionedEvent {
-  readonly version: bigint;
-  readonly event: ContractEvent;
-}
-
 /** Fewest bytes an event takes: V2, a primitive type, no data. */
 export const MIN_EVENT_BYTES = 3;
 
@@ -65,35 +59,6 @@ export function readContractEvent(reader: BcsReader): ContractEvent {
   const sequenceNumber = reader.u64();
   const typeTag = readTypeTag(reader);
   return { kind: 'v1', key, sequenceNumber, typeTag, data: reader.bytes() };
-}
-
-/** Writes an event. */
-export function writeContractEvent(writer: BcsWriter, event: ContractEvent): void {
-  if (event.kind === 'v1') {
-    writer.uleb32(0);
-    writeEventKey(writer, event.key);
-    writer.u64(event.sequenceNumber);
-  } else {
-    writer.uleb32(1);
-  }
-  writeTypeTag(writer, event.typeTag);
-  writer.bytes(event.data);
-}
-
-/** Reads the BCS answer of the events operation. @throws BcsError */
-export function readVersionedEvents(reader: BcsReader): VersionedEvent[] {
-  return reader.vector(8 + MIN_EVENT_BYTES, (inner) => {
-    const version = inner.u64();
-    return { version, event: readContractEvent(inner) };
-  });
-}
-
-/** Writes the BCS answer of the events operation. */
-export function writeVersionedEvents(writer: BcsWriter, events: readonly VersionedEvent[]): void {
-  writer.vector(events, (inner, { version, event }) => {
-    inner.u64(version);
-    writeContractEvent(inner, event);
-  });
 }
 
 /**

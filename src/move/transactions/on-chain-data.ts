@@ -2,27 +2,12 @@
  * Transactions with all that came of them: the items of the BCS feed of a node (docs/spec/ledger.md
  * §3.1). Hashes are of the bytes as they came, so a reader gives those too, as views on its input.
  */
-import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
-import {
-  type ContractEvent,
-  MIN_EVENT_BYTES,
-  readContractEvent,
-  writeContractEvent,
-} from './event.ts';
-import { readTransaction, type Transaction, writeTransaction } from './transaction.ts';
-import {
-  readTransactionInfo,
-  type TransactionInfo,
-  writeTransactionInfo,
-} from './transaction-info.ts';
-import {
-  readSignedTransaction,
-  type SignedTransaction,
-  writeSignedTransaction,
-} from './user-transaction.ts';
-import { readWriteSet, type WriteSet, writeWriteSet } from './write-set.ts';
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { readHash } from '../bcs/fixed-bytes.ts';
+import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from './event.ts';
+import { readTransaction, type Transaction } from './transaction.ts';
+import { readTransactionInfo, type TransactionInfo } from './transaction-info.ts';
+import { readWriteSet, type WriteSet } from './write-set.ts';
 
 export interface TransactionOnChainData {
   readonly version: bigint;
@@ -51,11 +36,6 @@ export interface EncodedOnChainData {
   readonly data: TransactionOnChainData;
   readonly bytes: OnChainDataBytes;
 }
-
-/** The answer for one version or hash: committed, or still waiting. */
-export type TransactionData =
-  | { readonly kind: 'onChain'; readonly item: EncodedOnChainData }
-  | { readonly kind: 'pending'; readonly transaction: SignedTransaction };
 
 /**
  * Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write
@@ -95,38 +75,4 @@ function readWithBytes<T>(reader: BcsReader, read: (reader: BcsReader) => T): [T
   const start = reader.offset;
   const value = read(reader);
   return [value, reader.buffer.subarray(start, reader.offset)];
-}
-
-/** Writes a feed item from its values. */
-export function writeOnChainData(writer: BcsWriter, data: TransactionOnChainData): void {
-  writer.u64(data.version);
-  writeTransaction(writer, data.transaction);
-  writeTransactionInfo(writer, data.info);
-  writer.vector(data.events, writeContractEvent);
-  writeHash(writer, data.accumulatorRootHash);
-  writeWriteSet(writer, data.changes);
-}
-
-/** A whole page of the feed. @throws BcsError */
-export function decodeOnChainDataPage(page: Uint8Array): EncodedOnChainData[] {
-  return decodeBcs(page, (reader) => reader.vector(MIN_ON_CHAIN_DATA_BYTES, readOnChainData));
-}
-
-/** Reads the answer for one version or hash. @throws BcsError */
-export function readTransactionData(reader: BcsReader): TransactionData {
-  if (reader.variant(2, 'TransactionData') === 0) {
-    return { kind: 'onChain', item: readOnChainData(reader) };
-  }
-  return { kind: 'pending', transaction: readSignedTransaction(reader) };
-}
-
-/** Writes the answer for one version or hash. */
-export function writeTransactionData(writer: BcsWriter, answer: TransactionData): void {
-  if (answer.kind === 'onChain') {
-    writer.uleb32(0);
-    writeOnChainData(writer, answer.item.data);
-  } else {
-    writer.uleb32(1);
-    writeSignedTransaction(writer, answer.transaction);
-  }
 }

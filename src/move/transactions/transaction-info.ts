@@ -59,15 +59,6 @@ export type TransactionInfo =
 /** Hashes a V1 info keeps free. */
 const RESERVED_INFO_HASHES = 8;
 
-/** Where a transaction stands in its block, kept beside the ledger; hashed into the info. */
-export type PersistedAuxiliaryInfo =
-  | { readonly kind: 'none' }
-  | {
-      readonly kind: 'v1' | 'timestampNotYetAssignedV1';
-      /** u32. */
-      readonly transactionIndex: number;
-    };
-
 /** Reads a transaction info. @throws BcsError */
 export function readTransactionInfo(reader: BcsReader): TransactionInfo {
   const variant = reader.variant(2, 'TransactionInfo');
@@ -184,29 +175,4 @@ function readLocation(reader: BcsReader): AbortLocation {
 function writeLocation(writer: BcsWriter, location: AbortLocation): void {
   writer.uleb32(location.kind === 'module' ? 0 : 1);
   if (location.kind === 'module') writeModuleId(writer, location.module);
-}
-
-const AUXILIARY_KINDS = ['none', 'v1', 'timestampNotYetAssignedV1'] as const;
-
-/** Reads auxiliary info. @throws BcsError */
-export function readPersistedAuxiliaryInfo(reader: BcsReader): PersistedAuxiliaryInfo {
-  const kind = AUXILIARY_KINDS[reader.variant(AUXILIARY_KINDS.length, 'PersistedAuxiliaryInfo')]!;
-  return kind === 'none' ? { kind } : { kind, transactionIndex: reader.u32() };
-}
-
-/** Writes auxiliary info. */
-export function writePersistedAuxiliaryInfo(writer: BcsWriter, info: PersistedAuxiliaryInfo): void {
-  writer.uleb32(AUXILIARY_KINDS.indexOf(info.kind));
-  if (info.kind !== 'none') writer.u32(info.transactionIndex);
-}
-
-/**
- * What a transaction's info holds of its auxiliary info: a hash for `v1`, nothing for the others.
- */
-export function auxiliaryInfoHash(info: PersistedAuxiliaryInfo): Buffer | undefined {
-  if (info.kind !== 'v1') return undefined;
-  return domainHash(
-    'PersistedAuxiliaryInfo',
-    encodeBcs((writer) => writePersistedAuxiliaryInfo(writer, info)),
-  );
 }

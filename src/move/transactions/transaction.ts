@@ -1,8 +1,7 @@
 /** Transactions of all kinds, as the ledger holds them (docs/spec/ledger.md §1.1). */
 
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
-import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
+import { readHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
 import type { Address } from '../types/address.ts';
 import {
@@ -12,28 +11,12 @@ import {
   readBlockEpilogue,
   readBlockMetadata,
   readBlockMetadataExt,
-  writeBlockEpilogue,
-  writeBlockMetadata,
-  writeBlockMetadataExt,
 } from './block-transaction.ts';
-import {
-  type ContractEvent,
-  MIN_EVENT_BYTES,
-  readContractEvent,
-  writeContractEvent,
-} from './event.ts';
-import { readScriptCall, type Script, writeScriptCall } from './executable.ts';
-import {
-  readSignedTransaction,
-  type SignedTransaction,
-  writeSignedTransaction,
-} from './user-transaction.ts';
-import {
-  readValidatorTransaction,
-  type ValidatorTransaction,
-  writeValidatorTransaction,
-} from './validator-transaction.ts';
-import { readWriteSet, type WriteSet, writeWriteSet } from './write-set.ts';
+import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from './event.ts';
+import { readScriptCall, type Script } from './executable.ts';
+import { readSignedTransaction, type SignedTransaction } from './user-transaction.ts';
+import { readValidatorTransaction, type ValidatorTransaction } from './validator-transaction.ts';
+import { readWriteSet, type WriteSet } from './write-set.ts';
 
 /** What a genesis transaction does: a given change, or whatever running a script changes. */
 type WriteSetPayload =
@@ -86,33 +69,6 @@ export function readTransaction(reader: BcsReader): Transaction {
   }
 }
 
-/** Writes a transaction. */
-export function writeTransaction(writer: BcsWriter, transaction: Transaction): void {
-  writer.uleb32(TRANSACTION_KINDS.indexOf(transaction.kind));
-  switch (transaction.kind) {
-    case 'user':
-      writeSignedTransaction(writer, transaction.transaction);
-      return;
-    case 'genesis':
-      writeWriteSetPayload(writer, transaction.payload);
-      return;
-    case 'blockMetadata':
-      writeBlockMetadata(writer, transaction.metadata);
-      return;
-    case 'stateCheckpoint':
-      writeHash(writer, transaction.blockId);
-      return;
-    case 'validator':
-      writeValidatorTransaction(writer, transaction.transaction);
-      return;
-    case 'blockMetadataExt':
-      writeBlockMetadataExt(writer, transaction.metadata);
-      return;
-    case 'blockEpilogue':
-      writeBlockEpilogue(writer, transaction.epilogue);
-  }
-}
-
 function readWriteSetPayload(reader: BcsReader): WriteSetPayload {
   if (reader.variant(2, 'WriteSetPayload') === 1) {
     const executeAs = reader.address();
@@ -122,25 +78,9 @@ function readWriteSetPayload(reader: BcsReader): WriteSetPayload {
   return { kind: 'direct', writeSet, events: reader.vector(MIN_EVENT_BYTES, readContractEvent) };
 }
 
-function writeWriteSetPayload(writer: BcsWriter, payload: WriteSetPayload): void {
-  if (payload.kind === 'script') {
-    writer.uleb32(1).address(payload.executeAs);
-    writeScriptCall(writer, payload.script);
-    return;
-  }
-  writer.uleb32(0);
-  writeWriteSet(writer, payload.writeSet);
-  writer.vector(payload.events, writeContractEvent);
-}
-
 /** The transaction whose BCS is exactly `bytes`. @throws BcsError */
 export function decodeTransaction(bytes: Uint8Array): Transaction {
   return decodeBcs(bytes, readTransaction);
-}
-
-/** The BCS of a transaction. */
-export function encodeTransaction(transaction: Transaction): Buffer {
-  return encodeBcs((writer) => writeTransaction(writer, transaction));
 }
 
 /** A transaction's hash: of its own bytes with the leading variant (docs/spec/ledger.md §2.7 step 1). */

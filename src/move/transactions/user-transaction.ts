@@ -1,11 +1,10 @@
 /** Transactions that users sign (docs/spec/ledger.md §3.4). */
 
-import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import {
   readTransactionAuthenticator,
   type TransactionAuthenticator,
-  writeTransactionAuthenticator,
 } from '../crypto/authenticator.ts';
 import type { Address } from '../types/address.ts';
 import {
@@ -61,20 +60,4 @@ export function writeRawTransaction(writer: BcsWriter, raw: RawTransaction): voi
 export function readSignedTransaction(reader: BcsReader): SignedTransaction {
   const raw = readRawTransaction(reader);
   return { raw, authenticator: readTransactionAuthenticator(reader) };
-}
-
-/** Writes a signed transaction. */
-export function writeSignedTransaction(writer: BcsWriter, signed: SignedTransaction): void {
-  writeRawTransaction(writer, signed.raw);
-  writeTransactionAuthenticator(writer, signed.authenticator);
-}
-
-/** The signed transaction whose BCS is exactly `bytes`. @throws BcsError */
-export function decodeSignedTransaction(bytes: Uint8Array): SignedTransaction {
-  return decodeBcs(bytes, readSignedTransaction);
-}
-
-/** The BCS of a signed transaction. */
-export function encodeSignedTransaction(signed: SignedTransaction): Buffer {
-  return encodeBcs((writer) => writeSignedTransaction(writer, signed));
 }

@@ -1,7 +1,6 @@
 /** Transactions that validators make among themselves (docs/spec/ledger.md §2.6). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import type { BcsWriter } from '../bcs/bcs-writer.ts';
-import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
+import { readSizedBytes } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
 
 interface DkgTranscript {
@@ -54,37 +53,10 @@ export function readValidatorTransaction(reader: BcsReader): ValidatorTransactio
   }
 }
 
-/** Writes a validator transaction. */
-export function writeValidatorTransaction(
-  writer: BcsWriter,
-  transaction: ValidatorTransaction,
-): void {
-  switch (transaction.kind) {
-    case 'dkgResult':
-      writer.uleb32(0);
-      writeTranscript(writer, transaction);
-      return;
-    case 'observedJwkUpdate':
-      writer.uleb32(1).bytes(transaction.issuer).u64(transaction.version);
-      writer.vector(transaction.jwks, (inner, jwk) => inner.string(jwk.typeName).bytes(jwk.data));
-      writeAggregateSignature(writer, transaction.signature);
-      return;
-    case 'chunkyDkgResult':
-      writer.uleb32(2);
-      writeTranscript(writer, transaction);
-      writeAggregateSignature(writer, transaction.signature);
-      writer.bytes(transaction.encryptionKey);
-  }
-}
-
 function readTranscript(reader: BcsReader): DkgTranscript {
   const epoch = reader.u64();
   const author = reader.address();
   return { epoch, author, transcript: reader.bytes() };
-}
-
-function writeTranscript(writer: BcsWriter, value: DkgTranscript): void {
-  writer.u64(value.epoch).address(value.author).bytes(value.transcript);
 }
 
 const BLS_SIGNATURE_BYTES = 96;
@@ -103,12 +75,4 @@ export function readAggregateSignature(reader: BcsReader): AggregateSignature {
     readSizedBytes(inner, BLS_SIGNATURE_BYTES, 'BLS signature'),
   );
   return { validatorBitmask, signature };
-}
-
-/** Writes an aggregate signature. */
-export function writeAggregateSignature(writer: BcsWriter, aggregate: AggregateSignature): void {
-  writer.bytes(aggregate.validatorBitmask);
-  writer.option(aggregate.signature, (inner, signature) =>
-    writeSizedBytes(inner, signature, BLS_SIGNATURE_BYTES, 'BLS signature'),
-  );
 }

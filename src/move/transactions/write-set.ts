@@ -1,18 +1,11 @@
 /** Write sets: what a transaction changed in the state (docs/spec/ledger.md §1.1). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
-import {
-  MIN_STATE_KEY_BYTES,
-  readStateKey,
-  type StateKey,
-  writeStateKey,
-} from '../types/state-key.ts';
+import { MIN_STATE_KEY_BYTES, readStateKey, type StateKey } from '../types/state-key.ts';
 import {
   readStateValueMetadata,
   type StateValue,
   type StateValueMetadata,
-  writeStateValueMetadata,
 } from '../types/state-value.ts';
 
 /**
@@ -64,13 +57,6 @@ export function readWriteOp(reader: BcsReader): WriteOp {
   return { kind, bytes, metadata: variant < 3 ? undefined : readStateValueMetadata(reader) };
 }
 
-/** Writes a write. */
-function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
-  writer.uleb32(OP_KINDS.indexOf(op.kind) + (op.metadata === undefined ? 0 : 3));
-  if (op.kind !== 'deletion') writer.bytes(op.bytes);
-  if (op.metadata !== undefined) writeStateValueMetadata(writer, op.metadata);
-}
-
 /** The value a write leaves; `undefined` for a deletion. */
 export function writtenValue(op: WriteOp): StateValue | undefined {
   return op.kind === 'deletion' ? undefined : { bytes: op.bytes, metadata: op.metadata };
@@ -82,24 +68,6 @@ export function writtenValue(op: WriteOp): StateValue | undefined {
  */
 function readWrites(reader: BcsReader): WriteSetEntry[] {
   return reader.map(MIN_WRITE_BYTES, readStateKey, readWriteOp).map(([key, op]) => ({ key, op }));
-}
-
-/**
- * Writes entries in the canonical order, by the serialized bytes of their keys, whatever order they
- * come in.
- */
-export function writeWrites(writer: BcsWriter, writes: readonly WriteSetEntry[]): void {
-  const sorted = writes
-    .map(({ key, op }) => ({ keyBytes: encodeBcs((inner) => writeStateKey(inner, key)), op }))
-    .sort((left, right) => Buffer.compare(left.keyBytes, right.keyBytes));
-  writer.length32(sorted.length);
-  let previous: Buffer | undefined;
-  for (const { keyBytes, op } of sorted) {
-    if (previous?.equals(keyBytes)) throw new RangeError('a state key is written twice');
-    previous = keyBytes;
-    writer.fixed(keyBytes);
-    writeWriteOp(writer, op);
-  }
 }
 
 /** Reads a write set. @throws BcsError */
@@ -121,18 +89,6 @@ function readWriteSetTail(reader: BcsReader): {
     return { kind: 'nativePosition', writes: readWrites(inner) };
   });
   return { hotness, extensions };
-}
-
-/** Writes a write set. @throws RangeError when a key is written twice. */
-export function writeWriteSet(writer: BcsWriter, writeSet: WriteSet): void {
-  writer.uleb32(writeSet.kind === 'v0' ? 0 : 1);
-  writeWrites(writer, writeSet.writes);
-  if (writeSet.kind === 'v0') return;
-  writer.vector(writeSet.hotness, writeStateKey);
-  writer.vector(writeSet.extensions, (inner, extension) => {
-    inner.uleb32(0);
-    writeWrites(inner, extension.writes);
-  });
 }
 
 /**

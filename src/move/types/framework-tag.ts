@@ -21,17 +21,13 @@ export function coinStoreTag(coinType: StructTag): StructTag {
 
 export const ACCOUNT_TAG = frameworkTag('account', 'Account');
 export const APTOS_COIN_TAG = frameworkTag('aptos_coin', 'AptosCoin');
-export const BLOCK_RESOURCE_TAG = frameworkTag('block', 'BlockResource');
 export const CHAIN_ID_TAG = frameworkTag('chain_id', 'ChainId');
 export const CONCURRENT_FUNGIBLE_BALANCE_TAG = frameworkTag(
   'fungible_asset',
   'ConcurrentFungibleBalance',
 );
-export const CONFIGURATION_TAG = frameworkTag('reconfiguration', 'Configuration');
 export const FEATURES_TAG = frameworkTag('features', 'Features');
 export const FUNGIBLE_STORE_TAG = frameworkTag('fungible_asset', 'FungibleStore');
-export const NEW_BLOCK_EVENT_TAG = frameworkTag('block', 'NewBlockEvent');
-export const NEW_EPOCH_EVENT_TAG = frameworkTag('reconfiguration', 'NewEpochEvent');
 /** The module event that newer frameworks emit immediately before the handle event; same data. */
 export const NEW_EPOCH_TAG = frameworkTag('reconfiguration', 'NewEpoch');
 export const OBJECT_CORE_TAG = frameworkTag('object', 'ObjectCore');

@@ -48,19 +48,6 @@ export function writeStateValueMetadata(writer: BcsWriter, metadata: StateValueM
   writer.u64(metadata.creationTimeUsecs);
 }
 
-/** Reads a state value. @throws BcsError */
-export function readStateValue(reader: BcsReader): StateValue {
-  const form = reader.variant(2, 'StateValue');
-  const bytes = reader.bytes();
-  return { bytes, metadata: form === 0 ? undefined : readStateValueMetadata(reader) };
-}
-
-/** Writes a state value. */
-export function writeStateValue(writer: BcsWriter, value: StateValue): void {
-  writer.uleb32(value.metadata === undefined ? 0 : 1).bytes(value.bytes);
-  if (value.metadata !== undefined) writeStateValueMetadata(writer, value.metadata);
-}
-
 /** The hash of a value in the state's sparse Merkle tree (docs/spec/ledger.md §2.7 step 4). */
 export function stateValueHash({ bytes, metadata }: StateValue): Buffer {
   // In parts, so that the value itself is copied once only: it may be megabytes.

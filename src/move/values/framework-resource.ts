@@ -177,52 +177,6 @@ export function isFeatureEnabled(features: Uint8Array, flag: number): boolean {
   return ((features[Math.floor(flag / 8)] ?? 0) & (1 << (flag % 8))) !== 0;
 }
 
-/**
- * `0x1::reconfiguration::Configuration`. Its epoch is one ahead of the ledger's at the end of an
- * epoch.
- */
-interface Configuration {
-  readonly epoch: bigint;
-  /** Microseconds since 1970. */
-  readonly lastReconfigurationUsecs: bigint;
-  readonly events: EventHandle;
-}
-
-export const configurationCodec = codec<Configuration>(
-  (reader) => ({
-    epoch: reader.u64(),
-    lastReconfigurationUsecs: reader.u64(),
-    events: readHandle(reader),
-  }),
-  (writer, configuration) => {
-    writer.u64(configuration.epoch).u64(configuration.lastReconfigurationUsecs);
-    writeHandle(writer, configuration.events);
-  },
-);
-
-/** `0x1::block::BlockResource`. */
-interface BlockResource {
-  readonly height: bigint;
-  /** Microseconds. */
-  readonly epochIntervalUsecs: bigint;
-  readonly newBlockEvents: EventHandle;
-  readonly updateEpochIntervalEvents: EventHandle;
-}
-
-export const blockResourceCodec = codec<BlockResource>(
-  (reader) => ({
-    height: reader.u64(),
-    epochIntervalUsecs: reader.u64(),
-    newBlockEvents: readHandle(reader),
-    updateEpochIntervalEvents: readHandle(reader),
-  }),
-  (writer, block) => {
-    writer.u64(block.height).u64(block.epochIntervalUsecs);
-    writeHandle(writer, block.newBlockEvents);
-    writeHandle(writer, block.updateEpochIntervalEvents);
-  },
-);
-
 /** The stream of blocks: one event where each block begins. */
 export const NEW_BLOCK_EVENT_KEY: EventKey = { creationNumber: 3n, address: ADDRESS_ONE };
 /** The stream of epochs: one event where each epoch ends. */

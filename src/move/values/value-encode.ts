@@ -1,6 +1,6 @@
 /** JSON arguments to BCS, refusing what the reference refuses in its own words (docs/spec/encode.md §A4, "Values"). */
 
-import { BcsWriter } from '../bcs/bcs-writer.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { parseHex } from '../bcs/hex.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { debugJson, describeJsonKind } from '../json/json-text-print.ts';
@@ -77,13 +77,6 @@ export function encodeValue(layout: EncodeLayout, json: JsonValue, writer: BcsWr
         `unexpected move type ${debugLayout(layout)} for value ${debugJson(json)}`,
       );
   }
-}
-
-/** The BCS of a JSON value, in a buffer of its own. @throws ValueEncodeError */
-export function encodeValueBytes(layout: EncodeLayout, json: JsonValue): Buffer {
-  const writer = new BcsWriter();
-  encodeValue(layout, json, writer);
-  return writer.toBytes();
 }
 
 function wrongType(json: JsonValue, expected: string): ValueEncodeError {

@@ -6,7 +6,7 @@
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { Address } from '../../move/types/address.ts';
 import { addressBytes } from '../../move/types/address.ts';
-import { collectionAddress, tokenAddress } from '../../move/types/derived-address.ts';
+import { namedObjectAddress } from '../../move/types/derived-address.ts';
 import { CREATOR_ACCOUNTS, FIRST_CREATOR_ACCOUNT } from '../accounts.ts';
 import { OBJECT_CREATION_NUMBER, OBJECT_GROUP, writeObjectCore } from '../assets.ts';
 import { CAFE } from '../framework/application-modules.ts';
@@ -87,8 +87,8 @@ class Artist {
     this.account = FIRST_CREATOR_ACCOUNT + index;
     this.#supply = SUPPLIES[index]!;
     this.#address = addressBytes(address);
-    this.#collectionObject = addressBytes(collectionAddress(address, COLLECTION));
-    this.#tokenObject = addressBytes(tokenAddress(address, COLLECTION, TOKEN));
+    this.#collectionObject = addressBytes(namedObjectAddress(address, COLLECTION));
+    this.#tokenObject = addressBytes(namedObjectAddress(address, `${COLLECTION}::${TOKEN}`));
     const tables = [0, 1, 2, 3].map((table) =>
       derivedBytes(world.seed, 'artist table', index, table),
     );

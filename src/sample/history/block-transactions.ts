@@ -9,10 +9,10 @@ import type {
   BlockMetadata,
   RoundBytes,
 } from '../../move/transactions/block-transaction.ts';
-import type { Transaction } from '../../move/transactions/transaction.ts';
 import { readStateKey } from '../../move/types/state-key.ts';
 import type { BlockHeader } from '../chain.ts';
 import { derivedBytes } from '../random.ts';
+import type { BlockTransaction } from './block-writers.ts';
 
 /** First epochs of the newer forms. */
 const EXTENDED_METADATA_EPOCH = 3;
@@ -34,7 +34,7 @@ export function endsByValidators(epoch: number): boolean {
 }
 
 /** The transaction that begins a block. */
-export function blockStart(seed: bigint, header: BlockHeader): Transaction {
+export function blockStart(seed: bigint, header: BlockHeader): BlockTransaction {
   const metadata: BlockMetadata = {
     id: header.id,
     epoch: BigInt(header.epoch),
@@ -63,7 +63,7 @@ function roundBytes(seed: bigint, label: string, { epoch, round }: BlockHeader):
 }
 
 /** The validators' transaction that ends an epoch. */
-export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): Transaction {
+export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): BlockTransaction {
   const transcript = derivedBytes(seed, 'transcript', epoch);
   return {
     kind: 'validator',
@@ -86,7 +86,7 @@ export interface BlockTotals {
 export function blockEnd(
   header: BlockHeader,
   totals: BlockTotals,
-): { readonly transaction: Transaction; readonly writeSet: Buffer } {
+): { readonly transaction: BlockTransaction; readonly writeSet: Buffer } {
   const { epoch, id: blockId } = header;
   if (epoch < EPILOGUE_EPOCH) {
     return { transaction: { kind: 'stateCheckpoint', blockId }, writeSet: EMPTY_WRITE_SET };

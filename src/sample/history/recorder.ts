@@ -8,21 +8,24 @@
  */
 
 import type { EncodedVersion } from '../../ingest/chunk-builder.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {
   ACCUMULATOR_PLACEHOLDER,
   accumulatorRoot,
   MerkleAccumulator,
 } from '../../move/crypto/accumulator.ts';
+import { domainHash } from '../../move/crypto/hash.ts';
 import { contractEventHash } from '../../move/transactions/event.ts';
 import { transactionHash } from '../../move/transactions/transaction.ts';
 import {
-  auxiliaryInfoHash,
   type ExecutionStatus,
   transactionInfoHash,
   writeTransactionInfo,
 } from '../../move/transactions/transaction-info.ts';
 import { writeSetHash } from '../../move/transactions/write-set.ts';
+
+/** Variant of PersistedAuxiliaryInfo that says where a transaction is in its block (docs/spec/ledger.md §3.3). */
+const AUXILIARY_INFO_V1 = 1;
 
 /** One transaction with everything that came of it. */
 export interface Outcome {
@@ -101,10 +104,10 @@ export class LedgerRecorder {
   }
 
   #auxiliaryHash(transactionIndex: number): Buffer {
-    this.#auxiliaryHashes[transactionIndex] ??= auxiliaryInfoHash({
-      kind: 'v1',
-      transactionIndex,
-    })!;
+    this.#auxiliaryHashes[transactionIndex] ??= domainHash(
+      'PersistedAuxiliaryInfo',
+      encodeBcs((writer) => writer.uleb32(AUXILIARY_INFO_V1).u32(transactionIndex)),
+    );
     return this.#auxiliaryHashes[transactionIndex];
   }
 

@@ -4,11 +4,6 @@
  */
 
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import {
-  type AccountAuthenticator,
-  type TransactionAuthenticator,
-  writeTransactionAuthenticator,
-} from '../../move/crypto/authenticator.ts';
 import { domainSeed } from '../../move/crypto/hash.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import {
@@ -62,7 +57,7 @@ export function buildTransaction(accounts: Accounts, call: Call, facts: Submissi
   });
   // The message is signed without the variant of Transaction in front.
   const message = signingMessage(accounts, call, rawWriter.view().subarray(1));
-  writeTransactionAuthenticator(rawWriter, authenticate(accounts, call, message));
+  writeAuthenticator(accounts, call, message);
   return rawWriter.toBytes();
 }
 
@@ -95,33 +90,36 @@ function secondaryAddresses(accounts: Accounts, call: Call): Address[] {
   return call.form === 'multiAgent' ? [accounts.address(call.second!)] : [];
 }
 
-function ed25519(key: SampleKey, message: Uint8Array): AccountAuthenticator & { kind: 'ed25519' } {
-  return { kind: 'ed25519', publicKey: key.publicKey, signature: signWith(key, message) };
-}
+/** Variants of TransactionAuthenticator; both it and AccountAuthenticator have ED25519 as 0. */
+const ED25519 = 0;
+const MULTI_AGENT_AUTHENTICATOR = 2;
+const FEE_PAYER_AUTHENTICATOR = 3;
+const SINGLE_SENDER_AUTHENTICATOR = 4;
 
-function authenticate(accounts: Accounts, call: Call, message: Buffer): TransactionAuthenticator {
-  const sender = ed25519(call.signingKey ?? accounts.key(call.sender), message);
+/** Appends who signs the call, in the form that the call wants, to the unsigned transaction. */
+function writeAuthenticator(accounts: Accounts, call: Call, message: Buffer): void {
+  const sign = (key: SampleKey) =>
+    rawWriter.uleb32(ED25519).bytes(key.publicKey).bytes(signWith(key, message));
+  const senderKey = call.signingKey ?? accounts.key(call.sender);
   switch (call.form) {
     case 'multiAgent':
-      return {
-        kind: 'multiAgent',
-        sender,
-        secondarySignerAddresses: secondaryAddresses(accounts, call),
-        secondarySigners: [ed25519(accounts.key(call.second!), message)],
-      };
+      rawWriter.uleb32(MULTI_AGENT_AUTHENTICATOR);
+      sign(senderKey);
+      rawWriter.vector(secondaryAddresses(accounts, call), (to, address) => to.address(address));
+      rawWriter.vector([accounts.key(call.second!)], (_, key) => sign(key));
+      return;
     case 'feePayer':
-      return {
-        kind: 'feePayer',
-        sender,
-        secondarySignerAddresses: [],
-        secondarySigners: [],
-        feePayerAddress: accounts.address(call.second!),
-        feePayer: ed25519(accounts.key(call.second!), message),
-      };
+      rawWriter.uleb32(FEE_PAYER_AUTHENTICATOR);
+      sign(senderKey);
+      rawWriter.length32(0).length32(0).address(accounts.address(call.second!));
+      sign(accounts.key(call.second!));
+      return;
     case 'singleSender':
     case 'orderless':
-      return { kind: 'singleSender', sender };
+      rawWriter.uleb32(SINGLE_SENDER_AUTHENTICATOR);
+      sign(senderKey);
+      return;
     default:
-      return sender;
+      sign(senderKey);
   }
 }

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import {
   AbiError,
-  functionAbiOfScript,
   MAX_ABI_JSON_BYTES,
   type ModuleAbi,
   moduleAbi,
@@ -12,21 +11,12 @@ import {
 } from '../../../src/move/modules/abi.ts';
 import type {
   CompiledModule,
-  CompiledScript,
   SignatureToken,
   StructDefinition,
 } from '../../../src/move/modules/compiled.ts';
-import { readModule, readScript } from '../../../src/move/modules/read.ts';
-import { writeModule, writeScript } from '../../../src/sample/assembler/write-module.ts';
-import {
-  fullModule,
-  fullScript,
-  nest,
-  SMALL_MODULE,
-  SMALL_SCRIPT,
-  T0,
-  times,
-} from './module-samples.ts';
+import { readModule } from '../../../src/move/modules/read.ts';
+import { writeModule } from '../../../src/sample/assembler/write-module.ts';
+import { fullModule, nest, SMALL_MODULE, T0, times } from './module-samples.ts';
 
 /** The ABI after a trip through bytes, so that what is shown is also what loads. */
 function abiOf(module: CompiledModule): ModuleAbi {
@@ -235,21 +225,6 @@ describe('0x1::option', () => {
   });
 });
 
-describe('scripts', () => {
-  it('the example of the specification', () => {
-    expect(JSON.stringify(functionAbiOfScript(readScript(SMALL_SCRIPT)))).toBe(
-      '{"name":"main","visibility":"public","is_entry":true,"is_view":false,' +
-        '"generic_type_params":[{"constraints":[]}],"params":["signer","u64"],"return":[]}',
-    );
-  });
-
-  it('constraints and struct parameters', () => {
-    const abi = functionAbiOfScript(readScript(writeScript(fullScript())));
-    expect(abi.generic_type_params).toEqual([{ constraints: ['copy', 'drop', 'store', 'key'] }]);
-    expect(abi.params).toContain('&mut 0x1::m::S<vector<T0>>');
-  });
-});
-
 describe('size', () => {
   it('counts exactly the bytes that are printed', () => {
     for (const module of [readModule(SMALL_MODULE), fullModule(5), fullModule(10)]) {
@@ -299,7 +274,7 @@ describe('size', () => {
     expect(() => moduleAbiJson(readModule(bytes))).toThrow(AbiError);
   });
 
-  it('stops while texts are built, in scripts too', () => {
+  it('stops while texts are built', () => {
     const { signatures, identifiers } = bomb(255, 120, 0);
     const wide = signatures[3]!.slice(0, 250);
     const nested = nest(200, { kind: 'u8' }, (inner) => ({
@@ -308,14 +283,8 @@ describe('size', () => {
       results: [],
       abilities: 0,
     }));
-    const script: CompiledScript = {
-      ...fullScript(),
-      identifiers,
-      signatures: [[], [nested], [T0]],
-      code: { locals: 0, code: [] },
-    };
-    const loaded = readScript(writeScript(script));
-    expect(() => functionAbiOfScript(loaded)).toThrow(
+    const module = { ...fullModule(), identifiers, signatures: [[], [nested], [T0]] };
+    expect(() => moduleAbi(readModule(writeModule(module)))).toThrow(
       expect.objectContaining({ code: 'abi_too_large' }),
     );
     expect(MAX_ABI_JSON_BYTES).toBe(16_777_216);

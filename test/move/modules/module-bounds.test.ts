@@ -10,10 +10,10 @@ import type {
   SignatureToken,
 } from '../../../src/move/modules/compiled.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
-import { OPCODES, opcodeOf } from '../../../src/move/modules/opcodes.ts';
+import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';
 import { writeModule, writeScript } from '../../../src/sample/assembler/write-module.ts';
-import { fullModule, fullScript, T0, times } from './module-samples.ts';
+import { fullModule, fullScript, opcodeOf, T0, times } from './module-samples.ts';
 
 type Mutable<T> = T extends Uint8Array
   ? T

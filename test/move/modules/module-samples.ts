@@ -297,3 +297,10 @@ export function fullScript(version = 10): CompiledScript {
     code: { locals: 2, code: everyInstruction(version) },
   };
 }
+
+/** The code of an instruction name, e.g. `Ret`. */
+export function opcodeOf(name: string): number {
+  const code = OPCODES.findIndex((info) => info?.name === name);
+  if (code < 0) throw new RangeError(`no instruction is called ${name}`);
+  return code;
+}

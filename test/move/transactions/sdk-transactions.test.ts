@@ -72,12 +72,14 @@ import {
   ZkpVariant,
 } from '@aptos-labs/ts-sdk';
 import { describe, expect, test } from 'vitest';
+import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import {
-  decodeSignedTransaction,
-  encodeSignedTransaction,
   type SignedTransaction as OurSignedTransaction,
+  readSignedTransaction,
 } from '../../../src/move/transactions/user-transaction.ts';
 import { formatTypeTag } from '../../../src/move/types/type-tag.ts';
+import { writeSignedTransaction } from './wire-writers.ts';
 
 const SENDER = AccountAddress.from(`0x${'5e'.repeat(32)}`);
 const OTHER = AccountAddress.from(`0x${'07'.repeat(32)}`);
@@ -135,8 +137,10 @@ function throughUs(
   authenticator: TransactionAuthenticator,
 ): OurSignedTransaction {
   const bytes = Buffer.from(new SignedTransaction(raw, authenticator).bcsToBytes());
-  const decoded = decodeSignedTransaction(bytes);
-  expect(encodeSignedTransaction(decoded).toString('hex')).toBe(bytes.toString('hex'));
+  const decoded = decodeBcs(bytes, readSignedTransaction);
+  expect(encodeBcs((writer) => writeSignedTransaction(writer, decoded)).toString('hex')).toBe(
+    bytes.toString('hex'),
+  );
   return decoded;
 }
 

@@ -10,20 +10,18 @@ import {
   MAX_MULTI_ED25519_KEYS,
   readMultiEd25519PublicKey,
   readMultiEd25519Signature,
-  writeMultiEd25519PublicKey,
-  writeMultiEd25519Signature,
 } from '../../../src/move/crypto/multi-ed25519.ts';
-import {
-  readAnyPublicKey,
-  readAnySignature,
-  writeAnyPublicKey,
-} from '../../../src/move/crypto/public-key.ts';
+import { readAnyPublicKey, readAnySignature } from '../../../src/move/crypto/public-key.ts';
 import {
   readEncryptedPayload,
   readTransactionPayload,
   writeEncryptedPayload,
   writeTransactionPayload,
 } from '../../../src/move/transactions/payload.ts';
+import {
+  writeMultiEd25519PublicKey,
+  writeMultiEd25519Signature,
+} from '../crypto/authenticator-writers.ts';
 
 import { A1, A2, both, hash, hex, refused, u64 } from './wire-bytes.ts';
 
@@ -166,8 +164,6 @@ describe('keys and signatures', () => {
     expect(key).toEqual({ kind: 'slhDsa', bytes: Buffer.alloc(32, 1) });
     const signature = decodeBcs(hex('04 b03d', '01'.repeat(7856)), readAnySignature);
     expect(signature).toEqual({ kind: 'slhDsa', bytes: Buffer.alloc(7856, 1) });
-    const short = { kind: 'slhDsa' as const, bytes: Buffer.alloc(31) };
-    expect(() => encodeBcs((writer) => writeAnyPublicKey(writer, short))).toThrow(RangeError);
   });
 
   test('a keyless signature with an OpenID certificate', () => {
@@ -246,9 +242,6 @@ describe('MultiEd25519', () => {
       both(bytes, value, readMultiEd25519PublicKey, writeMultiEd25519PublicKey);
     } else {
       refused(bytes, readMultiEd25519PublicKey, 'bad_value');
-      expect(() => encodeBcs((writer) => writeMultiEd25519PublicKey(writer, value))).toThrow(
-        RangeError,
-      );
     }
   });
 
@@ -272,16 +265,6 @@ describe('MultiEd25519', () => {
       both(bytes, value, readMultiEd25519Signature, writeMultiEd25519Signature);
     } else {
       refused(bytes, readMultiEd25519Signature, 'bad_value');
-      expect(() => encodeBcs((writer) => writeMultiEd25519Signature(writer, value))).toThrow(
-        RangeError,
-      );
     }
-  });
-
-  test('parts of another size are a mistake', () => {
-    const key = { keys: [Buffer.alloc(31)], threshold: 1 };
-    expect(() => encodeBcs((writer) => writeMultiEd25519PublicKey(writer, key))).toThrow(
-      RangeError,
-    );
   });
 });

@@ -6,7 +6,6 @@ import {
   isSameWaypoint,
   parseWaypoint,
   WaypointTextError,
-  waypointOfLedgerInfo,
   waypointOfParts,
 } from '../../../src/move/transactions/waypoint.ts';
 import { ADDRESS_ONE } from '../../../src/move/types/address.ts';
@@ -82,17 +81,4 @@ test('the hash covers epoch, root, version, time and the next epoch, in this ord
   );
   expect(isSameWaypoint(plain, ending)).toBe(false);
   expect(isSameWaypoint(plain, { ...plain, version: 3n })).toBe(false);
-  const ofInfo = waypointOfLedgerInfo({
-    commitInfo: {
-      epoch: 1n,
-      round: 5n,
-      id: Buffer.alloc(32, 1),
-      executedStateId: rootHash,
-      version: 2n,
-      timestampUsecs: 3n,
-      nextEpochState,
-    },
-    consensusDataHash: Buffer.alloc(32, 2),
-  });
-  expect(isSameWaypoint(ofInfo, ending)).toBe(true);
 });

@@ -8,18 +8,11 @@ import type {
 import type { ContractEvent, EventKey } from '../../../src/move/transactions/event.ts';
 import type { TransactionOnChainData } from '../../../src/move/transactions/on-chain-data.ts';
 import type { Transaction } from '../../../src/move/transactions/transaction.ts';
-import type {
-  PersistedAuxiliaryInfo,
-  TransactionInfo,
-} from '../../../src/move/transactions/transaction-info.ts';
+import type { TransactionInfo } from '../../../src/move/transactions/transaction-info.ts';
 import type {
   AggregateSignature,
   ValidatorTransaction,
 } from '../../../src/move/transactions/validator-transaction.ts';
-import type {
-  EpochState,
-  LedgerInfoWithSignatures,
-} from '../../../src/move/transactions/waypoint.ts';
 import type { WriteOp, WriteSet, WriteSetEntry } from '../../../src/move/transactions/write-set.ts';
 import {
   accessPathKey,
@@ -217,13 +210,6 @@ export const transactionInfo: Arbitrary<TransactionInfo> = fc.oneof(
     reserved: fc.array(option(hash), { minLength: 8, maxLength: 8 }),
   }),
 );
-export const auxiliaryInfo: Arbitrary<PersistedAuxiliaryInfo> = fc.oneof(
-  fc.record({ kind: kind('none') }),
-  fc.record({
-    kind: fc.constantFrom('v1', 'timestampNotYetAssignedV1'),
-    transactionIndex: u32,
-  }),
-);
 export const onChainData: Arbitrary<TransactionOnChainData> = fc.record({
   version: u64,
   transaction,
@@ -231,24 +217,4 @@ export const onChainData: Arbitrary<TransactionOnChainData> = fc.record({
   events: list(contractEvent),
   accumulatorRootHash: hash,
   changes: writeSet,
-});
-
-const epochState: Arbitrary<EpochState> = fc.record({
-  epoch: u64,
-  validators: list(fc.record({ address, consensusKey: bytesOf(48), votingPower: u64 })),
-});
-export const ledgerInfoWithSignatures: Arbitrary<LedgerInfoWithSignatures> = fc.record({
-  ledgerInfo: fc.record({
-    commitInfo: fc.record({
-      epoch: u64,
-      round: u64,
-      id: hash,
-      executedStateId: hash,
-      version: u64,
-      timestampUsecs: u64,
-      nextEpochState: option(epochState),
-    }),
-    consensusDataHash: hash,
-  }),
-  signatures: aggregateSignature,
 });

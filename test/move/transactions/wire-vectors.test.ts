@@ -2,34 +2,24 @@
  * Bytes written out by hand from the layouts of docs/spec/ledger.md and docs/spec/http.md, for the types of
  * which no real bytes are at hand; both directions, and bytes that must be refused.
  */
+
 import { describe, expect, test } from 'vitest';
+import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
-import { domainHash } from '../../../src/move/crypto/hash.ts';
-import { readVersionedEvents, writeVersionedEvents } from '../../../src/move/transactions/event.ts';
-import { readTransaction, writeTransaction } from '../../../src/move/transactions/transaction.ts';
+import { readTransaction } from '../../../src/move/transactions/transaction.ts';
 import {
-  auxiliaryInfoHash,
-  readPersistedAuxiliaryInfo,
   readTransactionInfo,
-  writePersistedAuxiliaryInfo,
   writeTransactionInfo,
 } from '../../../src/move/transactions/transaction-info.ts';
-import {
-  readAggregateSignature,
-  writeAggregateSignature,
-} from '../../../src/move/transactions/validator-transaction.ts';
-import {
-  ledgerInfoHash,
-  readLedgerInfo,
-  writeLedgerInfo,
-} from '../../../src/move/transactions/waypoint.ts';
-import { readWriteSet, writeWriteSet } from '../../../src/move/transactions/write-set.ts';
-import { NEW_EPOCH_EVENT_TAG } from '../../../src/move/types/framework-tag.ts';
-
+import { readAggregateSignature } from '../../../src/move/transactions/validator-transaction.ts';
+import { readWriteSet } from '../../../src/move/transactions/write-set.ts';
+import { NEW_EPOCH_EVENT_TAG } from '../values/framework-codecs.ts';
+import { readVersionedEvents } from './wire-answers.ts';
 import { A1, A2, both, hash, hex, refused, u64 } from './wire-bytes.ts';
+import { writeTransaction, writeWriteSet } from './wire-writers.ts';
 
 test('events of a stream: the example of docs/spec/http.md §7.5', () => {
-  both(
+  const events = decodeBcs(
     hex(
       '01 0000000000000000 00 0200000000000000',
       A1,
@@ -38,21 +28,20 @@ test('events of a stream: the example of docs/spec/http.md §7.5', () => {
       '0f7265636f6e66696775726174696f6e 0d4e657745706f63684576656e74 00',
       '08 0100000000000000',
     ),
-    [
-      {
-        version: 0n,
-        event: {
-          kind: 'v1' as const,
-          key: { creationNumber: 2n, address: A1 },
-          sequenceNumber: 0n,
-          typeTag: { kind: 'struct' as const, struct: NEW_EPOCH_EVENT_TAG },
-          data: hex('0100000000000000'),
-        },
-      },
-    ],
     readVersionedEvents,
-    writeVersionedEvents,
   );
+  expect(events).toEqual([
+    {
+      version: 0n,
+      event: {
+        kind: 'v1' as const,
+        key: { creationNumber: 2n, address: A1 },
+        sequenceNumber: 0n,
+        typeTag: { kind: 'struct' as const, struct: NEW_EPOCH_EVENT_TAG },
+        data: hex('0100000000000000'),
+      },
+    },
+  ]);
 });
 
 describe('write sets', () => {
@@ -268,8 +257,6 @@ describe('validator transactions', () => {
     refused(hex('04 03'), readTransaction, 'bad_variant');
     refused(hex('00 01 5f', 'bb'.repeat(95)), readAggregateSignature, 'bad_value');
     refused(hex('00 02'), readAggregateSignature, 'bad_option');
-    const short = { validatorBitmask: hex(''), signature: hex('bb') };
-    expect(() => encodeBcs((writer) => writeAggregateSignature(writer, short))).toThrow(RangeError);
   });
 });
 
@@ -351,42 +338,4 @@ describe('transaction infos', () => {
     refused(hex('00', u64(1), '05', hashes, '00 00'), readTransactionInfo, 'bad_variant');
     refused(hex('00', u64(1), '00', hashes, '02 00'), readTransactionInfo, 'bad_option');
   });
-
-  test('auxiliary infos', () => {
-    const read = readPersistedAuxiliaryInfo;
-    const write = writePersistedAuxiliaryInfo;
-    both(hex('00'), { kind: 'none' as const }, read, write);
-    const v1 = { kind: 'v1' as const, transactionIndex: 258 };
-    both(hex('01 02010000'), v1, read, write);
-    const later = { kind: 'timestampNotYetAssignedV1' as const, transactionIndex: 1 };
-    both(hex('02 01000000'), later, read, write);
-    expect(auxiliaryInfoHash(v1)).toEqual(domainHash('PersistedAuxiliaryInfo', hex('01 02010000')));
-    expect(auxiliaryInfoHash(later)).toBeUndefined();
-    expect(auxiliaryInfoHash({ kind: 'none' })).toBeUndefined();
-  });
-});
-
-test('ledger info and its hash', () => {
-  const bytes = hex(
-    ...[u64(1), u64(2), hash('01'), hash('02'), u64(3), u64(4)],
-    `01 ${u64(2)} 01 ${A1} 30 ${'09'.repeat(48)} ${u64(10)}`,
-    hash('03'),
-  );
-  const info = {
-    commitInfo: {
-      epoch: 1n,
-      round: 2n,
-      id: hex(hash('01')),
-      executedStateId: hex(hash('02')),
-      version: 3n,
-      timestampUsecs: 4n,
-      nextEpochState: {
-        epoch: 2n,
-        validators: [{ address: A1, consensusKey: Buffer.alloc(48, 9), votingPower: 10n }],
-      },
-    },
-    consensusDataHash: hex(hash('03')),
-  };
-  both(bytes, info, readLedgerInfo, writeLedgerInfo);
-  expect(ledgerInfoHash(info)).toEqual(domainHash('LedgerInfo', bytes));
 });

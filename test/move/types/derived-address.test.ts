@@ -1,18 +1,11 @@
 /** Derived addresses: the worked examples of docs/spec/ledger.md §6.4 and docs/spec/http.md §9.4. */
 import { expect, test } from 'vitest';
-import { sha3 } from '../../../src/move/crypto/hash.ts';
-import { ADDRESS_ONE, padAddress, parseAddress } from '../../../src/move/types/address.ts';
+import { padAddress, parseAddress } from '../../../src/move/types/address.ts';
 import {
-  collectionAddress,
-  guidObjectAddress,
-  multisigAccountAddress,
   NATIVE_METADATA_ADDRESS,
   namedObjectAddress,
   pairedMetadataAddress,
   primaryStoreAddress,
-  resourceAccountAddress,
-  tokenAddress,
-  uniqueObjectAddress,
 } from '../../../src/move/types/derived-address.ts';
 import { APTOS_COIN_TAG } from '../../../src/move/types/framework-tag.ts';
 import type { StructTag } from '../../../src/move/types/type-tag.ts';
@@ -81,31 +74,4 @@ test('named object', () => {
   const seed = 'migration::migration_contract';
   expect(namedObjectAddress(creator, seed)).toBe(expected);
   expect(namedObjectAddress(creator, Buffer.from(seed))).toBe(expected);
-  expect(collectionAddress(creator, seed)).toBe(expected);
-  expect(tokenAddress(creator, 'migration', 'migration_contract')).toBe(expected);
-});
-
-test('resource account', () => {
-  const source = '41e724e1d4fce6472ffcb5c9886770893eb49489e3f531d0aa97bf951e66d70c';
-  expect(resourceAccountAddress(source, 'create_resource::create_resource')).toBe(
-    '764cb760889d5ab6caabf0594d82adfbf0c0076f36268563e5209fa3734d7f3e',
-  );
-});
-
-test('object from a creation number', () => {
-  expect(guidObjectAddress(ADDRESS_ONE, 5n)).toBe(
-    'a01774303b66efc2c6792f61f87b6d7f1451594fde377cdafaa889d7322e943c',
-  );
-});
-
-test('unique object and multisig account, by their definition', () => {
-  const transactionHash = sha3(Buffer.from('a transaction'));
-  const unique = Buffer.concat([transactionHash, Buffer.from('0201000000000000fb', 'hex')]);
-  expect(uniqueObjectAddress(transactionHash, 258n)).toBe(sha3(unique).toString('hex'));
-  const multisig = Buffer.concat([
-    Buffer.from(ADDRESS_ONE, 'hex'),
-    Buffer.from('aptos_framework::multisig_account'),
-    Buffer.from('0300000000000000ff', 'hex'),
-  ]);
-  expect(multisigAccountAddress(ADDRESS_ONE, 3n)).toBe(sha3(multisig).toString('hex'));
 });

@@ -14,12 +14,10 @@ import {
 } from '../../../src/move/types/resource-group.ts';
 import {
   accountCodec,
-  blockResourceCodec,
   type Codec,
   chainIdCodec,
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
-  configurationCodec,
   eventHandleCodec,
   featuresCodec,
   fungibleStoreCodec,
@@ -28,6 +26,7 @@ import {
   newEpochEventCodec,
   objectCoreCodec,
 } from '../../../src/move/values/framework-resource.ts';
+import { blockResourceCodec, configurationCodec } from './framework-codecs.ts';
 
 const hex = (...parts: readonly string[]): Buffer =>
   Buffer.from(parts.join('').replaceAll(' ', ''), 'hex');

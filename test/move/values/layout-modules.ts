@@ -1,5 +1,7 @@
 /** Compiled modules made by hand from a short description of their structs, for tests of layouts. */
 
+import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
+import type { JsonValue } from '../../../src/move/json/json-text.ts';
 import type {
   CompiledModule,
   FieldDefinition,
@@ -9,6 +11,8 @@ import type {
 import type { ModuleLookup } from '../../../src/move/modules/lookup.ts';
 import { parseAddress } from '../../../src/move/types/address.ts';
 import type { PrimitiveKind } from '../../../src/move/types/type-tag.ts';
+import type { EncodeLayout } from '../../../src/move/values/layout.ts';
+import { encodeValue } from '../../../src/move/values/value-encode.ts';
 
 /** A type: `{ is: '0x2::m::S', of: [] }` is a struct with type arguments. */
 export type SourceType =
@@ -180,3 +184,8 @@ export const NEW_FRAMEWORK: Source = {
     ],
   },
 };
+
+/** The BCS of a JSON value. @throws ValueEncodeError */
+export function encodeValueBytes(layout: EncodeLayout, json: JsonValue): Buffer {
+  return encodeBcs((writer) => encodeValue(layout, json, writer));
+}

@@ -5,9 +5,8 @@ import { PRIMITIVE_KINDS, type PrimitiveKind } from '../../../src/move/types/typ
 import type { EncodeLayout } from '../../../src/move/values/layout.ts';
 import { resolveEncodeLayout } from '../../../src/move/values/layout-encode.ts';
 import { decodeArgument, MAX_ARGUMENT_CONTAINERS } from '../../../src/move/values/value-decode.ts';
-import { encodeValueBytes } from '../../../src/move/values/value-encode.ts';
 import { ValueDecodeError, ValueEncodeError } from '../../../src/move/values/value-error.ts';
-import { moduleLookup, NEW_FRAMEWORK, type Source } from './layout-modules.ts';
+import { encodeValueBytes, moduleLookup, NEW_FRAMEWORK, type Source } from './layout-modules.ts';
 
 const source: Source = {
   ...NEW_FRAMEWORK,

@@ -9,11 +9,11 @@ import {
   resolveEncodeLayout,
 } from '../../../src/move/values/layout-encode.ts';
 import { decodeArgument } from '../../../src/move/values/value-decode.ts';
-import { encodeValueBytes } from '../../../src/move/values/value-encode.ts';
 import { ValueDecodeError } from '../../../src/move/values/value-error.ts';
 import { renderValue } from '../../../src/move/values/value-json.ts';
 import { Random, testSeed } from '../../random.ts';
 import { type GenesisLedger, genesisPresent, type Network, readGenesis } from './layout-genesis.ts';
+import { encodeValueBytes } from './layout-modules.ts';
 
 const ledgers = new Map<Network, GenesisLedger>();
 

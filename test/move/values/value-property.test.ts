@@ -12,11 +12,11 @@ import { LayoutError } from '../../../src/move/values/layout.ts';
 import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
 import { resolveEncodeLayout } from '../../../src/move/values/layout-encode.ts';
 import { decodeArgument } from '../../../src/move/values/value-decode.ts';
-import { encodeValueBytes } from '../../../src/move/values/value-encode.ts';
 import { ValueDecodeError, ValueEncodeError } from '../../../src/move/values/value-error.ts';
 import { renderValue } from '../../../src/move/values/value-json.ts';
 import { Random, testSeed } from '../../random.ts';
 import {
+  encodeValueBytes,
   moduleLookup,
   NEW_FRAMEWORK,
   OLD_FRAMEWORK,

@@ -1,0 +1,48 @@
+/** The node's BCS answers about events and transactions, read as a client does (docs/spec/ledger.md §3.1). */
+import { type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
+import {
+  type ContractEvent,
+  MIN_EVENT_BYTES,
+  readContractEvent,
+} from '../../../src/move/transactions/event.ts';
+import {
+  type EncodedOnChainData,
+  MIN_ON_CHAIN_DATA_BYTES,
+  readOnChainData,
+} from '../../../src/move/transactions/on-chain-data.ts';
+import {
+  readSignedTransaction,
+  type SignedTransaction,
+} from '../../../src/move/transactions/user-transaction.ts';
+
+/** An event with the version of its transaction. */
+export interface VersionedEvent {
+  readonly version: bigint;
+  readonly event: ContractEvent;
+}
+
+/** Reads the BCS answer of the events operation. @throws BcsError */
+export function readVersionedEvents(reader: BcsReader): VersionedEvent[] {
+  return reader.vector(8 + MIN_EVENT_BYTES, (inner) => {
+    const version = inner.u64();
+    return { version, event: readContractEvent(inner) };
+  });
+}
+
+/** The answer for one version or hash: committed, or still waiting. */
+export type TransactionData =
+  | { readonly kind: 'onChain'; readonly item: EncodedOnChainData }
+  | { readonly kind: 'pending'; readonly transaction: SignedTransaction };
+
+/** A whole page of the feed. @throws BcsError */
+export function decodeOnChainDataPage(page: Uint8Array): EncodedOnChainData[] {
+  return decodeBcs(page, (reader) => reader.vector(MIN_ON_CHAIN_DATA_BYTES, readOnChainData));
+}
+
+/** Reads the answer for one version or hash. @throws BcsError */
+export function readTransactionData(reader: BcsReader): TransactionData {
+  if (reader.variant(2, 'TransactionData') === 0) {
+    return { kind: 'onChain', item: readOnChainData(reader) };
+  }
+  return { kind: 'pending', transaction: readSignedTransaction(reader) };
+}
