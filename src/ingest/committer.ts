@@ -4,7 +4,7 @@
  */
 import type { Chunk } from '../store/chunk.ts';
 import type { Head } from '../store/columns/head.ts';
-import { StoreFullError } from '../store/store-error.ts';
+import { isStoreError, type StoreError } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { ChunkTranslator } from './translate/chunk-translator.ts';
 
@@ -31,7 +31,7 @@ export interface CommitterOptions {
   /**
    * Called when the disk is full; the same chunks are tried again when it resolves. Absent: a full disk is a failure.
    */
-  readonly onFullDisk?: (error: StoreFullError) => Promise<void>;
+  readonly onFullDisk?: (error: StoreError) => Promise<void>;
 }
 
 interface PendingCommit {
@@ -121,7 +121,7 @@ export class Committer {
     const { onFullDisk } = this.#options;
     try {
       if (this.#failure !== undefined || onFullDisk === undefined) throw error;
-      if (!(error instanceof StoreFullError)) throw error;
+      if (!isStoreError(error, 'store_full')) throw error;
       await onFullDisk(error);
     } catch (reason) {
       this.#failure ??= { reason };

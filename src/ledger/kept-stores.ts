@@ -12,8 +12,8 @@ import { FUNGIBLE_STORE_TAG, OBJECT_GROUP_TAG } from '../move/types/framework-ta
 import { decodeResourceGroup, findGroupMember } from '../move/types/resource-group.ts';
 import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { fungibleStoreCodec } from '../move/values/framework-resource.ts';
-import type { KeptAccounts } from '../store/columns/pruning-column.ts';
-import type { KeptObject } from '../store/pruning/prune-step.ts';
+import type { PinnedAccounts } from '../store/columns/pruning-column.ts';
+import type { PinnedObject } from '../store/pruning/prune-step.ts';
 
 /**
  * Most addresses of primary stores remembered; all are dropped together when there are more. Some
@@ -22,7 +22,7 @@ import type { KeptObject } from '../store/pruning/prune-step.ts';
 const MAX_REMEMBERED_STORES = 500_000;
 
 /** Tells primary stores of kept accounts; for the pruner. */
-export function keptPrimaryStores(accounts: KeptAccounts): KeptObject {
+export function keptPrimaryStores(accounts: PinnedAccounts): PinnedObject {
   const sinceByAsset = new Map<Address, ReadonlyMap<Address, bigint>>();
   return ({ hash, owner }, entries) => {
     const address = addressFromBytes(owner);
@@ -43,7 +43,7 @@ export function keptPrimaryStores(accounts: KeptAccounts): KeptObject {
   };
 }
 
-function storesOf(accounts: KeptAccounts, metadata: Address): ReadonlyMap<Address, bigint> {
+function storesOf(accounts: PinnedAccounts, metadata: Address): ReadonlyMap<Address, bigint> {
   const stores = new Map<Address, bigint>();
   for (const [account, since] of accounts) {
     stores.set(primaryStoreAddress(account, metadata), since);

@@ -3,8 +3,8 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Head } from '../store/columns/head.ts';
 import { HeadReader } from '../store/columns/head.ts';
-import { type LedgerIdentity, readLedgerIdentity } from '../store/columns/identity-column.ts';
-import { type KeptAccounts, readKeptAccounts } from '../store/columns/pruning-column.ts';
+import { LEDGER_IDENTITY, type LedgerIdentity } from '../store/columns/identity-column.ts';
+import { type PinnedAccounts, readPinnedAccounts } from '../store/columns/pruning-column.ts';
 import type { KeptBytes } from '../store/kept-bytes.ts';
 import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -48,7 +48,7 @@ class StoredLedger implements OpenLedger {
   readonly #endTurn = (): void => {
     this.#current = undefined;
   };
-  #kept: KeptAccounts = new Map();
+  #kept: PinnedAccounts = new Map();
 
   constructor(store: StoreReader, pageBytes: KeptBytes | undefined) {
     this.#store = store;
@@ -83,11 +83,11 @@ class StoredLedger implements OpenLedger {
         this.#guard!.confirm();
         return this.#keepForThisTurn(this.#view);
       }
-      this.#identity ??= await readLedgerIdentity(this.#store);
+      this.#identity ??= await LEDGER_IDENTITY.get(this.#store);
       if (this.#identity === undefined) throw new Error('a ledger without identity');
       // Who is kept matters below the oldest version only, and is on record before that moves.
       if (head.oldestVersion !== this.#head?.oldestVersion) {
-        this.#kept = await readKeptAccounts(this.#store);
+        this.#kept = await readPinnedAccounts(this.#store);
       }
       this.#head = head;
       this.#guard = new PruningGuard(this.#store, head, this.#kept);

@@ -15,9 +15,9 @@ import type { Address } from '../move/types/address.ts';
 import type { StreamId } from '../store/columns/event-column.ts';
 import { type Head, openHead } from '../store/columns/head.ts';
 import {
-  type KeptAccounts,
+  PINNED_ACCOUNT,
+  type PinnedAccounts,
   READER_GRACE_MS,
-  readKeptAccount,
 } from '../store/columns/pruning-column.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
 import { type EventPage, type EventPageQuery, EventStreamView } from '../store/event-pages.ts';
@@ -33,11 +33,11 @@ export const TRUSTED_MS = READER_GRACE_MS / 2;
 export class PruningGuard {
   readonly #store: StoreReader;
   readonly #head: Head;
-  readonly #kept: KeptAccounts;
+  readonly #kept: PinnedAccounts;
   #confirmedMs: number;
 
   /** @param kept the kept accounts, read no earlier than the head's oldest version was published */
-  constructor(store: StoreReader, head: Head, kept: KeptAccounts) {
+  constructor(store: StoreReader, head: Head, kept: PinnedAccounts) {
     this.#store = store;
     this.#head = head;
     this.#kept = kept;
@@ -132,7 +132,8 @@ export class PruningGuard {
   async #lookAgain(version: bigint, account: Address | undefined): Promise<undefined> {
     const { oldestVersion } = await openHead(this.#store);
     if (version >= oldestVersion) return undefined;
-    const since = account === undefined ? undefined : await readKeptAccount(this.#store, account);
+    const since =
+      account === undefined ? undefined : await PINNED_ACCOUNT.get(this.#store, account);
     if (since === undefined || since > version) throw versionPruned(version);
     return undefined;
   }

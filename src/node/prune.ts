@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { keptPrimaryStores } from '../ledger/kept-stores.ts';
 import { type Address, HexTextError, parseAddress } from '../move/types/address.ts';
-import { MAX_KEPT_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
+import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';
 import type { PrunePolicy } from '../store/pruning/prune-target.ts';
-import { StoreFullError } from '../store/store-error.ts';
+import { isStoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, emptyStoreError, openStoreReader, openStoreWriter } from './open-store.ts';
@@ -68,10 +68,10 @@ export function keptAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings)
       add(line, `${keepAccountsFile}, line ${index + 1}`);
     }
   }
-  if (accounts.size > MAX_KEPT_ACCOUNTS) {
+  if (accounts.size > MAX_PINNED_ACCOUNTS) {
     throw new NodeError(
       'bad_setting',
-      `the history of ${accounts.size} accounts is to be kept, at most ${MAX_KEPT_ACCOUNTS} are`,
+      `the history of ${accounts.size} accounts is to be kept, at most ${MAX_PINNED_ACCOUNTS} are`,
     );
   }
   return accounts;
@@ -120,7 +120,7 @@ export async function pruneFolder(
       ...{ objectsOf: keptPrimaryStores, graceMs, restFactor: 0, bounds: OFFLINE_PRUNE_BOUNDS },
       onProgress,
     });
-    const { size: keptAccounts } = await pruner.keepAccounts(accounts);
+    const { size: keptAccounts } = await pruner.pinAccounts(accounts);
     const report = await pruner.run(policy);
     return { ...report, keptAccounts, seconds: (performance.now() - startedMs) / 1000 };
   } catch (error) {
@@ -156,7 +156,7 @@ export async function startPruning(
   const { signal } = abort;
   let isOnRecord = accounts.size === 0;
   const keep = async (): Promise<void> => {
-    const { size } = await pruner.keepAccounts(accounts);
+    const { size } = await pruner.pinAccounts(accounts);
     isOnRecord = true;
     logger.info({ accounts: size }, 'the history of accounts is kept');
   };
@@ -203,7 +203,7 @@ async function withRoom(work: () => Promise<void>, logger: Logger): Promise<bool
     await work();
     return true;
   } catch (error) {
-    if (!(error instanceof StoreFullError)) throw error;
+    if (!isStoreError(error, 'store_full')) throw error;
     logger.warn({ err: error }, 'pruning waits: the disk is full');
     return false;
   }

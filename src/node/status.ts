@@ -1,6 +1,6 @@
 /** `daybook status`: what a ledger is and how much each column holds. */
 import { readHead } from '../store/columns/head.ts';
-import { readLedgerIdentity } from '../store/columns/identity-column.ts';
+import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
 /** The object that `status --json` prints; versions and heights are decimal strings as in the API. */
@@ -22,7 +22,7 @@ export async function ledgerStatus(dataFolder: string): Promise<StatusReport> {
   const store = openStoreReader(dataFolder);
   try {
     const head = await readHead(store);
-    const identity = await readLedgerIdentity(store);
+    const identity = await LEDGER_IDENTITY.get(store);
     if (head === undefined || identity === undefined) {
       throw emptyStoreError(dataFolder);
     }

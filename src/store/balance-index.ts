@@ -1,5 +1,9 @@
-/** Keeping the balances of a store in step with its state: what a chunk changes, on top of what is there. */
-
+/**
+ * Updates balances in the commit that changes state. This is the one exception to "the store does not know what a resource
+ * means" (ARCHITECTURE.md): a row of balances must change in the same commit as the state it follows from, and what was
+ * there before is known only when the commit is made. What a write means for a balance is in
+ * src/move/values/balance-change.ts, the rows are in columns/balance-column.ts, and `ledger/` only reads them.
+ */
 import { addressFromBytes } from '../move/types/address.ts';
 import { primaryStoreOf } from '../move/types/derived-address.ts';
 import { OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
@@ -16,13 +20,12 @@ import {
   type BalanceHolder,
   balanceKey,
   decodeBalance,
-  decodePrimaryStore,
-  putBalance,
-  putPrimaryStore,
+  encodeBalance,
+  PRIMARY_STORE,
   type StoredBalance,
 } from './columns/balance-column.ts';
 import { BALANCES, PRIMARY_STORES, STATE } from './columns/columns.ts';
-import { encodeU64Key, NO_ORDER } from './columns/order-key.ts';
+import { encodeU64Key } from './columns/order-key.ts';
 import { decodeStateRow } from './columns/state-column.ts';
 import { getAll, type StoreReader } from './store.ts';
 
@@ -52,8 +55,8 @@ interface ObjectWrite extends BalanceWrite {
   readonly change: ObjectGroupChange;
 }
 
-/** One balance on its way into the store. */
-interface PendingBalance {
+/** What a chunk changes of one balance. */
+interface BalanceUpdate {
   readonly holder: BalanceHolder;
   coin?: CoinStoreChange;
   fungible?: ObjectGroupChange;
@@ -72,87 +75,74 @@ export async function putBalances(
   writes: readonly BalanceWrite[],
   firstVersion: bigint,
 ): Promise<void> {
-  const pending = new Map<string, PendingBalance>();
+  const updates = new Map<string, BalanceUpdate>();
   const objects = new Map<string, ObjectWrite>();
-  const strangers: ObjectWrite[] = [];
   for (const { change, version } of writes) {
-    if (change.kind === 'coinStore') {
-      pendingOf(pending, change, version).coin = change;
-      continue;
-    }
-    objects.set(change.address.toString('latin1'), { change, version });
-    if (change.holder === undefined) strangers.push({ change, version });
-    else pendingOf(pending, change.holder, version).fungible = change;
+    if (change.kind === 'coinStore') updateOf(updates, change, version).coin = change;
+    else objects.set(change.address.toString('latin1'), { change, version });
   }
-  await findHolders(store, strangers, pending);
-  const all = [...pending.values()];
-  const stored = await getAll(
-    store,
-    BALANCES,
-    all.map(({ holder }) => balanceKey(holder)),
-  );
-  for (const [index, balance] of all.entries()) {
-    const value = stored[index];
-    const known = value && decodeBalance(balanceKey(balance.holder), value);
-    const before = known ?? (await beginBalance(batch, store, balance, objects, firstVersion));
-    putBalance(batch, balance.holder, after(before, balance));
+  const nameless: ObjectWrite[] = [];
+  for (const object of objects.values()) {
+    const { change, version } = object;
+    if (change.holder === undefined) nameless.push(object);
+    else updateOf(updates, change.holder, version).fungible = change;
   }
-}
-
-function pendingOf(
-  pending: Map<string, PendingBalance>,
-  { owner, metadata }: BalanceHolder,
-  version: bigint,
-): PendingBalance {
-  const name = owner.toString('latin1') + metadata.toString('latin1');
-  let balance = pending.get(name);
-  if (balance === undefined) {
-    balance = { holder: { owner, metadata }, version };
-    pending.set(name, balance);
-  }
-  if (version > balance.version) balance.version = version;
-  return balance;
-}
-
-/** Objects that do not say whose primary store they are, and yet are one that is known. */
-async function findHolders(
-  store: StoreReader,
-  strangers: readonly ObjectWrite[],
-  pending: Map<string, PendingBalance>,
-): Promise<void> {
-  const keys = strangers.map(({ change }) => ({ partition: change.address, order: NO_ORDER }));
+  // Objects that do not state whose primary store they are, and yet may be one that is known.
+  const keys = nameless.map(({ change }) => PRIMARY_STORE.keyOf(change.address));
   const holders = await getAll(store, PRIMARY_STORES, keys);
-  for (const [index, { change, version }] of strangers.entries()) {
+  for (const [index, { change, version }] of nameless.entries()) {
     const value = holders[index];
     if (value === undefined) continue;
-    pendingOf(pending, decodePrimaryStore(change.address, value), version).fungible = change;
+    const holder = PRIMARY_STORE.decode(keys[index]!, value);
+    updateOf(updates, holder, version).fungible = change;
   }
+  const all = [...updates.values()];
+  const places = all.map(({ holder }) => balanceKey(holder));
+  const stored = await getAll(store, BALANCES, places);
+  for (const [index, update] of all.entries()) {
+    const { partition, order } = places[index]!;
+    const value = stored[index];
+    const before =
+      value === undefined
+        ? await firstBalance(batch, store, update, objects, firstVersion)
+        : decodeBalance(places[index]!, value);
+    batch.put(BALANCES, partition, order, encodeBalance(balanceAfter(before, update)));
+  }
+}
+
+function updateOf(
+  updates: Map<string, BalanceUpdate>,
+  { owner, metadata }: BalanceHolder,
+  version: bigint,
+): BalanceUpdate {
+  const name = owner.toString('latin1') + metadata.toString('latin1');
+  let update = updates.get(name);
+  if (update === undefined) {
+    update = { holder: { owner, metadata }, version };
+    updates.set(name, update);
+  }
+  if (version > update.version) update.version = version;
+  return update;
 }
 
 const NOTHING: StoredBalance = { version: 0n, coin: 0n, fungible: 0n };
 
-/** What there was before the first row of a balance, which leads back to it from its primary store. */
-async function beginBalance(
+/** What there was before the first row of a balance; puts the row that leads back to it from its primary store. */
+async function firstBalance(
   batch: Batch,
   store: StoreReader,
-  { holder, fungible }: PendingBalance,
+  { holder, fungible }: BalanceUpdate,
   objects: ReadonlyMap<string, ObjectWrite>,
   firstVersion: bigint,
 ): Promise<StoredBalance> {
   const address = fungible?.address ?? primaryStoreOf(holder.owner, holder.metadata);
-  putPrimaryStore(batch, address, holder);
+  PRIMARY_STORE.put(batch, address, holder);
   if (fungible !== undefined) return NOTHING;
-  // The object may be there already and have said nothing of this owner.
+  // The object may exist already without having stated this owner.
   const object = objects.get(address.toString('latin1'));
-  if (object === undefined) return storedObject(store, address, firstVersion);
-  return { ...NOTHING, version: object.version, fungible: object.change.amount };
-}
-
-async function storedObject(
-  store: StoreReader,
-  address: Buffer,
-  firstVersion: bigint,
-): Promise<StoredBalance> {
+  if (object !== undefined) {
+    return { ...NOTHING, version: object.version, fungible: object.change.amount };
+  }
   if (firstVersion === 0n) return NOTHING;
   const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
   const physical = physicalStateKey(group);
@@ -163,10 +153,12 @@ async function storedObject(
   return { ...NOTHING, version, fungible: objectGroupChange(physical, bytes).amount };
 }
 
-function after(before: StoredBalance, { coin, fungible, version }: PendingBalance): StoredBalance {
+function balanceAfter(before: StoredBalance, update: BalanceUpdate): StoredBalance {
+  const { coin, fungible } = update;
+  // A chunk may come again after a crash of an engine that stores rows one by one.
+  const isOlder = update.version < before.version;
   return {
-    // A chunk may come again after a crash of an engine that stores rows one by one.
-    version: version > before.version ? version : before.version,
+    version: isOlder ? before.version : update.version,
     coin: coin === undefined ? before.coin : coin.amount,
     fungible: fungible === undefined ? before.fungible : fungible.amount,
   };

@@ -1,24 +1,21 @@
 /** What one commit changes. */
-import type { Column } from './columns/columns.ts';
-import { assertKeyShape } from './store.ts';
+import { assertKeyShape, type Column, type RowKey } from './columns/column.ts';
 import { StoreError } from './store-error.ts';
 
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 /** Most bytes of keys and values in one batch. */
-export const MAX_BATCH_BYTES = 512 * 1024 * 1024;
+const MAX_BATCH_BYTES = 512 * 1024 * 1024;
 
 /** One change; without a value it removes the row, if there is one. */
-export interface BatchOperation {
+export interface BatchOperation extends RowKey {
   readonly column: Column;
-  readonly partition: Uint8Array;
-  readonly order: Uint8Array;
   readonly value: Uint8Array | undefined;
 }
 
 /**
- * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and
- * values are kept as they are, not copied: they must stay unchanged until the commit has settled.
+ * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and values are not copied:
+ * they must stay unchanged until the commit has settled.
  */
 export class Batch {
   readonly #rows: BatchOperation[] = [];

@@ -1,33 +1,22 @@
-/**
- * The rows of a chunk: all of them can be made without looking at the store, but for keys seen the
- * first time.
- */
+/** The rows of a chunk: all can be made without a look at the store, except for new keys and balances. */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
-import { accountKeySegments, putAccountKey } from './columns/account-key-column.ts';
-import { putBlock, putEpochEnd } from './columns/block-column.ts';
-import { type Column, STATE_KEYS } from './columns/columns.ts';
+import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from './columns/block-column.ts';
+import { TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES } from './columns/columns.ts';
 import { putEvent, putModuleEvent } from './columns/event-column.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
-import { NO_ORDER } from './columns/order-key.ts';
+import { encodeBucketKey } from './columns/order-key.ts';
 import { putState } from './columns/state-column.ts';
-import {
-  isAccountKey,
-  MAX_STATE_KEY_BYTES,
-  ownerOfKey,
-  putStateKey,
-} from './columns/state-key-column.ts';
-import { putTransaction, putTransactionInfo } from './columns/transaction-column.ts';
+import { MAX_STATE_KEY_BYTES, ownerOfKey } from './columns/state-key-column.ts';
 import {
   type EmittedEvent,
-  putVersionWrites,
+  encodeVersionWrites,
   type WrittenKey,
 } from './columns/version-writes-column.ts';
-import type { RowKey } from './store.ts';
-import { ChunkError } from './store-error.ts';
+import { chunkError } from './store-error.ts';
 
 /** A state key that a chunk writes. */
 export interface ChunkKey {
@@ -37,7 +26,7 @@ export interface ChunkKey {
   readonly version: bigint;
 }
 
-/** What a chunk puts into the store, but for new keys, balances and the head. */
+/** What a chunk puts into the store, except for new keys, balances and the head. */
 export interface ChunkRows {
   readonly batch: Batch;
   /** Every state key written, once. */
@@ -52,31 +41,21 @@ interface WrittenChunkKey extends ChunkKey {
   lastValue: Uint8Array | undefined;
 }
 
-/** Makes the rows of a chunk. @throws ChunkError for malformed keys and missing transactions. */
+/** Makes the rows of a chunk. @throws StoreError `chunk_state_key`, `chunk_transaction_missing` */
 export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   const batch = new Batch();
   const keys = putTransactions(batch, chunk, identity);
-  for (const block of chunk.blocks) putBlock(batch, block);
-  for (const epochEnd of chunk.epochEnds) putEpochEnd(batch, epochEnd);
+  for (const block of chunk.blocks) {
+    BLOCK_BY_HEIGHT.put(batch, block.height, block);
+    BLOCK_BY_VERSION.put(batch, block.firstVersion, block);
+  }
+  for (const epochEnd of chunk.epochEnds) EPOCH_END.put(batch, epochEnd.lastVersion, epochEnd);
   const balances: BalanceWrite[] = [];
   for (const { physical, lastValue, lastVersion } of keys) {
     const write = balanceWriteOf(physical, lastValue, lastVersion);
     if (write !== undefined) balances.push(write);
   }
   return { batch, keys, balances };
-}
-
-/** The row that is there exactly when a key is known. */
-export function rowOfKey({ physical, hash }: ChunkKey): RowKey & { readonly column: Column } {
-  if (!isAccountKey(physical)) return { column: STATE_KEYS, partition: hash, order: NO_ORDER };
-  const segments = accountKeySegments(physical);
-  return segments[segments.length - 1]!;
-}
-
-/** Files a key that no earlier version wrote. */
-export function putNewKey(batch: Batch, { physical, hash, version }: ChunkKey): void {
-  if (isAccountKey(physical)) putAccountKey(batch, physical, version);
-  else putStateKey(batch, hash, physical);
 }
 
 /** Puts what belongs to single versions. Gives every state key written. */
@@ -88,17 +67,19 @@ function putTransactions(
   const keysByName = new Map<string, WrittenChunkKey>();
   chunk.transactions.forEach((transaction, index) => {
     const version = chunk.firstVersion + BigInt(index);
-    putTransactionInfo(batch, version, transaction.info);
+    const { partition, order } = encodeBucketKey(version);
+    batch.put(TRANSACTION_INFOS, partition, order, transaction.info);
     if (identity.keepsTransactions) {
       if (transaction.transaction === undefined) {
-        const detail = 'this ledger keeps transactions, the chunk has none here';
-        throw new ChunkError('chunk_transaction_missing', version, detail);
+        const detail = 'this ledger stores transactions, the chunk has none here';
+        throw chunkError('chunk_transaction_missing', version, detail);
       }
-      putTransaction(batch, version, transaction.transaction);
+      batch.put(TRANSACTIONS, partition, order, transaction.transaction);
     }
     const keys = putWrites(batch, version, transaction.writes, keysByName);
     const events = putEvents(batch, version, transaction);
-    putVersionWrites(batch, version, { keys, events });
+    if (keys.length === 0 && events.length === 0) return;
+    batch.put(VERSION_WRITES, partition, order, encodeVersionWrites({ keys, events }));
   });
   return [...keysByName.values()];
 }
@@ -143,19 +124,16 @@ function putEvents(batch: Batch, version: bigint, transaction: ChunkTransaction)
   return emitted;
 }
 
-/**
- * @throws ChunkError when bytes are no physical state key: listings and `verify` could not read
- * them back.
- */
+/** @throws StoreError `chunk_state_key` for bytes that listings and `verify` could not read as a state key. */
 function checkStateKey(key: Buffer, version: bigint): void {
   if (key.length > MAX_STATE_KEY_BYTES) {
     const detail = `a state key of ${key.length} bytes, at most ${MAX_STATE_KEY_BYTES} are stored`;
-    throw new ChunkError('chunk_state_key', version, detail);
+    throw chunkError('chunk_state_key', version, detail);
   }
   try {
     parsePhysicalStateKey(key);
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
-    throw new ChunkError('chunk_state_key', version, `a malformed state key: ${error.message}`);
+    throw chunkError('chunk_state_key', version, `a malformed state key: ${error.message}`);
   }
 }

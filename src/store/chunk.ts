@@ -1,7 +1,6 @@
 /**
- * What the store is given to write: some versions that follow one another, in the store's own
- * neutral words. Who makes a chunk has checked it against hashes; the store checks that it fits
- * where it goes.
+ * What the store writes in one commit: consecutive versions, in the store's own neutral words. The maker of a chunk has
+ * checked it against hashes; the store checks that it follows what is there.
  */
 
 import { HASH_BYTES } from '../move/crypto/hash.ts';
@@ -10,7 +9,7 @@ import type { StateValueMetadata } from '../move/types/state-value.ts';
 import type { Block, EpochEnd } from './columns/block-column.ts';
 import { frozenRootCount, type Head } from './columns/head.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
-import { ChunkError } from './store-error.ts';
+import { chunkError } from './store-error.ts';
 
 /** Most versions in one chunk. */
 export const MAX_CHUNK_TRANSACTIONS = 100_000;
@@ -56,7 +55,7 @@ export interface ChunkTransaction {
   readonly translatedEvents?: readonly TranslatedEvent[] | undefined;
   /** BCS of the TransactionInfo. */
   readonly info: Uint8Array;
-  /** BCS of the TransactionOnChainData; must be there when the ledger keeps transactions. */
+  /** BCS of the TransactionOnChainData; required when the ledger stores transactions. */
   readonly transaction?: Uint8Array | undefined;
 }
 
@@ -79,14 +78,14 @@ export function lastVersionOf(chunk: Chunk): bigint {
   return chunk.firstVersion + BigInt(chunk.transactions.length) - 1n;
 }
 
-/** Checks what can be seen without the store. @throws ChunkError */
+/** Checks what can be seen without the store. @throws StoreError `chunk_…` */
 export function checkChunk(chunk: Chunk): void {
   const { firstVersion, transactions, frozenRoots } = chunk;
   if (transactions.length === 0) {
-    throw new ChunkError('chunk_empty', firstVersion, 'a chunk without transactions');
+    throw chunkError('chunk_empty', firstVersion, 'a chunk without transactions');
   }
   if (transactions.length > MAX_CHUNK_TRANSACTIONS) {
-    throw new ChunkError(
+    throw chunkError(
       'chunk_too_large',
       firstVersion,
       `a chunk of ${transactions.length} versions, at most ${MAX_CHUNK_TRANSACTIONS} go in one`,
@@ -94,7 +93,7 @@ export function checkChunk(chunk: Chunk): void {
   }
   if ((chunk.identity !== undefined) !== (firstVersion === 0n)) {
     const detail = 'the ledger’s identity comes with version 0 and with nothing else';
-    throw new ChunkError('chunk_identity', firstVersion, detail);
+    throw chunkError('chunk_identity', firstVersion, detail);
   }
   const last = lastVersionOf(chunk);
   const expectedRoots = frozenRootCount(last + 1n);
@@ -103,7 +102,7 @@ export function checkChunk(chunk: Chunk): void {
     frozenRoots.some((root) => root.length !== HASH_BYTES)
   ) {
     const detail = `an accumulator of this length has ${expectedRoots} full subtrees`;
-    throw new ChunkError('chunk_accumulator', last, detail);
+    throw chunkError('chunk_accumulator', last, detail);
   }
   checkEpochs(chunk, last);
 }
@@ -112,29 +111,29 @@ function checkEpochs({ firstVersion, epochEnds }: Chunk, last: bigint): void {
   let least = firstVersion;
   for (const { lastVersion } of epochEnds) {
     if (lastVersion < least || lastVersion > last) {
-      const detail = `an epoch that ends here stands outside its chunk or out of order`;
-      throw new ChunkError('chunk_epochs', lastVersion, detail);
+      const detail = 'an epoch that ends here is outside its chunk or out of order';
+      throw chunkError('chunk_epochs', lastVersion, detail);
     }
     least = lastVersion + 1n;
   }
 }
 
-/** Checks that the blocks of a chunk follow those there are. @throws ChunkError */
+/** Checks that the blocks of a chunk follow those there are. @throws StoreError `chunk_…` */
 export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
   const last = lastVersionOf(chunk);
   let height = head === undefined ? 0n : head.blockHeight + 1n;
   let least = chunk.firstVersion;
   if (head === undefined && chunk.blocks[0]?.firstVersion !== 0n) {
-    throw new ChunkError('chunk_blocks', 0n, 'the first version begins block 0');
+    throw chunkError('chunk_blocks', 0n, 'the first version begins block 0');
   }
   for (const block of chunk.blocks) {
     if (block.height !== height) {
       const detail = `block ${block.height} begins where block ${height} is expected`;
-      throw new ChunkError('chunk_blocks', block.firstVersion, detail);
+      throw chunkError('chunk_blocks', block.firstVersion, detail);
     }
     if (block.firstVersion < least || block.firstVersion > last) {
       const detail = `block ${height} begins outside its chunk or out of order`;
-      throw new ChunkError('chunk_blocks', block.firstVersion, detail);
+      throw chunkError('chunk_blocks', block.firstVersion, detail);
     }
     height += 1n;
     least = block.firstVersion + 1n;

@@ -1,10 +1,8 @@
 /** Digests of columns: two ledgers hold the same exactly when all their columns have the same digests. */
 import { createHash } from 'node:crypto';
-import type { Column } from './columns/columns.ts';
-import { MAX_SCAN_ROWS, type RowKey, type StoreReader } from './store.ts';
+import type { Column } from './columns/column.ts';
+import { type StoreReader, scanPages } from './store.ts';
 
-/** Bytes of rows read at a time. */
-const PAGE_BYTES = 4 * 1024 * 1024;
 const LENGTHS_BYTES = 8;
 
 /** What a column holds, in short. */
@@ -31,10 +29,7 @@ export async function columnDigest(
   const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
   let rows = 0;
   let bytes = 0;
-  let after: RowKey | undefined;
-  for (;;) {
-    const query = { after, maxRows: MAX_SCAN_ROWS, maxBytes: PAGE_BYTES };
-    const page = await store.scan(column, query);
+  for await (const page of scanPages(store, column)) {
     for (const { partition, order, value } of page) {
       lengths.writeUInt32BE(order.length, 0);
       lengths.writeUInt32BE(value.length, LENGTHS_BYTES / 2);
@@ -43,7 +38,6 @@ export async function columnDigest(
     }
     rows += page.length;
     onRows(rows);
-    after = page[page.length - 1];
-    if (after === undefined) return { column, rows, bytes, digest: hash.digest() };
   }
+  return { column, rows, bytes, digest: hash.digest() };
 }

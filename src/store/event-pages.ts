@@ -6,6 +6,7 @@
 
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
+import type { Row } from './columns/column.ts';
 import { EVENTS } from './columns/columns.ts';
 import {
   decodeEventRow,
@@ -15,7 +16,7 @@ import {
 } from './columns/event-column.ts';
 import type { Head } from './columns/head.ts';
 import { encodeU64Key, U64_MAX } from './columns/order-key.ts';
-import type { Row, StoreReader } from './store.ts';
+import type { StoreReader } from './store.ts';
 import { EventGapError } from './store-error.ts';
 
 /** Which events are wanted. */

@@ -1,10 +1,10 @@
 /**
- * What can go wrong in the store. Errors are built from facts and carry a code; callers look at
- * `code` and the facts, never at `message`, which is one line for people: what happened and what to
- * do.
+ * Failures of the store. Callers decide by `code` and the facts, never by `message`, which is one line for people: what
+ * happened and what to do.
  */
+import type { Column, RowKey } from './columns/column.ts';
 
-/** Codes of store failures that are not a damaged row or a refused chunk. */
+/** Codes of store failures. Those that begin with `chunk_` are chunks that the writer refuses: nothing was stored. */
 export type StoreErrorCode =
   | 'store_closed'
   | 'store_not_found'
@@ -13,7 +13,6 @@ export type StoreErrorCode =
   | 'store_format_mismatch'
   | 'store_locked'
   | 'store_lock_lost'
-  | 'store_read_only'
   | 'store_full'
   | 'store_io'
   | 'batch_too_large'
@@ -21,10 +20,6 @@ export type StoreErrorCode =
   | 'too_many_kept_accounts'
   | 'row_damaged'
   | 'event_gap'
-  | ChunkErrorCode;
-
-/** Codes of chunks that the writer refuses. */
-export type ChunkErrorCode =
   | 'chunk_empty'
   | 'chunk_too_large'
   | 'chunk_not_continuous'
@@ -37,92 +32,35 @@ export type ChunkErrorCode =
   | 'chunk_accumulator'
   | 'chunk_transaction_missing';
 
-/** The base of every error of the store. */
+/** The error of every failure in the store. */
 export class StoreError extends Error {
   /** Stable, machine-readable reason, in snake_case. */
   readonly code: StoreErrorCode;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  /** @param facts the cause, and properties of the error such as the `version` of a refused chunk */
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    { cause, ...facts }: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = this.constructor.name;
     this.code = code;
+    Object.assign(this, facts);
   }
 }
 
-/** The store was written in another format than this program reads. */
-export class StoreFormatError extends StoreError {
-  readonly found: number;
-  readonly expected: number;
-
-  constructor(where: string, found: number, expected: number) {
-    const remedy =
-      found > expected
-        ? 'use the newer Daybook that wrote it'
-        : 'use the older Daybook that wrote it, or build the store again';
-    super(
-      'store_format_mismatch',
-      `${where} holds store format ${found}, this program reads format ${expected}: ${remedy}`,
-    );
-    this.found = found;
-    this.expected = expected;
-  }
+/** Whether an error is a failure of the store with this code. */
+export function isStoreError(error: unknown, code: StoreErrorCode): error is StoreError {
+  return error instanceof StoreError && error.code === code;
 }
 
-/** Another process writes this store. */
-export class StoreLockedError extends StoreError {
-  /** Process id of the other writer. */
-  readonly pid: number;
-
-  constructor(where: string, pid: number) {
-    super(
-      'store_locked',
-      `${where} is being written by process ${pid}: stop it first, or open the store for reading`,
-    );
-    this.pid = pid;
-  }
+/** The refusal of a chunk for the sake of one of its versions. */
+export function chunkError(code: StoreErrorCode, version: bigint, detail: string): StoreError {
+  return new StoreError(code, `version ${version}: ${detail}`, { version });
 }
 
-/** The device has no room for a commit; nothing of the commit was stored. */
-export class StoreFullError extends StoreError {
-  readonly freeBytes: number;
-  readonly batchBytes: number;
-
-  constructor(where: string, batchBytes: number, freeBytes: number, options?: ErrorOptions) {
-    super(
-      'store_full',
-      `no room for a commit of ${batchBytes} bytes: ${freeBytes} are free where ${where} lies;` +
-        ' nothing of it was stored, make room and try again',
-      options,
-    );
-    this.freeBytes = freeBytes;
-    this.batchBytes = batchBytes;
-  }
-}
-
-/** A row that does not decode: the store is damaged, or was written by something else. */
-export class RowDamagedError extends StoreError {
-  readonly column: string;
-  /** The key in hex, `partition/order`. */
-  readonly key: string;
-
-  constructor(
-    column: string,
-    partition: Uint8Array,
-    order: Uint8Array,
-    detail: string,
-    options?: ErrorOptions,
-  ) {
-    const key = `${hex(partition)}/${hex(order)}`;
-    super('row_damaged', `row ${key} of column ${column} is damaged: ${detail}`, options);
-    this.column = column;
-    this.key = key;
-  }
-}
-
-/**
- * A stream's rows are not contiguous: the event `expected` is missing although later ones are
- * there.
- */
+/** The rows of a stream have a gap: the event `expected` is missing although `actual` is there. */
 export class EventGapError extends StoreError {
   readonly expected: bigint;
   readonly actual: bigint;
@@ -134,15 +72,24 @@ export class EventGapError extends StoreError {
   }
 }
 
-/** A chunk that the writer refuses; nothing of it was stored. */
-export class ChunkError extends StoreError {
-  /** The version at fault, where there is one. */
-  readonly version: bigint | undefined;
+/** A row that does not decode: the store is damaged, or something else wrote it. */
+export class RowDamagedError extends StoreError {
+  /** The column's name. */
+  readonly column: string;
+  /** The key in hex, `partition/order`. */
+  readonly key: string;
 
-  constructor(code: ChunkErrorCode, version: bigint | undefined, detail: string) {
-    super(code, version === undefined ? detail : `version ${version}: ${detail}`);
-    this.version = version;
+  constructor(column: Column, key: RowKey, detail: string, facts?: { readonly cause: unknown }) {
+    const text = keyText(key);
+    super('row_damaged', `row ${text} of column ${column.name} is damaged: ${detail}`, facts);
+    this.column = column.name;
+    this.key = text;
   }
+}
+
+/** A row's key in hex, `partition/order`. */
+export function keyText({ partition, order }: RowKey): string {
+  return `${hex(partition)}/${hex(order)}`;
 }
 
 function hex(bytes: Uint8Array): string {

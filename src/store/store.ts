@@ -1,22 +1,26 @@
 /**
- * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read
- * inside one partition of one column. LMDB and the in-memory model answer at once; a distributed
- * engine answers with a promise. The contract is test/store/contract.test.ts.
+ * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read inside one partition of
+ * one column. LMDB answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts; the
+ * model of an engine is test/store/memory-store.ts.
  *
- * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit
- * changes. It may share its memory with other small answers (Node's buffer pool): who keeps a few
- * bytes of it for long copies them out, or keeps what was decoded. What is passed in as a key is
- * read before the call returns and may be used again. Buffers put into a batch belong to the store
- * until the commit has settled.
+ * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit changes. It may share
+ * its memory with other small answers (Node's buffer pool): to cache a few bytes of it, copy them out. A key that is
+ * passed in is read before the call returns and may be used again. Buffers put into a batch belong to the store until the
+ * commit has settled.
  *
- * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version
- * (ARCHITECTURE.md) makes that harmless, so no caller holds a transaction. The process that commits reads
- * its commit as soon as it has settled; in other processes a read may be as old as the current turn
- * of the event loop (about a millisecond).
+ * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version (ARCHITECTURE.md)
+ * makes that harmless, so no caller holds a transaction. The process that commits reads its commit as soon as it has
+ * settled; in other processes a read may be as old as the current turn of the event loop (about a millisecond).
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Batch } from './batch.ts';
-import type { Column } from './columns/columns.ts';
+import {
+  assertKeyShape,
+  type Column,
+  type Row,
+  type RowKey,
+  type ScannedRow,
+} from './columns/column.ts';
 
 /** Most rows one range may ask for. */
 export const MAX_RANGE_ROWS = 10_000;
@@ -24,23 +28,10 @@ export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;
 /** Most keys one batch get may ask for. */
 export const MAX_GET_MANY_KEYS = 100_000;
-
-/** Where a row is. */
-export interface RowKey {
-  readonly partition: Uint8Array;
-  readonly order: Uint8Array;
-}
-
-/** A row of a known partition. */
-export interface Row {
-  readonly order: Buffer;
-  readonly value: Buffer;
-}
-
-/** A row with all of its key. */
-export interface ScannedRow extends Row {
-  readonly partition: Buffer;
-}
+/** Rows that `rowsBetween` reads at once. */
+const PAGE_ROWS = 256;
+/** Bytes of rows that `scanPages` reads at once. */
+const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Which rows of a partition; both bounds belong to the range. */
 export interface RangeQuery {
@@ -56,7 +47,7 @@ export interface RangeQuery {
 
 /** One page of a scan over a whole column. */
 export interface ScanQuery {
-  /** The last row of the page before; absent: from the beginning of the column. */
+  /** The last row of the previous page; absent: from the beginning of the column. */
   readonly after?: RowKey | undefined;
   /** 1 to MAX_SCAN_ROWS. */
   readonly maxRows: number;
@@ -83,13 +74,13 @@ export interface StoreReader {
   /** The value of one row. */
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
 
-  /** The values of many rows of one column, in the order asked; all from one commit. */
+  /** The values of many rows of one column, in the order of the keys; all from one commit. */
   getMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Buffer | undefined)[]>;
 
   /** The last row of a partition whose order part is at most `order`. */
   seekLast(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Row | undefined>;
 
-  /** `seekLast` for many keys of one column, in the order asked; all from one commit. */
+  /** `seekLast` for many keys of one column, in their order; all from one commit. */
   seekLastMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Row | undefined)[]>;
 
   /** Rows of a partition in order. */
@@ -101,7 +92,7 @@ export interface StoreReader {
   /** All columns, by number. */
   statistics(): MaybePromise<readonly ColumnStatistics[]>;
 
-  /** Waits for commits under way, then gives everything back. Closing twice is allowed. */
+  /** Waits for commits under way, then releases everything. Closing twice is allowed. */
   close(): Promise<void>;
 }
 
@@ -110,9 +101,8 @@ export interface Store extends StoreReader {
   /**
    * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic
    * batches stores the batch's rows first and what is published last, each durably.
-   * @throws StoreFullError when there is no room, StoreError `store_lock_lost` when another process
-   *   has taken over the writing, `store_read_only` for a reader, `store_io` for other failures of
-   *   the device.
+   * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the
+   *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */
   commit(batch: Batch): Promise<void>;
 }
@@ -131,16 +121,36 @@ export async function getAll(
   return found;
 }
 
-/** @throws RangeError when a key has not the column's shape: a programmer's mistake. */
-export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {
-  if (
-    partition.length !== column.partitionBytes ||
-    order.length < column.orderMinBytes ||
-    order.length > column.orderMaxBytes
-  ) {
-    throw new RangeError(
-      `column ${column.name} has no key of ${partition.length} + ${order.length} bytes`,
-    );
+/** All rows of a partition within two bounds, which belong to the range; read a page at a time as they are taken. */
+export async function* rowsBetween(
+  store: StoreReader,
+  column: Column,
+  partition: Uint8Array,
+  { from, to }: Pick<RangeQuery, 'from' | 'to'>,
+): AsyncGenerator<Row> {
+  let last: Uint8Array | undefined;
+  for (;;) {
+    const page = await store.range(column, partition, { from: last ?? from, to, limit: PAGE_ROWS });
+    for (const row of page) {
+      // Every page but the first begins with the last row of the one before.
+      if (last === undefined || Buffer.compare(row.order, last) !== 0) yield row;
+    }
+    if (page.length < PAGE_ROWS) return;
+    last = page[page.length - 1]!.order;
+  }
+}
+
+/** All rows of a column in the order of their keys, page by page. Rows that come while it is read may be missing. */
+export async function* scanPages(
+  store: StoreReader,
+  column: Column,
+): AsyncGenerator<readonly ScannedRow[]> {
+  let after: RowKey | undefined;
+  for (;;) {
+    const page = await store.scan(column, { after, maxRows: MAX_SCAN_ROWS, maxBytes: PAGE_BYTES });
+    after = page[page.length - 1];
+    if (after === undefined) return;
+    yield page;
   }
 }
 
@@ -151,7 +161,7 @@ export function assertKeyCount(keys: readonly RowKey[]): void {
   }
 }
 
-/** @throws RangeError for a limit that is none, or bounds of another shape. */
+/** @throws RangeError for a limit out of bounds, or bounds of another shape. */
 export function assertRange(column: Column, partition: Uint8Array, query: RangeQuery): void {
   assertLimit(query.limit, MAX_RANGE_ROWS, 'limit');
   const { from, to } = query;
@@ -162,7 +172,7 @@ export function assertRange(column: Column, partition: Uint8Array, query: RangeQ
   }
 }
 
-/** @throws RangeError for a limit that is none, or a key of another shape. */
+/** @throws RangeError for a limit out of bounds, or a key of another shape. */
 export function assertScan(column: Column, query: ScanQuery): void {
   assertLimit(query.maxRows, MAX_SCAN_ROWS, 'maxRows');
   if (query.after !== undefined) {

@@ -8,18 +8,17 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
-import { walkAccountKeys } from './columns/account-key-column.ts';
 import { readBalance, type StoredBalance } from './columns/balance-column.ts';
 import {
+  BLOCK_BY_HEIGHT,
+  BLOCK_BY_VERSION,
   type Block,
-  decodeBlock,
-  decodeEpochEnd,
+  EPOCH_END,
   EPOCHS_PARTITION,
 } from './columns/block-column.ts';
+import type { Column, Row } from './columns/column.ts';
 import {
-  BLOCKS_BY_HEIGHT,
   BLOCKS_BY_VERSION,
-  type Column,
   EPOCHS,
   STATE,
   TRANSACTION_INFOS,
@@ -29,8 +28,9 @@ import type { StreamId } from './columns/event-column.ts';
 import { type Head, openHead } from './columns/head.ts';
 import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
 import { decodeStateRow, type StateEntry } from './columns/state-column.ts';
+import { walkAccountKeys } from './columns/state-key-column.ts';
 import { type EventPage, type EventPageQuery, EventStreamView } from './event-pages.ts';
-import { MAX_RANGE_ROWS, type Row, type StoreReader } from './store.ts';
+import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 
 /** A page of an account's keys. */
 export interface AccountKeyPage {
@@ -144,7 +144,7 @@ export class StoreView {
     const rows = this.#store.range(BLOCKS_BY_VERSION, partition, { from: order, limit: 1 });
     return andThen(rows, ([row]) => {
       if (row === undefined) return this.blockFromVersion(bucketEnd(version) + 1n);
-      const block = decodeBlock(BLOCKS_BY_VERSION, partition, row.order, row.value);
+      const block = BLOCK_BY_VERSION.decode({ partition, order: row.order }, row.value);
       return block.firstVersion <= this.head.version ? block : undefined;
     });
   }
@@ -152,10 +152,7 @@ export class StoreView {
   /** A block by its height; `undefined` when it is not kept or not there yet. */
   blockByHeight(height: bigint): MaybePromise<Block | undefined> {
     if (height > this.head.blockHeight) return undefined;
-    const { partition, order } = encodeBucketKey(height);
-    return andThen(this.#store.get(BLOCKS_BY_HEIGHT, partition, order), (value) =>
-      value === undefined ? undefined : decodeBlock(BLOCKS_BY_HEIGHT, partition, order, value),
-    );
+    return BLOCK_BY_HEIGHT.get(this.#store, height);
   }
 
   /**
@@ -173,7 +170,8 @@ export class StoreView {
     const query = { from: this.#orderOf(version), limit: 1 };
     return andThen(this.#store.range(EPOCHS, EPOCHS_PARTITION, query), ([row]) => {
       if (row === undefined) return this.head.epoch;
-      const { epoch, lastVersion } = decodeEpochEnd(row);
+      const key = { partition: EPOCHS_PARTITION, order: row.order };
+      const { epoch, lastVersion } = EPOCH_END.decode(key, row.value);
       return lastVersion <= this.head.version ? epoch : this.head.epoch;
     });
   }
@@ -218,7 +216,7 @@ export class StoreView {
     const { partition, order } = encodeBucketKey(version);
     return andThen(this.#store.seekLast(BLOCKS_BY_VERSION, partition, order), (row) => {
       if (row !== undefined) {
-        return decodeBlock(BLOCKS_BY_VERSION, partition, row.order, row.value);
+        return BLOCK_BY_VERSION.decode({ partition, order: row.order }, row.value);
       }
       const start = bucketStart(version);
       return start <= oldest ? undefined : this.#lastBlockFrom(start - 1n, oldest);

@@ -1,29 +1,23 @@
 /**
- * The one way into the store: chunks in, one durable commit each, rows first and the head last. One
- * writer at a time per store; it works on its chunks one after the other, however they are handed
- * in.
+ * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time per
+ * store; it works on its chunks one after the other, even when the next is handed in early.
  */
-
 import type { MaybePromise } from '../maybe-promise.ts';
-import { andThen } from '../maybe-promise.ts';
 import { putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
-import { type ChunkKey, type ChunkRows, chunkRows, putNewKey, rowOfKey } from './chunk-rows.ts';
+import { type ChunkKey, type ChunkRows, chunkRows } from './chunk-rows.ts';
 import type { Block } from './columns/block-column.ts';
-import { type Column, TRANSACTION_INFOS } from './columns/columns.ts';
-import { type Head, publishHead, readHead } from './columns/head.ts';
-import {
-  encodeLedgerIdentity,
-  type LedgerIdentity,
-  putLedgerIdentity,
-  readLedgerIdentity,
-} from './columns/identity-column.ts';
+import type { Column, RowKey } from './columns/column.ts';
+import { TRANSACTION_INFOS } from './columns/columns.ts';
+import { HEAD_ROW, type Head, readHead } from './columns/head.ts';
+import { LEDGER_IDENTITY, type LedgerIdentity } from './columns/identity-column.ts';
 import { encodeBucketKey } from './columns/order-key.ts';
-import { getAll, type RowKey, type Store, type StoreReader } from './store.ts';
-import { ChunkError, RowDamagedError, StoreError } from './store-error.ts';
+import { putKey, rowsOfKey } from './columns/state-key-column.ts';
+import { getAll, type Store, type StoreReader } from './store.ts';
+import { chunkError, RowDamagedError, StoreError } from './store-error.ts';
 
-/** What became of a chunk. */
+/** The outcome of a chunk. */
 export interface AppendResult {
   /**
    * `already_there`: all of its versions were committed before, with the same infos; nothing was
@@ -36,17 +30,12 @@ export interface AppendResult {
   readonly bytes: number;
 }
 
-/** Whether a store holds no ledger yet. */
-export function isEmpty(store: StoreReader): MaybePromise<boolean> {
-  return andThen(readHead(store), (head) => head === undefined);
-}
-
 /** Appends to the ledger of one store. */
 export class LedgerWriter {
   readonly #store: Store;
   #head: Head | undefined;
   #identity: LedgerIdentity | undefined;
-  /** Settles when the work handed in so far is done; never rejects. */
+  /** Settles when the work so far is done; never rejects. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(store: Store, head: Head | undefined, identity: LedgerIdentity | undefined) {
@@ -55,10 +44,10 @@ export class LedgerWriter {
     this.#identity = identity;
   }
 
-  /** Reads where the ledger stands. @throws RowDamagedError */
+  /** Reads how far the ledger reaches. @throws RowDamagedError */
   static async open(store: Store): Promise<LedgerWriter> {
     const head = await readHead(store);
-    return new LedgerWriter(store, head, await readLedgerIdentity(store));
+    return new LedgerWriter(store, head, await LEDGER_IDENTITY.get(store));
   }
 
   /** The head of the last commit; `undefined` before genesis. */
@@ -77,12 +66,11 @@ export class LedgerWriter {
   }
 
   /**
-   * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk
-   * and visible. A chunk whose versions are all there already is compared by its infos and not
-   * written again. After a failure the head is unchanged and the same chunk may be handed in again.
-   * Handing in the next chunk before this one has resolved is worth while: its rows are made while
-   * this one is being written.
-   * @throws ChunkError when it does not fit; StoreFullError and the others of Store.commit.
+   * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk and visible. A chunk
+   * whose versions are all there already is compared by its infos and not written again. After a failure the head is
+   * unchanged and the same chunk may be appended again. Appending the next chunk before this one has resolved saves
+   * time: its rows are made while this one is being written.
+   * @throws StoreError `chunk_…` when it does not fit, and those of Store.commit.
    */
   async append(chunk: Chunk): Promise<AppendResult> {
     checkChunk(chunk);
@@ -91,9 +79,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Publishes that nothing below the beginning of `block` may be asked for any more. Deleting comes
-   * afterwards.
-   * @throws RangeError when that lies below what is published already, or above the head.
+   * Publishes that nothing below the beginning of `block` may be read any more. Deleting comes afterwards.
+   * @throws RangeError when that is below what is published already, or above the head.
    */
   advanceOldest(block: Pick<Block, 'firstVersion' | 'height'>): Promise<Head> {
     return this.#inTurn(async () => {
@@ -104,29 +91,17 @@ export class LedgerWriter {
           `oldest version ${block.firstVersion}, not ${head.oldestVersion} to ${head.version}`,
         );
       }
-      const next = {
-        ...head,
-        oldestVersion: block.firstVersion,
-        oldestBlockHeight: block.height,
-      };
-      const batch = new Batch();
-      publishHead(batch, next);
-      await this.#store.commit(batch);
-      this.#head = next;
-      return next;
+      const oldest = { oldestVersion: block.firstVersion, oldestBlockHeight: block.height };
+      return this.#commit(new Batch(), { ...head, ...oldest });
     });
   }
 
   /**
-   * Runs other changes of this store between two chunks, never beside one: deleting what was
-   * pruned. A function is called when it is their turn: what it reads then is as it will be when
-   * its changes are made.
+   * Commits other changes of this store between two chunks, such as deleting what was pruned. `changes` is called when
+   * it is their turn: what it reads then does not change before its changes are made.
    */
-  commitBetween(changes: Batch | (() => MaybePromise<Batch>)): Promise<void> {
-    return this.#inTurn(async () => {
-      const batch = typeof changes === 'function' ? await changes() : changes;
-      await this.#store.commit(batch);
-    });
+  commitBetween(changes: () => MaybePromise<Batch>): Promise<void> {
+    return this.#inTurn(async () => this.#store.commit(await changes()));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -135,10 +110,7 @@ export class LedgerWriter {
     return done;
   }
 
-  /**
-   * Rows of a chunk that is not there yet, made before its turn; `undefined` while the ledger is
-   * unknown.
-   */
+  /** Rows of a chunk that is not there yet, made before its turn; `undefined` while the identity is unknown. */
   #rowsAhead(chunk: Chunk): ChunkRows | undefined {
     const isThere = this.#head !== undefined && lastVersionOf(chunk) <= this.#head.version;
     if (this.#identity === undefined || isThere) return undefined;
@@ -154,37 +126,42 @@ export class LedgerWriter {
     const expected = head === undefined ? 0n : head.version + 1n;
     if (chunk.firstVersion !== expected) {
       const detail = `the chunk does not continue the ledger, version ${expected} comes next`;
-      throw new ChunkError('chunk_not_continuous', chunk.firstVersion, detail);
+      throw chunkError('chunk_not_continuous', chunk.firstVersion, detail);
     }
     checkBlocks(chunk, head);
     const identity = chunk.identity ?? this.#identity;
     if (identity === undefined) throw new RangeError('a ledger without identity');
     const { batch, keys, balances } = rowsAhead ?? chunkRows(chunk, identity);
-    if (chunk.identity !== undefined) putLedgerIdentity(batch, chunk.identity);
+    if (chunk.identity !== undefined) LEDGER_IDENTITY.put(batch, undefined, chunk.identity);
     await this.#putNewKeys(batch, keys);
     await putBalances(batch, this.#store, balances, chunk.firstVersion);
-    const next = headAfter(chunk, head);
-    publishHead(batch, next);
-    await this.#store.commit(batch);
-    this.#head = next;
+    const next = await this.#commit(batch, headAfter(chunk, head));
     this.#identity = identity;
     return { outcome: 'committed', head: next, rows: batch.size, bytes: batch.byteLength };
   }
 
+  async #commit(batch: Batch, head: Head): Promise<Head> {
+    HEAD_ROW.publish(batch, undefined, head);
+    await this.#store.commit(batch);
+    this.#head = head;
+    return head;
+  }
+
   /** Files the keys that no earlier version wrote. */
   async #putNewKeys(batch: Batch, keys: readonly ChunkKey[]): Promise<void> {
-    const byColumn = new Map<Column, { rows: RowKey[]; keys: ChunkKey[] }>();
-    for (const key of keys) {
-      const { column, partition, order } = rowOfKey(key);
-      const asked = byColumn.get(column) ?? { rows: [], keys: [] };
-      asked.rows.push({ partition, order });
-      asked.keys.push(key);
-      byColumn.set(column, asked);
+    const byColumn = new Map<Column, { ends: RowKey[]; puts: (() => void)[] }>();
+    for (const { physical, hash, version } of keys) {
+      const rows = rowsOfKey(physical, hash);
+      const end = rows[rows.length - 1]!;
+      const asked = byColumn.get(end.column) ?? { ends: [], puts: [] };
+      asked.ends.push(end);
+      asked.puts.push(() => putKey(batch, rows, physical, version));
+      byColumn.set(end.column, asked);
     }
-    for (const [column, asked] of byColumn) {
-      const present = await getAll(this.#store, column, asked.rows);
-      asked.keys.forEach((key, index) => {
-        if (present[index] === undefined) putNewKey(batch, key);
+    for (const [column, { ends, puts }] of byColumn) {
+      const present = await getAll(this.#store, column, ends);
+      puts.forEach((put, index) => {
+        if (present[index] === undefined) put();
       });
     }
   }
@@ -193,7 +170,7 @@ export class LedgerWriter {
   async #compare(chunk: Chunk, head: Head): Promise<void> {
     const { firstVersion, transactions, identity } = chunk;
     if (identity !== undefined && !sameIdentity(identity, this.#identity)) {
-      throw new ChunkError('chunk_identity', 0n, 'the chunk belongs to another ledger');
+      throw chunkError('chunk_identity', 0n, 'the chunk belongs to another ledger');
     }
     const keys = transactions.map((_, index) => encodeBucketKey(firstVersion + BigInt(index)));
     const stored = await getAll(this.#store, TRANSACTION_INFOS, keys);
@@ -203,20 +180,20 @@ export class LedgerWriter {
       if (there === undefined) throw missingInfo(version, head, keys[index]!);
       if (Buffer.compare(there, info) !== 0) {
         const detail = 'the chunk’s info differs from the one committed: another history';
-        throw new ChunkError('chunk_contradicts', version, detail);
+        throw chunkError('chunk_contradicts', version, detail);
       }
     });
   }
 }
 
 function sameIdentity(a: LedgerIdentity, b: LedgerIdentity | undefined): boolean {
-  return b !== undefined && encodeLedgerIdentity(a).equals(encodeLedgerIdentity(b));
+  return b !== undefined && LEDGER_IDENTITY.encode(a).equals(LEDGER_IDENTITY.encode(b));
 }
 
 function missingInfo(version: bigint, head: Head, key: RowKey): StoreError {
   if (version < head.oldestVersion) {
     const detail = 'pruned here, so the chunk cannot be compared';
-    return new ChunkError('chunk_pruned', version, detail);
+    return chunkError('chunk_pruned', version, detail);
   }
-  return new RowDamagedError(TRANSACTION_INFOS.name, key.partition, key.order, 'it is missing');
+  return new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
 }

@@ -14,13 +14,13 @@ import {
   type BalanceHolder,
   balanceKey,
   decodeBalance,
-  decodePrimaryStore,
+  PRIMARY_STORE,
   type StoredBalance,
 } from '../store/columns/balance-column.ts';
+import type { RowKey, ScannedRow } from '../store/columns/column.ts';
 import { BALANCES, PRIMARY_STORES, STATE } from '../store/columns/columns.ts';
 import { encodeU64Key, NO_ORDER } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
-import type { RowKey, ScannedRow } from '../store/store.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
 import { allAccountKeys } from './verify-state.ts';
 
@@ -132,7 +132,7 @@ async function checkPrimaryAmount(
 async function checkPrimaryStores(context: VerifyContext): Promise<void> {
   const { damages } = context;
   for await (const row of scanColumn(context, PRIMARY_STORES)) {
-    const holder = await damages.decoded(() => decodePrimaryStore(row.partition, row.value));
+    const holder = await damages.decoded(() => PRIMARY_STORE.decode(row, row.value));
     if (holder === undefined) continue;
     if (!primaryStoreOf(holder.owner, holder.metadata).equals(row.partition)) {
       damages.row(PRIMARY_STORES, row, 'the address follows from another owner or asset');
@@ -149,8 +149,7 @@ async function holderOf(
   { store }: VerifyContext,
   address: Buffer,
 ): Promise<BalanceHolder | undefined> {
-  const value = await store.get(PRIMARY_STORES, address, NO_ORDER);
-  return value && decodePrimaryStore(address, value);
+  return PRIMARY_STORE.get(store, address);
 }
 
 async function balanceOf(

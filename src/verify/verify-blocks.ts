@@ -1,13 +1,13 @@
 /** Checks blocks, epochs and the head against one another (docs/spec/ledger.md §2.3). */
 import {
+  BLOCK_BY_HEIGHT,
+  BLOCK_BY_VERSION,
   type Block,
-  decodeBlock,
-  decodeEpochEnd,
-  encodeBlock,
+  EPOCH_END,
 } from '../store/columns/block-column.ts';
+import type { ScannedRow } from '../store/columns/column.ts';
 import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS, HEAD } from '../store/columns/columns.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
-import type { ScannedRow } from '../store/store.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
 
 /** Checks blocks_by_height, blocks_by_version, epochs, and what the head says of them. */
@@ -48,8 +48,8 @@ async function checkHeights(context: VerifyContext): Promise<Heights> {
   let newest: Block | undefined;
   let oldest: Block | undefined;
   for await (const row of scanColumn(context, BLOCKS_BY_HEIGHT)) {
-    const { partition, order, value } = row;
-    const decode = () => decodeBlock(BLOCKS_BY_HEIGHT, partition, order, value);
+    const { partition, order } = row;
+    const decode = () => BLOCK_BY_HEIGHT.decode(row, row.value);
     const block = await damages.decoded(decode);
     if (block === undefined) continue;
     if (block.firstVersion > view.head.version) {
@@ -63,7 +63,7 @@ async function checkHeights(context: VerifyContext): Promise<Heights> {
     if (newest !== undefined) checkSuccessor(context, row, newest, block);
     const twin = encodeBucketKey(block.firstVersion);
     const other = await store.get(BLOCKS_BY_VERSION, twin.partition, twin.order);
-    if (other === undefined || !other.equals(encodeBlock(block))) {
+    if (other === undefined || !other.equals(BLOCK_BY_HEIGHT.encode(block))) {
       const detail = `${BLOCKS_BY_HEIGHT.name} has another block ${block.height} here`;
       damages.row(BLOCKS_BY_VERSION, twin, detail, block.firstVersion);
     }
@@ -91,19 +91,19 @@ async function checkBlocksByVersion(context: VerifyContext, expected: bigint): P
   const { damages, store, view } = context;
   let count = 0n;
   for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
-    const { partition, order, value } = row;
+    const { partition, order } = row;
     const version = decodeBucketKey(partition, order);
     if (version > view.head.version) {
       noteAbove(context, BLOCKS_BY_VERSION, row);
       break;
     }
     count += 1n;
-    const decode = () => decodeBlock(BLOCKS_BY_VERSION, partition, order, value);
+    const decode = () => BLOCK_BY_VERSION.decode(row, row.value);
     const block = await damages.decoded(decode, version);
     if (block === undefined) continue;
     const twin = encodeBucketKey(block.height);
     const other = await store.get(BLOCKS_BY_HEIGHT, twin.partition, twin.order);
-    if (block.firstVersion !== version || other === undefined || !other.equals(value)) {
+    if (block.firstVersion !== version || other === undefined || !other.equals(row.value)) {
       damages.row(BLOCKS_BY_VERSION, row, `${BLOCKS_BY_HEIGHT.name} has no such block`, version);
     }
   }
@@ -121,7 +121,7 @@ async function checkEpochs(context: VerifyContext): Promise<void> {
   const oldest = await damages.decoded(() => view.blockOfVersion(from));
   let expected = oldest?.epoch ?? 0n;
   for await (const row of scanColumn(context, EPOCHS)) {
-    const end = await damages.decoded(() => decodeEpochEnd(row));
+    const end = await damages.decoded(() => EPOCH_END.decode(row, row.value));
     if (end === undefined) continue;
     const { epoch, lastVersion } = end;
     if (lastVersion < from) continue;

@@ -2,10 +2,10 @@
  * What the checks of a ledger share: what they read, what they know of it, and the list of what is
  * damaged. The checks are streams over columns: their memory does not grow with the ledger.
  */
-import type { Column } from '../store/columns/columns.ts';
+import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import type { KeptAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
-import { MAX_SCAN_ROWS, type RowKey, type ScannedRow, type StoreReader } from '../store/store.ts';
+import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
+import { MAX_SCAN_ROWS, type StoreReader } from '../store/store.ts';
 import { RowDamagedError, StoreError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 
@@ -83,7 +83,7 @@ export interface VerifyContext {
   readonly view: StoreView;
   readonly identity: LedgerIdentity;
   readonly progress: PruneProgress;
-  readonly kept: KeptAccounts;
+  readonly kept: PinnedAccounts;
   readonly damages: DamageList;
   /** Rows above the head: of a commit that came meanwhile, or else damages too. */
   readonly above: DamageList;

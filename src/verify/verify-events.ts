@@ -1,6 +1,8 @@
 /**
  * Checks streams of events and module events: that they decode, hang together, and were emitted.
  */
+
+import type { ScannedRow } from '../store/columns/column.ts';
 import { EVENTS, MODULE_EVENTS, VERSION_WRITES } from '../store/columns/columns.ts';
 import {
   decodeEventRow,
@@ -10,7 +12,6 @@ import {
 } from '../store/columns/event-column.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
 import { decodeVersionWrites } from '../store/columns/version-writes-column.ts';
-import type { ScannedRow } from '../store/store.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
 
 /** Checks events and module_events. */
@@ -81,7 +82,7 @@ async function nameUnemittedEvents(context: VerifyContext): Promise<void> {
     const { partition, order } = encodeBucketKey(version);
     const value = await store.get(VERSION_WRITES, partition, order);
     const writes =
-      value && (await damages.decoded(() => decodeVersionWrites(partition, order, value)));
+      value && (await damages.decoded(() => decodeVersionWrites({ partition, order }, value)));
     const { address, creationNumber } = decodeStreamId(row.partition);
     const isEmitted = writes?.events.some(
       (emitted) =>

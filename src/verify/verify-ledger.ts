@@ -2,20 +2,21 @@
  * Examines a whole ledger: every hash, every column against the others, and digests of all columns.
  * What it proves and what it cannot: docs/operations.md.
  */
+import type { Column } from '../store/columns/column.ts';
 import {
   COLUMNS,
-  type Column,
   HEAD,
   IDENTITY,
   PRUNING,
+  STORE_FORMAT_VERSION,
   TRANSACTION_INFOS,
   TRANSACTIONS,
   VERSION_WRITES,
 } from '../store/columns/columns.ts';
 import { type Head, openHead } from '../store/columns/head.ts';
-import { encodeFormat, FORMAT_KEY, readLedgerIdentity } from '../store/columns/identity-column.ts';
+import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { decodeBucketKey } from '../store/columns/order-key.ts';
-import { readKeptAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
+import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
 import { type ColumnDigest, columnDigest } from '../store/digest.ts';
 import type { StoreReader } from '../store/store.ts';
 import { RowDamagedError, StoreError } from '../store/store-error.ts';
@@ -99,9 +100,9 @@ async function contextOf(
   head: Head,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyContext> {
-  const identity = await readLedgerIdentity(store);
+  const identity = await LEDGER_IDENTITY.get(store);
   if (identity === undefined) {
-    throw new RowDamagedError(IDENTITY.name, Buffer.of(1), Buffer.alloc(0), 'it is missing');
+    throw new RowDamagedError(IDENTITY, LEDGER_IDENTITY.keyOf(), 'it is missing');
   }
   const rowsOf = new Map<Column, number>();
   return {
@@ -109,7 +110,7 @@ async function contextOf(
     view: new StoreView(store, head),
     identity,
     progress: await readPruneProgress(store),
-    kept: await readKeptAccounts(store),
+    kept: await readPinnedAccounts(store),
     damages: new DamageList(),
     above: new DamageList(),
     reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n },
@@ -127,7 +128,7 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
   const { head } = view;
   const { partition, order } = FORMAT_KEY;
   const format = await store.get(IDENTITY, partition, order);
-  if (format === undefined || !format.equals(encodeFormat())) {
+  if (format === undefined || !format.equals(FORMAT.encode(STORE_FORMAT_VERSION))) {
     damages.row(IDENTITY, FORMAT_KEY, 'it is not the format of this program');
   }
   for (const [column, names] of [

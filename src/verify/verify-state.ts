@@ -8,28 +8,30 @@
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { addressFromBytes } from '../move/types/address.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
-import {
-  type AccountKey,
-  accountKeySegments,
-  walkAccountKeys,
-} from '../store/columns/account-key-column.ts';
+import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
 import {
   ACCOUNT_KEY_TAILS,
   ACCOUNT_KEYS,
-  type Column,
   STATE,
   STATE_KEYS,
   VERSION_WRITES,
 } from '../store/columns/columns.ts';
 import { decodeU64Key, encodeBucketKey, NO_ORDER } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
-import { isAccountKey } from '../store/columns/state-key-column.ts';
+import {
+  type AccountKey,
+  isAccountKey,
+  rowsOfKey,
+  walkAccountKeys,
+} from '../store/columns/state-key-column.ts';
 import { decodeVersionWrites } from '../store/columns/version-writes-column.ts';
-import type { RowKey, ScannedRow } from '../store/store.ts';
 import { keyText, noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
 
 /** Key hashes held at once when a state key without its row is looked for: some 100 MB. */
 const MAX_HASHES_AT_ONCE = 1_000_000;
+
+/** Keys under an account have no use for their hash. */
+const NO_HASH = new Uint8Array(0);
 
 /** What a pass over a column came to. */
 interface StateCounts {
@@ -101,7 +103,7 @@ async function nameUnwrittenRows(context: VerifyContext): Promise<void> {
     const { partition, order } = encodeBucketKey(version);
     const value = await store.get(VERSION_WRITES, partition, order);
     const writes =
-      value && (await damages.decoded(() => decodeVersionWrites(partition, order, value)));
+      value && (await damages.decoded(() => decodeVersionWrites({ partition, order }, value)));
     if (writes?.keys.some(({ hash }) => hash.equals(row.partition)) === true) continue;
     damages.row(STATE, row, 'its version did not write this key', version);
   }
@@ -119,7 +121,7 @@ async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
   let keys = 0n;
   let previous: readonly RowKey[] = [];
   for await (const { key, firstVersion } of allAccountKeys(context)) {
-    const segments = accountKeySegments(key);
+    const segments = rowsOfKey(key, NO_HASH);
     segments.forEach((segment, level) => {
       const isSame = previous[level] && keyText(previous[level]) === keyText(segment);
       if (!isSame) visited.set(segment.column, visited.get(segment.column)! + 1n);

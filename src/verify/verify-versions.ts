@@ -19,7 +19,7 @@ import { contractEventHash, writeEventKey } from '../move/transactions/event.ts'
 import { type EncodedOnChainData, readOnChainData } from '../move/transactions/on-chain-data.ts';
 import { readTransactionInfo, transactionInfoHash } from '../move/transactions/transaction-info.ts';
 import type { BatchOperation } from '../store/batch.ts';
-import { type ChunkKey, type ChunkRows, chunkRows, rowOfKey } from '../store/chunk-rows.ts';
+import { type ChunkKey, type ChunkRows, chunkRows } from '../store/chunk-rows.ts';
 import {
   EVENTS,
   HEAD,
@@ -34,22 +34,19 @@ import {
   decodeEventRow,
   decodeModuleEventRow,
   encodeStreamId,
+  moduleEventBounds,
   type StoredEvent,
   type StoredModuleEvent,
 } from '../store/columns/event-column.ts';
-import {
-  BUCKET_INDEX_BYTES,
-  type BucketKey,
-  encodeBucketKey,
-  encodeU64Key,
-} from '../store/columns/order-key.ts';
+import { type BucketKey, encodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
+import { rowsOfKey } from '../store/columns/state-key-column.ts';
 import {
   decodeVersionWrites,
   type EmittedEvent,
   type VersionWrites,
 } from '../store/columns/version-writes-column.ts';
-import { MAX_RANGE_ROWS } from '../store/store.ts';
+import { rowsBetween } from '../store/store.ts';
 import type { VerifyContext } from './verify-context.ts';
 
 const MODULE_EVENT_VARIANT = Buffer.of(1);
@@ -247,7 +244,7 @@ class VersionExaminer {
   /** A key that has state is known. */
   async #examineKnown(version: bigint, key: ChunkKey): Promise<void> {
     const { damages, store } = this.#context;
-    const { column, partition, order } = rowOfKey(key);
+    const { column, partition, order } = rowsOfKey(key.physical, key.hash).at(-1)!;
     if ((await store.get(column, partition, order)) !== undefined) return;
     // A key whose last write is a deletion that is cleared is forgotten with it.
     const [any] = await store.range(STATE, key.hash, { limit: 1 });
@@ -272,7 +269,7 @@ class VersionExaminer {
     const { partition, order } = key;
     const value = await store.get(VERSION_WRITES, partition, order);
     if (value === undefined) return undefined;
-    return damages.decoded(() => decodeVersionWrites(partition, order, value), version);
+    return damages.decoded(() => decodeVersionWrites(key, value), version);
   }
 
   /**
@@ -288,8 +285,7 @@ class VersionExaminer {
   ): Promise<void> {
     const { damages } = this.#context;
     const row = made.find(({ column }) => column === VERSION_WRITES);
-    const { partition, order } = key;
-    const expected = row && decodeVersionWrites(partition, order, row.value!);
+    const expected = row && decodeVersionWrites(key, row.value!);
     if (expected === undefined && stored === undefined) return;
     const keys = expected?.keys ?? [];
     const events = expected?.events ?? [];
@@ -364,24 +360,17 @@ class VersionExaminer {
     damages.add({ column: column.name, version, detail });
   }
 
-  async #moduleEvents(version: bigint, { partition, order }: BucketKey) {
+  async #moduleEvents(version: bigint, key: BucketKey): Promise<StoredModuleEvent[]> {
     const { damages, reached, store } = this.#context;
+    const { partition } = key;
     const found: StoredModuleEvent[] = [];
-    let from = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES)]);
-    const to = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES, 0xff)]);
-    for (;;) {
-      const limit = MAX_RANGE_ROWS;
-      const page = await store.range(MODULE_EVENTS, partition, { from, to, limit });
-      for (const row of page) {
-        const decode = () => decodeModuleEventRow({ partition, ...row });
-        const event = await damages.decoded(decode, version);
-        reached.moduleEvents += 1n;
-        if (event !== undefined) found.push(event);
-      }
-      if (page.length < limit) return found;
-      from = Buffer.from(page[page.length - 1]!.order);
-      from.writeUInt32BE(from.readUInt32BE(order.length) + 1, order.length);
+    for await (const row of rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key))) {
+      const decode = () => decodeModuleEventRow({ partition, ...row });
+      const event = await damages.decoded(decode, version);
+      reached.moduleEvents += 1n;
+      if (event !== undefined) found.push(event);
     }
+    return found;
   }
 
   async #eventRow(version: bigint, event: EmittedEvent) {

@@ -101,7 +101,7 @@ export class GrowingStreams {
     const chance = this.#random();
     if (chance < 0.08) {
       const pruner = new Pruner(this.#writer, { graceMs: 0, restFactor: 0 });
-      if (this.#random() < 0.5) await pruner.keepAccounts([KEPT_ACCOUNT]);
+      if (this.#random() < 0.5) await pruner.pinAccounts([KEPT_ACCOUNT]);
       await pruner.run({ versions: 1 + Math.floor(this.#random() * 60) });
       return 'pruned';
     }

@@ -5,7 +5,7 @@ import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Batch } from '../../src/store/batch.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import type { Head } from '../../src/store/columns/head.ts';
-import { StoreFullError } from '../../src/store/store-error.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
@@ -22,7 +22,7 @@ class SmallStore extends MemoryStore {
   override async commit(batch: Batch): Promise<void> {
     const commit = this.#commits;
     this.#commits += 1;
-    if (this.#refused.has(commit)) throw new StoreFullError('here', batch.byteLength, 0);
+    if (this.#refused.has(commit)) throw new StoreError('store_full', 'the disk is full');
     await super.commit(batch);
   }
 }
@@ -71,7 +71,7 @@ describe('commits', () => {
     const store = new SmallStore([refused, refused + 1, refused + 2]);
     const writer = await LedgerWriter.open(store);
     const heads: Head[] = [];
-    const waits: StoreFullError[] = [];
+    const waits: StoreError[] = [];
     const committer = new Committer(writer, {
       onCommit: ({ head }) => heads.push(head),
       onFullDisk: async (error) => void waits.push(error),

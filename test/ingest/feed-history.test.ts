@@ -8,7 +8,7 @@ import type { ContractEvent } from '../../src/move/transactions/event.ts';
 import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
 import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
 import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
-import { readLedgerIdentity } from '../../src/store/columns/identity-column.ts';
+import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { writeContractEvent, writeOnChainData } from '../move/transactions/wire-writers.ts';
@@ -172,7 +172,7 @@ describe('the genesis waypoint', () => {
   it('decides what an empty ledger may begin with, and what one that is there may be', async () => {
     const source = await sampleStore(50);
     const upstream = await upstreamOver(source);
-    const { genesisWaypointHash } = (await readLedgerIdentity(source))!;
+    const { genesisWaypointHash } = (await LEDGER_IDENTITY.get(source))!;
     const right = { version: 0n, hash: genesisWaypointHash };
     const other = { version: 0n, hash: Buffer.alloc(32) };
     const copy = new MemoryStore();

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { readLedgerIdentity } from '../../src/store/columns/identity-column.ts';
+import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 
@@ -84,7 +84,7 @@ export class TestUpstream {
     const url = new URL(request.url!, this.url);
     const view = await openView(this.#store);
     const newest = this.settings.newest ?? view.head.version;
-    const identity = await readLedgerIdentity(this.#store);
+    const identity = await LEDGER_IDENTITY.get(this.#store);
     const { headerPrefix, oldest, chainId } = this.settings;
     response.setHeader(`${headerPrefix}-chain-id`, String(chainId ?? identity!.chainId));
     response.setHeader(`${headerPrefix}-ledger-version`, String(newest));

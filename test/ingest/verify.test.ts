@@ -14,17 +14,11 @@ import {
 import { sampleChunksInParallel } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import type { ChunkTransaction } from '../../src/store/chunk.ts';
-import {
-  COLUMNS,
-  type Column,
-  EPOCHS,
-  HEAD,
-  IDENTITY,
-  PRUNING,
-} from '../../src/store/columns/columns.ts';
+import type { Column, ScannedRow } from '../../src/store/columns/column.ts';
+import { COLUMNS, EPOCHS, HEAD, IDENTITY, PRUNING } from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import type { ScannedRow, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/verify-ledger.ts';
@@ -97,7 +91,7 @@ function infoOf(version: number, events: ChunkTransaction['events']): Buffer {
 
 async function prune(writer: LedgerWriter, versions: number, accounts: string[] = []) {
   const pruner = new Pruner(writer, { graceMs: 0, restFactor: 0 });
-  await pruner.keepAccounts(accounts);
+  await pruner.pinAccounts(accounts);
   return pruner.run({ versions });
 }
 

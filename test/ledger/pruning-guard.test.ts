@@ -76,7 +76,7 @@ async function ledger() {
   const prune = async (versions: number) => {
     const options = { graceMs: 0, restFactor: 0, objectsOf: keptPrimaryStores };
     const pruner = new Pruner(writer, options);
-    await pruner.keepAccounts([KEPT]);
+    await pruner.pinAccounts([KEPT]);
     await pruner.run({ versions });
   };
   return { reader, prune };

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { startPruning } from '../../src/node/prune.ts';
 import type { Batch } from '../../src/store/batch.ts';
-import { readKeptAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
-import { StoreFullError } from '../../src/store/store-error.ts';
+import { readPinnedAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { randomSource } from '../random.ts';
 import { address } from '../store/chunks.ts';
@@ -18,7 +18,7 @@ class SmallStore extends MemoryStore {
   isFull = false;
 
   override async commit(batch: Batch): Promise<void> {
-    if (this.isFull) throw new StoreFullError('here', batch.byteLength, 0);
+    if (this.isFull) throw new StoreError('store_full', 'the disk is full');
     await super.commit(batch);
   }
 }
@@ -53,10 +53,10 @@ describe('pruning in a node whose disk is full', () => {
     if (!hasLedger) await begin();
     await until('it waits', () => messages.includes('pruning waits: the disk is full'));
     await sleep(50);
-    expect((await readKeptAccounts(store)).size).toBe(0);
+    expect((await readPinnedAccounts(store)).size).toBe(0);
     store.isFull = false;
     await until('it prunes', () => messages.includes('pruned'));
-    expect(await readKeptAccounts(store)).toEqual(new Map([[address(3), 0n]]));
+    expect(await readPinnedAccounts(store)).toEqual(new Map([[address(3), 0n]]));
     expect((await readPruneProgress(store)).clearedBelow).toBe(writer.head!.oldestVersion);
     expect(messages.filter((one) => one === 'the history of accounts is kept')).toHaveLength(1);
     expect(messages).not.toContain('pruning stopped: it failed');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StateValueMetadata } from '../../src/move/types/state-value.ts';
 import { Batch } from '../../src/store/batch.ts';
-import { decodeBlock, encodeBlock, putBlock } from '../../src/store/columns/block-column.ts';
+import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION } from '../../src/store/columns/block-column.ts';
 import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, COLUMNS } from '../../src/store/columns/columns.ts';
 import {
   decodeEventRow,
@@ -13,11 +13,8 @@ import {
   putEvent,
   putModuleEvent,
 } from '../../src/store/columns/event-column.ts';
-import { decodeHead, encodeHead, frozenRootCount } from '../../src/store/columns/head.ts';
-import {
-  decodeLedgerIdentity,
-  encodeLedgerIdentity,
-} from '../../src/store/columns/identity-column.ts';
+import { frozenRootCount, HEAD_ROW } from '../../src/store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import {
   bucketEnd,
   bucketStart,
@@ -226,6 +223,9 @@ describe('events', () => {
   );
 });
 
+const HEAD_KEY = HEAD_ROW.keyOf();
+const IDENTITY_KEY = LEDGER_IDENTITY.keyOf();
+
 describe('other rows', () => {
   test('heads', () => {
     const head = fc
@@ -245,10 +245,10 @@ describe('other rows', () => {
       }));
     check(
       fc.property(fc.tuple(head), ([value]) => {
-        expect(decodeHead(encodeHead(value))).toEqual(value);
+        expect(HEAD_ROW.decode(HEAD_KEY, HEAD_ROW.encode(value))).toEqual(value);
       }),
     );
-    const encoded = encodeHead({
+    const encoded = HEAD_ROW.encode({
       ...{ version: 2n, timestampUsecs: 0n, epoch: 0n, blockHeight: 0n },
       ...{ oldestVersion: 0n, oldestBlockHeight: 0n },
       frozenRoots: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
@@ -256,7 +256,7 @@ describe('other rows', () => {
     expect(encoded.length).toBe(48 + 1 + 64);
     const oneRoot = Buffer.concat([encoded.subarray(0, 48), Buffer.of(1), Buffer.alloc(32)]);
     for (const bad of [encoded.subarray(1), encoded.subarray(0, -1), oneRoot, Buffer.alloc(0)]) {
-      expect(() => decodeHead(bad)).toThrow(damaged);
+      expect(() => HEAD_ROW.decode(HEAD_KEY, bad)).toThrow(damaged);
     }
   });
 
@@ -271,33 +271,36 @@ describe('other rows', () => {
       genesisWaypointHash: Buffer.alloc(32, 9),
       keepsTransactions: true,
     };
-    const encoded = encodeLedgerIdentity(identity);
+    const encoded = LEDGER_IDENTITY.encode(identity);
     expect(encoded.toString('hex')).toBe(`f3${'09'.repeat(32)}01`);
-    expect(decodeLedgerIdentity(encoded)).toEqual(identity);
+    expect(LEDGER_IDENTITY.decode(IDENTITY_KEY, encoded)).toEqual(identity);
     for (const bad of [encoded.subarray(1), Buffer.concat([encoded, Buffer.of(0)])]) {
-      expect(() => decodeLedgerIdentity(bad)).toThrow(damaged);
+      expect(() => LEDGER_IDENTITY.decode(IDENTITY_KEY, bad)).toThrow(damaged);
     }
     expect(() =>
-      decodeLedgerIdentity(Buffer.concat([encoded.subarray(0, 33), Buffer.of(2)])),
+      LEDGER_IDENTITY.decode(IDENTITY_KEY, Buffer.concat([encoded.subarray(0, 33), Buffer.of(2)])),
     ).toThrow(damaged);
     const short = { ...identity, genesisWaypointHash: Buffer.alloc(31) };
-    expect(() => encodeLedgerIdentity(short)).toThrow(RangeError);
+    expect(() => LEDGER_IDENTITY.encode(short)).toThrow(RangeError);
   });
 
   test('blocks are the same row under height and version', () => {
     const value = block(70_000, 200_000, 3);
     const batch = new Batch();
-    putBlock(batch, value);
+    BLOCK_BY_HEIGHT.put(batch, value.height, value);
+    BLOCK_BY_VERSION.put(batch, value.firstVersion, value);
     expect(batch.rows.map(({ column }) => column)).toEqual([BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION]);
     expect(batch.rows.map(({ partition, order }) => decodeBucketKey(partition, order))).toEqual([
       70_000n,
       200_000n,
     ]);
-    for (const { column, partition, order, value: row } of batch.rows) {
-      expect(decodeBlock(column, partition, order, row!)).toEqual(value);
-      expect(() => decodeBlock(column, partition, order, row!.subarray(1))).toThrow(damaged);
+    for (const { column, value: row, ...key } of batch.rows) {
+      const codec = column === BLOCKS_BY_HEIGHT ? BLOCK_BY_HEIGHT : BLOCK_BY_VERSION;
+      expect(codec.column).toBe(column);
+      expect(codec.decode(key, row!)).toEqual(value);
+      expect(() => codec.decode(key, row!.subarray(1))).toThrow(damaged);
     }
-    expect(() => encodeBlock({ ...value, id: Buffer.alloc(33) })).toThrow(RangeError);
+    expect(() => BLOCK_BY_HEIGHT.encode({ ...value, id: Buffer.alloc(33) })).toThrow(RangeError);
   });
 
   test('what a version wrote', () => {
@@ -316,18 +319,18 @@ describe('other rows', () => {
     check(
       fc.property(fc.tuple(writes), ([value]) => {
         const encoded = encodeVersionWrites(value);
-        expect(decodeVersionWrites(partition, order, encoded)).toEqual(value);
+        expect(decodeVersionWrites({ partition, order }, encoded)).toEqual(value);
         const cut = encoded.subarray(0, encoded.length - 1);
-        expect(() => decodeVersionWrites(partition, order, cut)).toThrow(damaged);
+        expect(() => decodeVersionWrites({ partition, order }, cut)).toThrow(damaged);
       }),
     );
     const hugeCount = Buffer.from('ffffffff07', 'hex');
-    expect(() => decodeVersionWrites(partition, order, hugeCount)).toThrow(damaged);
+    expect(() => decodeVersionWrites({ partition, order }, hugeCount)).toThrow(damaged);
   });
 
   test('no column’s key outgrows what LMDB takes', () => {
-    for (const { name, partitionBytes, orderMaxBytes } of COLUMNS) {
-      expect(partitionBytes + orderMaxBytes + 1, name).toBeLessThanOrEqual(1978);
+    for (const { name, partitionBytes, orderBytes } of COLUMNS) {
+      expect(partitionBytes + orderBytes[1] + 1, name).toBeLessThanOrEqual(1978);
     }
   });
 });

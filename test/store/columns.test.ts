@@ -4,12 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  COLUMNS,
-  type Column,
-  STORE_FORMAT_VERSION,
-  UNUSED_COLUMN_NUMBERS,
-} from '../../src/store/columns/columns.ts';
+import type { Column } from '../../src/store/columns/column.ts';
+import { COLUMNS, STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
 
 const page = readFileSync(new URL('../../docs/data-layout.md', import.meta.url), 'utf8');
 
@@ -30,9 +26,8 @@ function bytes(least: number, most: number): string {
 }
 
 function cells(column: Column): string[] {
-  const { partitionBytes, orderMinBytes, orderMaxBytes } = column;
-  const order =
-    orderMaxBytes === 0 ? '–' : `${bytes(orderMinBytes, orderMaxBytes)}: ${column.order}`;
+  const { partitionBytes, orderBytes } = column;
+  const order = orderBytes[1] === 0 ? '–' : `${bytes(...orderBytes)}: ${column.order}`;
   return [
     `${column.number}`,
     `\`${column.name}\``,
@@ -45,12 +40,11 @@ function cells(column: Column): string[] {
 }
 
 describe('columns', () => {
-  test('numbers are one byte, unique, in order; those out of use stay out of use', () => {
+  test('numbers are one byte, unique, in order', () => {
     const numbers = COLUMNS.map(({ number }) => number);
     expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
-    const every = [...numbers, ...UNUSED_COLUMN_NUMBERS.map(({ number }) => number)];
-    expect(new Set(every).size).toBe(every.length);
-    for (const number of every) {
+    expect(new Set(numbers).size).toBe(numbers.length);
+    for (const number of numbers) {
       expect(Number.isInteger(number) && number >= 1 && number <= 255).toBe(true);
     }
     const names = COLUMNS.map(({ name }) => name);
@@ -83,9 +77,6 @@ describe('columns', () => {
 
   test('the page for people has the same table', () => {
     expect(table('Columns')).toEqual(COLUMNS.map(cells));
-    expect(table('Numbers without a column')).toEqual(
-      UNUSED_COLUMN_NUMBERS.map(({ number, name, why }) => [`${number}`, `\`${name}\``, why]),
-    );
     expect(page).toContain(`Format version: ${STORE_FORMAT_VERSION}.`);
   });
 });

@@ -1,6 +1,7 @@
 /** What every engine must do, run against each of them (src/store/store.ts). */
 import { describe, expect, test } from 'vitest';
 import { Batch, MAX_VALUE_BYTES } from '../../src/store/batch.ts';
+import type { Row } from '../../src/store/columns/column.ts';
 import {
   ACCOUNT_KEYS,
   COLUMNS,
@@ -16,7 +17,6 @@ import {
   MAX_GET_MANY_KEYS,
   MAX_RANGE_ROWS,
   MAX_SCAN_ROWS,
-  type Row,
   type Store,
 } from '../../src/store/store.ts';
 import { ENGINES } from './engines.ts';

@@ -14,7 +14,7 @@ import {
   encodeProcessIdentity,
   isRunning,
   ownIdentity,
-} from '../../src/store/lmdb/process-identity.ts';
+} from '../../src/store/lmdb/lmdb-writer-lock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';

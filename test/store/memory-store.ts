@@ -5,18 +5,21 @@
  */
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { Batch, type BatchOperation } from '../../src/store/batch.ts';
-import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
-import { putFormat } from '../../src/store/columns/identity-column.ts';
+import {
+  assertKeyShape,
+  type Column,
+  type Row,
+  type RowKey,
+  type ScannedRow,
+} from '../../src/store/columns/column.ts';
+import { COLUMNS, STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
+import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import {
   assertKeyCount,
-  assertKeyShape,
   assertRange,
   assertScan,
   type ColumnStatistics,
   type RangeQuery,
-  type Row,
-  type RowKey,
-  type ScannedRow,
   type ScanQuery,
   type Store,
 } from '../../src/store/store.ts';
@@ -90,7 +93,7 @@ export class MemoryStore implements Store {
     this.#answersLater = options.answers === 'later';
     for (const column of COLUMNS) this.#columns.set(column.number, new MemoryColumn(column));
     const batch = new Batch();
-    putFormat(batch);
+    FORMAT.put(batch, undefined, STORE_FORMAT_VERSION);
     this.#apply(batch.rows);
   }
 
@@ -132,7 +135,7 @@ export class MemoryStore implements Store {
       const first = rows.lowerBound(from === undefined ? prefix : prefix + keyText(from));
       const end =
         to === undefined
-          ? rows.lowerBound(prefix + '\xff'.repeat(column.orderMaxBytes + 1))
+          ? rows.lowerBound(prefix + '\xff'.repeat(column.orderBytes[1] + 1))
           : rows.lowerBound(prefix + keyText(to) + '\0');
       const found: Row[] = [];
       for (let step = 0; step < Math.min(limit, end - first); step += 1) {

@@ -6,10 +6,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
+import type { Column, ScannedRow } from '../../src/store/columns/column.ts';
 import {
   ACCOUNT_KEYS,
   COLUMNS,
-  type Column,
   EPOCHS,
   EVENTS,
   MAX_ORDER_BYTES,
@@ -17,7 +17,7 @@ import {
   STATE_KEYS,
 } from '../../src/store/columns/columns.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import type { ScannedRow, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { randomSource, testSeed } from '../random.ts';
@@ -43,8 +43,8 @@ function randomBytes(below: Below, length: number): Buffer {
   return bytes;
 }
 
-function randomOrder(below: Below, { orderMinBytes, orderMaxBytes }: Column): Buffer {
-  if (orderMinBytes === orderMaxBytes) return randomBytes(below, orderMinBytes);
+function randomOrder(below: Below, { orderBytes: [least, most] }: Column): Buffer {
+  if (least === most) return randomBytes(below, least);
   const length = [1, 2, 3, MAX_ORDER_BYTES - 1, MAX_ORDER_BYTES][below(5)]!;
   return randomBytes(below, length);
 }

@@ -7,8 +7,9 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
-import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
-import { readKeptAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
+import type { Column } from '../../src/store/columns/column.ts';
+import { COLUMNS } from '../../src/store/columns/columns.ts';
+import { readPinnedAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { EventStreamView } from '../../src/store/event-pages.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
@@ -77,7 +78,7 @@ async function runHistory(seed: number, directory: string, happened: Happened): 
     if (below(6) === 0) {
       const accounts = [1, 2, 3, 9].filter(() => below(3) === 0).map(address);
       happened.keptAccounts += accounts.length;
-      for (const writer of writers) await new Pruner(writer).keepAccounts(accounts);
+      for (const writer of writers) await new Pruner(writer).pinAccounts(accounts);
     }
     if (below(3) === 0) await prune(writers, below, happened);
     if (below(8) === 0) {
@@ -153,7 +154,7 @@ async function compareRows(store: Store, history: History): Promise<void> {
   const { head } = await openView(store);
   const { clearedBelow } = await readPruneProgress(store);
   if (clearedBelow < head.oldestVersion) return;
-  const kept = await readKeptAccounts(store);
+  const kept = await readPinnedAccounts(store);
   const expected = expectedKeys(history, Number(head.oldestVersion), kept);
   for (const column of COLUMNS) {
     const keys = expected.get(column.name);
@@ -164,7 +165,7 @@ async function compareRows(store: Store, history: History): Promise<void> {
 /** Everything at and above the oldest version, and all of kept accounts, is as it ever was. */
 async function compareViews(store: Store, history: History, below: Below): Promise<void> {
   const view = await openView(store);
-  const kept = await readKeptAccounts(store);
+  const kept = await readPinnedAccounts(store);
   const oldest = Number(view.head.oldestVersion);
   expect(history.blocks.map(({ firstVersion }) => Number(firstVersion))).toContain(oldest);
   for (const [index, key] of KEYS.entries()) {

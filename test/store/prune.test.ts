@@ -10,9 +10,9 @@ import { TRANSACTION_INFOS } from '../../src/store/columns/columns.ts';
 import { openHead } from '../../src/store/columns/head.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import {
-  MAX_KEPT_ACCOUNTS,
+  MAX_PINNED_ACCOUNTS,
   READER_GRACE_MS,
-  readKeptAccounts,
+  readPinnedAccounts,
   readPruneProgress,
 } from '../../src/store/columns/pruning-column.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
@@ -165,7 +165,7 @@ test('a ledger that has yet to come cannot be pruned', async () => {
   await expect(pruner.run({ versions: 1 })).rejects.toThrow(
     expect.objectContaining({ code: 'ledger_empty' }),
   );
-  await expect(pruner.keepAccounts([address(1)])).rejects.toThrow(
+  await expect(pruner.pinAccounts([address(1)])).rejects.toThrow(
     expect.objectContaining({ code: 'ledger_empty' }),
   );
 });
@@ -173,23 +173,23 @@ test('a ledger that has yet to come cannot be pruned', async () => {
 test('kept accounts: once on record they stay, and there is a limit', async () => {
   const writer = await hundredVersions();
   const pruner = new Pruner(writer, AT_ONCE);
-  expect(await pruner.keepAccounts([address(1)])).toEqual(new Map([[address(1), 0n]]));
+  expect(await pruner.pinAccounts([address(1)])).toEqual(new Map([[address(1), 0n]]));
   await pruner.run({ versions: 20 });
-  await pruner.keepAccounts([address(1), address(2)]);
+  await pruner.pinAccounts([address(1), address(2)]);
   await pruner.run({ versions: 10 });
-  const kept = await readKeptAccounts(writer.reader);
+  const kept = await readPinnedAccounts(writer.reader);
   expect(kept).toEqual(
     new Map([
       [address(1), 0n],
       [address(2), 85n],
     ]),
   );
-  const many = Array.from({ length: MAX_KEPT_ACCOUNTS - 2 }, (_, index) => address(index + 100));
-  await pruner.keepAccounts(many.slice(1));
-  await pruner.keepAccounts(many);
-  expect((await readKeptAccounts(writer.reader)).size).toBe(MAX_KEPT_ACCOUNTS);
-  await pruner.keepAccounts([address(2)]);
-  await expect(pruner.keepAccounts([address(2), address(3)])).rejects.toThrow(
+  const many = Array.from({ length: MAX_PINNED_ACCOUNTS - 2 }, (_, index) => address(index + 100));
+  await pruner.pinAccounts(many.slice(1));
+  await pruner.pinAccounts(many);
+  expect((await readPinnedAccounts(writer.reader)).size).toBe(MAX_PINNED_ACCOUNTS);
+  await pruner.pinAccounts([address(2)]);
+  await expect(pruner.pinAccounts([address(2), address(3)])).rejects.toThrow(
     expect.objectContaining({ code: 'too_many_kept_accounts' }),
   );
 });

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accessPathKey, physicalStateKey, stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
-import { encodeBlock } from '../../src/store/columns/block-column.ts';
+import { BLOCK_BY_VERSION } from '../../src/store/columns/block-column.ts';
 import {
   ACCOUNT_KEY_TAILS,
   BLOCKS_BY_VERSION,
@@ -125,7 +125,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
     const head = { ...writer.head!, version: 700_000n, blockHeight: 1n };
     const { partition, order } = encodeBucketKey(500_000n);
     const batch = new Batch();
-    batch.put(BLOCKS_BY_VERSION, partition, order, encodeBlock(far));
+    batch.put(BLOCKS_BY_VERSION, partition, order, BLOCK_BY_VERSION.encode(far));
     await store.commit(batch);
     const view = new StoreView(store, head);
     expect((await view.blockOfVersion(499_999n))?.height).toBe(0n);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
 import type { Chunk } from '../../store/chunk.ts';
 import type { Head } from '../../store/columns/head.ts';
-import type { StoreFullError } from '../../store/store-error.ts';
+import type { StoreError } from '../../store/store-error.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkDataError } from '../chunk-builder.ts';
 import { type Commit, Committer } from '../committer.ts';
@@ -189,7 +189,7 @@ export class Follower {
   }
 
   /** Waits as long as a fault asks for, or until the signal. @throws the error when waiting cannot help */
-  async #waitAfter(error: FeedError | StoreFullError, signal: AbortSignal): Promise<void> {
+  async #waitAfter(error: FeedError | StoreError, signal: AbortSignal): Promise<void> {
     this.#faults += 1;
     this.counters.faults += 1;
     if (error instanceof FeedError) this.#refuseHopeless(error);

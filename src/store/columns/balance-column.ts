@@ -1,26 +1,23 @@
 /**
- * Balances by owner and asset, as the newest version that changed them left them: what is asked
- * most is one read of one row. Each follows from state (src/move/values/balance-change.ts) and says of
- * which version it is: asked as of that version or a later one it is the answer; as of an earlier
- * one state is asked, which has all versions.
+ * Balances by owner and asset, as the newest version that changed them left them: a balance is one read of one row. A row
+ * follows from state (src/move/values/balance-change.ts) and states its version: as of that version or a later one it is
+ * the answer; as of an earlier one state has it.
  *
- * A row holds both places where an asset can be: the coin store of the coin it is paired with and
- * the primary fungible store. Where the latter lies follows from owner and asset but not the other
- * way round, and not every object says whose it was made for; so each row has a row in
- * primary_stores that leads back from the address of the store to it, and a write to any object
- * finds the balance it changes.
+ * A row holds both places of an asset: the coin store of the paired coin and the primary fungible store. The address of
+ * the primary store follows from owner and asset but not the other way round, and not every object states whose it was
+ * made for; so each row has a row in primary_stores that leads back from the store's address to it, and a write to any
+ * object finds the balance it changes.
  */
-
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import type { Amount } from '../../move/values/balance-change.ts';
-import type { Batch } from '../batch.ts';
-import type { RowKey, StoreReader } from '../store.ts';
+import type { StoreReader } from '../store.ts';
+import type { RowKey } from './column.ts';
 import { BALANCES, PRIMARY_STORES } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
-import { decodeRow } from './row-codec.ts';
+import { decodeRow, RowCodec } from './row-codec.ts';
 
 /** What an owner has of an asset. */
 export interface StoredBalance {
@@ -69,7 +66,7 @@ export function decodeBalance(key: RowKey, value: Buffer): StoredBalance {
       fungible: value.readBigUInt64LE(FUNGIBLE_OFFSET),
     };
   }
-  return decodeRow(BALANCES, key.partition, key.order, value, (reader) => {
+  return decodeRow(BALANCES, key, value, (reader) => {
     const version = reader.u64();
     const at = reader.offset;
     const unreadable = reader.u8();
@@ -92,25 +89,18 @@ export function balanceKey({ owner, metadata }: BalanceHolder): RowKey {
   return { partition: owner, order: metadata };
 }
 
-/** Files a balance. */
-export function putBalance(batch: Batch, holder: BalanceHolder, balance: StoredBalance): void {
-  batch.put(BALANCES, holder.owner, holder.metadata, encodeBalance(balance));
-}
-
-/** Files whose primary store an address is. @param address 32 bytes */
-export function putPrimaryStore(batch: Batch, address: Uint8Array, holder: BalanceHolder): void {
-  batch.put(PRIMARY_STORES, address, NO_ORDER, Buffer.concat([holder.owner, holder.metadata]));
-}
-
-/** Reads whose primary store an address is. @throws RowDamagedError */
-export function decodePrimaryStore(address: Uint8Array, value: Uint8Array): BalanceHolder {
-  return decodeRow(PRIMARY_STORES, address, NO_ORDER, value, (reader) => {
+/** Whose primary store an address (32 bytes) is. */
+export const PRIMARY_STORE = new RowCodec<Uint8Array, BalanceHolder>(
+  PRIMARY_STORES,
+  (address) => ({ partition: address, order: NO_ORDER }),
+  (writer, { owner, metadata }) => writer.fixed(owner).fixed(metadata),
+  (reader) => {
     const owner = reader.fixed(ADDRESS_BYTES);
     return { owner, metadata: reader.fixed(ADDRESS_BYTES) };
-  });
-}
+  },
+);
 
-/** The balance as the newest commit left it; `undefined` where nobody wrote one. @throws RowDamagedError */
+/** The balance as the newest commit left it; `undefined` where there is none. @throws RowDamagedError */
 export function readBalance(
   store: StoreReader,
   owner: Uint8Array,

@@ -13,10 +13,10 @@ import {
   addressFromBytes,
 } from '../../move/types/address.ts';
 import type { Batch } from '../batch.ts';
-import type { Row, ScannedRow } from '../store.ts';
+import type { Row, ScannedRow } from './column.ts';
 import { EVENTS, MODULE_EVENTS } from './columns.ts';
 import {
-  BUCKET_INDEX_BYTES,
+  type BucketKey,
   decodeBucketKey,
   decodeU64Key,
   encodeBucketKey,
@@ -55,6 +55,8 @@ export interface StoredModuleEvent extends EventBody {
   readonly index: number;
 }
 
+/** The index of a module event, after the order of its version. */
+const INDEX_BYTES = 4;
 /** The length of a type tag. */
 const TAG_LENGTH_BYTES = 4;
 const FIXED_BYTES = U64_BYTES + 4 + TAG_LENGTH_BYTES;
@@ -125,7 +127,7 @@ function decodePlainRow({ order, value }: Row): StoredEvent | undefined {
 }
 
 function decodeAnyRow(partition: Uint8Array, { order, value }: Row): StoredEvent {
-  return decodeRow(EVENTS, partition, order, value, (reader) => {
+  return decodeRow(EVENTS, { partition, order }, value, (reader) => {
     const version = reader.u64();
     const index = reader.u32();
     return { sequenceNumber: decodeU64Key(order), version, index, ...readBody(reader) };
@@ -142,17 +144,25 @@ export function putModuleEvent(
   const writer = new BcsWriter(TAG_LENGTH_BYTES + typeTag.length + LENGTH_BYTES + data.length);
   writeBody(writer, typeTag, data);
   const key = encodeBucketKey(place.version);
-  const order = Buffer.allocUnsafe(key.order.length + BUCKET_INDEX_BYTES);
+  const order = Buffer.allocUnsafe(key.order.length + INDEX_BYTES);
   order.set(key.order, 0);
   order.writeUInt32BE(place.index, key.order.length);
   batch.put(MODULE_EVENTS, key.partition, order, writer.view());
 }
 
+/** The partition of the module events of a version, and the bounds in it. */
+export function moduleEventBounds({ partition, order }: BucketKey) {
+  const from = Buffer.concat([order, Buffer.alloc(INDEX_BYTES)]);
+  const to = Buffer.concat([order, Buffer.alloc(INDEX_BYTES, 0xff)]);
+  return [partition, { from, to }] as const;
+}
+
 /** Reads a module event. @throws RowDamagedError */
-export function decodeModuleEventRow({ partition, order, value }: ScannedRow): StoredModuleEvent {
-  return decodeRow(MODULE_EVENTS, partition, order, value, (reader) => {
+export function decodeModuleEventRow(row: ScannedRow): StoredModuleEvent {
+  const { partition, order, value } = row;
+  return decodeRow(MODULE_EVENTS, row, value, (reader) => {
     const version = decodeBucketKey(partition, order);
-    const index = order.readUInt32BE(order.length - BUCKET_INDEX_BYTES);
+    const index = order.readUInt32BE(order.length - INDEX_BYTES);
     return { version, index, ...readBody(reader) };
   });
 }

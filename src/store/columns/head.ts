@@ -4,19 +4,17 @@
  * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
  */
 
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { andThen } from '../../maybe-promise.ts';
-import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
-import type { Batch } from '../batch.ts';
 import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import type { RowKey } from './column.ts';
 import { HEAD } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
-import { decodeRow } from './row-codec.ts';
+import { RowCodec } from './row-codec.ts';
 
-const HEAD_ROW = Buffer.of(0);
+const HEAD_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 
 /** How far a ledger reaches. */
 export interface Head {
@@ -46,18 +44,16 @@ export function frozenRootCount(leafCount: bigint): number {
   return count;
 }
 
-/** Bytes of a head. */
-export function encodeHead(head: Head): Buffer {
-  return encodeBcs((writer) => {
+/** The head of a store. */
+export const HEAD_ROW = new RowCodec<void, Head>(
+  HEAD,
+  () => HEAD_KEY,
+  (writer, head) => {
     writer.u64(head.version).u64(head.timestampUsecs).u64(head.epoch).u64(head.blockHeight);
     writer.u64(head.oldestVersion).u64(head.oldestBlockHeight);
     writer.vector(head.frozenRoots, writeHash);
-  });
-}
-
-/** Reads a head. @throws RowDamagedError */
-export function decodeHead(bytes: Uint8Array): Head {
-  return decodeRow(HEAD, HEAD_ROW, NO_ORDER, bytes, (reader) => {
+  },
+  (reader) => {
     const version = reader.u64();
     const timestampUsecs = reader.u64();
     const epoch = reader.u64();
@@ -73,26 +69,17 @@ export function decodeHead(bytes: Uint8Array): Head {
       ...{ version, timestampUsecs, epoch, blockHeight },
       ...{ oldestVersion, oldestBlockHeight, frozenRoots },
     };
-  });
-}
-
-/** Makes everything up to `head` visible, when all other rows of the batch are stored. */
-export function publishHead(batch: Batch, head: Head): void {
-  batch.publish(HEAD, HEAD_ROW, NO_ORDER, encodeHead(head));
-}
+  },
+);
 
 /** The head of a store; `undefined` when it holds no ledger yet. @throws RowDamagedError */
 export function readHead(store: StoreReader): MaybePromise<Head | undefined> {
-  return andThen(store.get(HEAD, HEAD_ROW, NO_ORDER), (bytes) =>
-    bytes === undefined ? undefined : decodeHead(bytes),
-  );
+  return HEAD_ROW.get(store);
 }
 
 /** The head of a store that holds a ledger. @throws StoreError `ledger_empty`, RowDamagedError */
 export function openHead(store: StoreReader): MaybePromise<Head> {
-  return andThen(readHead(store), (head) => {
-    return head ?? emptyLedger();
-  });
+  return andThen(readHead(store), (head) => head ?? emptyLedger());
 }
 
 /** Reads the head of one store again and again; what has not changed is not decoded again. */
@@ -110,9 +97,9 @@ export class HeadReader {
    * @throws StoreError `ledger_empty`, RowDamagedError
    */
   read(): MaybePromise<Head> {
-    return andThen(this.#store.get(HEAD, HEAD_ROW, NO_ORDER), (bytes) => {
+    return andThen(this.#store.get(HEAD, HEAD_KEY.partition, NO_ORDER), (bytes) => {
       if (bytes !== undefined && this.#bytes?.equals(bytes) === true) return this.#head!;
-      const head = decodeHead(bytes ?? emptyLedger());
+      const head = HEAD_ROW.decode(HEAD_KEY, bytes ?? emptyLedger());
       this.#bytes = bytes;
       this.#head = head;
       return head;

@@ -7,8 +7,6 @@ import { BUCKET_PARTITION_BYTES } from './columns.ts';
 
 /** Length of a u64 in a key, in bytes. */
 export const U64_BYTES = 8;
-/** Length of an index within a version, after the version's own order bytes. */
-export const BUCKET_INDEX_BYTES = 4;
 /** The largest u64. */
 export const U64_MAX = 0xffff_ffff_ffff_ffffn;
 

@@ -1,10 +1,61 @@
-/**
- * Decoding of rows: what the columns' value codecs share. Values are canonical BCS unless a column
- * says otherwise.
- */
+/** How rows are encoded and decoded: canonical BCS, unless a column states otherwise. */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import type { Batch } from '../batch.ts';
+import type { StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
-import type { Column } from './columns.ts';
+import type { Column, RowKey } from './column.ts';
+
+/** Rows of one kind: the column they are in, their keys by name, and their values. */
+export class RowCodec<Name, Value> {
+  readonly column: Column;
+  readonly keyOf: (name: Name) => RowKey;
+  readonly #write: (writer: BcsWriter, value: Value) => unknown;
+  readonly #read: (reader: BcsReader, key: RowKey) => Value;
+
+  constructor(
+    column: Column,
+    keyOf: (name: Name) => RowKey,
+    write: (writer: BcsWriter, value: Value) => unknown,
+    read: (reader: BcsReader, key: RowKey) => Value,
+  ) {
+    this.column = column;
+    this.keyOf = keyOf;
+    this.#write = write;
+    this.#read = read;
+  }
+
+  /** A row's value. @throws RangeError for what the format cannot hold */
+  encode(value: Value): Buffer {
+    return encodeBcs((writer) => this.#write(writer, value));
+  }
+
+  /** @throws RowDamagedError */
+  decode(key: RowKey, bytes: Uint8Array): Value {
+    return decodeRow(this.column, key, bytes, this.#read);
+  }
+
+  put(batch: Batch, name: Name, value: Value): void {
+    const { partition, order } = this.keyOf(name);
+    batch.put(this.column, partition, order, this.encode(value));
+  }
+
+  /** Puts a row that becomes visible when all other rows of the batch are stored. */
+  publish(batch: Batch, name: Name, value: Value): void {
+    const { partition, order } = this.keyOf(name);
+    batch.publish(this.column, partition, order, this.encode(value));
+  }
+
+  /** The row with this name; `undefined` when there is none. @throws RowDamagedError */
+  get(store: StoreReader, name: Name): MaybePromise<Value | undefined> {
+    const key = this.keyOf(name);
+    return andThen(
+      store.get(this.column, key.partition, key.order),
+      (bytes) => bytes && this.decode(key, bytes),
+    );
+  }
+}
 
 /**
  * Decodes a value that must take all of its bytes; views on them stay views.
@@ -12,18 +63,17 @@ import type { Column } from './columns.ts';
  */
 export function decodeRow<T>(
   column: Column,
-  partition: Uint8Array,
-  order: Uint8Array,
+  key: RowKey,
   value: Uint8Array,
-  read: (reader: BcsReader) => T,
+  read: (reader: BcsReader, key: RowKey) => T,
 ): T {
   try {
     const reader = new BcsReader(value);
-    const decoded = read(reader);
+    const decoded = read(reader, key);
     reader.finish();
     return decoded;
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
-    throw new RowDamagedError(column.name, partition, order, error.message, { cause: error });
+    throw new RowDamagedError(column, key, error.message, { cause: error });
   }
 }

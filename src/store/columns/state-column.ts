@@ -11,8 +11,8 @@ import {
   writeStateValueMetadata,
 } from '../../move/types/state-value.ts';
 import type { Batch } from '../batch.ts';
-import type { Row } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
+import type { Row } from './column.ts';
 import { STATE } from './columns.ts';
 import { decodeU64Key, encodeU64Key } from './order-key.ts';
 import { decodeRow } from './row-codec.ts';
@@ -69,17 +69,25 @@ export function decodeStateRow(keyHash: Uint8Array, { order, value }: Row): Stat
       return { version, bytes: value.subarray(TAG_BYTES), metadata, deletedKey };
     case TAG_DELETED:
       if (value.length === TAG_BYTES) {
-        throw new RowDamagedError(STATE.name, keyHash, order, 'a deletion without its key');
+        throw new RowDamagedError(
+          STATE,
+          { partition: keyHash, order },
+          'a deletion without its key',
+        );
       }
       return { version, bytes: undefined, metadata, deletedKey: value.subarray(TAG_BYTES) };
     case TAG_WITH_METADATA:
-      return decodeRow(STATE, keyHash, order, value, (reader: BcsReader) => {
+      return decodeRow(STATE, { partition: keyHash, order }, value, (reader: BcsReader) => {
         reader.u8();
         const read = readStateValueMetadata(reader);
         return { version, bytes: reader.fixed(reader.remaining), metadata: read, deletedKey };
       });
     default:
-      throw new RowDamagedError(STATE.name, keyHash, order, `unknown tag ${value[0] ?? 'none'}`);
+      throw new RowDamagedError(
+        STATE,
+        { partition: keyHash, order },
+        `unknown tag ${value[0] ?? 'none'}`,
+      );
   }
 }
 

@@ -1,31 +1,62 @@
 /**
- * State keys that lie under no account (table items and rarer kinds) by their hash, so that every
- * row of the state column can be traced back to its key: `verify` needs it. Keys under accounts are
- * in account-key-column.ts.
+ * State keys, each with a row that is there exactly when the key is known.
+ *
+ * Keys under an account are in the order of listings: by the bytes of the physical state key (docs/spec/ledger.md §5.4).
+ * A row's order part is what follows the address there: the path's length, then the path.
+ *
+ * Long keys. Key parts are bounded (MAX_ORDER_BYTES), state keys are not: a type with deep generics takes kilobytes. A
+ * longer key is cut into segments; a segment that is not the last has an empty value, and the next one is in a partition
+ * of its own in account_key_tails, named by the address and a chained hash of the segments before. Walking the rows depth
+ * first gives exactly the order of the whole keys, whatever they share. No key is the beginning of another, because each
+ * begins with its own length, so a row is either an end or a branch, never both.
+ *
+ * All other keys (table items and rarer kinds) are filed by their hash, so that `verify` can trace every row of the state
+ * column back to its key.
  */
-import { ADDRESS_BYTES } from '../../move/types/address.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
+import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
 import type { Batch } from '../batch.ts';
-import { ACCESS_PATH_PREFIX_BYTES, ACCESS_PATH_TAG } from './account-key-column.ts';
-import { STATE_KEYS } from './columns.ts';
+import { rowsBetween, type StoreReader } from '../store.ts';
+import type { Column, RowKey } from './column.ts';
+import { ACCOUNT_KEY_TAILS, ACCOUNT_KEYS, MAX_ORDER_BYTES, STATE_KEYS } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
-
-const TABLE_ITEM_TAG = 0x01;
-const TRADING_TAG = 0x02;
-/** Tag, kind and exchange stand before the account of a trading key. */
-const TRADING_ACCOUNT_AT = 2 + ADDRESS_BYTES;
-const NO_OWNER = Buffer.alloc(ADDRESS_BYTES);
+import { decodeRow } from './row-codec.ts';
 
 /** Longest physical state key, in bytes; the reference allows a write of 1 MiB, key included. */
 export const MAX_STATE_KEY_BYTES = 1024 * 1024;
 
-/** Whether a physical state key lies under an account. */
+/** First bytes of physical state keys. */
+const ACCESS_PATH_TAG = 0x00;
+const TABLE_ITEM_TAG = 0x01;
+const TRADING_TAG = 0x02;
+/** Bytes before the part that orders an account's keys: tag and address. */
+const ACCESS_PATH_PREFIX_BYTES = 1 + ADDRESS_BYTES;
+/** Tag, kind and exchange come before the account of a trading key. */
+const TRADING_ACCOUNT_AT = 2 + ADDRESS_BYTES;
+const NO_OWNER = Buffer.alloc(ADDRESS_BYTES);
+
+const BRANCH = new Uint8Array(0);
+
+/** A key under an account. */
+export interface AccountKey {
+  /** The physical state key. */
+  readonly key: Buffer;
+  /** The version that wrote it first, as far as history is retained. */
+  readonly firstVersion: bigint;
+}
+
+/** A row of a key. */
+interface KeyRow extends RowKey {
+  readonly column: Column;
+}
+
+/** Whether a physical state key is under an account. */
 export function isAccountKey(physical: Uint8Array): boolean {
   return physical[0] === ACCESS_PATH_TAG && physical.length > ACCESS_PATH_PREFIX_BYTES;
 }
 
-/**
- * Whose key it is: the account, the handle of the table, or zeros. 32 bytes, a view where possible.
- */
+/** Whose key it is: the account, the handle of the table, or zeros. 32 bytes, a view where possible. */
 export function ownerOfKey(physical: Buffer): Buffer {
   switch (physical[0]) {
     case ACCESS_PATH_TAG:
@@ -38,7 +69,91 @@ export function ownerOfKey(physical: Buffer): Buffer {
   }
 }
 
-/** Files a key that lies under no account. */
-export function putStateKey(batch: Batch, hash: Uint8Array, physical: Uint8Array): void {
-  batch.put(STATE_KEYS, hash, NO_ORDER, physical);
+/** The rows of a key: branches first, the end last; one row for a key that is under no account. */
+export function rowsOfKey(physical: Uint8Array, hash: Uint8Array): readonly KeyRow[] {
+  if (!isAccountKey(physical)) return [{ column: STATE_KEYS, partition: hash, order: NO_ORDER }];
+  const address = physical.subarray(1, ACCESS_PATH_PREFIX_BYTES);
+  const segments: KeyRow[] = [];
+  let partition: Uint8Array = address;
+  let hashBefore: Uint8Array = BRANCH;
+  for (let at = ACCESS_PATH_PREFIX_BYTES; at < physical.length; at += MAX_ORDER_BYTES) {
+    const order = physical.subarray(at, at + MAX_ORDER_BYTES);
+    segments.push({ column: columnOf(partition), partition, order });
+    if (at + MAX_ORDER_BYTES >= physical.length) break;
+    hashBefore = chainedHash(hashBefore, order);
+    partition = Buffer.concat([address, hashBefore]);
+  }
+  return segments;
+}
+
+/** Files a key that no earlier version wrote, by its rows. */
+export function putKey(
+  batch: Batch,
+  rows: readonly KeyRow[],
+  physical: Uint8Array,
+  firstVersion: bigint,
+): void {
+  for (const { column, partition, order } of rows.slice(0, -1)) {
+    batch.put(column, partition, order, BRANCH);
+  }
+  const { column, partition, order } = rows[rows.length - 1]!;
+  const isOfAccount = column !== STATE_KEYS;
+  const value = isOfAccount ? encodeBcs((writer) => writer.u64(firstVersion)) : physical;
+  batch.put(column, partition, order, value);
+}
+
+/**
+ * Walks the keys of an account in order, from a physical key (or any bytes that begin like one) on.
+ * Reads as it is drawn from, a page at a time. @throws RowDamagedError
+ */
+export async function* walkAccountKeys(
+  store: StoreReader,
+  address: Address,
+  from?: Uint8Array,
+): AsyncGenerator<AccountKey> {
+  const partition = addressBytes(address);
+  const prefix = Buffer.concat([Buffer.of(ACCESS_PATH_TAG), partition]);
+  const start = from?.subarray(0, ACCESS_PATH_PREFIX_BYTES);
+  const side = start === undefined ? -1 : Buffer.compare(start, prefix);
+  // Below the account's first key there is nothing to skip, above its last there is nothing to show.
+  if (side > 0) return;
+  const rest = side < 0 ? undefined : from?.subarray(ACCESS_PATH_PREFIX_BYTES);
+  yield* walk(store, partition, prefix, BRANCH, rest);
+}
+
+async function* walk(
+  store: StoreReader,
+  partition: Uint8Array,
+  prefix: Uint8Array,
+  hashBefore: Uint8Array,
+  from: Uint8Array | undefined,
+): AsyncGenerator<AccountKey> {
+  const column = columnOf(partition);
+  const firstOrder = from?.subarray(0, MAX_ORDER_BYTES);
+  const isFromLonger = from !== undefined && from.length > MAX_ORDER_BYTES;
+  const bounds = firstOrder?.length === 0 ? {} : { from: firstOrder };
+  for await (const { order, value } of rowsBetween(store, column, partition, bounds)) {
+    const key = Buffer.concat([prefix, order]);
+    // Only the row that begins like `from` can hold keys on both sides of it.
+    const isFirst = isFromLonger && Buffer.compare(order, firstOrder!) === 0;
+    if (value.length === 0) {
+      const hash = chainedHash(hashBefore, order);
+      const tail = Buffer.concat([partition.subarray(0, ADDRESS_BYTES), hash]);
+      yield* walk(store, tail, key, hash, isFirst ? from.subarray(MAX_ORDER_BYTES) : undefined);
+    } else if (!isFirst) {
+      const place = { partition, order };
+      yield { key, firstVersion: decodeRow(column, place, value, (reader) => reader.u64()) };
+    }
+  }
+}
+
+function columnOf(partition: Uint8Array): Column {
+  return partition.length === ADDRESS_BYTES ? ACCOUNT_KEYS : ACCOUNT_KEY_TAILS;
+}
+
+function chainedHash(hashBefore: Uint8Array, segment: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(HASH_BYTES + segment.length).fill(0, 0, HASH_BYTES);
+  bytes.set(hashBefore, 0);
+  bytes.set(segment, HASH_BYTES);
+  return sha3(bytes);
 }

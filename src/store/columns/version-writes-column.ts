@@ -1,19 +1,16 @@
 /**
- * What each version wrote: the pruner's list. A value is superseded at the version of the next
- * write to its key (docs/spec/ledger.md §5.6), so the keys written at v name exactly what may go once v
- * is the oldest version. Writing this list needs no look at older values, and its rows are appended
- * in order; finding the older rows is left to the pruner, who has to touch them anyway. The owner's
- * address lies beside each hash, so that kept accounts are spared without another read.
+ * What each version wrote: the pruner's list. A value is superseded at the version of the next write to its key
+ * (docs/spec/ledger.md §5.6), so the keys written at v name exactly what may go once v is the oldest version. Writing this
+ * list takes no look at older values, and its rows are appended in order; the pruner finds the older rows, which it has
+ * to touch anyway. The owner's address is next to each hash, so that pinned accounts are spared without another read.
  */
-
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { writeFixedBytes, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
-import type { Batch } from '../batch.ts';
+import type { RowKey } from './column.ts';
 import { VERSION_WRITES } from './columns.ts';
 import type { StreamId } from './event-column.ts';
-import { encodeBucketKey } from './order-key.ts';
 import { decodeRow } from './row-codec.ts';
 
 /** A state key that a version wrote. */
@@ -39,7 +36,7 @@ const KEY_BYTES = HASH_BYTES + ADDRESS_BYTES;
 const EVENT_BYTES = ADDRESS_BYTES + 16;
 const COUNT_BYTES = 5;
 
-/** Bytes of what a version wrote. @throws RangeError when a hash or an owner is not 32 bytes */
+/** The row's value. @throws RangeError when a hash or an owner is not 32 bytes */
 export function encodeVersionWrites({ keys, events }: VersionWrites): Buffer {
   const writer = new BcsWriter(
     2 * COUNT_BYTES + KEY_BYTES * keys.length + EVENT_BYTES * events.length,
@@ -56,13 +53,9 @@ export function encodeVersionWrites({ keys, events }: VersionWrites): Buffer {
   return writer.view();
 }
 
-/** Reads what a version wrote; hashes and owners are views on `value`. @throws RowDamagedError */
-export function decodeVersionWrites(
-  partition: Uint8Array,
-  order: Uint8Array,
-  value: Uint8Array,
-): VersionWrites {
-  return decodeRow(VERSION_WRITES, partition, order, value, (reader) => {
+/** Hashes and owners are views on `value`. @throws RowDamagedError */
+export function decodeVersionWrites(key: RowKey, value: Uint8Array): VersionWrites {
+  return decodeRow(VERSION_WRITES, key, value, (reader) => {
     const keys = reader.vector(KEY_BYTES, (inner): WrittenKey => {
       const hash = inner.fixed(HASH_BYTES);
       return { hash, owner: inner.fixed(ADDRESS_BYTES) };
@@ -74,11 +67,4 @@ export function decodeVersionWrites(
     });
     return { keys, events };
   });
-}
-
-/** Files what a version wrote; a version that wrote nothing has no row. */
-export function putVersionWrites(batch: Batch, version: bigint, writes: VersionWrites): void {
-  if (writes.keys.length === 0 && writes.events.length === 0) return;
-  const { partition, order } = encodeBucketKey(version);
-  batch.put(VERSION_WRITES, partition, order, encodeVersionWrites(writes));
 }

@@ -1,28 +1,31 @@
-/** Reading an LMDB store: everything of store.ts but the commit. */
+/** Reading an LMDB store: everything of store.ts except the commit. */
 import type { RootDatabase } from 'lmdb';
-import { COLUMNS, type Column, HEAD, MAX_ORDER_BYTES } from '../columns/columns.ts';
+import {
+  assertKeyShape,
+  type Column,
+  type Row,
+  type RowKey,
+  type ScannedRow,
+} from '../columns/column.ts';
+import { COLUMNS, HEAD, MAX_ORDER_BYTES } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import {
   assertKeyCount,
-  assertKeyShape,
   assertRange,
   assertScan,
   type ColumnStatistics,
   type RangeQuery,
-  type Row,
-  type RowKey,
-  type ScannedRow,
   type ScanQuery,
   type StoreReader,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import type { LmdbColumn, LmdbPages, LmdbRange } from './lmdb-columns.ts';
+import type { LmdbColumn, LmdbRange } from './lmdb-columns.ts';
 
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
 /**
- * The reads of a store, on an environment that is open. A head is the newest that was committed when it
- * is read; what is read after it is of that moment or later.
+ * The reads of a store, on an environment that is open. A head is the newest that was committed when it is read; what is
+ * read after it is of that moment or later.
  */
 export class LmdbReads implements StoreReader {
   readonly #root: RootDatabase<never, string>;
@@ -42,15 +45,12 @@ export class LmdbReads implements StoreReader {
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
     assertKeyShape(column, partition, order);
-    const database = this.#database(column);
-    try {
-      // The engine's snapshot lasts until a timer ends it, which is long in a process that is kept
-      // from running: who asks another process first would see the ledger go back.
+    return this.#read(column, (database) => {
+      // The engine's snapshot lasts until a timer ends it, which is long in a process that is kept from running: a
+      // client that asked another process first would see the ledger go back.
       if (column === HEAD) this.#root.resetReadTxn();
       return database.get({ partition, order });
-    } catch (error) {
-      throw this.#readFailure(column, error);
-    }
+    });
   }
 
   getMany(column: Column, keys: readonly RowKey[]): readonly (Buffer | undefined)[] {
@@ -94,7 +94,7 @@ export class LmdbReads implements StoreReader {
 
   statistics(): readonly ColumnStatistics[] {
     return COLUMNS.map((column) => {
-      const pages = this.#pagesOf(column);
+      const pages = this.#read(column, (database) => database.getStats());
       const pageCount = pages.treeBranchPageCount + pages.treeLeafPageCount + pages.overflowPages;
       return { column, rows: pages.entryCount, bytes: pageCount * pages.pageSize };
     });
@@ -119,54 +119,37 @@ export class LmdbReads implements StoreReader {
     make: (column: Column, key: Buffer, value: Buffer) => T,
     maxBytes = Number.POSITIVE_INFINITY,
   ): T[] {
-    const database = this.#database(column);
-    const rows: T[] = [];
-    let byteLength = 0;
-    try {
+    return this.#read(column, (database) => {
+      const rows: T[] = [];
+      let byteLength = 0;
       for (const { key, value } of database.getRange(range)) {
         rows.push(make(column, key, value));
         byteLength += key.length + value.length;
-        // Leaving early spares the engine a step to a row that nobody wants.
+        // Leaving early saves the engine a step to a row that is not wanted.
         if (rows.length === range.limit || byteLength >= maxBytes) break;
       }
-    } catch (error) {
-      throw this.#readFailure(column, error);
-    }
-    return rows;
+      return rows;
+    });
   }
 
-  #pagesOf(column: Column): LmdbPages {
-    const database = this.#database(column);
-    try {
-      return database.getStats();
-    } catch (error) {
-      throw this.#readFailure(column, error);
-    }
-  }
-
-  #database(column: Column): LmdbColumn {
+  /** @throws StoreError `store_closed`; `store_io` when the engine fails */
+  #read<T>(column: Column, read: (database: LmdbColumn) => T): T {
     if (this.#closing !== undefined) this.assertOpen();
     const database = this.#columns.get(column.number);
     if (database === undefined) throw new RangeError(`no column ${column.number}`);
-    return database;
-  }
-
-  #readFailure(column: Column, error: unknown): StoreError {
-    const detail = error instanceof Error ? error.message : String(error);
-    return new StoreError(
-      'store_io',
-      `column ${column.name} of ${this.#where} cannot be read: ${detail}`,
-      { cause: error },
-    );
+    try {
+      return read(database);
+    } catch (cause) {
+      const detail = cause instanceof Error ? cause.message : String(cause);
+      const message = `column ${column.name} of ${this.#where} cannot be read: ${detail}`;
+      throw new StoreError('store_io', message, { cause });
+    }
   }
 }
 
-/**
- * An order part longer and higher than every one the column has: it stands after the end of any
- * partition.
- */
+/** An order part longer and higher than every one the column has: it comes after the end of any partition. */
 function afterAllOrders(column: Column): Buffer {
-  return ALL_ONES.subarray(0, column.orderMaxBytes + 1);
+  return ALL_ONES.subarray(0, column.orderBytes[1] + 1);
 }
 
 function rowOfPartition(column: Column, key: Buffer, value: Buffer): Row {

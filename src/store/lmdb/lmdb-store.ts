@@ -1,48 +1,51 @@
 /**
- * The store on one machine: LMDB. Reads are answered at once from mapped pages, in as many
- * processes as wanted; one process writes. Commits run on the engine's own thread and settle when
- * they are on disk. Layout of the environment: lmdb-columns.ts; the writer's lock:
- * lmdb-writer-lock.ts.
+ * The store on one machine: LMDB. Reads are answered at once from mapped pages, in as many processes as wanted; one
+ * process writes. Commits run on the engine's own thread and settle when they are on disk.
  */
 import { statfsSync } from 'node:fs';
-import type { RootDatabase } from 'lmdb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { open, type RootDatabase } from 'lmdb';
 import { Batch, type BatchOperation } from '../batch.ts';
-import { IDENTITY } from '../columns/columns.ts';
-import { checkFormat, FORMAT_KEY, putFormat } from '../columns/identity-column.ts';
+import { IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
+import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { Store, StoreReader } from '../store.ts';
-import { StoreError, StoreFullError } from '../store-error.ts';
-import { type LmdbColumn, openColumn, openColumns, openEnvironment } from './lmdb-columns.ts';
+import { StoreError } from '../store-error.ts';
+import { type LmdbColumn, openColumn, openColumns } from './lmdb-columns.ts';
 import { inspectDataFile, makeFolders } from './lmdb-file.ts';
 import { LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 
+/** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
+const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
 /**
- * Address space a store begins with: nothing is allocated, and growing it while others read is
- * rare.
+ * Bytes of a page in an environment that is made here; an existing one has its own. Half a page holds most transactions,
+ * which in pages of 4 KiB take one of their own each; and a tree of half as many pages has fewer that change with a
+ * commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the engine.
  */
-export const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
+export const PAGE_BYTES = 8192;
+/** Most named databases; columns and the writer's lock must fit. */
+const MAX_DATABASES = 64;
+/** Most processes and threads that read at once. */
+const MAX_READERS = 512;
 
-/** Where a store lies. */
-export interface LmdbStoreOptions {
+/** Where a store is. */
+interface LmdbStoreOptions {
   /** The folder of the store and of nothing else. */
   readonly directory: string;
   /** Address space to begin with, in bytes; grows by itself. */
   readonly mapSizeBytes?: number | undefined;
 }
 
-/** A disk with less room than this is called full when a commit fails without saying why. */
+/** A disk with less free space than this is called full when a commit fails without a reason. */
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
-/** How long the engine may take to tell the cause of a failed commit. */
+/** How long the engine may take to give the cause of a failed commit. */
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
-/** LMDB's codes of pages that are missing or are not of the kind they should be, and of what follows from that. */
+/** LMDB's codes of pages that are missing or of another kind, and of what follows from that. */
 const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
-/**
- * Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and
- * others.
- */
+/** Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and others */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
   const { directory } = options;
   if (inspectDataFile(directory) === 'absent') throw notFound(directory);
@@ -62,8 +65,7 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
 
 /**
  * Opens a store for writing, and makes it when there is none.
- * @throws StoreLockedError when another process writes it, StoreFormatError, StoreError
- *   `store_foreign`.
+ * @throws StoreError `store_locked` when another process writes it, `store_format_mismatch`, `store_foreign`.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { directory } = options;
@@ -71,10 +73,8 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   let lock: LmdbWriterLock | undefined;
   try {
     const identity = openColumn(root, IDENTITY, false);
-    // Nothing is written before it is clear that the folder is ours or empty, and that nobody else
-    // writes.
-    const ours = identity !== undefined || rootIsEmpty(root);
-    if (!ours) throw foreign(directory);
+    // Nothing is written before it is clear that the folder is ours or empty, and that nobody else writes.
+    if (identity === undefined && !rootIsEmpty(root)) throw foreign(directory);
     if (identity !== undefined) checkFormat(identity.get(FORMAT_KEY), directory);
     lock = LmdbWriterLock.acquire(root, directory);
     const columns = openColumns(root, true);
@@ -82,7 +82,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     const store = new LmdbStore(root, columns, directory, lock);
     if (store.get(IDENTITY, FORMAT_KEY.partition, FORMAT_KEY.order) === undefined) {
       const batch = new Batch();
-      putFormat(batch);
+      FORMAT.put(batch, undefined, STORE_FORMAT_VERSION);
       await store.commit(batch);
     }
     return store;
@@ -134,8 +134,7 @@ class LmdbStore extends LmdbReads implements Store {
   async #commit(batch: Batch): Promise<void> {
     let stored: boolean;
     try {
-      // After a failure the engine may refuse every transaction; its thread would then never
-      // answer.
+      // After a failure the engine may refuse every transaction; its thread would then never answer.
       if (this.#hasFailed) this.#lock.probe();
       stored = await this.#lock.commit(() => {
         for (const operation of batch.rows) this.#apply(operation);
@@ -155,23 +154,28 @@ class LmdbStore extends LmdbReads implements Store {
     }
   }
 
+  /** An operation has the parts of its key itself. */
   #apply(operation: BatchOperation): void {
-    const { column, value } = operation;
-    const database = this.#columns.get(column.number);
-    if (database === undefined) throw new RangeError(`no column ${column.number}`);
-    // A change has the parts of its key itself.
-    if (value === undefined) database.remove(operation);
-    else database.put(operation, value);
+    const database = this.#columns.get(operation.column.number)!;
+    if (operation.value === undefined) database.remove(operation);
+    else database.put(operation, operation.value);
   }
 
   async #commitFailure(error: unknown, batch: Batch): Promise<StoreError> {
     const cause = await causeOfFailure(error);
     const errno = (cause as { code?: unknown }).code;
-    const freeBytes = freeBytesOf(this.#directory);
+    const { bavail, bsize } = statfsSync(this.#directory);
+    const freeBytes = bavail * bsize;
+    const batchBytes = batch.byteLength;
     // A write that is cut short by a full disk comes out of the engine as an I/O error.
-    const nearlyFull = freeBytes < Math.max(NEARLY_FULL_BYTES, batch.byteLength);
+    const nearlyFull = freeBytes < Math.max(NEARLY_FULL_BYTES, batchBytes);
     if (errno === ERRNO_NO_SPACE || (errno === ERRNO_IO && nearlyFull)) {
-      return new StoreFullError(this.#directory, batch.byteLength, freeBytes, { cause });
+      return new StoreError(
+        'store_full',
+        `no room for a commit of ${batchBytes} bytes: ${freeBytes} are free where ${this.#directory} lies;` +
+          ' nothing of it was stored, make room and try again',
+        { cause, batchBytes, freeBytes },
+      );
     }
     const detail = cause instanceof Error ? cause.message : String(cause);
     return new StoreError(
@@ -182,28 +186,15 @@ class LmdbStore extends LmdbReads implements Store {
   }
 }
 
-/** The engine rejects with a general error first and tells the cause in a promise of its own. */
+/** The engine rejects with a general error first and gives the cause in a promise of its own. */
 async function causeOfFailure(error: unknown): Promise<unknown> {
-  const commitError: unknown = (error as { commitError?: unknown }).commitError;
-  if (!(commitError instanceof Promise)) return error;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<unknown>((resolve) => {
-    timer = setTimeout(resolve, FAILURE_CAUSE_TIMEOUT_MS, error);
-  });
+  const { commitError } = error as { commitError?: Promise<unknown> };
+  if (commitError === undefined) return error;
   const cause = commitError.then(
     () => error,
     (reason: unknown) => reason,
   );
-  try {
-    return await Promise.race([cause, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function freeBytesOf(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize;
+  return Promise.race([cause, sleep(FAILURE_CAUSE_TIMEOUT_MS, error, { ref: false })]);
 }
 
 function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<never, string> {
@@ -213,8 +204,20 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
   if (kind === 'damaged') throw damaged(directory, 'it is cut short');
   try {
     if (!readOnly) makeFolders(directory);
-    const root = openEnvironment({ directory, readOnly, mapSizeBytes });
-    // Readers that died without a word would keep pages from being used again.
+    const root: RootDatabase<never, string> = open(directory, {
+      readOnly,
+      mapSize: mapSizeBytes,
+      pageSize: PAGE_BYTES,
+      maxDbs: MAX_DATABASES,
+      maxReaders: MAX_READERS,
+      noSubdir: false,
+      // A commit is on disk before anybody sees it. The library's default shows it first and flushes afterwards; it
+      // was not measurably faster.
+      ...(readOnly ? {} : { overlappingSync: false }),
+      // With event-turn batching a failed commit leaves a rejected promise that nobody can catch.
+      eventTurnBatching: false,
+    });
+    // Readers that were killed would otherwise hold their pages for ever.
     root.readerCheck();
     return root;
   } catch (error) {
@@ -232,27 +235,25 @@ function notFound(directory: string): StoreError {
   return new StoreError('store_not_found', `there is no ledger in ${directory}: make one first`);
 }
 
-/**
- * The engine's own word on a page that is none of the kind it should be, as an error of the store.
- */
+/** The engine's error for a page that is missing or of another kind, as an error of the store. */
 function openingFailure(error: unknown, directory: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const { code } = error as { code?: unknown };
   if (typeof code !== 'number' || !DAMAGE_CODES.includes(code)) return error;
-  return damaged(directory, error.message, { cause: error });
+  return damaged(directory, error.message, error);
 }
 
-function damaged(directory: string, detail: string, options?: ErrorOptions): StoreError {
+function damaged(directory: string, detail: string, cause?: unknown): StoreError {
   return new StoreError(
     'store_damaged',
-    `the store in ${directory} is damaged (${detail}): copy it again or make it anew`,
-    options,
+    `the store in ${directory} is damaged (${detail}): copy it again or create it again`,
+    { cause },
   );
 }
 
 function foreign(directory: string): StoreError {
   return new StoreError(
     'store_foreign',
-    `${directory} holds files that are no Daybook store: choose another folder`,
+    `${directory} holds files that are not a Daybook store: choose another folder`,
   );
 }

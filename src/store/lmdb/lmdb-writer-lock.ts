@@ -1,19 +1,18 @@
 /**
- * One writer per store. The lock is a row of the environment itself, taken inside a write
- * transaction, which LMDB gives to one process at a time: two processes cannot both take it. A lock
- * left by a process that died is taken over. Should that judgement ever be wrong (two containers
- * that do not see each other's processes), the one that lost the lock can still not write: every
- * commit is conditional on the lock being its own.
+ * One writer per store. The lock is a row of the environment itself, taken inside a write transaction, which LMDB gives to
+ * one process at a time: two processes cannot both take it. A lock left by a process that died is taken over. Should that
+ * judgement ever be wrong (two containers that do not see each other's processes), the one that lost the lock still cannot
+ * write: every commit is conditional on the lock being its own.
+ *
+ * The holder is named so that a later process can tell whether it still lives. The system uses a process id again; with
+ * the start time it is unique until the next boot.
  */
 import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Database, RootDatabase } from 'lmdb';
-import { StoreLockedError } from '../store-error.ts';
-import {
-  decodeProcessIdentity,
-  encodeProcessIdentity,
-  isRunning,
-  ownIdentity,
-} from './process-identity.ts';
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { StoreError } from '../store-error.ts';
 
 const LOCK_DATABASE = 'writer';
 const LOCK_KEY = Buffer.from('lock', 'ascii');
@@ -29,7 +28,7 @@ export class LmdbWriterLock {
     this.#token = token;
   }
 
-  /** Takes the lock. @throws StoreLockedError when a living process holds it. */
+  /** Takes the lock. @throws StoreError `store_locked` when a living process holds it. */
   static acquire(root: RootDatabase<never, string>, where: string): LmdbWriterLock {
     const database = root.openDB<Buffer, Buffer>({
       name: LOCK_DATABASE,
@@ -42,7 +41,7 @@ export class LmdbWriterLock {
       const held = database.get(LOCK_KEY);
       if (held !== undefined) {
         const holder = decodeProcessIdentity(held);
-        if (isRunning(holder)) throw new StoreLockedError(where, holder.pid);
+        if (isRunning(holder)) throw lockedBy(holder.pid, where);
       }
       database.putSync(LOCK_KEY, encodeProcessIdentity(ownIdentity()), token);
     });
@@ -57,20 +56,89 @@ export class LmdbWriterLock {
     return this.#database.ifVersion(LOCK_KEY, this.#token, changes);
   }
 
-  /**
-   * Proves that the environment can still begin a transaction. Throws the engine's error when it
-   * cannot.
-   */
+  /** Proves that the environment can still begin a transaction; else throws the engine's error. */
   probe(): void {
     this.#database.transactionSync(() => undefined);
   }
 
-  /** Gives the lock back, unless somebody else holds it by now. */
+  /** Releases the lock, unless another process holds it by now. */
   release(): void {
     this.#database.transactionSync(() => {
       if (this.#database.getEntry(LOCK_KEY)?.version === this.#token) {
         this.#database.removeSync(LOCK_KEY);
       }
     });
+  }
+}
+
+function lockedBy(pid: number, where: string): StoreError {
+  const remedy = 'stop it first, or open the store for reading';
+  const message = `${where} is being written by process ${pid}: ${remedy}`;
+  return new StoreError('store_locked', message, { pid });
+}
+
+/** A process of this machine. The texts are empty where the system does not give them. */
+interface ProcessIdentity {
+  readonly pid: number;
+  /** Differs after every boot. */
+  readonly bootId: string;
+  /** When the process started, in the kernel's ticks since boot. */
+  readonly startTicks: string;
+}
+
+/** This process. */
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, bootId: bootId(), startTicks: statusOf(process.pid).startTicks };
+}
+
+export function encodeProcessIdentity(identity: ProcessIdentity): Buffer {
+  return encodeBcs((writer) =>
+    writer.u32(identity.pid).string(identity.bootId).string(identity.startTicks),
+  );
+}
+
+/** @throws BcsError */
+export function decodeProcessIdentity(bytes: Uint8Array): ProcessIdentity {
+  const reader = new BcsReader(bytes);
+  const pid = reader.u32();
+  const identity = { pid, bootId: reader.string(), startTicks: reader.string() };
+  reader.finish();
+  return identity;
+}
+
+/** Whether a process still runs. Errs on the side of "yes" where the system tells little. */
+export function isRunning(identity: ProcessIdentity): boolean {
+  const boot = bootId();
+  if (boot !== '' && identity.bootId !== '' && boot !== identity.bootId) return false;
+  try {
+    process.kill(identity.pid, 0);
+  } catch (error) {
+    // EPERM: it runs, but belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  const { state, startTicks: started } = statusOf(identity.pid);
+  // A process that was killed stays in the table until its parent has collected it; it never writes again.
+  if (DEAD_STATES.includes(state)) return false;
+  return started === '' || identity.startTicks === '' || started === identity.startTicks;
+}
+
+function bootId(): string {
+  return readSystemFile('/proc/sys/kernel/random/boot_id').trim();
+}
+
+const DEAD_STATES: readonly string[] = ['Z', 'X', 'x'];
+
+/** Fields 3 and 22 of the process's stat file; the name before them may hold blanks and parentheses. */
+function statusOf(pid: number): { readonly state: string; readonly startTicks: string } {
+  const stat = readSystemFile(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startTicks: fields[19] ?? '' };
+}
+
+function readSystemFile(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
   }
 }

@@ -1,26 +1,20 @@
 /**
- * One bounded step of deleting what was pruned. Versions are cleared in ascending order, each whole
- * and in one commit with the progress: what a version wrote is what it superseded
- * (version-writes-column.ts, docs/spec/ledger.md §5.6).
+ * One bounded step of deleting what was pruned. Versions are cleared in ascending order, each whole and in one commit with
+ * the progress: what a version wrote is what it superseded (version-writes-column.ts, docs/spec/ledger.md §5.6).
  *
- * What stays is a function of the history and the oldest version alone, however many steps and runs
- * it took: of each key its newest write at or below the oldest version, unless that is a deletion;
- * of each stream its newest event below it, which says that there were events; and all of accounts
- * whose history is kept. So the rows of a key are always the end of its history: a row that is
- * found is right at any version, only absence can mean "pruned".
+ * What stays is a function of the history and the oldest version alone, however many steps and runs it took: of each key
+ * its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below it,
+ * which shows that there were events; and all of pinned accounts. So the rows of a key are always the end of its history:
+ * a row that is found is right at any version, only absence can mean "pruned".
  */
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { transactionInfoHash } from '../../move/transactions/transaction-info.ts';
 import { addressFromBytes } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
-import { accountKeySegments } from '../columns/account-key-column.ts';
-import { decodeBlock, EPOCHS_PARTITION } from '../columns/block-column.ts';
+import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from '../columns/block-column.ts';
+import type { Column, Row, RowKey } from '../columns/column.ts';
 import {
-  BLOCKS_BY_HEIGHT,
-  BLOCKS_BY_VERSION,
-  type Column,
   EPOCHS,
   EVENTS,
   MODULE_EVENTS,
@@ -30,29 +24,23 @@ import {
   TRANSACTIONS,
   VERSION_WRITES,
 } from '../columns/columns.ts';
-import { encodeStreamId } from '../columns/event-column.ts';
+import { encodeStreamId, moduleEventBounds } from '../columns/event-column.ts';
+import { type BucketKey, encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
 import {
-  BUCKET_INDEX_BYTES,
-  type BucketKey,
-  decodeU64Key,
-  encodeBucketKey,
-  encodeU64Key,
-  NO_ORDER,
-} from '../columns/order-key.ts';
-import {
-  type KeptAccounts,
+  type PinnedAccounts,
+  PRUNE_PROGRESS,
   type PruneProgress,
-  putPruneProgress,
 } from '../columns/pruning-column.ts';
 import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
-import { isAccountKey } from '../columns/state-key-column.ts';
+import { rowsOfKey } from '../columns/state-key-column.ts';
 import {
   decodeVersionWrites,
   type EmittedEvent,
+  type VersionWrites,
   type WrittenKey,
 } from '../columns/version-writes-column.ts';
-import type { Row, StoreReader } from '../store.ts';
-import { RowDamagedError } from '../store-error.ts';
+import { rowsBetween, type StoreReader } from '../store.ts';
+import { keyText, RowDamagedError } from '../store-error.ts';
 
 /** How much one step does. */
 export interface PruneBounds {
@@ -63,16 +51,16 @@ export interface PruneBounds {
 }
 
 /**
- * Says for which kept account a key is kept that lies under another address: the one store cannot
- * know what belongs to whom. Gives the version from which it is kept, `undefined` when it is not.
+ * For a key under another address, the version from which a pinned account retains it, `undefined` when none does: the
+ * store itself cannot know what belongs to whom.
  * @param entries writes of the key, the newest first
  */
-export type KeptObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
+export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
 
-/** What is kept beside the newest versions. */
-export interface Kept {
-  readonly accounts: KeptAccounts;
-  readonly objectSince: KeptObject;
+/** What is retained in addition to the newest versions. */
+export interface Retained {
+  readonly accounts: PinnedAccounts;
+  readonly objectSince: PinnedObject;
 }
 
 /** What a step has done. */
@@ -85,8 +73,6 @@ export interface PruneStepResult {
 
 /** Longest time between two turns of the event loop, in milliseconds. */
 const MAX_TURN_MS = 5;
-/** Rows of a key or stream that are read at once. */
-const PAGE_ROWS = 64;
 
 /**
  * Makes the changes of one step: at least one version, or the end of the work.
@@ -97,12 +83,12 @@ export async function makePruneStep(
   store: StoreReader,
   progress: PruneProgress,
   oldestVersion: bigint,
-  kept: Kept,
+  retained: Retained,
   bounds: PruneBounds,
 ): Promise<PruneStepResult> {
   const startedMs = performance.now();
   let turnMs = startedMs;
-  const step = new PruneStep(store, progress, kept);
+  const step = new PruneStep(store, progress, retained);
   while (step.nextVersion < oldestVersion) {
     await step.clearVersion();
     const nowMs = performance.now();
@@ -120,20 +106,20 @@ export async function makePruneStep(
 
 class PruneStep {
   readonly #store: StoreReader;
-  readonly #kept: Kept;
+  readonly #retained: Retained;
   readonly #batch = new Batch();
   readonly #accumulator: MerkleAccumulator;
   /** By key hash, the newest version in this step that wrote the key: older rows are done with. */
   readonly #cleared = new Map<string, bigint>();
   /** By stream, the first event that this step has left. */
   readonly #clearedEvents = new Map<string, bigint>();
-  /** Rows of account_keys and account_key_tails that this step deletes. */
-  readonly #deletedSegments = new Set<string>();
+  /** Rows of keys that this step deletes, by the text of their keys. */
+  readonly #deletedKeyRows = new Set<string>();
 
-  constructor(store: StoreReader, progress: PruneProgress, kept: Kept) {
+  constructor(store: StoreReader, progress: PruneProgress, retained: Retained) {
     const { clearedBelow, frozenRoots } = progress;
     this.#store = store;
-    this.#kept = kept;
+    this.#retained = retained;
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots);
   }
 
@@ -151,49 +137,65 @@ class PruneStep {
       clearedBelow: this.nextVersion,
       frozenRoots: this.#accumulator.frozenSubtreeRoots,
     };
-    putPruneProgress(this.#batch, progress);
+    PRUNE_PROGRESS.publish(this.#batch, undefined, progress);
     return { batch: this.#batch, progress, rows: this.rows };
   }
 
-  /** Deletes everything of the next version that nothing kept needs. */
+  /** Deletes everything of the next version that nothing retained needs. */
   async clearVersion(): Promise<void> {
     const version = this.nextVersion;
     const key = encodeBucketKey(version);
     const { partition, order } = key;
     const info = await this.#store.get(TRANSACTION_INFOS, partition, order);
     if (info === undefined) {
-      throw new RowDamagedError(TRANSACTION_INFOS.name, partition, order, 'it is missing');
+      throw new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
     }
     const writes = await this.#writesOf(key);
     for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
     for (const event of writes?.events ?? []) await this.#clearEventsBefore(event, version);
-    if (writes !== undefined) this.#batch.delete(VERSION_WRITES, partition, order);
-    await this.#clearModuleEvents(key);
-    await this.#clearBlock(key);
-    await this.#deleteIfThere(EPOCHS, EPOCHS_PARTITION, encodeU64Key(version));
-    this.#batch.delete(TRANSACTIONS, partition, order);
-    this.#batch.delete(TRANSACTION_INFOS, partition, order);
+    if (writes !== undefined) this.#delete(VERSION_WRITES, key);
+    for await (const row of rowsBetween(this.#store, MODULE_EVENTS, ...moduleEventBounds(key))) {
+      this.#batch.delete(MODULE_EVENTS, partition, row.order);
+    }
+    const block = await BLOCK_BY_VERSION.get(this.#store, version);
+    if (block !== undefined) {
+      this.#delete(BLOCK_BY_VERSION.column, key);
+      this.#delete(BLOCK_BY_HEIGHT.column, encodeBucketKey(block.height));
+    }
+    if ((await EPOCH_END.get(this.#store, version)) !== undefined) {
+      this.#delete(EPOCHS, EPOCH_END.keyOf(version));
+    }
+    this.#delete(TRANSACTIONS, key);
+    this.#delete(TRANSACTION_INFOS, key);
     this.#accumulator.append(transactionInfoHash(info));
   }
 
-  /** Deletes the values that a version superseded, though itself it stays. */
+  /** Deletes the values that a version superseded; the version itself stays. */
   async clearSupersededAt(version: bigint): Promise<void> {
     const writes = await this.#writesOf(encodeBucketKey(version));
     for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
   }
 
-  async #writesOf({ partition, order }: BucketKey) {
-    const value = await this.#store.get(VERSION_WRITES, partition, order);
-    return value === undefined ? undefined : decodeVersionWrites(partition, order, value);
+  #delete(column: Column, { partition, order }: RowKey): void {
+    this.#batch.delete(column, partition, order);
+  }
+
+  async #writesOf(key: BucketKey): Promise<VersionWrites | undefined> {
+    const value = await this.#store.get(VERSION_WRITES, key.partition, key.order);
+    return value && decodeVersionWrites(key, value);
   }
 
   async #clearKey(key: WrittenKey, version: bigint): Promise<void> {
-    if (this.#isKeptAt(key.owner, version)) return;
+    if (this.#isRetainedAt(key.owner, version)) return;
     const name = key.hash.toString('latin1');
-    const rows = await this.#stateRows(key.hash, this.#cleared.get(name), version);
+    const cleared = this.#cleared.get(name);
+    const from = cleared === undefined ? undefined : encodeU64Key(cleared);
+    const rows: Row[] = [];
+    const bounds = { from, to: encodeU64Key(version) };
+    for await (const row of rowsBetween(this.#store, STATE, key.hash, bounds)) rows.push(row);
     const entries = rows.map((row) => decodeStateRow(key.hash, row)).reverse();
-    if (this.#kept.accounts.size > 0) {
-      const since = this.#kept.objectSince(key, entries);
+    if (this.#retained.accounts.size > 0) {
+      const since = this.#retained.objectSince(key, entries);
       if (since !== undefined && version > since) return;
     }
     this.#cleared.set(name, version);
@@ -205,115 +207,47 @@ class PruneStep {
     if (newest?.deletedKey !== undefined) await this.#forgetKey(key.hash, newest, version);
   }
 
-  /** Rows of a key up to a version, from one on that an earlier write of this step has left. */
-  async #stateRows(hash: Buffer, from: bigint | undefined, to: bigint): Promise<readonly Row[]> {
-    const rows: Row[] = [];
-    const last = encodeU64Key(to);
-    let next = from === undefined ? undefined : encodeU64Key(from);
-    for (;;) {
-      const page = await this.#store.range(STATE, hash, {
-        from: next,
-        to: last,
-        limit: PAGE_ROWS,
-      });
-      rows.push(...page);
-      if (page.length < PAGE_ROWS) return rows;
-      next = encodeU64Key(decodeU64Key(page[page.length - 1]!.order) + 1n);
-    }
-  }
-
-  /** A key whose last row goes is known no more, until it is written again. */
+  /** A key whose last row goes is no longer known, until it is written again. */
   async #forgetKey(hash: Buffer, deletion: StateEntry, version: bigint): Promise<void> {
     const from = encodeU64Key(version + 1n);
     const later = await this.#store.range(STATE, hash, { from, limit: 1 });
     if (later.length > 0) return;
-    const physical = deletion.deletedKey!;
-    if (isAccountKey(physical)) await this.#forgetAccountKey(physical);
-    else this.#batch.delete(STATE_KEYS, hash, NO_ORDER);
-  }
-
-  /** Deletes the end of a long key, and its branches that nothing else hangs on. */
-  async #forgetAccountKey(physical: Buffer): Promise<void> {
-    for (const { column, partition, order } of accountKeySegments(physical).toReversed()) {
-      this.#batch.delete(column, partition, order);
-      this.#deletedSegments.add(segmentName(column, partition, order));
-      if (await this.#hasSegments(column, partition)) return;
+    // The end of a long key first, then the branches to which nothing else is attached.
+    for (const row of rowsOfKey(deletion.deletedKey!, hash).toReversed()) {
+      this.#delete(row.column, row);
+      this.#deletedKeyRows.add(keyText(row));
+      if (row.column === STATE_KEYS || (await this.#hasKeys(row))) return;
     }
   }
 
-  /** Whether a partition of segments has rows besides those that this step deletes. */
-  async #hasSegments(column: Column, partition: Uint8Array): Promise<boolean> {
-    let from: Uint8Array | undefined;
-    for (;;) {
-      const page = await this.#store.range(column, partition, { from, limit: PAGE_ROWS });
-      const stays = ({ order }: Row) =>
-        !this.#deletedSegments.has(segmentName(column, partition, order));
-      if (page.some(stays)) return true;
-      if (page.length < PAGE_ROWS) return false;
-      from = page[page.length - 1]!.order;
+  /** Whether the partition of a key's row has rows besides those that this step deletes. */
+  async #hasKeys({ column, partition }: RowKey & { readonly column: Column }): Promise<boolean> {
+    for await (const { order } of rowsBetween(this.#store, column, partition, {})) {
+      if (!this.#deletedKeyRows.has(keyText({ partition, order }))) return true;
     }
+    return false;
   }
 
-  /** Deletes what an event leaves behind it: the events of its stream before it. */
+  /** Deletes what an event supersedes: the events of its stream before it. */
   async #clearEventsBefore(event: EmittedEvent, version: bigint): Promise<void> {
     const { address, sequenceNumber } = event;
-    const since = this.#kept.accounts.get(address);
+    const since = this.#retained.accounts.get(address);
     // Not even those of the version that a history is whole from.
     if (sequenceNumber === 0n || (since !== undefined && version >= since)) return;
     const partition = encodeStreamId(event);
     const name = partition.toString('latin1');
     const to = encodeU64Key(sequenceNumber - 1n);
-    let from = encodeU64Key(this.#clearedEvents.get(name) ?? 0n);
+    const from = encodeU64Key(this.#clearedEvents.get(name) ?? 0n);
     this.#clearedEvents.set(name, sequenceNumber);
-    for (;;) {
-      const page = await this.#store.range(EVENTS, partition, { from, to, limit: PAGE_ROWS });
-      for (const { order } of page) this.#batch.delete(EVENTS, partition, order);
-      if (page.length < PAGE_ROWS) return;
-      from = encodeU64Key(decodeU64Key(page[page.length - 1]!.order) + 1n);
+    for await (const { order } of rowsBetween(this.#store, EVENTS, partition, { from, to })) {
+      this.#batch.delete(EVENTS, partition, order);
     }
   }
 
-  async #clearModuleEvents({ partition, order }: BucketKey): Promise<void> {
-    const from = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES)]);
-    const to = Buffer.concat([order, Buffer.alloc(BUCKET_INDEX_BYTES, 0xff)]);
-    for (;;) {
-      const page = await this.#store.range(MODULE_EVENTS, partition, {
-        from,
-        to,
-        limit: PAGE_ROWS,
-      });
-      for (const row of page) this.#batch.delete(MODULE_EVENTS, partition, row.order);
-      const last = page[page.length - 1];
-      if (last === undefined || page.length < PAGE_ROWS) return;
-      last.order.copy(from);
-      from.writeUInt32BE(from.readUInt32BE(order.length) + 1, order.length);
-    }
-  }
-
-  async #clearBlock({ partition, order }: BucketKey): Promise<void> {
-    const value = await this.#store.get(BLOCKS_BY_VERSION, partition, order);
-    if (value === undefined) return;
-    const { height } = decodeBlock(BLOCKS_BY_VERSION, partition, order, value);
-    const byHeight = encodeBucketKey(height);
-    this.#batch.delete(BLOCKS_BY_VERSION, partition, order);
-    this.#batch.delete(BLOCKS_BY_HEIGHT, byHeight.partition, byHeight.order);
-  }
-
-  async #deleteIfThere(column: Column, partition: Uint8Array, order: Uint8Array): Promise<void> {
-    if ((await this.#store.get(column, partition, order)) === undefined) return;
-    this.#batch.delete(column, partition, order);
-  }
-
-  /** What was superseded before a history is whole is no part of it. */
-  #isKeptAt(owner: Buffer, version: bigint): boolean {
-    if (this.#kept.accounts.size === 0) return false;
-    const since = this.#kept.accounts.get(addressFromBytes(owner));
+  /** What was superseded before a history is whole is not a part of it. */
+  #isRetainedAt(owner: Buffer, version: bigint): boolean {
+    if (this.#retained.accounts.size === 0) return false;
+    const since = this.#retained.accounts.get(addressFromBytes(owner));
     return since !== undefined && version > since;
   }
-}
-
-function segmentName(column: Column, partition: Uint8Array, order: Uint8Array): string {
-  const text = (bytes: Uint8Array) =>
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  return `${column.number} ${text(partition)} ${text(order)}`;
 }

@@ -1,15 +1,14 @@
 /**
- * From where on a ledger is to be kept. The oldest version is always the first of a block: the
- * first block that begins at or after the bound, as in the reference (docs/spec/ledger.md §5.6).
+ * The block that retained history begins with. The oldest version is always the first of a block: the first block that
+ * begins at or after the bound, as in the reference (docs/spec/ledger.md §5.6).
  */
-import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Block } from '../columns/block-column.ts';
 import { BLOCKS_BY_HEIGHT } from '../columns/columns.ts';
 import { encodeBucketKey } from '../columns/order-key.ts';
 import { RowDamagedError } from '../store-error.ts';
 import type { StoreView } from '../view.ts';
 
-/** How much history is kept. What one of the two keeps is kept, whatever the other says. */
+/** How much history is retained: what one of the two bounds retains stays, whatever the other is. */
 export interface PrunePolicy {
   /** The newest so many versions; 1 or more. */
   readonly versions?: number | undefined;
@@ -20,9 +19,9 @@ export interface PrunePolicy {
 const USECS_PER_SECOND = 1_000_000n;
 
 /**
- * The block that the kept history would begin with; one that begins at the oldest version when
- * there is nothing to prune. The newest block is always kept.
- * @throws RangeError for a policy that keeps nothing or everything; RowDamagedError
+ * The block that retained history would begin with; one that begins at the oldest version when there is nothing to prune.
+ * The newest block always stays.
+ * @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 export async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {
   const { versions, seconds } = policy;
@@ -43,7 +42,7 @@ export async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise
 async function blockForVersions(view: StoreView, versions: bigint): Promise<Block> {
   const first = view.head.version - versions + 1n;
   const block = await view.blockFromVersion(first < 0n ? 0n : first);
-  // A newest block that is longer than what is to be kept stays whole.
+  // A newest block that is longer than the bound stays whole.
   return block ?? blockAt(view, view.head.blockHeight);
 }
 
@@ -63,10 +62,7 @@ async function blockForSeconds(view: StoreView, seconds: bigint): Promise<Block>
 }
 
 async function blockAt(view: StoreView, height: bigint): Promise<Block> {
-  const block: Block | undefined = await (view.blockByHeight(height) as MaybePromise<
-    Block | undefined
-  >);
+  const block = await view.blockByHeight(height);
   if (block !== undefined) return block;
-  const { partition, order } = encodeBucketKey(height);
-  throw new RowDamagedError(BLOCKS_BY_HEIGHT.name, partition, order, 'it is missing');
+  throw new RowDamagedError(BLOCKS_BY_HEIGHT, encodeBucketKey(height), 'it is missing');
 }

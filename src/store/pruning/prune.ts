@@ -1,54 +1,51 @@
 /**
- * Pruning: takes away what is older than a policy keeps, beside reads and writes.
+ * Pruning: deletes what is older than a policy retains, while others read and write.
  *
  * 1. The new oldest version, the first of a block, is published in the head.
- * 2. Whoever took a head before that gets time to finish: a grace, counted from the publishing.
- *    Nothing tells which readers there are, in this process or another; a reader whose answer took
- *    longer than half of it looks at the head again before it trusts that something is absent
- *    (src/ledger/pruning-guard.ts).
- * 3. What nothing kept needs is deleted in bounded steps, each one commit between two others, with
- *    a rest after it. A pruner that is stopped or killed goes on where it was (prune-step.ts).
+ * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Nothing tells which
+ *    readers there are, in this process or another; a reader whose answer took longer than half of it looks at the head
+ *    again before it trusts that something is absent (src/ledger/pruning-guard.ts).
+ * 3. What nothing retained needs is deleted in bounded steps, each one commit between two others, with a rest after it. A
+ *    pruner that is stopped or killed continues where it was (prune-step.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
 import type { Head } from '../columns/head.ts';
 import {
-  type KeptAccounts,
-  MAX_KEPT_ACCOUNTS,
+  MAX_PINNED_ACCOUNTS,
+  PINNED_ACCOUNT,
+  type PinnedAccounts,
   type PruneProgress,
-  putKeptAccount,
   READER_GRACE_MS,
-  readKeptAccounts,
+  readPinnedAccounts,
   readPruneProgress,
 } from '../columns/pruning-column.ts';
 import { StoreError } from '../store-error.ts';
 import { StoreView } from '../view.ts';
 import type { LedgerWriter } from '../writer.ts';
 import {
-  type Kept,
-  type KeptObject,
   makePruneStep,
+  type PinnedObject,
   type PruneBounds,
   type PruneStepResult,
+  type Retained,
 } from './prune-step.ts';
 import { type PrunePolicy, pruneTarget } from './prune-target.ts';
 
 /**
- * What a step does beside the commits of a node: those wait for it, some tenths of a second with
- * its own commit, and requests do not. Steps of 50 ms cleared a fifth as many versions: most of
- * their time was that of the commit, which costs by the page and not by the row.
+ * A step in a node that also commits: other commits wait for it, some tenths of a second with its own commit, and requests
+ * do not. Steps of 50 ms cleared a fifth as many versions: most of their time was that of the commit, which costs by the
+ * page and not by the row.
  */
-export const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 20_000, maxMs: 250 };
-/**
- * What a step does where nobody waits: rows of neighbouring keys share pages, so fewer are written.
- */
+const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 20_000, maxMs: 250 };
+/** A step where nobody waits: rows of neighbouring keys share pages, so fewer are written. */
 export const OFFLINE_PRUNE_BOUNDS: PruneBounds = { maxRows: 50_000, maxMs: 1_000 };
 
 /** How a pruner works. */
 export interface PrunerOptions {
-  /** Says which objects belong to kept accounts. Absent: none do. */
-  readonly objectsOf?: ((accounts: KeptAccounts) => KeptObject) | undefined;
+  /** Which objects belong to pinned accounts. Absent: none do. */
+  readonly objectsOf?: ((accounts: PinnedAccounts) => PinnedObject) | undefined;
   /** Default DEFAULT_PRUNE_BOUNDS. */
   readonly bounds?: PruneBounds | undefined;
   /** Default READER_GRACE_MS. 0 is for a store that nobody else reads. */
@@ -83,30 +80,30 @@ export class Pruner {
   }
 
   /**
-   * Keeps the history of accounts from now on; those that are kept already stay as they are. What
-   * was pruned before is not brought back: their history is whole from the oldest version of now.
+   * Retains the history of accounts from now on; those that are pinned already stay as they are. What was pruned before
+   * is not brought back: their history is whole from the present oldest version.
    * @throws StoreError `too_many_kept_accounts`, `ledger_empty`
    */
-  async keepAccounts(accounts: Iterable<Address>): Promise<KeptAccounts> {
+  async pinAccounts(accounts: Iterable<Address>): Promise<PinnedAccounts> {
     const writer = this.#writer;
     await writer.commitBetween(async () => {
       const { oldestVersion } = this.#head();
-      const kept = new Map(await readKeptAccounts(writer.reader));
+      const pinned = new Map(await readPinnedAccounts(writer.reader));
       const batch = new Batch();
       for (const account of accounts) {
-        if (kept.has(account)) continue;
-        if (kept.size === MAX_KEPT_ACCOUNTS) {
+        if (pinned.has(account)) continue;
+        if (pinned.size === MAX_PINNED_ACCOUNTS) {
           throw new StoreError(
             'too_many_kept_accounts',
-            `the history of at most ${MAX_KEPT_ACCOUNTS} accounts is kept`,
+            `the history of at most ${MAX_PINNED_ACCOUNTS} accounts is kept`,
           );
         }
-        kept.set(account, oldestVersion);
-        putKeptAccount(batch, account, oldestVersion);
+        pinned.set(account, oldestVersion);
+        PINNED_ACCOUNT.put(batch, account, oldestVersion);
       }
       return batch;
     });
-    return readKeptAccounts(writer.reader);
+    return readPinnedAccounts(writer.reader);
   }
 
   /**
@@ -130,14 +127,13 @@ export class Pruner {
     const firstVersion = clearedBelow;
     let rows = 0;
     let steps = 0;
-    // When it was published is not known after a restart, so the whole grace is given again.
+    // After a restart the time of publishing is unknown, so the whole grace is given again.
     if (clearedBelow < oldestVersion) await rest(graceMs, signal);
-    // An account that is kept from now on is so from the oldest version, and nothing from there on
-    // is deleted here.
-    const accounts = await readKeptAccounts(this.#writer.reader);
-    const kept = { accounts, objectSince: objectsOf?.(accounts) ?? (() => undefined) };
+    // An account pinned later is whole from the oldest version on, and nothing from there on is deleted here.
+    const accounts = await readPinnedAccounts(this.#writer.reader);
+    const retained = { accounts, objectSince: objectsOf?.(accounts) ?? (() => undefined) };
     while (clearedBelow < oldestVersion && !isAborted(signal)) {
-      const { done, turnMs } = await this.#step(oldestVersion, kept);
+      const { done, turnMs } = await this.#step(oldestVersion, retained);
       ({ clearedBelow } = done.progress);
       rows += done.rows;
       steps += 1;
@@ -147,10 +143,10 @@ export class Pruner {
     return { head: this.#head(), versions: clearedBelow - firstVersion, rows, steps };
   }
 
-  /** One step, and how long it kept others from committing, in milliseconds. */
+  /** One step, and how long others could not commit, in milliseconds. */
   async #step(
     oldestVersion: bigint,
-    kept: Kept,
+    retained: Retained,
   ): Promise<{ readonly done: PruneStepResult; readonly turnMs: number }> {
     const { bounds = DEFAULT_PRUNE_BOUNDS } = this.#options;
     const { reader } = this.#writer;
@@ -160,7 +156,7 @@ export class Pruner {
     await this.#writer.commitBetween(async () => {
       turnBeganMs = performance.now();
       const progress = await readPruneProgress(reader);
-      done = await makePruneStep(reader, progress, oldestVersion, kept, bounds);
+      done = await makePruneStep(reader, progress, oldestVersion, retained, bounds);
       return done.batch;
     });
     return { done: done!, turnMs: performance.now() - turnBeganMs };

@@ -1,0 +1,57 @@
+/**
+ * What columns, keys and rows are. A key has a partition and an order within it (docs/data-layout.md). Every read names
+ * one partition. Parts are big-endian, so that the order of bytes is the order of numbers. All partitions of a column
+ * are equally long, so that an engine with plain keys only (LMDB) can store partition ‖ order.
+ */
+
+/** Who uses a column. */
+type ColumnUser = 'store' | 'writer' | 'pruner' | 'view' | 'verify' | 'feed';
+
+/** One column. Lengths in bytes. */
+export interface Column {
+  /** One byte, never used again for another column. */
+  readonly number: number;
+  readonly name: string;
+  readonly partitionBytes: number;
+  /** Least and most bytes of the order part; both 0 where a partition has one row. */
+  readonly orderBytes: readonly [least: number, most: number];
+  /** What the partition is made of, for people. */
+  readonly partition: string;
+  /** What the order part is made of, for people; absent where there is none. */
+  readonly order?: string;
+  /** What the value is made of, for people. */
+  readonly value: string;
+  readonly writtenBy: readonly ColumnUser[];
+  readonly readBy: readonly ColumnUser[];
+}
+
+/** Where a row is. */
+export interface RowKey {
+  readonly partition: Uint8Array;
+  readonly order: Uint8Array;
+}
+
+/** A row of a known partition. */
+export interface Row {
+  readonly order: Buffer;
+  readonly value: Buffer;
+}
+
+/** A row with all of its key. */
+export interface ScannedRow extends Row {
+  readonly partition: Buffer;
+}
+
+/** @throws RangeError when a key does not have the column's shape: a programmer's mistake. */
+export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {
+  const { partitionBytes, orderBytes } = column;
+  if (
+    partition.length !== partitionBytes ||
+    order.length < orderBytes[0] ||
+    order.length > orderBytes[1]
+  ) {
+    throw new RangeError(
+      `column ${column.name} has no key of ${partition.length} + ${order.length} bytes`,
+    );
+  }
+}
