@@ -23,7 +23,7 @@ const SILENCE_TIMEOUT_MS = 120_000;
 /** What to do about a damaged ledger. */
 export const DAMAGE_REMEDY =
   'put a good copy of the folder in its place, ' +
-  'or make the ledger anew (daybook init, daybook follow)';
+  'or create the ledger again (daybook init, daybook follow)';
 
 /**
  * Examines the ledger of a folder; readers and a writer may go on beside it.

@@ -47,9 +47,9 @@ async function expectAllRefuse(damaged: string, text: RegExp): Promise<void> {
 
 describe('a data file', () => {
   it.each<[string, (whole: Buffer) => Buffer, RegExp]>([
-    ['of one byte', (whole) => whole.subarray(0, 1), /no Daybook store/],
-    ['of text', () => Buffer.from('hello world\n'.repeat(1000)), /no Daybook store/],
-    ['of zeros', (whole) => Buffer.alloc(whole.length), /no Daybook store/],
+    ['of one byte', (whole) => whole.subarray(0, 1), /not a Daybook store/],
+    ['of text', () => Buffer.from('hello world\n'.repeat(1000)), /not a Daybook store/],
+    ['of zeros', (whole) => Buffer.alloc(whole.length), /not a Daybook store/],
     ['cut within its first page', (whole) => whole.subarray(0, 2000), /is damaged/],
     ['of one page', (whole) => whole.subarray(0, PAGE_BYTES), /is damaged/],
     ['of two pages', (whole) => whole.subarray(0, 2 * PAGE_BYTES), /is damaged/],

@@ -92,7 +92,7 @@ describe('verify', () => {
       copyFileSync(join(data, 'data.mdb'), file);
       truncateSync(file, bytes);
       const message = expectFailure(await runCommand(['verify', '--data', cut]), 1);
-      expect(message, `${bytes} bytes`).toMatch(/damaged|no Daybook store/);
+      expect(message, `${bytes} bytes`).toMatch(/damaged|not a Daybook store/);
     }
   });
 
