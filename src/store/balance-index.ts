@@ -1,7 +1,7 @@
 /**
- * Updates balances in the commit that changes state. This is the one exception to "the store does not know what a resource
- * means" (ARCHITECTURE.md): a row of balances must change in the same commit as the state it follows from, and what was
- * there before is known only when the commit is made. What a write means for a balance is in
+ * Updates balances in the commit that changes state. This is the one exception to "the store does not know what a
+ * resource means" (ARCHITECTURE.md): a row of balances must change in the same commit as the state it follows from, and
+ * what was there before is known only when the commit is made. What a write means for a balance is in
  * src/move/values/balance-change.ts, the rows are in columns/balance-column.ts, and `ledger/` only reads them.
  */
 import { addressFromBytes } from '../move/types/address.ts';

@@ -1,12 +1,12 @@
 /**
  * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read inside one partition of
- * one column. LMDB answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts; the
- * model of an engine is test/store/memory-store.ts.
+ * one column. LMDB answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts;
+ * the model of an engine is test/store/memory-store.ts.
  *
- * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit changes. It may share
- * its memory with other small answers (Node's buffer pool): to cache a few bytes of it, copy them out. A key that is
- * passed in is read before the call returns and may be used again. Buffers put into a batch belong to the store until the
- * commit has settled.
+ * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit changes. It may
+ * share its memory with other small answers (Node's buffer pool): to cache a few bytes of it, copy them out. A key that
+ * is passed in is read before the call returns and may be used again. Buffers put into a batch belong to the store
+ * until the commit has settled.
  *
  * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version (ARCHITECTURE.md)
  * makes that harmless, so no caller holds a transaction. The process that commits reads its commit as soon as it has

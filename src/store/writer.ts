@@ -1,6 +1,6 @@
 /**
- * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time per
- * store; it works on its chunks one after the other, even when the next is handed in early.
+ * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time
+ * per store; it works on its chunks one after the other, even when the next is handed in early.
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { putBalances } from './balance-index.ts';

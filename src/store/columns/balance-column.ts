@@ -1,7 +1,7 @@
 /**
- * Balances by owner and asset, as the newest version that changed them left them: a balance is one read of one row. A row
- * follows from state (src/move/values/balance-change.ts) and states its version: as of that version or a later one it is
- * the answer; as of an earlier one state has it.
+ * Balances by owner and asset, as the newest version that changed them left them: a balance is one read of one row. A
+ * row follows from state (src/move/values/balance-change.ts) and states its version: as of that version or a later one
+ * it is the answer; as of an earlier one state has it.
  *
  * A row holds both places of an asset: the coin store of the paired coin and the primary fungible store. The address of
  * the primary store follows from owner and asset but not the other way round, and not every object states whose it was

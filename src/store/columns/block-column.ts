@@ -1,6 +1,6 @@
 /**
- * Blocks by height and by first version, and epochs by last version (docs/spec/ledger.md §2.3). A block's row is the same
- * in both columns: looking up a version takes no second read.
+ * Blocks by height and by first version, and epochs by last version (docs/spec/ledger.md §2.3). A block's row is the
+ * same in both columns: looking up a version takes no second read.
  */
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';

@@ -1,6 +1,6 @@
 /**
- * What pruning leaves on record: how far deleting has come, and the pinned accounts, whose history is retained, with the
- * version from which it is whole. Readers decide by it what is gone.
+ * What pruning leaves on record: how far deleting has come, and the pinned accounts, whose history is retained, with
+ * the version from which it is whole. Readers decide by it what is gone.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';

@@ -1,11 +1,11 @@
 /**
- * A look at LMDB's data file before the engine gets it: given a file that is not its own, or one that was cut short, the
- * engine (3.5.6) does not refuse but takes the whole process down. Offsets were read off files that it wrote.
+ * A look at LMDB's data file before the engine gets it: given a file that is not its own, or one that was cut short,
+ * the engine (3.5.6) does not refuse but takes the whole process down. Offsets were read off files that it wrote.
  *
  * A sound file may be shorter than its last page: pages that a commit takes at the end of the file and frees again are
- * never written. So a short file is sound exactly when the engine's list of free pages names all that are missing.
- * That list is a tree: a page has a header of 24 bytes, then offsets of nodes, counted from the header's end; a leaf's
- * node is a count and 64-bit page numbers, with −n before the first of n pages in a row.
+ * never written. So a short file is sound exactly when the engine's list of free pages names all that are missing. That
+ * list is a tree: a page has a header of 24 bytes, then offsets of nodes, counted from the header's end; a leaf's node
+ * is a count and 64-bit page numbers, with −n before the first of n pages in a row.
  */
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -24,8 +24,8 @@ import type { LmdbColumn, LmdbRange } from './lmdb-columns.ts';
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
 /**
- * The reads of a store, on an environment that is open. A head is the newest that was committed when it is read; what is
- * read after it is of that moment or later.
+ * The reads of a store, on an environment that is open. A head is the newest that was committed when it is read; what
+ * is read after it is of that moment or later.
  */
 export class LmdbReads implements StoreReader {
   readonly #root: RootDatabase<never, string>;

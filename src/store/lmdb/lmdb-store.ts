@@ -18,9 +18,10 @@ import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
 const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
 /**
- * Bytes of a page in an environment that is made here; an existing one has its own. Half a page holds most transactions,
- * which in pages of 4 KiB take one of their own each; and a tree of half as many pages has fewer that change with a
- * commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the engine.
+ * Bytes of a page in an environment that is made here; an existing one has its own. Half a page holds most
+ * transactions, which in pages of 4 KiB take one of their own each; and a tree of half as many pages has fewer that
+ * change with a commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the
+ * engine.
  */
 export const PAGE_BYTES = 8192;
 /** Most named databases; columns and the writer's lock must fit. */

@@ -1,8 +1,8 @@
 /**
- * One writer per store. The lock is a row of the environment itself, taken inside a write transaction, which LMDB gives to
- * one process at a time: two processes cannot both take it. A lock left by a process that died is taken over. Should that
- * judgement ever be wrong (two containers that do not see each other's processes), the one that lost the lock still cannot
- * write: every commit is conditional on the lock being its own.
+ * One writer per store. The lock is a row of the environment itself, taken inside a write transaction, which LMDB gives
+ * to one process at a time: two processes cannot both take it. A lock left by a process that died is taken over. Should
+ * that judgement ever be wrong (two containers that do not see each other's processes), the one that lost the lock
+ * still cannot write: every commit is conditional on the lock being its own.
  *
  * The holder is named so that a later process can tell whether it still lives. The system uses a process id again; with
  * the start time it is unique until the next boot.

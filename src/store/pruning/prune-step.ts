@@ -1,11 +1,11 @@
 /**
- * One bounded step of deleting what was pruned. Versions are cleared in ascending order, each whole and in one commit with
- * the progress: what a version wrote is what it superseded (version-writes-column.ts, docs/spec/ledger.md §5.6).
+ * One bounded step of deleting what was pruned. Versions are cleared in ascending order, each whole and in one commit
+ * with the progress: what a version wrote is what it superseded (version-writes-column.ts, docs/spec/ledger.md §5.6).
  *
- * What stays is a function of the history and the oldest version alone, however many steps and runs it took: of each key
- * its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below it,
- * which shows that there were events; and all of pinned accounts. So the rows of a key are always the end of its history:
- * a row that is found is right at any version, only absence can mean "pruned".
+ * What stays is a function of the history and the oldest version alone, however many steps and runs it took: of each
+ * key its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below
+ * it, which shows that there were events; and all of pinned accounts. So the rows of a key are always the end of its
+ * history: a row that is found is right at any version, only absence can mean "pruned".
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';

@@ -19,8 +19,8 @@ export interface PrunePolicy {
 const USECS_PER_SECOND = 1_000_000n;
 
 /**
- * The block that retained history would begin with; one that begins at the oldest version when there is nothing to prune.
- * The newest block always stays.
+ * The block that retained history would begin with; one that begins at the oldest version when there is nothing to
+ * prune. The newest block always stays.
  * @throws RangeError for a policy that retains nothing or everything; RowDamagedError
  */
 export async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {

@@ -5,8 +5,8 @@
  * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Nothing tells which
  *    readers there are, in this process or another; a reader whose answer took longer than half of it looks at the head
  *    again before it trusts that something is absent (src/ledger/pruning-guard.ts).
- * 3. What nothing retained needs is deleted in bounded steps, each one commit between two others, with a rest after it. A
- *    pruner that is stopped or killed continues where it was (prune-step.ts).
+ * 3. What nothing retained needs is deleted in bounded steps, each one commit between two others, with a rest after it.
+ *    A pruner that is stopped or killed continues where it was (prune-step.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
@@ -34,9 +34,9 @@ import {
 import { type PrunePolicy, pruneTarget } from './prune-target.ts';
 
 /**
- * A step in a node that also commits: other commits wait for it, some tenths of a second with its own commit, and requests
- * do not. Steps of 50 ms cleared a fifth as many versions: most of their time was that of the commit, which costs by the
- * page and not by the row.
+ * A step in a node that also commits: other commits wait for it, some tenths of a second with its own commit, and
+ * requests do not. Steps of 50 ms cleared a fifth as many versions: most of their time was that of the commit, which
+ * costs by the page and not by the row.
  */
 const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 20_000, maxMs: 250 };
 /** A step where nobody waits: rows of neighbouring keys share pages, so fewer are written. */
