@@ -18,7 +18,9 @@ export const CACHE_BUDGETS = {
   event_pages: 64 * MIB,
   /** Entry functions with the layouts of their parameters: some thousand functions. */
   functions: 8 * MIB,
-  /** Types by their texts in requests. */
+  /** Names of functions as requests write them: some thousand names. */
+  function_names: 2 * MIB,
+  /** Types as requests write them: some thousand types. */
   type_texts: 4 * MIB,
 } as const;
 
@@ -138,4 +140,9 @@ export class Cache<V> {
     this.#old.delete(key);
     this.#oldBytes -= sizeBytes;
   }
+}
+
+/** The same text in memory of its own: a part of a longer text, such as a request's body, keeps all of it alive. */
+export function copiedText(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
 }

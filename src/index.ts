@@ -41,7 +41,7 @@ export type { CompiledModule, LoaderLimits } from './move/modules/compiled.ts';
 export { BinaryFormatError } from './move/modules/format.ts';
 export type { ModuleLookup } from './move/modules/lookup.ts';
 export { DuplicateModuleError, modulesFrom } from './move/modules/module-set.ts';
-export { readModule } from './move/modules/read.ts';
+export { loadModule as readModule } from './move/modules/read.ts';
 export type { ModuleId } from './move/types/module-id.ts';
 
 /**

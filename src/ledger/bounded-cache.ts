@@ -3,6 +3,8 @@
  * first. Sizes are the caller's estimates of the memory an entry holds.
  */
 
+import type { CacheName } from '../cache.ts';
+
 interface Entry<V> {
   readonly value: V;
   readonly sizeBytes: number;
@@ -10,7 +12,7 @@ interface Entry<V> {
 
 /** How full a cache is. */
 export interface CacheSize {
-  readonly name: string;
+  readonly name: CacheName;
   readonly entries: number;
   /** Estimated. */
   readonly bytes: number;
@@ -40,7 +42,7 @@ export class BoundedCache<V> {
   }
 
   /** How full it is, under a name. */
-  sizeAs(name: string): CacheSize {
+  sizeAs(name: CacheName): CacheSize {
     return { name, entries: this.size, bytes: this.#sizeBytes };
   }
 

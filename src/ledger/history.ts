@@ -1,13 +1,11 @@
-/** The questions about blocks and transactions, over a stored ledger (docs/spec/ledger.md §3.1, §3.2). */
+/** What can be asked of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
 import type { Block } from '../store/columns/block-column.ts';
 import type { StoreView } from '../store/view.ts';
-import type { BlockAnswer, HistoryQuestions, LedgerState } from './api-contract.ts';
-import { LedgerError } from './ledger-error.ts';
+import { LedgerError, versionPruned } from './ledger-error.ts';
 import type { PruningGuard } from './pruning-guard.ts';
-import { resolveVersion, versionPruned } from './resolve-version.ts';
 
 /** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
 const ON_CHAIN_VARIANT = 0;
@@ -15,28 +13,33 @@ const MAX_ULEB32_BYTES = 5;
 /** Height, hash, timestamp, first and last version, whether there are transactions. */
 const BLOCK_BYTES = 8 + 32 + 8 + 8 + 8 + 1;
 
-export class StoredHistory implements HistoryQuestions {
+export interface BlockAnswer {
+  readonly height: bigint;
+  /** 32 bytes. */
+  readonly hash: Uint8Array;
+  /** Microseconds since 1970. */
+  readonly timestampUsecs: bigint;
+  readonly firstVersion: bigint;
+  /** Of the newest block it moves with the ledger. */
+  readonly lastVersion: bigint;
+}
+
+/** The questions about blocks and transactions at one view. */
+export class History {
   readonly #view: StoreView;
-  readonly #state: LedgerState;
-  readonly #keepsTransactions: boolean;
+  readonly #hasTransactions: boolean;
   readonly #guard: PruningGuard;
 
-  constructor(
-    view: StoreView,
-    state: LedgerState,
-    keepsTransactions: boolean,
-    guard: PruningGuard,
-  ) {
+  /** @param hasTransactions whether the store has whole transactions */
+  constructor(view: StoreView, hasTransactions: boolean, guard: PruningGuard) {
     this.#view = view;
-    this.#state = state;
-    this.#keepsTransactions = keepsTransactions;
+    this.#hasTransactions = hasTransactions;
     this.#guard = guard;
   }
 
+  /** Throws `block_pruned`, `block_not_found`. */
   async blockByHeight(height: bigint): Promise<BlockAnswer> {
-    if (height < this.#state.oldestBlockHeight) {
-      throw blockPruned(height);
-    }
+    if (height < this.#view.head.oldestBlockHeight) throw blockPruned(height);
     const block = await this.#view.blockByHeight(height);
     if (block === undefined) {
       if (await this.#guard.isBlockPruned(height)) throw blockPruned(height);
@@ -45,10 +48,11 @@ export class StoredHistory implements HistoryQuestions {
     return this.#answer(block);
   }
 
+  /** Throws `version_pruned`, `version_not_found`, `block_not_found`. */
   async blockByVersion(version: bigint): Promise<BlockAnswer> {
-    const block = await this.#view.blockOfVersion(resolveVersion(this.#state, version));
+    const block = await this.#view.blockOfVersion(this.#guard.resolveVersion(version));
     if (block === undefined) {
-      await this.#guard.assertKept(version);
+      await this.#guard.assertRetained(version);
       throw new LedgerError('block_not_found', `Block not found by Ledger version(${version})`);
     }
     return this.#answer(block);
@@ -60,50 +64,58 @@ export class StoredHistory implements HistoryQuestions {
     return { height, hash: id, timestampUsecs, firstVersion, lastVersion };
   }
 
+  /**
+   * BCS of the TransactionOnChainData of each version from `start` on, as stored; fewer than `limit` where the ledger
+   * ends. Without `start` the newest ones. Throws `invalid_input` above the latest version, `version_pruned`,
+   * `transactions_not_kept`.
+   * @param operation as messages name it
+   */
   async transactions(
     start: bigint | undefined,
     limit: number,
     operation: string,
   ): Promise<readonly Buffer[]> {
-    const { version, oldestVersion } = this.#state;
+    const { version, oldestVersion } = this.#view.head;
     if (start !== undefined && start > version) {
       throw new LedgerError(
         'invalid_input',
         `Given start value (${start}) is higher than the current ledger version, it must be < ${version}`,
       );
     }
-    // Design D4: not the reference's 500.
+    // docs/spec/decisions.md D4: not the reference's 500.
     if (start !== undefined && start < oldestVersion) throw versionPruned(start);
     this.#requireTransactions(operation);
     const newest = version - BigInt(limit) + 1n;
     const first = start ?? (newest < oldestVersion ? oldestVersion : newest);
     const found = await this.#view.transactions(first, limit);
     if (found.length === 0) {
-      await this.#guard.assertKept(first);
+      await this.#guard.assertRetained(first);
       throw missing(first);
     }
     return found;
   }
 
+  /** The same of one version. Throws `transaction_not_found`, `version_pruned`, `transactions_not_kept`. */
   async transaction(version: bigint, operation: string): Promise<Buffer> {
-    if (version > this.#state.version) {
+    const { head } = this.#view;
+    if (version > head.version) {
       throw new LedgerError(
         'transaction_not_found',
         `Transaction not found by Ledger version(${version})`,
       );
     }
-    if (version < this.#state.oldestVersion) throw versionPruned(version);
+    if (version < head.oldestVersion) throw versionPruned(version);
     this.#requireTransactions(operation);
     const [found] = await this.#view.transactions(version, 1);
     if (found === undefined) {
-      await this.#guard.assertKept(version);
+      await this.#guard.assertRetained(version);
       throw missing(version);
     }
     return found;
   }
 
   #requireTransactions(operation: string): void {
-    if (this.#keepsTransactions) return;
+    if (this.#hasTransactions) return;
     throw new LedgerError(
       'transactions_not_kept',
       `${operation} is disabled on this endpoint: its ledger keeps no transactions`,

@@ -1,4 +1,7 @@
 /** What can go wrong when a ledger is asked, in the interface's words (docs/spec/http.md §4.2, §5.4–5.7). */
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { LayoutError } from '../move/values/layout.ts';
+import { ValueDecodeError } from '../move/values/value-error.ts';
 
 /** Codes of failures that a question can end in; the API maps them to statuses. */
 export type LedgerErrorCode =
@@ -24,5 +27,35 @@ export class LedgerError extends Error {
     super(message, options);
     this.name = 'LedgerError';
     this.code = code;
+  }
+}
+
+/** The answer for a version below the oldest. */
+export function versionPruned(version: bigint): LedgerError {
+  return new LedgerError('version_pruned', `Ledger version(${version}) has been pruned`);
+}
+
+/**
+ * What to throw for stored bytes that cannot be shown: LedgerError `internal_error` with `{failure}: {reason}` where
+ * the bytes or their type are to blame; any other cause stays what it is.
+ */
+export function conversionError(failure: string, cause: unknown): unknown {
+  const detail =
+    cause instanceof LayoutError
+      ? cause.message
+      : cause instanceof ValueDecodeError || cause instanceof BcsError
+        ? cause.detail
+        : undefined;
+  if (detail === undefined) return cause;
+  return new LedgerError('internal_error', `${failure}: ${detail}`, { cause });
+}
+
+/** Decodes stored bytes. @throws LedgerError `internal_error` with `{failure}{reason}` for bytes that do not decode */
+export function decodeStored<T>(failure: string, decode: () => T): T {
+  try {
+    return decode();
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    throw new LedgerError('internal_error', failure + cause.detail, { cause });
   }
 }

@@ -1,183 +1,133 @@
-/** A ledger as one head shows it: the answers to the four operations. */
+/** A ledger as one head shows it, which never changes. Methods throw LedgerError. */
 
-import type { MaybePromise } from '../maybe-promise.ts';
-import type { CompiledModule, LoaderLimits } from '../move/modules/compiled.ts';
-import { type ModuleLookup, rememberingIds } from '../move/modules/lookup.ts';
-import { ADDRESS_ONE, type Address, formatAddress } from '../move/types/address.ts';
-import type { ModuleId } from '../move/types/module-id.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import { type Address, formatAddress } from '../move/types/address.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { StoreView } from '../store/view.ts';
-import { StoredAccounts } from './accounts.ts';
-import type {
-  Asset,
-  EventPageAnswer,
-  EventPageForm,
-  EventPageRequest,
-  LedgerState,
-  LedgerView,
-  ModuleAnswer,
-} from './api-contract.ts';
-import { balanceAt } from './balance.ts';
-import { StoredHistory } from './history.ts';
-import type { KeptPages } from './kept-pages.ts';
-import type { LayoutCache } from './layout-cache.ts';
+import { Accounts } from './accounts/accounts.ts';
+import type { Asset } from './balances/asset.ts';
+import { balanceAt } from './balances/balance.ts';
+import {
+  type EventPageAnswer,
+  type EventPageCache,
+  type EventPageForm,
+  type EventPageRequest,
+  StreamPages,
+} from './events/stream-pages.ts';
+import { History } from './history.ts';
 import { LedgerError } from './ledger-error.ts';
-import { loaderLimitsAt } from './loader-limits.ts';
-import type { ModuleReader } from './module-reader.ts';
+import type { LayoutCache } from './modules/layouts.ts';
+import { type ModuleCache, ModuleView } from './modules/module-view.ts';
+import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
-import type { StateReader } from './state-reader.ts';
-import type { StoredModule } from './stored-module.ts';
-import { StreamPages } from './stream-pages.ts';
 
-/** Most modules of the newest version that a view remembers by name; all are dropped together when there are more. */
-const MAX_REMEMBERED_MODULES = 4_096;
-
-/** What views of one ledger share. */
-export interface SharedCaches {
-  readonly modules: ModuleReader;
-  readonly layouts: LayoutCache;
-  /** Event pages; absent: they are made anew each time. */
-  readonly pages: KeptPages | undefined;
+/** The ledger's state as the response headers show it. */
+export interface LedgerState {
+  /** u8. */
+  readonly chainId: number;
+  readonly version: bigint;
+  readonly oldestVersion: bigint;
+  /** Microseconds since 1970. */
+  readonly timestampUsecs: bigint;
+  readonly epoch: bigint;
+  readonly blockHeight: bigint;
+  readonly oldestBlockHeight: bigint;
 }
 
-export class StoredLedgerView implements LedgerView {
+/** What views of one ledger share. */
+export interface LedgerCaches {
+  readonly modules: ModuleCache;
+  readonly layouts: LayoutCache;
+  readonly pages: EventPageCache;
+}
+
+/**
+ * The questions that the API asks. All answers of one view come from one read of the head: a request opens a view at
+ * its start and asks nothing else (docs/spec/http.md §3.1).
+ */
+export class LedgerView {
   readonly state: LedgerState;
-  readonly lookupModule: ModuleLookup;
-  readonly accounts: StoredAccounts;
-  readonly history: StoredHistory;
+  readonly accounts: Accounts;
+  readonly history: History;
   readonly #view: StoreView;
-  readonly #caches: SharedCaches;
+  readonly #caches: LedgerCaches;
   readonly #guard: PruningGuard;
+  readonly #modules: ModuleView;
   readonly #pages: StreamPages;
-  /** Modules at the newest version; absence is remembered too. */
-  readonly #latestModules = new Map<string, StoredModule | undefined>();
-  #limits: MaybePromise<LoaderLimits> | undefined;
 
   constructor(
     view: StoreView,
-    identity: LedgerIdentity,
-    caches: SharedCaches,
+    { chainId, keepsTransactions }: LedgerIdentity,
+    caches: LedgerCaches,
     guard: PruningGuard,
   ) {
-    const { head } = view;
+    const { version, oldestVersion, timestampUsecs, epoch, blockHeight, oldestBlockHeight } =
+      view.head;
     this.state = {
-      chainId: identity.chainId,
-      version: head.version,
-      oldestVersion: head.oldestVersion,
-      timestampUsecs: head.timestampUsecs,
-      epoch: head.epoch,
-      blockHeight: head.blockHeight,
-      oldestBlockHeight: head.oldestBlockHeight,
+      ...{ chainId, version, oldestVersion, timestampUsecs },
+      ...{ epoch, blockHeight, oldestBlockHeight },
     };
     this.#view = view;
     this.#caches = caches;
     this.#guard = guard;
-    this.lookupModule = rememberingIds((id) => this.#lookup(id));
-    this.accounts = new StoredAccounts({
+    this.#modules = new ModuleView(caches.modules, guard, version);
+    const { layouts, pages } = caches;
+    this.#pages = new StreamPages({
       store: view,
       guard,
-      latestVersion: head.version,
-      layouts: caches.layouts,
-      moduleAt: (address, name, version) => this.#moduleAt(address, name, version),
-      lookupAt: (version) => this.#lookupAt(version),
-    });
-    this.#pages = new StreamPages({
-      ...{ store: view, guard, layouts: caches.layouts, kept: caches.pages },
+      layouts,
+      pages,
       lookup: this.lookupModule,
     });
-    this.history = new StoredHistory(view, this.state, identity.keepsTransactions, guard);
+    this.accounts = new Accounts({
+      ...{ store: view, guard, layouts },
+      modulesAt: (at) => this.#modulesAt(at),
+    });
+    this.history = new History(view, keepsTransactions, guard);
   }
 
+  /** Modules of the latest state, loaded under the on-chain limits (docs/spec/move.md §4.2). */
+  get lookupModule(): ModuleLookup {
+    return this.#modules.lookup;
+  }
+
+  /**
+   * The version to read at: `asked`, or the latest. Throws `version_not_found` above the latest and
+   * `version_pruned` below the oldest; of an account whose history is retained, below what of it is whole.
+   */
   resolveVersion(asked: bigint | undefined, account?: Address): bigint {
     return this.#guard.resolveVersion(asked, account);
   }
 
-  async module(address: Address, name: string, version: bigint): Promise<ModuleAnswer> {
-    const module = await this.#moduleAt(address, name, version);
-    if (module !== undefined) return module;
-    throw new LedgerError(
-      'module_not_found',
-      `Module not found by Address(${formatAddress(address)}), Module name(${name}) ` +
-        `and Ledger version(${version})`,
-    );
+  /** Throws `module_not_found`, or rejects with it. */
+  module(address: Address, name: string, version: bigint): MaybePromise<StoredModule> {
+    return andThen(this.#modulesAt(version).module(address, name), (module) => {
+      if (module !== undefined) return module;
+      throw new LedgerError(
+        'module_not_found',
+        `Module not found by Address(${formatAddress(address)}), Module name(${name}) ` +
+          `and Ledger version(${version})`,
+      );
+    });
   }
 
   balance(account: Address, asset: Asset, version: bigint): MaybePromise<bigint> {
-    const state: StateReader = (hash, at) => this.#stateOf(account)(hash, at);
-    return balanceAt({ state, view: this.#view }, account, asset, version);
+    const guard = this.#guard;
+    const sources = {
+      view: this.#view,
+      state: (keyHash: Uint8Array, at: bigint) => guard.state(account, keyHash, at),
+    };
+    return balanceAt(sources, account, asset, version);
   }
 
-  eventPage(request: EventPageRequest, form: EventPageForm): Promise<EventPageAnswer> {
+  /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */
+  eventPage(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
     return this.#pages.page(request, form);
   }
 
-  #stateOf(account: Address): StateReader {
-    return this.#guard.reader((hash, at) => this.#view.state(hash, at), account);
-  }
-
-  #moduleAt(
-    address: Address,
-    name: string,
-    version: bigint,
-  ): MaybePromise<StoredModule | undefined> {
-    if (version !== this.state.version) return this.#readModule(address, name, version);
-    const key = `${address}::${name}`;
-    const known = this.#latestModules.get(key);
-    if (known !== undefined || this.#latestModules.has(key)) return known;
-    const found = this.#readModule(address, name, version);
-    return found instanceof Promise
-      ? found.then((module) => this.#remember(key, module))
-      : this.#remember(key, found);
-  }
-
-  #readModule(
-    address: Address,
-    name: string,
-    version: bigint,
-  ): MaybePromise<StoredModule | undefined> {
-    return this.#caches.modules.at(this.#stateOf(address), address, name, version);
-  }
-
-  #remember(key: string, module: StoredModule | undefined): StoredModule | undefined {
-    if (this.#latestModules.size >= MAX_REMEMBERED_MODULES) this.#latestModules.clear();
-    this.#latestModules.set(key, module);
-    return module;
-  }
-
-  #lookup({ address, name }: ModuleId): MaybePromise<CompiledModule | undefined> {
-    const module = this.#moduleAt(address, name, this.state.version);
-    const limits = this.#loaderLimits();
-    if (module instanceof Promise || limits instanceof Promise) {
-      return Promise.all([module, limits]).then(([found, known]) => found?.load(known));
-    }
-    return module?.load(limits);
-  }
-
-  /** Modules as of a version, loaded under the limits of that version. */
-  #lookupAt(version: bigint): ModuleLookup {
-    if (version === this.state.version) return this.lookupModule;
-    let limits: Promise<LoaderLimits> | undefined;
-    return async ({ address, name }) => {
-      const module = await this.#readModule(address, name, version);
-      if (module === undefined) return undefined;
-      limits ??= loaderLimitsAt(this.#stateOf(ADDRESS_ONE), version);
-      return module.load(await limits);
-    };
-  }
-
-  #loaderLimits(): MaybePromise<LoaderLimits> {
-    if (this.#limits === undefined) {
-      const promised = loaderLimitsAt(this.#stateOf(ADDRESS_ONE), this.state.version);
-      this.#limits = promised;
-      promised.then(
-        (limits) => {
-          this.#limits = limits;
-        },
-        () => {
-          this.#limits = undefined;
-        },
-      );
-    }
-    return this.#limits;
+  #modulesAt(version: bigint): ModuleView {
+    if (version === this.state.version) return this.#modules;
+    return new ModuleView(this.#caches.modules, this.#guard, version);
   }
 }

@@ -1,16 +1,15 @@
 /**
- * Says what of a ledger was pruned, key by key: below the oldest version only the history of kept
- * accounts can be asked, from the version on that it is whole from.
+ * What of a ledger was pruned, key by key: below the oldest version only pinned accounts have a history, each from the
+ * version on that it is whole from.
  *
- * It also sees to it that nothing is answered from half-pruned state. A view may be older than the
- * newest pruning. A row that is found is right all the same (src/store/pruning/prune-step.ts); absence is
- * trusted only while nothing that the view shows can have been deleted, and otherwise the head is
- * read again. Deleting begins READER_GRACE_MS after the new oldest version was published; so a view
- * whose head was still the newest half of that ago needs no second look, and a request that is
+ * Nothing is answered from half-pruned state. A view may be older than the newest pruning. A row that is found is right
+ * all the same (src/store/pruning/prune-step.ts); absence is trusted only while nothing that the view shows can have
+ * been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the new oldest version was
+ * published. So a view whose head was the newest within half of that time needs no second look, and a request that is
  * answered at once never pays for one.
  */
 
-import type { MaybePromise } from '../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import type { StreamId } from '../store/columns/event-column.ts';
 import { type Head, openHead } from '../store/columns/head.ts';
@@ -23,30 +22,34 @@ import type { StateEntry } from '../store/columns/state-column.ts';
 import { type EventPage, type EventPageQuery, EventStreamView } from '../store/event-pages.ts';
 import type { StoreReader } from '../store/store.ts';
 import { EventGapError } from '../store/store-error.ts';
-import { resolveVersion, versionPruned } from './resolve-version.ts';
-import type { StateReader } from './state-reader.ts';
+import type { StoreView } from '../store/view.ts';
+import { LedgerError, versionPruned } from './ledger-error.ts';
 
 /** How long a view is trusted after its head was seen to be the newest, in milliseconds. */
 export const TRUSTED_MS = READER_GRACE_MS / 2;
 
-/** What of one view was pruned. */
 export class PruningGuard {
   readonly #store: StoreReader;
+  readonly #view: StoreView;
   readonly #head: Head;
-  readonly #kept: PinnedAccounts;
+  readonly #pinned: PinnedAccounts;
   #confirmedMs: number;
 
-  /** @param kept the kept accounts, read no earlier than the head's oldest version was published */
-  constructor(store: StoreReader, head: Head, kept: PinnedAccounts) {
+  /**
+   * @param pinned the accounts whose history is retained, read no earlier than the head's oldest version was published
+   * @param confirmedMs when the view's head was the newest, as `performance.now()` gives it
+   */
+  constructor(store: StoreReader, view: StoreView, pinned: PinnedAccounts, confirmedMs: number) {
     this.#store = store;
-    this.#head = head;
-    this.#kept = kept;
-    this.#confirmedMs = performance.now();
+    this.#view = view;
+    this.#head = view.head;
+    this.#pinned = pinned;
+    this.#confirmedMs = confirmedMs;
   }
 
-  /** Says that the view's head is the newest, now. */
-  confirm(): void {
-    this.#confirmedMs = performance.now();
+  /** Notes that the view's head was the newest at a time of `performance.now()`. */
+  confirm(atMs: number): void {
+    this.#confirmedMs = Math.max(this.#confirmedMs, atMs);
   }
 
   /**
@@ -54,16 +57,23 @@ export class PruningGuard {
    * @throws LedgerError `version_not_found`, `version_pruned`
    */
   resolveVersion(asked: bigint | undefined, account?: Address): bigint {
-    if (asked !== undefined && asked < this.#head.oldestVersion && account !== undefined) {
-      const since = this.#kept.get(account);
-      if (since !== undefined && since <= asked) return asked;
+    const { version, oldestVersion } = this.#head;
+    if (asked === undefined) return version;
+    if (asked > version) {
+      throw new LedgerError(
+        'version_not_found',
+        `Ledger version not found by Ledger version(${asked})`,
+      );
     }
-    return resolveVersion(this.#head, asked);
+    if (asked >= oldestVersion) return asked;
+    const since = account === undefined ? undefined : this.#pinned.get(account);
+    if (since === undefined || since > asked) throw versionPruned(asked);
+    return asked;
   }
 
   /**
-   * A page of a stream, which is kept as far back as its account. A gap that pruning has made since
-   * the view was taken comes out as what it is: pruned.
+   * A page of a stream, which is retained as far back as its account. A gap that pruning has made since the view was
+   * opened is reported as pruned.
    * @throws EventGapError, RowDamagedError
    */
   async eventPage(stream: StreamId, query: EventPageQuery): Promise<EventPage> {
@@ -87,7 +97,7 @@ export class PruningGuard {
   }
 
   #headOf(account: Address, oldestVersion: bigint): Head {
-    const since = this.#kept.get(account) ?? oldestVersion;
+    const since = this.#pinned.get(account) ?? oldestVersion;
     if (since >= this.#head.oldestVersion && oldestVersion === this.#head.oldestVersion) {
       return this.#head;
     }
@@ -95,25 +105,27 @@ export class PruningGuard {
   }
 
   /**
-   * Makes a state reader see what was pruned: it throws LedgerError `version_pruned` where nothing
-   * is found because it is gone.
-   * @param account whose keys it reads; absent: keys of nobody whose history is kept
+   * What is under a state key after a version; `undefined` when nothing is.
+   * @param account whose key it is; absent: a key of no account
+   * @param keyHash state key hash, 32 bytes (docs/spec/ledger.md §5.1)
+   * @throws LedgerError `version_pruned` where nothing is found because it is gone
    */
-  reader(read: StateReader, account?: Address): StateReader {
-    return (keyHash, version) => {
-      const entry = read(keyHash, version);
-      if (entry instanceof Promise) {
-        return entry.then((found) => found ?? this.#absent(version, account));
-      }
-      return entry ?? this.#absent(version, account);
-    };
+  state(
+    account: Address | undefined,
+    keyHash: Uint8Array,
+    version: bigint,
+  ): MaybePromise<StateEntry | undefined> {
+    return andThen(
+      this.#view.state(keyHash, version),
+      (entry) => entry ?? this.#absent(version, account),
+    );
   }
 
   /**
    * Passes when what belongs to a version is all there, now.
    * @throws LedgerError `version_pruned`
    */
-  assertKept(version: bigint, account?: Address): MaybePromise<void> {
+  assertRetained(version: bigint, account?: Address): MaybePromise<void> {
     return this.#absent(version, account) as MaybePromise<void>;
   }
 

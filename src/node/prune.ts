@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { keptPrimaryStores } from '../ledger/kept-stores.ts';
+import { keptPrimaryStores } from '../ledger/balances/pinned-stores.ts';
 import { type Address, HexTextError, parseAddress } from '../move/types/address.ts';
 import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Asset } from '../../src/ledger/api-contract.ts';
-import { balanceAt } from '../../src/ledger/balance.ts';
+import { type Asset, CoinAsset, FungibleAsset } from '../../src/ledger/balances/asset.ts';
+import { balanceAt } from '../../src/ledger/balances/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { type Address, addressBytes, padAddress } from '../../src/move/types/address.ts';
 import {
@@ -65,11 +65,11 @@ const COINS = [
   '0x5a::usd::USD',
   '0x5a::lp::LP<0x5a::usd::USD, u8>',
 ].map(parseStructTag);
-const COIN_ASSETS: readonly Asset[] = COINS.map((type) => ({ kind: 'coin', type }));
+const COIN_ASSETS: readonly Asset[] = COINS.map((type) => new CoinAsset(type));
 const METADATA = [...COINS.map(pairedMetadataAddress), padAddress('fa')];
 const ASSETS: readonly Asset[] = [
   ...COIN_ASSETS,
-  ...METADATA.map((metadata): Asset => ({ kind: 'fungibleAsset', metadata })),
+  ...METADATA.map((metadata) => new FungibleAsset(metadata)),
 ];
 const HANDLE = { counter: 0n, key: { creationNumber: 2n, address: padAddress('1') } };
 const AMOUNTS = [0n, 1n, 7n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
@@ -304,7 +304,7 @@ describe('what a row holds', () => {
     const view = await openLedger(store).view();
     expect(await view.balance(ALICE, COIN_ASSETS[0]!, 2n)).toBe(13n);
     expect(await view.balance(ALICE, COIN_ASSETS[0]!, 1n)).toBe(12n);
-    expect(await view.balance(ALICE, { kind: 'fungibleAsset', metadata: NATIVE }, 2n)).toBe(7n);
+    expect(await view.balance(ALICE, new FungibleAsset(NATIVE), 2n)).toBe(7n);
   });
 
   it('follows a store that is given away, and one that was there before its first row', async () => {

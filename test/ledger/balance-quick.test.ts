@@ -1,6 +1,6 @@
 /** The quick ways of reading balances give what the plain ways give: keys, amounts, and what does not decode. */
 import { describe, expect, it } from 'vitest';
-import { BalanceKeys } from '../../src/ledger/balance-keys.ts';
+import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../../src/ledger/balances/asset.ts';
 import {
   pairedMetadataAddress,
   primaryStoreAddress,
@@ -95,17 +95,17 @@ describe('balances, quick and plain', () => {
     for (let round = 0; round < 200; round += 1) {
       const account = hex(random);
       const type = parseStructTag(coins[round % coins.length]!);
-      const keys = new BalanceKeys({ kind: 'coin', type });
+      const { keys } = new CoinAsset(type);
       const coinStore = resourceStateKey(account, coinStoreTag(type));
-      expect(keys.coinStore(account)).toEqual(stateKeyHash(physicalStateKey(coinStore)));
+      expect(keys.coinStores?.hash(account)).toEqual(stateKeyHash(physicalStateKey(coinStore)));
       const store = primaryStoreAddress(account, pairedMetadataAddress(type));
       const group = stateKeyHash(physicalStateKey(resourceGroupStateKey(store, OBJECT_GROUP_TAG)));
-      expect(keys.primaryStoreGroup(account)).toEqual(group);
+      expect(primaryStoreGroup(account, keys)).toEqual(group);
       const metadata = hex(random);
-      const asset = new BalanceKeys({ kind: 'fungibleAsset', metadata });
-      expect(asset.coinStore(account)).toBeUndefined();
+      const asset = new FungibleAsset(metadata).keys;
+      expect(asset.coinStores).toBeUndefined();
       const other = primaryStoreAddress(account, metadata);
-      expect(asset.primaryStoreGroup(account)).toEqual(
+      expect(primaryStoreGroup(account, asset)).toEqual(
         stateKeyHash(physicalStateKey(resourceGroupStateKey(other, OBJECT_GROUP_TAG))),
       );
     }

@@ -1,6 +1,10 @@
 /** What bounds a page of an account besides its limit, and that a walk loses nothing by it. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ListedPage, type ListingBounds, listAccount } from '../../src/ledger/listing.ts';
+import {
+  type ListedPage,
+  type ListingBounds,
+  listAccount,
+} from '../../src/ledger/accounts/listing.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import {
   accessPathKey,

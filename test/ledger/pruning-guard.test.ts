@@ -5,7 +5,8 @@
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { LedgerView } from '../../src/ledger/api-contract.ts';
-import { keptPrimaryStores } from '../../src/ledger/kept-stores.ts';
+import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/asset.ts';
+import { keptPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { TRUSTED_MS } from '../../src/ledger/pruning-guard.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
@@ -83,8 +84,8 @@ async function ledger() {
 }
 
 const GONE = expect.objectContaining({ code: 'version_pruned' });
-const coin = { kind: 'coin', type: COIN } as const;
-const asset = { kind: 'fungibleAsset', metadata: METADATA } as const;
+const coin = new CoinAsset(COIN);
+const asset = new FungibleAsset(METADATA);
 const page = (owner: string, start: number) => ({
   ...{ address: owner, creationNumber: 2n, start: BigInt(start), limit: 3 },
 });

@@ -3,7 +3,7 @@
  * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
 
-import type { Asset } from '../../ledger/api-contract.ts';
+import { type Asset, CoinAsset, FungibleAsset } from '../../ledger/balances/asset.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
 import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';
@@ -260,8 +260,8 @@ const MAX_KNOWN_ASSET_CHARACTERS = 512;
 
 function parseAsset(text: string): Asset {
   return ADDRESS_TEXT.test(text)
-    ? { kind: 'fungibleAsset', metadata: parseAddress(text) }
-    : { kind: 'coin', type: parseStructTag(text) };
+    ? new FungibleAsset(parseAddress(text))
+    : new CoinAsset(parseStructTag(text));
 }
 
 /** An unsigned integer that a JSON number holds. */

@@ -34,3 +34,14 @@ export function domainHash(name: string, ...parts: readonly Uint8Array[]): Buffe
   if (length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3(all, length);
   return sha3(Buffer.concat(all, length));
 }
+
+/** 132 bits, in characters of base64url. */
+const DIGEST_CHARACTERS = 22;
+
+/**
+ * What tells contents apart without comparing them: the beginning of their SHA-256, 22 characters of base64url; of a
+ * text, that of its UTF-8. Nobody can make two contents share one.
+ */
+export function contentDigest(content: string | Uint8Array): string {
+  return cryptoHash('sha256', content, 'base64url').slice(0, DIGEST_CHARACTERS);
+}

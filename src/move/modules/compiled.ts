@@ -178,6 +178,8 @@ export interface BinaryTables {
 
 export interface CompiledModule extends BinaryTables {
   readonly kind: 'module';
+  /** `contentDigest` of the bytes that it was read from; only modules that `loadModule` loaded have it. */
+  readonly digest?: string;
   readonly selfHandle: number;
   readonly structDefinitions: readonly StructDefinition[];
   readonly structInstantiations: readonly Instantiation[];

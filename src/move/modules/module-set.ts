@@ -5,8 +5,8 @@ import {
   type LoaderLimits,
   moduleIdOf,
 } from './compiled.ts';
-import { type ModuleLookup, rememberingIds } from './lookup.ts';
-import { readModule } from './read.ts';
+import type { ModuleLookup } from './lookup.ts';
+import { loadModule } from './read.ts';
 
 /** The same module id twice: it cannot be told which of the two is meant. */
 export class DuplicateModuleError extends TypeError {
@@ -17,8 +17,7 @@ export class DuplicateModuleError extends TypeError {
 }
 
 /**
- * Loads the bytecode of modules and gives the lookup over them: the same object for a module at every call, so that
- * what encoding computes of it is computed once.
+ * Loads the bytecode of modules and gives the lookup over them.
  * @throws BinaryFormatError for bytes that do not load; DuplicateModuleError
  */
 export function modulesFrom(
@@ -28,11 +27,11 @@ export function modulesFrom(
   const modules = new Map<string, CompiledModule>();
   for (const bytes of bytecodes) {
     // A copy: loaded modules keep views on their bytes, which the caller may change.
-    const module = readModule(Uint8Array.from(bytes), limits);
+    const module = loadModule(Uint8Array.from(bytes), limits);
     const { address, name } = moduleIdOf(module);
     const key = `${address}::${name}`;
     if (modules.has(key)) throw new DuplicateModuleError(`0x${key}`);
     modules.set(key, module);
   }
-  return rememberingIds(({ address, name }) => modules.get(`${address}::${name}`));
+  return ({ address, name }) => modules.get(`${address}::${name}`);
 }

@@ -3,6 +3,7 @@
  * directory, tables, tail, then the bounds check (docs/spec/move.md §1, §5, §6). What loads here is what
  * has an ABI. Nothing of the result refers to the input's memory. Mirror image of write.ts.
  */
+import { contentDigest } from '../crypto/hash.ts';
 import { BinaryCursor } from './binary-cursor.ts';
 import { checkModuleBounds, checkScriptBounds } from './bounds-check.ts';
 import {
@@ -56,6 +57,11 @@ export function readModule(
   };
   checkModuleBounds(module);
   return module;
+}
+
+/** A module for lookups: read, and named by its bytes. @throws BinaryFormatError as `readModule` */
+export function loadModule(bytes: Uint8Array, limits?: LoaderLimits): CompiledModule {
+  return { ...readModule(bytes, limits), digest: contentDigest(bytes) };
 }
 
 /**

@@ -9,7 +9,6 @@ import type { RequestObserver } from '../../api/http/request-observer.ts';
 import { buildApi } from '../../api/http/server.ts';
 import type { LedgerState } from '../../ledger/api-contract.ts';
 import { openLedger } from '../../ledger/open.ts';
-import { type KeptBytes, openKeptBytes } from '../../store/kept-bytes.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { openAccessLog } from '../metrics/access-log.ts';
 import type { ProcessMetrics } from '../metrics/metrics-process.ts';
@@ -77,8 +76,7 @@ export async function startInterface(
   metrics: ProcessMetrics | undefined,
 ): Promise<RunningInterface> {
   const address = parseListenAddress(settings.listen);
-  const pageBytes = keepPages(settings, logger, stopList);
-  const ledger = openLedger(store, { pageBytes });
+  const ledger = openLedger(store);
   const { state } = await ledger.view();
   const admission = new Admission(settings);
   const observers: RequestObserver[] = [];
@@ -97,19 +95,6 @@ export async function startInterface(
   stopList.add('the watch on overload', watchOverload(admission, logger));
   const connections = new ConnectionCounter(api.server);
   return { port: await listen(api, address), state, connections };
-}
-
-/** Where event pages are kept; nowhere when the settings say so or it cannot be. */
-function keepPages(
-  { data: folder, keptPagesBytes: capacityBytes }: NodeSettings,
-  logger: Logger,
-  stopList: StopList,
-): KeptBytes | undefined {
-  if (capacityBytes === 0) return undefined;
-  const onStop = (err: Error): void => logger.warn({ err }, 'event pages are not kept');
-  const pageBytes = openKeptBytes({ folder, capacityBytes, onStop });
-  if (pageBytes !== undefined) stopList.add('the kept pages', () => pageBytes.close());
-  return pageBytes;
 }
 
 async function listen(api: FastifyInstance, { host, port }: ListenAddress): Promise<number> {

@@ -1,7 +1,7 @@
 /** What one process of a node tells of itself: requests, refusals, caches, memory, its event loop. */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
-import type { CacheSize } from '../../ledger/bounded-cache.ts';
+import type { CacheSize } from '../../cache.ts';
 import { counter, gauge, type MetricFamily, type MetricValue } from './metrics-family.ts';
 import { RequestMeter } from './metrics-requests.ts';
 

@@ -1,14 +1,12 @@
 /** What a data folder may hold before a ledger is made in it. */
 import { existsSync, readdirSync } from 'node:fs';
-import { KEPT_FILE_NAME } from '../../store/kept-bytes.ts';
 import { NodeError } from '../node-error.ts';
 
 /**
- * Files of a store of ours; one without a ledger, left by a start that was cut off, may be used again. So may the file
- * of a process that was killed before it could take the name away.
+ * Files of a store of ours; one without a ledger, left by a start that was cut off, may be used again. Version 0.1 may
+ * have left an empty `kept-pages-…`, when it was killed while it opened that file.
  */
-const isOwnFile = (name: string): boolean =>
-  /^(?:data|lock)\.mdb$/.test(name) || KEPT_FILE_NAME.test(name);
+const OWN_FILE = /^(?:(?:data|lock)\.mdb|kept-pages-[0-9a-f]{16})$/;
 
 /**
  * Passes for a folder that is absent, empty, or holds a store of ours (whether that one has a ledger is for the
@@ -23,7 +21,7 @@ export function refuseUsedFolder(dataFolder: string): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new NodeError('data_not_usable', `cannot use ${dataFolder}: ${reason}`, { cause });
   }
-  const foreign = names.filter((name) => !isOwnFile(name));
+  const foreign = names.filter((name) => !OWN_FILE.test(name));
   if (foreign.length === 0) return;
   throw new NodeError(
     'data_not_usable',

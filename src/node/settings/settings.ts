@@ -73,14 +73,6 @@ const OwnSettingsSchema = Type.Object({
     minimum: 0,
     maximum: 256,
   }),
-  keptPagesBytes: Type.Integer({
-    description:
-      'most bytes of rendered event pages that each process keeps in a file of its own in the folder of ' +
-      'the ledger, which ends with it; 0 for none',
-    default: 256 * 1024 * 1024,
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-  }),
   metricsListen: Type.String({
     description: 'HOST:PORT to answer GET /metrics on, in the format of Prometheus; empty for none',
     default: '',

@@ -1,20 +1,19 @@
 /** Lookups over modules given by their bytes. */
 import { describe, expect, it } from 'vitest';
-import { type CompiledModule, moduleIdOf } from '../../../src/move/modules/compiled.ts';
+import { moduleIdOf } from '../../../src/move/modules/compiled.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
-import { rememberingIds } from '../../../src/move/modules/lookup.ts';
 import { DuplicateModuleError, modulesFrom } from '../../../src/move/modules/module-set.ts';
-import { readModule } from '../../../src/move/modules/read.ts';
+import { loadModule } from '../../../src/move/modules/read.ts';
 import { ADDRESS_ONE } from '../../../src/move/types/address.ts';
 import type { ModuleId } from '../../../src/move/types/module-id.ts';
 import { SMALL_MODULE } from './module-samples.ts';
 
-const id: ModuleId = moduleIdOf(readModule(SMALL_MODULE));
+const id: ModuleId = moduleIdOf(loadModule(SMALL_MODULE));
 
 describe('modulesFrom', () => {
   it('gives the same object for an id, and nothing for others', () => {
     const lookup = modulesFrom([SMALL_MODULE]);
-    expect(lookup(id)).toEqual(readModule(SMALL_MODULE));
+    expect(lookup(id)).toEqual(loadModule(SMALL_MODULE));
     expect(lookup({ ...id })).toBe(lookup(id));
     expect(lookup({ address: ADDRESS_ONE, name: '__proto__' })).toBeUndefined();
     expect(modulesFrom([])(id)).toBeUndefined();
@@ -24,7 +23,7 @@ describe('modulesFrom', () => {
     const bytes = Uint8Array.from(SMALL_MODULE);
     const lookup = modulesFrom([bytes]);
     bytes.fill(0);
-    expect(lookup(id)).toEqual(readModule(SMALL_MODULE));
+    expect(lookup(id)).toEqual(loadModule(SMALL_MODULE));
   });
 
   it('refuses what does not load, and the same module twice', () => {
@@ -33,26 +32,5 @@ describe('modulesFrom', () => {
     expect(() => modulesFrom([SMALL_MODULE], { maxVersion: 4, maxIdentifierBytes: 255 })).toThrow(
       BinaryFormatError,
     );
-  });
-});
-
-describe('rememberingIds', () => {
-  it('asks once for what is there, and every time for what is not or fails', async () => {
-    const module = readModule(SMALL_MODULE);
-    let asked = 0;
-    let answer: CompiledModule | undefined;
-    const lookup = rememberingIds(() => {
-      asked += 1;
-      if (asked === 2) throw new BinaryFormatError('bad_magic', 'does not load');
-      return answer;
-    });
-    expect(lookup(id)).toBeUndefined();
-    expect(() => lookup(id)).toThrow(BinaryFormatError);
-    answer = module;
-    expect([lookup(id), lookup(id), asked]).toEqual([module, module, 3]);
-    expect([lookup({ ...id }), asked]).toEqual([module, 4]);
-    const later = rememberingIds(async () => module);
-    expect(later(id)).toBeInstanceOf(Promise);
-    expect(await later(id)).toBe(module);
   });
 });

@@ -7,8 +7,8 @@
  * its cursor says where to go on. So a page may hold less than was asked for, or nothing, and have a next one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BcsReader } from '../move/bcs/bcs-reader.ts';
-import type { Address } from '../move/types/address.ts';
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { Address } from '../../move/types/address.ts';
 import {
   type AccessPathKey,
   type Path,
@@ -17,11 +17,20 @@ import {
   resourceGroupStateKey,
   resourceStateKey,
   stateKeyHash,
-} from '../move/types/state-key.ts';
-import type { StructTag } from '../move/types/type-tag.ts';
-import type { StateEntry } from '../store/columns/state-column.ts';
-import type { AccountKeyPage, AccountKeyQuery } from '../store/view.ts';
-import type { ListingRequest } from './api-contract.ts';
+} from '../../move/types/state-key.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
+import type { AccountKeyPage, AccountKeyQuery } from '../../store/view.ts';
+
+/** Which items of an account are wanted. */
+export interface ListingRequest {
+  readonly address: Address;
+  readonly version: bigint;
+  /** The physical state key of the first item; absent: from the beginning. */
+  readonly start?: Buffer | undefined;
+  /** Most state keys, 1 or more, already reduced to the maximum page size. */
+  readonly limit: number;
+}
 
 /** What bounds a page besides its number of items. */
 export interface ListingBounds {

@@ -1,18 +1,21 @@
 /**
- * Event pages of a node that keeps them beside those of one that does not, over one ledger that grows, is upgraded and
- * pruned: the same statuses, headers and bodies, whatever happened between two requests.
+ * Event pages of a node that caches them next to those of one that does not, over one ledger that grows, is upgraded
+ * and pruned: the same statuses, headers and bodies, whatever happened between two requests.
  */
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
-import type { EventPageForm, LedgerView } from '../../src/ledger/api-contract.ts';
+import { Cache } from '../../src/cache.ts';
+import type { CachedPage, EventPageForm } from '../../src/ledger/events/stream-pages.ts';
+import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+import { LayoutCache } from '../../src/ledger/modules/layouts.ts';
+import { ModuleCache } from '../../src/ledger/modules/module-view.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { openKeptBytes } from '../../src/store/kept-bytes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
-import { temporaryDirectory, temporaryLmdbStore } from '../store/engines.ts';
+import { temporaryLmdbStore } from '../store/engines.ts';
 import { LogLines } from './error-answers.ts';
 import { GrowingStreams, STREAM_ACCOUNTS } from './growing-streams.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
@@ -49,13 +52,11 @@ function ask(origin: string, path: string, headers: Record<string, string>): Pro
   });
 }
 
-/** A node over a store that listens; with a ring it keeps pages. */
-async function node(store: Store, ringBytes: number) {
-  const stops: Error[] = [];
-  const options = { folder: temporaryDirectory(), capacityBytes: ringBytes, minFreeBytes: 0 };
-  const onStop = (reason: Error) => stops.push(reason);
-  const pageBytes = ringBytes === 0 ? undefined : openKeptBytes({ ...options, onStop });
-  const ledger = openLedger(store, { pageBytes });
+/** A node over a store that listens; without a budget it caches no pages. */
+async function node(store: Store, pagesBudgetBytes: number) {
+  const pages = new Cache<CachedPage>('event_pages', pagesBudgetBytes);
+  const caches = { modules: new ModuleCache(), layouts: new LayoutCache(), pages };
+  const ledger = openLedger(store, caches);
   const app = buildApi(
     ledger,
     apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }),
@@ -64,12 +65,10 @@ async function node(store: Store, ringBytes: number) {
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
-    ...{ ledger, stops, pageBytes },
+    ledger,
+    pages,
     origin: `http://127.0.0.1:${port}`,
-    close: async () => {
-      await app.close();
-      pageBytes?.close();
-    },
+    close: () => app.close(),
   };
 }
 
@@ -102,14 +101,14 @@ async function shown(
 }
 
 describe.each([
-  ['that is overwritten all the time', 16 * 1024],
-  ['with room for most', 512 * 1024],
-  ['with room for all', 64 * 1024 * 1024],
-])('pages in a file %s', (_, ringBytes) => {
-  it('are those of a node that keeps none', { timeout: 120_000 }, async () => {
+  ['for a few', 16 * 1024],
+  ['for most', 512 * 1024],
+  ['for all', 64 * 1024 * 1024],
+])('pages in a cache with a budget %s', (_, budgetBytes) => {
+  it('are those of a node without one', { timeout: 120_000 }, async () => {
     const random = randomSource(testSeed());
     const streams = await GrowingStreams.open(await temporaryLmdbStore(), random);
-    const keeping = await node(streams.store, ringBytes);
+    const caching = await node(streams.store, budgetBytes);
     const plain = await node(streams.store, 0);
     const statuses = new Map<number | undefined, number>();
     let oldViews: LedgerView[] = [];
@@ -124,78 +123,25 @@ describe.each([
           const expected = await ask(plain.origin, pathOf(page), headers);
           statuses.set(expected.status, (statuses.get(expected.status) ?? 0) + 1);
           // Made or found, then as this view's answer.
-          expect(await ask(keeping.origin, pathOf(page), headers)).toEqual(expected);
-          expect(await ask(keeping.origin, pathOf(page), headers)).toEqual(expected);
+          expect(await ask(caching.origin, pathOf(page), headers)).toEqual(expected);
+          expect(await ask(caching.origin, pathOf(page), headers)).toEqual(expected);
           const { etag } = expected.headers;
           if (etag !== undefined) {
             const again = { ...headers, 'if-none-match': etag };
-            expect((await ask(keeping.origin, pathOf(page), again)).status).toBe(304);
+            expect((await ask(caching.origin, pathOf(page), again)).status).toBe(304);
           }
           const old = oldViews[Math.floor(random() * oldViews.length)];
           if (old === undefined) continue;
           const made = await shown(streams.plainTwin(old), page, form);
           expect(await shown(old, page, form)).toBe(made);
         }
-        oldViews.push(await streams.remember(keeping.ledger, plain.ledger));
+        oldViews.push(await streams.remember(caching.ledger, plain.ledger));
       }
       expect(statuses.get(200)).toBeGreaterThan(CHANGES);
-      expect([keeping.stops, keeping.pageBytes?.isOpen]).toEqual([[], true]);
+      expect(caching.pages.size.entries).toBeGreaterThan(0);
+      expect(plain.pages.size.entries).toBe(0);
     } finally {
-      await keeping.close();
-      await plain.close();
-    }
-  });
-});
-
-/** All that a connection gets for requests sent at once, when it is read only after a while. */
-async function readLate(origin: string, paths: readonly string[], meanwhile: () => Promise<void>) {
-  const { hostname, port } = new URL(origin);
-  const socket = connect({ host: hostname, port: Number(port) });
-  socket.pause();
-  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  socket.write(requests.join('').replace(/\r\n\r\n$/, '\r\nConnection: close\r\n\r\n'));
-  await meanwhile();
-  const parts: Buffer[] = [];
-  for await (const part of socket) parts.push(part as Buffer);
-  return Buffer.concat(parts)
-    .toString('latin1')
-    .replaceAll(/Date: [^\r]*/g, '');
-}
-
-describe('pages that are lent', () => {
-  it('are whole for who takes them late, and where they are compressed', {
-    timeout: 60_000,
-  }, async () => {
-    const random = randomSource(testSeed());
-    const streams = await GrowingStreams.open(await temporaryLmdbStore(), random);
-    for (let change = 0; change < CHANGES; change += 1) await streams.grow();
-    const keeping = await node(streams.store, 64 * 1024 * 1024);
-    const plain = await node(streams.store, 0);
-    try {
-      const paths = Array.from({ length: 2_000 }, () => {
-        const page = randomPage(random, streams.lengths);
-        return pathOf({ ...page, limit: 60 });
-      });
-      const identity = { accept: 'application/json' };
-      for (const path of paths) await ask(keeping.origin, path, identity);
-      const others = async (): Promise<void> => {
-        for (const coding of ['identity', 'gzip', 'identity', 'gzip']) {
-          const headers = { ...identity, 'accept-encoding': coding };
-          // Fewer than are compressed at once.
-          const some = paths.slice(0, 50);
-          const found = await Promise.all(some.map((path) => ask(keeping.origin, path, headers)));
-          for (const [index, path] of some.entries()) {
-            const made = await ask(plain.origin, path, headers);
-            expect(found[index]!.body === made.body).toBe(true);
-          }
-        }
-      };
-      const expected = await readLate(plain.origin, paths, () => Promise.resolve());
-      // More than the system takes for a connection, so that the node holds the rest.
-      expect(expected.length).toBeGreaterThan(4 * 1024 * 1024);
-      expect((await readLate(keeping.origin, paths, others)) === expected).toBe(true);
-    } finally {
-      await keeping.close();
+      await caching.close();
       await plain.close();
     }
   });

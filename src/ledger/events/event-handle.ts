@@ -1,18 +1,17 @@
 /** Streams by the handle that a resource holds: which field, which key (docs/spec/ledger.md §1.3). */
 
-import { BcsError } from '../move/bcs/bcs-reader.ts';
-import type { FieldDefinition } from '../move/modules/compiled.ts';
-import type { ModuleLookup } from '../move/modules/lookup.ts';
-import { type Address, formatAddress } from '../move/types/address.ts';
-import { formatStructTag, type StructTag } from '../move/types/type-tag.ts';
-import { eventHandleCodec } from '../move/values/framework-resource.ts';
-import { type FoundStruct, findStruct } from '../move/values/layout.ts';
-import { splitFields } from '../move/values/value-json.ts';
-import type { EventStreamId } from './api-contract.ts';
-import { conversionError } from './conversion-error.ts';
-import type { LayoutCache } from './layout-cache.ts';
-import { LedgerError } from './ledger-error.ts';
-import { resourceType } from './resource-reader.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import type { FieldDefinition } from '../../move/modules/compiled.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
+import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import { eventHandleCodec } from '../../move/values/framework-resource.ts';
+import { type FoundStruct, findStruct } from '../../move/values/layout.ts';
+import { splitFields } from '../../move/values/value-json.ts';
+import type { StreamId } from '../../store/columns/event-column.ts';
+import { resourceType } from '../accounts/resource.ts';
+import { conversionError, LedgerError } from '../ledger-error.ts';
+import type { LayoutCache } from '../modules/layouts.ts';
 
 /** A resource in which a handle is looked for. */
 export interface HandleHolder {
@@ -34,7 +33,7 @@ export async function eventStreamIn(
   fieldName: string,
   lookup: ModuleLookup,
   layouts: LayoutCache,
-): Promise<EventStreamId> {
+): Promise<StreamId> {
   const field = await fieldOf(holder, fieldName, lookup, layouts);
   if (field === undefined) {
     const { address, tag, version } = holder;

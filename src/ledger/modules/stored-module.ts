@@ -1,26 +1,27 @@
-/** A published module as the ledger gives it out: bytes, JSON and loaded form, each made once. */
+/** A published module: bytes, JSON and loaded form, each made once. */
 
-import { formatHex } from '../move/bcs/hex.ts';
-import { AbiError, abiTooLarge, moduleAbiJson } from '../move/modules/abi.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import { AbiError, abiTooLarge, moduleAbiJson } from '../../move/modules/abi.ts';
 import {
   type CompiledModule,
   DEFAULT_LOADER_LIMITS,
   type LoaderLimits,
-} from '../move/modules/compiled.ts';
-import { BinaryFormatError } from '../move/modules/format.ts';
-import { readModule } from '../move/modules/read.ts';
-import type { ModuleAnswer } from './api-contract.ts';
-import { LedgerError } from './ledger-error.ts';
+} from '../../move/modules/compiled.ts';
+import { BinaryFormatError } from '../../move/modules/format.ts';
+import { loadModule } from '../../move/modules/read.ts';
+import { LedgerError } from '../ledger-error.ts';
 
 /**
- * What a module costs in memory beside its bytes, as a multiple of them: hex, ABI text and the loaded form.
+ * What a module costs in memory besides its bytes, as a multiple of them: hex, ABI text and the loaded form.
  * Measured on the devnet genesis: 9 to 14.
  */
 export const MODULE_MEMORY_FACTOR = 16;
 
-/** One stored version of a module. The same stored version is one object as long as it is cached. */
-export class StoredModule implements ModuleAnswer {
+/** One stored version of a module. */
+export class StoredModule {
+  /** The stored bytes, as they are. */
   readonly bytes: Uint8Array;
+  /** The version whose write this module is: with address and name it identifies the module for ever. */
   readonly writtenAtVersion: bigint;
   readonly #loaded = new Map<string, CompiledModule | BinaryFormatError>();
   #json: string | undefined;
@@ -31,8 +32,8 @@ export class StoredModule implements ModuleAnswer {
   }
 
   /**
-   * `{"bytecode":"0x…","abi":{…}}`; `abi` is null when the bytes do not load (docs/spec/http.md §8.2) or the module is
-   * the one that the reference cannot print (docs/spec/move.md §6).
+   * `{"bytecode":"0x…","abi":{…}}` as JSON text; `abi` is null when the bytes do not load (docs/spec/http.md §8.2)
+   * or the module is the one that the reference cannot print (docs/spec/move.md §6).
    * @throws LedgerError `internal_error` for an ABI above the size limit.
    */
   json(): string {
@@ -51,7 +52,7 @@ export class StoredModule implements ModuleAnswer {
     }
   }
 
-  /** The loaded module, the same object at every call. @throws BinaryFormatError */
+  /** The loaded module. @throws BinaryFormatError */
   load(limits: LoaderLimits): CompiledModule {
     const key = `${limits.maxVersion} ${limits.maxIdentifierBytes}`;
     let loaded = this.#loaded.get(key);
@@ -65,7 +66,7 @@ export class StoredModule implements ModuleAnswer {
 
   #read(limits: LoaderLimits): CompiledModule | BinaryFormatError {
     try {
-      return readModule(this.bytes, limits);
+      return loadModule(this.bytes, limits);
     } catch (error) {
       if (error instanceof BinaryFormatError) return error;
       throw error;

@@ -5,15 +5,19 @@
  * must follow from both.
  */
 
-import { BcsError } from '../move/bcs/bcs-reader.ts';
-import { type Address, addressFromBytes } from '../move/types/address.ts';
-import { primaryStoreAddress } from '../move/types/derived-address.ts';
-import { FUNGIBLE_STORE_TAG, OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
-import { decodeResourceGroup, findGroupMember } from '../move/types/resource-group.ts';
-import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
-import { fungibleStoreCodec } from '../move/values/framework-resource.ts';
-import type { PinnedAccounts } from '../store/columns/pruning-column.ts';
-import type { PinnedObject } from '../store/pruning/prune-step.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { type Address, addressFromBytes } from '../../move/types/address.ts';
+import { primaryStoreAddress } from '../../move/types/derived-address.ts';
+import { FUNGIBLE_STORE_TAG, OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
+import { decodeResourceGroup, findGroupMember } from '../../move/types/resource-group.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  stateKeyHash,
+} from '../../move/types/state-key.ts';
+import { fungibleStoreCodec } from '../../move/values/framework-resource.ts';
+import type { PinnedAccounts } from '../../store/columns/pruning-column.ts';
+import type { PinnedObject } from '../../store/pruning/prune-step.ts';
 
 /**
  * Most addresses of primary stores remembered; all are dropped together when there are more. Some

@@ -1,0 +1,168 @@
+/** What can be asked of an account: itself, its resources and modules, the streams of its event handles. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
+import { decodeResourceGroup, encodeStructTag } from '../../move/types/resource-group.ts';
+import type { Path } from '../../move/types/state-key.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import { compareStructTags } from '../../move/types/type-tag-order.ts';
+import type { StreamId } from '../../store/columns/event-column.ts';
+import type { StoreView } from '../../store/view.ts';
+import { eventStreamIn } from '../events/event-handle.ts';
+import { decodeStored } from '../ledger-error.ts';
+import type { LayoutCache } from '../modules/layouts.ts';
+import type { ModuleView } from '../modules/module-view.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+import { type AccountAnswer, accountAt } from './account.ts';
+import { type ListedItem, type ListedPage, type ListingRequest, listAccount } from './listing.ts';
+import { readResource, resourceJson } from './resource.ts';
+
+/** Items rendered before other requests get their turn. */
+const ITEMS_PER_TURN = 64;
+
+/** A resource at a version. */
+export interface ResourceAnswer {
+  /** The stored bytes, those of the member for one in a group. */
+  readonly bytes: Uint8Array;
+  /** `{"type":"…","data":{…}}` as JSON text, rendered by the types of the version read. */
+  json(): Promise<string>;
+}
+
+/** A page of an account's resources or modules. */
+export interface Listing {
+  /** JSON text of the array, in the order of the state keys. */
+  json(): Promise<string>;
+  /** BCS of a map: struct tag → bytes, or `{address}::{name}` as a string → bytes. */
+  bcs(): Buffer;
+  /** Hex of the physical state key that the next page begins with, without `0x`; `undefined` on the last page. */
+  readonly cursor: string | undefined;
+}
+
+/** What the questions are answered from. */
+export interface AccountSources {
+  readonly store: StoreView;
+  readonly guard: PruningGuard;
+  readonly layouts: LayoutCache;
+  /** The modules of a version. */
+  modulesAt(version: bigint): ModuleView;
+}
+
+/** The questions about accounts at one view. */
+export class Accounts {
+  readonly #sources: AccountSources;
+
+  constructor(sources: AccountSources) {
+    this.#sources = sources;
+  }
+
+  /** Throws `account_not_found`. */
+  account(address: Address, version: bigint): Promise<AccountAnswer> {
+    return accountAt(this.#sources.guard, address, version);
+  }
+
+  /** Throws `resource_not_found`. */
+  async resource(address: Address, tag: StructTag, version: bigint): Promise<ResourceAnswer> {
+    const { guard, layouts, modulesAt } = this.#sources;
+    const modules = modulesAt(version);
+    const bytes = await readResource(guard, modules, address, tag);
+    const failure = 'Failed to deserialize resource data retrieved from DB';
+    return { bytes, json: () => resourceJson(tag, bytes, modules.lookup, layouts, failure) };
+  }
+
+  /** A page of resources, groups opened; nothing for an account that has none. */
+  async resources(request: ListingRequest): Promise<Listing> {
+    const { layouts, modulesAt } = this.#sources;
+    const page = await this.#list(request, ['resource', 'resourceGroup']);
+    const resources = resourcesOf(page.items);
+    const { lookup } = modulesAt(request.version);
+    const failure = 'Failed to build move resource response from data in DB';
+    return {
+      cursor: page.cursor,
+      bcs: () => byteMap(resources.map(({ tag, bytes }) => [encodeStructTag(tag), bytes])),
+      json: () =>
+        jsonArray(resources, ({ tag, bytes }) =>
+          resourceJson(tag, bytes, lookup, layouts, failure),
+        ),
+    };
+  }
+
+  /** A page of modules; nothing for an account that has none. */
+  async modules(request: ListingRequest): Promise<Listing> {
+    const page = await this.#list(request, ['code']);
+    const found = page.items.flatMap(({ path, bytes }) =>
+      path.kind === 'code' ? [{ id: path.module, bytes }] : [],
+    );
+    const modules = this.#sources.modulesAt(request.version);
+    return {
+      cursor: page.cursor,
+      bcs: () => byteMap(found.map(({ id, bytes }) => [moduleKey(id), bytes])),
+      json: () =>
+        jsonArray(found, async ({ id }) => {
+          const module = await modules.module(request.address, id.name);
+          if (module === undefined)
+            throw new Error(`module ${id.name} vanished while it was listed`);
+          return module.json();
+        }),
+    };
+  }
+
+  /**
+   * The stream whose handle is in a field of a resource at the latest version. Throws `resource_not_found`,
+   * `struct_field_not_found`, `invalid_input`.
+   */
+  async eventStream(address: Address, holder: StructTag, fieldName: string): Promise<StreamId> {
+    const { guard, layouts, modulesAt, store } = this.#sources;
+    const { version } = store.head;
+    const modules = modulesAt(version);
+    const bytes = await readResource(guard, modules, address, holder);
+    const found = { address, tag: holder, bytes, version };
+    return eventStreamIn(found, fieldName, modules.lookup, layouts);
+  }
+
+  /** A listing reads several times: what was pruned in between would be left out without a word. */
+  async #list(request: ListingRequest, kinds: readonly Path['kind'][]): Promise<ListedPage> {
+    const { guard, store } = this.#sources;
+    const page = await listAccount(store, request, kinds);
+    await guard.assertRetained(request.version, request.address);
+    return page;
+  }
+}
+
+/** The resources of a page in its order, each group as its members in the order of their types. */
+function resourcesOf(items: readonly ListedItem[]): { tag: StructTag; bytes: Buffer }[] {
+  return items.flatMap(({ path, bytes }) => {
+    if (path.kind === 'resource') return [{ tag: path.tag, bytes }];
+    if (path.kind !== 'resourceGroup') return [];
+    return decodeStored('Failed to get resources from storage: ', () => decodeResourceGroup(bytes))
+      .map(({ tag, data }) => ({ tag, bytes: data }))
+      .sort((left, right) => compareStructTags(left.tag, right.tag));
+  });
+}
+
+function moduleKey({ address, name }: ModuleId): Buffer {
+  return encodeBcs((writer) => writer.string(`${formatAddress(address)}::${name}`));
+}
+
+/** BCS of a map in the order of its keys' bytes; of equal keys the last counts. */
+function byteMap(entries: readonly (readonly [key: Buffer, value: Buffer])[]): Buffer {
+  const byKey = new Map(entries.map((entry) => [entry[0].toString('latin1'), entry]));
+  const sorted = [...byKey.values()].sort(([left], [right]) => Buffer.compare(left, right));
+  return encodeBcs((writer) =>
+    writer.vector(sorted, (to, [key, value]) => to.fixed(key).bytes(value)),
+  );
+}
+
+/** The JSON text of an array of items that are rendered one by one. */
+async function jsonArray<T>(
+  items: readonly T[],
+  render: (item: T) => MaybePromise<string>,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const item of items) {
+    texts.push(await render(item));
+    if (texts.length % ITEMS_PER_TURN === 0) await nextTurn();
+  }
+  return `[${texts.join(',')}]`;
+}

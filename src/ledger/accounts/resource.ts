@@ -1,0 +1,105 @@
+/**
+ * Single resources at a version, plain ones and members of groups (docs/spec/ledger.md §5.5, docs/spec/http.md §1.6).
+ */
+
+import { BinaryFormatError } from '../../move/modules/format.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { resourceGroupOf } from '../../move/modules/metadata.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
+import {
+  decodeResourceGroup,
+  encodeStructTag,
+  findGroupMember,
+} from '../../move/types/resource-group.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+  stateKeyHash,
+} from '../../move/types/state-key.ts';
+import { formatStructTag, INDEX_OF_KIND, type StructTag } from '../../move/types/type-tag.ts';
+import { renderValue } from '../../move/values/value-json.ts';
+import { conversionError, decodeStored, LedgerError } from '../ledger-error.ts';
+import type { LayoutCache, RenderedType } from '../modules/layouts.ts';
+import type { ModuleView } from '../modules/module-view.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+
+const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
+
+/**
+ * The bytes of a resource at the version of some modules. Whether a struct is in a group is asked of its module there;
+ * a module that is missing or does not load declares no membership.
+ * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode
+ */
+export async function readResource(
+  guard: PruningGuard,
+  modules: ModuleView,
+  address: Address,
+  tag: StructTag,
+): Promise<Buffer> {
+  const { version } = modules;
+  const group = await groupOf(tag, modules.lookup);
+  const key =
+    group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
+  const entry = await guard.state(address, stateKeyHash(physicalStateKey(key)), version);
+  const bytes =
+    group === undefined || entry?.bytes === undefined
+      ? entry?.bytes
+      : memberOf(entry.bytes, address, tag);
+  if (bytes !== undefined) return bytes;
+  throw new LedgerError(
+    'resource_not_found',
+    `Resource not found by Address(${formatAddress(address)}), ` +
+      `Struct tag(${formatStructTag(tag)}) and Ledger version(${version})`,
+  );
+}
+
+function memberOf(group: Buffer, address: Address, tag: StructTag): Buffer | undefined {
+  const what = `${formatStructTag(tag)} at ${formatAddress(address)}`;
+  return decodeStored(`Failed to query DB to check for ${what}: `, () =>
+    findGroupMember(decodeResourceGroup(group), tag),
+  );
+}
+
+async function groupOf(tag: StructTag, lookup: ModuleLookup): Promise<StructTag | undefined> {
+  try {
+    const module = await lookup({ address: tag.address, name: tag.module });
+    return module && resourceGroupOf(module, tag.name);
+  } catch (error) {
+    if (error instanceof BinaryFormatError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What rendering values of a resource type needs.
+ * @throws LayoutError
+ */
+export async function resourceType(
+  tag: StructTag,
+  lookup: ModuleLookup,
+  layouts: LayoutCache,
+): Promise<RenderedType> {
+  const tagBytes = Buffer.concat([STRUCT_INDEX, encodeStructTag(tag)]);
+  return (await layouts.resolve(tagBytes, lookup, { kind: 'struct', struct: tag })).value;
+}
+
+/**
+ * The JSON text of a resource: `{"type":"…","data":{…}}`.
+ * @param failure what failed, as messages begin
+ * @throws LedgerError `internal_error`
+ */
+export async function resourceJson(
+  tag: StructTag,
+  bytes: Uint8Array,
+  lookup: ModuleLookup,
+  layouts: LayoutCache,
+  failure: string,
+): Promise<string> {
+  try {
+    const type = await resourceType(tag, lookup, layouts);
+    return `{"type":${type.jsonText},"data":${renderValue(type.layout, bytes)}}`;
+  } catch (cause) {
+    throw conversionError(failure, cause);
+  }
+}

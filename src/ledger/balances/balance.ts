@@ -1,0 +1,91 @@
+/** Balances of coins and fungible assets (docs/spec/http.md §9). */
+
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { type Address, addressBytes } from '../../move/types/address.ts';
+import { coinStoreTag } from '../../move/types/framework-tag.ts';
+import { formatStructTag, TYPE_TAG_MAX_NESTING, type TypeTag } from '../../move/types/type-tag.ts';
+import { coinStoreAmount, fungibleGroupBalance } from '../../move/values/balance-values.ts';
+import type { StoredBalance } from '../../store/columns/balance-column.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
+import type { StoreView } from '../../store/view.ts';
+import { decodeStored, LedgerError } from '../ledger-error.ts';
+import { type Asset, type CoinAsset, primaryStoreGroup } from './asset.ts';
+
+const U64_MAX = 0xffff_ffff_ffff_ffffn;
+
+/** Where balances are read from. */
+export interface BalanceSources {
+  readonly view: Pick<StoreView, 'balance'>;
+  /** What is under a state key of the account after a version. */
+  state(keyHash: Uint8Array, version: bigint): MaybePromise<StateEntry | undefined>;
+}
+
+/**
+ * What an account has of an asset at a version: for a coin its coin store and the primary store of its paired
+ * fungible asset, for a fungible asset its primary store. Nothing found is 0. The row of the balance answers when it is
+ * of this version or an earlier one; otherwise state does.
+ * @throws LedgerError `internal_error` when a store does not decode or the sum is not a u64; or rejects with it
+ */
+export function balanceAt(
+  sources: BalanceSources,
+  account: Address,
+  asset: Asset,
+  version: bigint,
+): MaybePromise<bigint> {
+  if (asset.kind === 'coin') assertNesting(asset);
+  return andThen(sources.view.balance(addressBytes(account), asset.keys.metadata), (row) => {
+    const known =
+      row !== undefined && row.version <= version
+        ? amountOf(row, asset.kind === 'coin')
+        : undefined;
+    return known === undefined ? stateBalance(sources, account, asset, version) : asU64(known);
+  });
+}
+
+/** What a row states; `undefined` when an amount does not decode: state has the reason. */
+function amountOf({ coin, fungible }: StoredBalance, isCoin: boolean): bigint | undefined {
+  if (!isCoin) return fungible;
+  return coin === undefined || fungible === undefined ? undefined : coin + fungible;
+}
+
+/** The balance by state: the general path, and the only one to older versions. */
+async function stateBalance(
+  { state }: BalanceSources,
+  account: Address,
+  { keys }: Asset,
+  version: bigint,
+): Promise<bigint> {
+  const coin = keys.coinStores && (await state(keys.coinStores.hash(account), version));
+  const group = await state(primaryStoreGroup(account, keys), version);
+  const sum = decodeStored(
+    '',
+    () =>
+      (coin?.bytes === undefined ? 0n : coinStoreAmount(coin.bytes)) +
+      (group?.bytes === undefined ? 0n : fungibleGroupBalance(group.bytes)),
+  );
+  return asU64(sum);
+}
+
+function asU64(sum: bigint): bigint {
+  if (sum <= U64_MAX) return sum;
+  const message = 'task panicked with message "attempt to add with overflow"';
+  throw new LedgerError('internal_error', message);
+}
+
+/** The coin store of a type at the parser's limit is over it, which the reference answers so (§5.6). */
+function assertNesting({ type }: CoinAsset): void {
+  if (type.typeArguments.length === 0) return;
+  if (nestingOf({ kind: 'struct', struct: type }) < TYPE_TAG_MAX_NESTING) return;
+  throw new LedgerError(
+    'internal_error',
+    `invalid struct tag: ${formatStructTag(coinStoreTag(type))}, ` +
+      `Exceeded TypeTag nesting limit during parsing: ${TYPE_TAG_MAX_NESTING + 1}`,
+  );
+}
+
+/** Levels below a type: 0 for a primitive or a plain struct. */
+function nestingOf(type: TypeTag): number {
+  if (type.kind === 'vector') return 1 + nestingOf(type.element);
+  if (type.kind !== 'struct' || type.struct.typeArguments.length === 0) return 0;
+  return 1 + Math.max(...type.struct.typeArguments.map(nestingOf));
+}

@@ -1,0 +1,201 @@
+/**
+ * Pages of event streams as one view answers them. Events never change, so a page that was rendered once is right at
+ * every view that shows all its events and has the modules that its layouts were made from; such pages are cached by
+ * stream, first number, count and form (test/api/event-pages-cached.test.ts compares them with rendered ones).
+ */
+
+import type { Cache } from '../../cache.ts';
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import { type Address, formatAddress } from '../../move/types/address.ts';
+import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
+import { firstOfNewest } from '../../store/event-pages.ts';
+import { EventGapError } from '../../store/store-error.ts';
+import type { StoreView } from '../../store/view.ts';
+import { LedgerError } from '../ledger-error.ts';
+import { areUnchanged, type ModuleStamp } from '../modules/derived.ts';
+import type { LayoutCache } from '../modules/layouts.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+import { eventsBcs, eventsJson } from './event-page.ts';
+
+/** What a page is written in. */
+export type EventPageForm = 'json' | 'bcs';
+
+/** Which events of a stream are wanted. */
+export interface EventPageRequest extends StreamId {
+  /** First sequence number; absent: the newest page. */
+  readonly start?: bigint | undefined;
+  /** 1 or more, already reduced to the maximum page size. */
+  readonly limit: number;
+}
+
+/** A page of events. */
+export interface EventPageAnswer {
+  /** UTF-8 of JSON, or BCS. */
+  readonly body: Uint8Array;
+  /** `contentDigest` of the body. */
+  readonly tagCore: string;
+}
+
+/** A page with what it was made of, and where it is right by that. */
+export interface CachedPage {
+  readonly answer: EventPageAnswer;
+  /** The version of its first event. */
+  readonly firstVersion: bigint;
+  /** The version of its last event. */
+  readonly lastVersion: bigint;
+  /** The modules that the layouts of its types were made from; none for BCS. */
+  readonly modules: readonly ModuleStamp[];
+}
+
+/** Pages by stream, first sequence number, count and form; for all views of a ledger. */
+export type EventPageCache = Cache<CachedPage>;
+
+/** What a page takes besides its bytes, in bytes, estimated. */
+const PAGE_OVERHEAD_BYTES = 512;
+
+/** What pages of a view are made from. */
+export interface PageSources {
+  readonly store: StoreView;
+  readonly guard: PruningGuard;
+  readonly layouts: LayoutCache;
+  /** Modules at the view's version. */
+  readonly lookup: ModuleLookup;
+  readonly pages: EventPageCache;
+}
+
+/** The event pages of one view. */
+export class StreamPages {
+  readonly #sources: PageSources;
+
+  constructor(sources: PageSources) {
+    this.#sources = sources;
+  }
+
+  /**
+   * A page in a form.
+   * @throws LedgerError `version_pruned`; `internal_error` for a gap, or an event that cannot be rendered; or rejects
+   *   with them
+   */
+  page(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
+    return settle(
+      () => this.#find(request, form),
+      (found) => found ?? this.#make(request, form),
+      // What fails here fails again where the page is made, which says it in the interface's words.
+      () => this.#make(request, form),
+    );
+  }
+
+  #make(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
+    const { layouts, lookup, pages } = this.#sources;
+    return andThen(this.#events(request), (events) => {
+      const rendered =
+        form === 'json'
+          ? eventsJson(request, events, layouts, lookup)
+          : { body: eventsBcs(request, events), modules: [] };
+      return andThen(rendered, ({ body, modules }) => {
+        const answer = { body: standingAlone(body), tagCore: contentDigest(body) };
+        const first = events[0];
+        if (first === undefined) return answer;
+        const { version: lastVersion } = events[events.length - 1]!;
+        const page = { answer, firstVersion: first.version, lastVersion, modules };
+        const key = keyOf(request, first.sequenceNumber, events.length, form);
+        pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
+        return answer;
+      });
+    });
+  }
+
+  /** The page if it was made before. */
+  #find(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer | undefined> {
+    const { start, limit } = request;
+    if (start === undefined) return this.#findLast(request, form);
+    // A full page: whatever comes after it, it stays as it is.
+    return andThen(
+      this.#cached(request, start, limit, form),
+      (full) => full ?? this.#findLast(request, form),
+    );
+  }
+
+  /** The page if it reaches the end of the stream. */
+  #findLast(
+    request: EventPageRequest,
+    form: EventPageForm,
+  ): MaybePromise<EventPageAnswer | undefined> {
+    const { start, limit } = request;
+    return andThen(this.#sources.store.eventStream(request).lastSequenceNumber(), (last) => {
+      if (last === undefined || (start !== undefined && start > last)) return undefined;
+      const first = start ?? firstOfNewest(last, limit);
+      const available = last - first + 1n;
+      if (start !== undefined && available >= BigInt(limit)) return undefined;
+      return this.#cached(request, first, Number(available), form);
+    });
+  }
+
+  /** The cached page of some events, if it is what this view shows of them. */
+  #cached(
+    stream: StreamId,
+    first: bigint,
+    count: number,
+    form: EventPageForm,
+  ): MaybePromise<EventPageAnswer | undefined> {
+    const { store, guard, lookup, pages } = this.#sources;
+    const page = pages.get(keyOf(stream, first, count, form));
+    // All its events must be there: none above the head, none pruned.
+    const isShown =
+      page !== undefined &&
+      page.lastVersion <= store.head.version &&
+      page.firstVersion >= guard.oldestVersionOf(stream.address);
+    if (!isShown) return undefined;
+    return andThen(areUnchanged(page.modules, lookup), (isRight) =>
+      isRight ? page.answer : undefined,
+    );
+  }
+
+  async #events(request: EventPageRequest): Promise<readonly StoredEvent[]> {
+    const { address, creationNumber, start, limit } = request;
+    const { guard } = this.#sources;
+    try {
+      const page = await guard.eventPage({ address, creationNumber }, { start, limit });
+      if (start !== undefined && page.pruned !== undefined) {
+        // docs/spec/decisions.md D4: never a page that begins later than asked without saying so.
+        throw new LedgerError(
+          'version_pruned',
+          `Event ${page.pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
+            `has been pruned; the first kept one is ${page.pruned.firstKept}`,
+        );
+      }
+      return page.events;
+    } catch (cause) {
+      if (!(cause instanceof EventGapError)) throw cause;
+      throw new LedgerError(
+        'internal_error',
+        `Failed to find events by key ${eventKeyText(address, creationNumber)}: AptosDB Other Error: ` +
+          `DB corruption: Sequence number not continuous. expected: ${cause.expected}, actual: ${cause.actual}`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** Bytes of their own: a small page may lie in a buffer that many share, which would stay as long as the page. */
+function standingAlone(body: Buffer): Uint8Array {
+  return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+}
+
+function keyOf(
+  { address, creationNumber }: StreamId,
+  first: bigint,
+  count: number,
+  form: EventPageForm,
+): string {
+  return `${address}${creationNumber}/${first}/${count}/${form}`;
+}
+
+/** 80 hex digits: creation number little-endian, then the address (docs/spec/http.md §5.7). */
+function eventKeyText(address: Address, creationNumber: bigint): string {
+  const number = Buffer.allocUnsafe(8);
+  number.writeBigUInt64LE(creationNumber);
+  return number.toString('hex') + address;
+}

@@ -1,0 +1,55 @@
+/** The feature flags on the chain, and which modules load by them (docs/spec/move.md §4.2). */
+
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../../move/modules/compiled.ts';
+import { ADDRESS_ONE } from '../../move/types/address.ts';
+import { FEATURES_TAG } from '../../move/types/framework-tag.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { featuresCodec, isFeatureEnabled } from '../../move/values/framework-resource.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+
+const FEATURES_KEY_HASH = stateKeyHash(
+  physicalStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG)),
+);
+
+/** Flags that raise the bytecode version, the highest first. */
+const VERSION_FLAGS: readonly (readonly [flag: number, maxVersion: number])[] = [
+  [106, 10],
+  [102, 9],
+  [86, 8],
+  [40, 7],
+  [5, 6],
+];
+const LOWEST_MAX_VERSION = 5;
+/** Flag of the shorter identifiers. */
+const LIMITED_IDENTIFIERS_FLAG = 38;
+const LEGACY_MAX_IDENTIFIER_BYTES = 65_535;
+
+/** The feature flags at a version; `undefined` where they are missing or do not decode. */
+export function featuresAt(
+  guard: PruningGuard,
+  version: bigint,
+): MaybePromise<Uint8Array | undefined> {
+  return andThen(guard.state(ADDRESS_ONE, FEATURES_KEY_HASH, version), (entry) => {
+    if (entry?.bytes === undefined) return undefined;
+    try {
+      return featuresCodec.decode(entry.bytes);
+    } catch (error) {
+      if (error instanceof BcsError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** The limits for modules under some feature flags; the defaults where there are none. */
+export function loaderLimitsOf(features: Uint8Array | undefined): LoaderLimits {
+  if (features === undefined) return DEFAULT_LOADER_LIMITS;
+  const raised = VERSION_FLAGS.find(([flag]) => isFeatureEnabled(features, flag));
+  return {
+    maxVersion: raised?.[1] ?? LOWEST_MAX_VERSION,
+    maxIdentifierBytes: isFeatureEnabled(features, LIMITED_IDENTIFIERS_FLAG)
+      ? DEFAULT_LOADER_LIMITS.maxIdentifierBytes
+      : LEGACY_MAX_IDENTIFIER_BYTES,
+  };
+}

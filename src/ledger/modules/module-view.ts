@@ -1,0 +1,106 @@
+/** The modules of a ledger as one version shows them. */
+import { Cache, copiedText } from '../../cache.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { CompiledModule, LoaderLimits } from '../../move/modules/compiled.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import type { Address } from '../../move/types/address.ts';
+import { moduleStateKey, physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+import { featuresAt, loaderLimitsOf } from './features.ts';
+import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
+
+/** Most modules that a view remembers by name; all are dropped together when there are more. */
+const MAX_REMEMBERED_MODULES = 4_096;
+
+/** Modules by state key and version of the write; shared by all views of a ledger. */
+export class ModuleCache extends Cache<StoredModule> {
+  constructor() {
+    super('modules');
+  }
+
+  /** The module that a row of state holds. */
+  moduleOf(keyHash: Buffer, entry: StateEntry | undefined): StoredModule | undefined {
+    if (entry?.bytes === undefined) return undefined;
+    const key = `${keyHash.toString('latin1')}${entry.version}`;
+    let module = this.get(key);
+    if (module === undefined) {
+      // A copy of its own: what a store gives may share a larger buffer, which would stay as long as the module.
+      module = new StoredModule(Uint8Array.from(entry.bytes), entry.version);
+      this.set(key, module, entry.bytes.length * MODULE_MEMORY_FACTOR);
+    }
+    return module;
+  }
+}
+
+/** What a view has found under a name. */
+interface Remembered {
+  readonly stored: StoredModule | undefined;
+  loaded?: CompiledModule;
+}
+
+export class ModuleView {
+  readonly version: bigint;
+  /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
+  readonly lookup: ModuleLookup;
+  readonly #cache: ModuleCache;
+  readonly #guard: PruningGuard;
+  readonly #remembered = new Map<Address, Map<string, Remembered>>();
+  #rememberedCount = 0;
+  #limits: LoaderLimits | undefined;
+
+  constructor(cache: ModuleCache, guard: PruningGuard, version: bigint) {
+    this.#cache = cache;
+    this.#guard = guard;
+    this.version = version;
+    this.lookup = ({ address, name }) =>
+      andThen(this.#find(address, name), (found) => this.#load(found));
+  }
+
+  /** A module as it is stored; `undefined` when there is none. */
+  module(address: Address, name: string): MaybePromise<StoredModule | undefined> {
+    return andThen(this.#find(address, name), ({ stored }) => stored);
+  }
+
+  #find(address: Address, name: string): MaybePromise<Remembered> {
+    const known = this.#remembered.get(address)?.get(name);
+    if (known !== undefined) return known;
+    const keyHash = stateKeyHash(physicalStateKey(moduleStateKey(address, name)));
+    return andThen(this.#guard.state(address, keyHash, this.version), (entry) => {
+      const found: Remembered = { stored: this.#cache.moduleOf(keyHash, entry) };
+      this.#remember(address, name, found);
+      return found;
+    });
+  }
+
+  #remember(address: Address, name: string, found: Remembered): void {
+    if (this.#rememberedCount >= MAX_REMEMBERED_MODULES) {
+      this.#remembered.clear();
+      this.#rememberedCount = 0;
+    }
+    let ofAddress = this.#remembered.get(address);
+    if (ofAddress === undefined) {
+      ofAddress = new Map();
+      this.#remembered.set(copiedText(address), ofAddress);
+    }
+    ofAddress.set(copiedText(name), found);
+    this.#rememberedCount += 1;
+  }
+
+  #load(found: Remembered): MaybePromise<CompiledModule | undefined> {
+    const { stored, loaded } = found;
+    if (loaded !== undefined || stored === undefined) return loaded;
+    return andThen(this.#loaderLimits(), (limits) => {
+      found.loaded = stored.load(limits);
+      return found.loaded;
+    });
+  }
+
+  #loaderLimits(): MaybePromise<LoaderLimits> {
+    if (this.#limits !== undefined) return this.#limits;
+    return andThen(featuresAt(this.#guard, this.version), (features) => {
+      this.#limits = loaderLimitsOf(features);
+      return this.#limits;
+    });
+  }
+}

@@ -1,0 +1,72 @@
+/** Event pages: rendered once for all views that show their events, not found where they may not be. */
+import { describe, expect, test } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { address, block, chunk, streamEvent, transaction } from '../store/chunks.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+
+const STREAM = { address: address(5), creationNumber: 2n };
+
+describe('pages of event streams', () => {
+  /** Versions 0 to `versions - 1`, an event of one stream at each, a block for each. */
+  async function grownLedger(versions: number) {
+    const writer = await LedgerWriter.open(new MemoryStore());
+    const grow = async (version: number) => {
+      const blocks = version === 0 ? {} : { blocks: [block(version, version)] };
+      const events = [streamEvent(5, 2, version)];
+      await writer.append(chunk(version, [transaction(version, { events })], blocks));
+    };
+    for (let version = 0; version < versions; version += 1) await grow(version);
+    return { writer, grow, ledger: openLedger(writer.reader) };
+  }
+
+  test('are rendered once: a full page for all later views, the newest one until there is another event', async () => {
+    const { ledger, grow } = await grownLedger(50);
+    const full = { ...STREAM, start: 3n, limit: 40 };
+    const newest = { ...STREAM, limit: 40 };
+    const ask = async (request: typeof full | typeof newest) => {
+      // A view of its own for each: the one of before may last until the turn ends.
+      await new Promise((resolve) => setImmediate(resolve));
+      return (await ledger.view()).eventPage(request, 'bcs');
+    };
+    const [first, last] = [await ask(full), await ask(newest)];
+    expect(await ask(full)).toBe(first);
+    expect(await ask(newest)).toBe(last);
+    await grow(50);
+    expect(await ask(full)).toBe(first);
+    const next = await ask(newest);
+    expect(next).not.toBe(last);
+    // What was the newest page can still be asked for by its beginning.
+    expect(await ask({ ...STREAM, start: 10n, limit: 40 })).toBe(last);
+    // All that there is from somewhere on is the same page, whatever more was wanted.
+    expect(await ask({ ...STREAM, start: 11n, limit: 99 })).toBe(next);
+  });
+
+  test('reports a page as pruned though it is cached', async () => {
+    const { ledger, writer } = await grownLedger(60);
+    const request = { ...STREAM, start: 3n, limit: 40 };
+    const before = await ledger.view();
+    const page = await before.eventPage(request, 'bcs');
+    await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 50 });
+    await new Promise((resolve) => setImmediate(resolve));
+    const after = await ledger.view();
+    const gone = expect.objectContaining({ code: 'version_pruned' });
+    await expect(after.eventPage(request, 'bcs')).rejects.toThrow(gone);
+    // A view that showed it shows it still.
+    expect((await before.eventPage(request, 'bcs')).body).toEqual(page.body);
+  });
+
+  test('are told apart by stream, first event, number of events and form', async () => {
+    const { ledger } = await grownLedger(50);
+    const view = await ledger.view();
+    const request = { ...STREAM, start: 3n, limit: 10 };
+    const page = await view.eventPage(request, 'bcs');
+    expect(await view.eventPage({ ...request, start: 3n }, 'bcs')).toBe(page);
+    for (const other of [{ start: 4n }, { limit: 9 }, { limit: 11 }, { creationNumber: 21n }]) {
+      const answer = await view.eventPage({ ...request, ...other }, 'bcs');
+      expect(answer.tagCore).not.toBe(page.tagCore);
+    }
+    await expect(view.eventPage(request, 'json')).rejects.toThrow();
+  });
+});
