@@ -40,7 +40,7 @@ async function streamsToAsk(dataFolder, log) {
   return asked;
 }
 
-async function operations(dataFolder, log) {
+export async function operations(dataFolder, log) {
   const { addresses, total } = await accountAddresses(dataFolder, MAX_BALANCES);
   const holders = shuffled(addresses);
   log(`${holders.length} of ${total} accounts`);

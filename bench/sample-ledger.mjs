@@ -24,11 +24,12 @@ export function temporaryFolder() {
 
 /**
  * Runs a command of the program that prints JSON when asked with --json, watching its memory.
+ * @param {string} program this build's, or another's
  * @returns {Promise<{report: any, seconds: number, processorSeconds: number, peakAnonymousBytes: number}>}
  */
-export async function runCommand(args) {
+export async function runCommand(args, program = PROGRAM) {
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_ENV: 'production' },
   });

@@ -1,0 +1,141 @@
+// This build against another build of the program, on the same ledger, in turns: processor time of each operation over
+// HTTP, of generating and following a ledger, and of a start. DAYBOOK_BENCH_OTHER names the other build's folder.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startChild } from './child.mjs';
+import { operations } from './http.mjs';
+import { load } from './load.mjs';
+import { cpuMs, cpuMsOfAll, withChildren } from './process-figures.mjs';
+import {
+  PROGRAM,
+  runCommand,
+  sampleLedger,
+  TRANSACTIONS,
+  temporaryFolder,
+} from './sample-ledger.mjs';
+import { ratioSummary, shownSummary, summary } from './statistics.mjs';
+
+export const name = 'versus';
+export const title = 'This build against another: processor time, in turns';
+
+/** Starts of each build, however few rounds are asked for. */
+const MIN_STARTS = 7;
+const WARM_UP_SECONDS = 2;
+
+function serve(program, data) {
+  return startChild([
+    ...[program, 'serve', '--data', data, '--listen', '127.0.0.1:0'],
+    ...['--workers', '1', '--log-level', 'warn'],
+  ]);
+}
+
+/** Processor time of a server for each request of an operation, in microseconds. */
+async function microsPerRequest(node, { operation, requests }, seconds) {
+  const before = cpuMs(node.pid);
+  const result = await load(new URL(node.ready.url).origin, requests, seconds);
+  if (result.errors > 0) throw new Error(`${operation}: ${result.errors} failed requests`);
+  return ((cpuMs(node.pid) - before) * 1_000) / (result.requestsPerSecond * seconds);
+}
+
+/** A row of the table: the same measurement of both builds, round by round. A ratio above 1: this build is cheaper. */
+async function compare(what, unit, [ours, other], rounds, log) {
+  const runs = { ours: [], other: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    // Who begins changes: what the one leaves in the caches of the machine is not always for the same.
+    const turns = round % 2 === 0 ? ['ours', 'other'] : ['other', 'ours'];
+    for (const turn of turns) runs[turn].push(await (turn === 'ours' ? ours : other)());
+  }
+  const row = {
+    ...{ what, unit },
+    ours: summary(runs.ours),
+    other: summary(runs.other),
+    ratio: ratioSummary(runs.other, runs.ours),
+  };
+  log(
+    `${what.padEnd(14)} ${shownSummary(row.ours)} ${unit}, other ${shownSummary(row.other)}, ` +
+      `other / this ${shownSummary(row.ratio)}`,
+  );
+  return row;
+}
+
+async function compareHttp(data, programs, { rounds, seconds, log }) {
+  const rows = [];
+  const nodes = [];
+  try {
+    for (const program of programs) nodes.push(await serve(program, data));
+    for (const asked of await operations(data, log)) {
+      if (asked.requests.length === 0) continue;
+      for (const { ready } of nodes) {
+        await load(new URL(ready.url).origin, asked.requests, WARM_UP_SECONDS);
+      }
+      const measure = nodes.map((node) => () => microsPerRequest(node, asked, seconds));
+      rows.push(await compare(`${asked.operation} ${asked.form}`, 'µs', measure, rounds, log));
+    }
+  } finally {
+    for (const node of nodes) await node.stop();
+  }
+  return rows;
+}
+
+async function compareIngest(data, programs, { rounds, log }) {
+  const folder = temporaryFolder();
+  const upstream = await serve(PROGRAM, data);
+  const copy = join(folder, 'copy');
+  const secondsOf = async (program, args) => {
+    const { processorSeconds } = await runCommand([...args, '--data', copy], program);
+    rmSync(copy, { recursive: true });
+    return processorSeconds;
+  };
+  const follow = ['follow', '--from', upstream.ready.url, '--until', upstream.ready.ledger_version];
+  const generate = ['sample', '--transactions', String(TRANSACTIONS)];
+  try {
+    return [
+      await compare(
+        'follow',
+        's',
+        programs.map((p) => () => secondsOf(p, follow)),
+        rounds,
+        log,
+      ),
+      await compare(
+        'generate',
+        's',
+        programs.map((p) => () => secondsOf(p, generate)),
+        rounds,
+        log,
+      ),
+    ];
+  } finally {
+    await upstream.stop();
+  }
+}
+
+async function compareStart(data, programs, { rounds, log }) {
+  const start = (program) => async () => {
+    const node = await serve(program, data);
+    try {
+      await (await fetch(node.ready.url)).arrayBuffer();
+      return cpuMsOfAll(withChildren(node.pid));
+    } finally {
+      await node.stop();
+    }
+  };
+  return [await compare('start', 'ms', programs.map(start), Math.max(rounds, MIN_STARTS), log)];
+}
+
+/** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
+export async function run(options) {
+  const other = process.env.DAYBOOK_BENCH_OTHER;
+  if (other === undefined) {
+    options.log('left out: set DAYBOOK_BENCH_OTHER to the folder of another build');
+    return { rows: [] };
+  }
+  const data = await sampleLedger();
+  const programs = [PROGRAM, join(other, 'bin/daybook')];
+  const rows = [
+    ...(await compareHttp(data, programs, options)),
+    ...(await compareIngest(data, programs, options)),
+    ...(await compareStart(data, programs, options)),
+  ];
+  return { rows };
+}
