@@ -14,11 +14,14 @@ import * as postgres from './postgres.mjs';
 import * as start from './start.mjs';
 import * as store from './store.mjs';
 import * as versus from './versus.mjs';
+import * as waiting from './waiting.mjs';
 import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
   ...[codec, encode, store, start, http, workers],
+  ...[codec, waiting, encode, store, start, http, workers],
+  ...[overload, ingest, growth, postgres, memory],
   ...[overload, ingest, versus, growth, postgres, memory],
 ];
 
