@@ -125,7 +125,7 @@ describePage('page: encode', ({ node, open }) => {
       MESSAGE.slice(0, 300),
     );
     await page.goto(`${node().origin}/#/encode?hex=0xzz`);
-    await page.getByRole('alert').getByText('"z" is no hex digit').waitFor();
+    await page.getByRole('alert').getByText("Invalid character 'z'").waitFor();
   });
 
   it.each([

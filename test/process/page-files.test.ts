@@ -2,9 +2,11 @@
  * The page's files over HTTP: exactly those of the build, with their types, tags and policies.
  * Needs `npm run build`.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,6 +52,15 @@ describe('the page over HTTP', () => {
     }
   });
 
+  it('reads bytes and JSON without anything of Node', () => {
+    const script = fileURLToPath(new URL('page-without-node.mjs', import.meta.url));
+    const said = execFileSync(process.execPath, [script], { encoding: 'utf8' });
+    const { found, json } = JSON.parse(said) as { found: boolean[]; json: string };
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.every(Boolean)).toBe(true);
+    expect(json).toBe('{"é":[1e400,"😀"]}');
+  });
+
   it('preloads every module', async () => {
     const { body } = await app.inject('/');
     const modules = files.filter(({ path }) => /^\/page\/(?!swagger|spec\.js).*\.js$/.test(path));
@@ -68,7 +79,7 @@ describe('the page over HTTP', () => {
   });
 
   it('answers 304 to its own tag and the bytes to another, per coding', async () => {
-    const url = '/page/main.js';
+    const url = '/page/web/src/main.js';
     const plain = await app.inject(url);
     const gzip = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
     const brotli = await app.inject({ url, headers: { 'accept-encoding': 'br' } });
@@ -87,7 +98,7 @@ describe('the page over HTTP', () => {
   });
 
   it('answers HEAD without a body and refuses other methods', async () => {
-    for (const path of [...DOCUMENTS, '/page/main.js']) {
+    for (const path of [...DOCUMENTS, '/page/web/src/main.js']) {
       const head = await app.inject({ method: 'HEAD', url: path });
       expect([head.statusCode, head.body]).toEqual([200, '']);
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
@@ -103,11 +114,11 @@ describe('the page over HTTP', () => {
     '/page/swagger-ui/../../package.json',
     '/page/swagger-ui/package.json',
     '/page//etc/passwd',
-    '/page/main.js/',
+    '/page/web/src/main.js/',
     '/page/',
-    '/page/main.ts',
+    '/page/web/src/main.ts',
     '/page/index.html',
-    '/page/main.js%00.css',
+    '/page/web/src/main.js%00.css',
   ])('knows no %s', async (url) => {
     expect((await app.inject({ method: 'GET', url })).statusCode).toBe(404);
   });

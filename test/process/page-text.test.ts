@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { JSON_MAX_DEPTH, JsonNumber, JsonSyntaxError } from '../../src/move/json/json-text.ts';
 import { type ApiRequest, pathSegment, withQuery } from '../../web/src/api-request.ts';
 import { curlCommand, shellWord } from '../../web/src/curl.ts';
 import {
@@ -20,13 +21,7 @@ import {
   substituteTypes,
   writeForm,
 } from '../../web/src/encode-request.ts';
-import {
-  formatJson,
-  JsonNumber,
-  JsonSyntaxError,
-  MAX_NESTING_LEVELS,
-  parseJson,
-} from '../../web/src/exact-json.ts';
+import { formatJson, parseJson } from '../../web/src/json-fields.ts';
 import { balanceRequest } from '../../web/src/ledger-requests.ts';
 import { agoText, groupDigits, readU64, sizeText, timeText } from '../../web/src/number-text.ts';
 import { parseRoute, routeHash, searchRoute } from '../../web/src/route.ts';
@@ -77,9 +72,9 @@ describe('exact JSON', () => {
   });
 
   it.each([
-    [MAX_NESTING_LEVELS - 1, true],
-    [MAX_NESTING_LEVELS, true],
-    [MAX_NESTING_LEVELS + 1, false],
+    [JSON_MAX_DEPTH - 1, true],
+    [JSON_MAX_DEPTH, true],
+    [JSON_MAX_DEPTH + 1, false],
   ])('reads %i nested levels: %s', (levels, accepted) => {
     const text = '['.repeat(levels) + ']'.repeat(levels);
     if (accepted) expect(formatJson(parseJson(text))).toBe(text);

@@ -1,6 +1,8 @@
 /** Requests to the node that serves this page, and its refusals as errors (docs/spec/http.md §3, §4). */
+
+import { JsonSyntaxError } from '../../src/move/json/json-text.ts';
 import type { ApiRequest } from './api-request.ts';
-import { JsonSyntaxError, parseJson, textField } from './exact-json.ts';
+import { parseJson, textField } from './json-fields.ts';
 
 /** A successful answer. */
 export interface ApiAnswer {

@@ -1,21 +1,21 @@
 /** A signing message: its hex, its labelled parts, and what the node says it means. */
+import { formatHex } from '../../src/move/bcs/hex.ts';
 import { ApiFailure, send } from './api-client.ts';
-import { toHex } from './byte-cursor.ts';
 import { copyButton } from './copy-button.ts';
 import { decodedView } from './decoded-view.ts';
 import { button, element } from './dom.ts';
-import { parseJson } from './exact-json.ts';
 import { failurePanel } from './failure-panel.ts';
+import { parseJson } from './json-fields.ts';
 import { decodeRequest } from './ledger-requests.ts';
 import { counted } from './number-text.ts';
 import { RequestPanel } from './request-panel.ts';
-import { divideSigningMessage, type MessagePart } from './signing-message.ts';
+import { divideSigningMessage, hexDigits, type MessagePart } from './signing-message.ts';
 
 /** Shows the message and asks the node for its meaning, until `signal` aborts. */
 export function bytesPanel(message: Uint8Array, signal: AbortSignal): HTMLElement {
   const { parts, problem } = divideSigningMessage(message);
   const runs = parts.map(({ start, end }) =>
-    element('span', { class: 'run' }, toHex(message.subarray(start, end))),
+    element('span', { class: 'run' }, hexDigits(message.subarray(start, end))),
   );
   const hex = element('code', {}, ...runs);
   const rows = parts.map((part, at) => partRow(part, message, runs[at]!));
@@ -32,7 +32,7 @@ export function bytesPanel(message: Uint8Array, signal: AbortSignal): HTMLElemen
         'div',
         { class: 'section-head' },
         element('h2', {}, `Bytes to sign, ${counted(message.length, 'byte')}`),
-        copyButton('Copy hex', hex, () => `0x${toHex(message)}`),
+        copyButton('Copy hex', hex, () => formatHex(message)),
       ),
       element('pre', { class: 'hex', tabindex: 0, 'aria-label': 'Signing message in hex' }, hex),
       problem === undefined ? undefined : unreadNote(problem),
@@ -71,7 +71,7 @@ function partRow(part: MessagePart, message: Uint8Array, run: HTMLElement): HTML
     element(
       'td',
       { role: 'cell' },
-      element('code', {}, toHex(message.subarray(part.start, part.end))),
+      element('code', {}, hexDigits(message.subarray(part.start, part.end))),
     ),
     element('td', { role: 'cell' }, part.meaning),
   );
@@ -92,7 +92,7 @@ function meaningSection(message: Uint8Array, signal: AbortSignal): HTMLElement {
     content,
     panel.node,
   );
-  showMeaning(`0x${toHex(message)}`, content, panel, signal).catch((error: unknown) => {
+  showMeaning(formatHex(message), content, panel, signal).catch((error: unknown) => {
     if (signal.aborted) return;
     if (error instanceof ApiFailure) panel.showFailure(error);
     content.replaceChildren(

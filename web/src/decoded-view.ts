@@ -2,15 +2,17 @@
  * What the node says of a signing message: the request, with notes on what it does
  * (src/ledger/decode).
  */
+
+import type { JsonValue } from '../../src/move/json/json-text.ts';
 import { described, element } from './dom.ts';
-import { field, formatJson, isList, type Json, listField, textField } from './exact-json.ts';
+import { field, formatJson, isList, listField, textField } from './json-fields.ts';
 import { groupDigits } from './number-text.ts';
 
 /** Where this node puts what is no part of the request. */
 const NOTES_FIELD = 'daybook_notes';
 
 /** Warnings first, then the facts, the arguments with their types, and the request as JSON. */
-export function decodedView(decoded: Json): HTMLElement {
+export function decodedView(decoded: JsonValue): HTMLElement {
   const notes = field(decoded, NOTES_FIELD);
   const attributes = { class: 'json', tabindex: 0, 'aria-label': 'Decoded request' };
   return element(
@@ -23,12 +25,12 @@ export function decodedView(decoded: Json): HTMLElement {
   );
 }
 
-function withoutNotes(decoded: Json): Json {
+function withoutNotes(decoded: JsonValue): JsonValue {
   if (!(decoded instanceof Map)) return decoded;
   return new Map([...decoded].filter(([name]) => name !== NOTES_FIELD));
 }
 
-function warningNode(warning: Json): HTMLElement {
+function warningNode(warning: JsonValue): HTMLElement {
   return element(
     'p',
     { class: 'note warning' },
@@ -40,7 +42,7 @@ function warningNode(warning: Json): HTMLElement {
   );
 }
 
-function factsNode(notes: Json): HTMLElement {
+function factsNode(notes: JsonValue): HTMLElement {
   const fee = textField(notes, 'max_fee_octas');
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Signed by', textField(notes, 'signing_scheme')?.replaceAll('_', ' ')],
@@ -56,7 +58,7 @@ function factsNode(notes: Json): HTMLElement {
   return element('dl', { class: 'facts' }, ...rows);
 }
 
-function yesOrNo(value: Json | undefined): string | undefined {
+function yesOrNo(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'boolean') return undefined;
   return value ? 'yes' : 'no';
 }
@@ -65,7 +67,7 @@ function yesOrNo(value: Json | undefined): string | undefined {
  * The call's arguments beside the types of their parameters; nothing where the node does not know
  * them.
  */
-function argumentsNode(decoded: Json, notes: Json | undefined): HTMLElement | undefined {
+function argumentsNode(decoded: JsonValue, notes: JsonValue | undefined): HTMLElement | undefined {
   const types = field(notes, 'parameter_types');
   const payload = field(decoded, 'payload');
   const called = field(payload, 'transaction_payload') ?? payload;

@@ -1,4 +1,6 @@
 /** The editor of a request: a form for entry functions beside the JSON that is sent. */
+
+import { JsonSyntaxError, type JsonValue } from '../../src/move/json/json-text.ts';
 import { ApiFailure, send } from './api-client.ts';
 import { element, freshId } from './dom.ts';
 import {
@@ -16,8 +18,8 @@ import {
   type TextFieldName,
   writeForm,
 } from './encode-request.ts';
-import { formatJson, type Json, JsonSyntaxError, parseJson } from './exact-json.ts';
 import { type TextField, textArea, textInput } from './form-fields.ts';
+import { formatJson, parseJson } from './json-fields.ts';
 import { moduleRequest } from './ledger-requests.ts';
 import { type AbiFunction, argumentTypes, readModuleAnswer } from './move-abi.ts';
 
@@ -129,7 +131,7 @@ export class EncodeEditor {
     );
   }
 
-  #parsed(): Json | JsonSyntaxError {
+  #parsed(): JsonValue | JsonSyntaxError {
     try {
       return parseJson(this.text);
     } catch (error) {
@@ -191,7 +193,7 @@ export class EncodeEditor {
     return argumentTypes(this.#declared.function).map((type) => substituteTypes(type, given));
   }
 
-  #showArguments(values: readonly Json[] = this.#form().arguments): void {
+  #showArguments(values: readonly JsonValue[] = this.#form().arguments): void {
     const types = this.#argumentTypes();
     const fields = values.map((value, at) => {
       const type = types[at];

@@ -4,16 +4,12 @@
  * else as it is.
  */
 import {
-  field,
-  formatJson,
-  type Json,
   JsonNumber,
   type JsonObject,
   JsonSyntaxError,
-  listField,
-  parseJson,
-  textField,
-} from './exact-json.ts';
+  type JsonValue,
+} from '../../src/move/json/json-text.ts';
+import { field, formatJson, listField, parseJson, textField } from './json-fields.ts';
 import { type AbiFunction, argumentTypes } from './move-abi.ts';
 
 const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
@@ -122,11 +118,11 @@ export interface EncodeForm {
   readonly secondarySigners: readonly string[];
   readonly function: string;
   readonly typeArguments: readonly string[];
-  readonly arguments: readonly Json[];
+  readonly arguments: readonly JsonValue[];
 }
 
 /** Reads the form's fields from a request; undefined when it holds what the form cannot show. */
-export function readForm(request: Json): EncodeForm | undefined {
+export function readForm(request: JsonValue): EncodeForm | undefined {
   const payload = field(request, 'payload');
   if (textField(payload, 'type') !== 'entry_function_payload') return undefined;
   const texts = TEXT_FIELDS.map((name) => [name, textField(request, name) ?? ''] as const);
@@ -139,14 +135,14 @@ export function readForm(request: Json): EncodeForm | undefined {
   };
 }
 
-function onlyTexts(items: readonly Json[]): string[] {
+function onlyTexts(items: readonly JsonValue[]): string[] {
   return items.filter((item) => typeof item === 'string');
 }
 
 /**
  * `request` with the form's fields written into it; optional fields that are empty are taken out.
  */
-export function writeForm(request: Json, form: EncodeForm): Json {
+export function writeForm(request: JsonValue, form: EncodeForm): JsonValue {
   const changed = new Map(request instanceof Map ? (request as JsonObject) : []);
   for (const [name, text] of form.texts) {
     if (name === 'replay_protection_nonce' && text === '') changed.delete(name);
@@ -188,13 +184,13 @@ const NUMBER_TYPE = /^[ui](?:8|16|32)$/;
 /**
  * How an argument is typed into a field: strings without quotes where the type takes nothing else.
  */
-export function argumentText(value: Json, type: string | undefined): string {
+export function argumentText(value: JsonValue, type: string | undefined): string {
   const bare = typeof value === 'string' && type !== undefined && STRING_TYPE.test(type);
   return bare ? value : formatJson(value);
 }
 
 /** The JSON of what was typed. What the type does not take is left for the node to refuse. */
-export function argumentValue(text: string, type: string | undefined): Json {
+export function argumentValue(text: string, type: string | undefined): JsonValue {
   if (type !== undefined && STRING_TYPE.test(type)) return text;
   const trimmed = text.trim();
   if (type !== undefined && NUMBER_TYPE.test(type) && /^-?\d+$/.test(trimmed)) {
@@ -209,7 +205,7 @@ export function argumentValue(text: string, type: string | undefined): Json {
 }
 
 /** A value that the type takes, to be replaced. */
-export function placeholderValue(type: string): Json {
+export function placeholderValue(type: string): JsonValue {
   if (type === 'bool') return false;
   if (NUMBER_TYPE.test(type)) return new JsonNumber('1');
   if (/^[ui]\d+$/.test(type)) return '1';

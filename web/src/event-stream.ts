@@ -1,6 +1,8 @@
 /** Event records and pages of a stream (docs/spec/http.md §7). */
+
+import type { JsonValue } from '../../src/move/json/json-text.ts';
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
-import { field, isList, type Json, parseJson, textField } from './exact-json.ts';
+import { field, isList, parseJson, textField } from './json-fields.ts';
 import { eventsRequest } from './ledger-requests.ts';
 import { readU64 } from './number-text.ts';
 
@@ -15,7 +17,7 @@ export interface EventRecord {
   readonly sequenceNumber: bigint;
   readonly version: bigint;
   readonly type: string;
-  readonly data: Json;
+  readonly data: JsonValue;
 }
 
 /** A stream: an account and a creation number, as the reader typed them. */

@@ -1,8 +1,7 @@
 /** What went wrong, in the node's own words. */
+import { MoveError } from '../../src/move/errors.ts';
 import { ApiFailure } from './api-client.ts';
-import { BytesError } from './byte-cursor.ts';
 import { described, element } from './dom.ts';
-import { JsonSyntaxError } from './exact-json.ts';
 
 interface FailureFacts {
   readonly message: string;
@@ -15,7 +14,7 @@ function factsOf(error: unknown): FailureFacts {
     const { message, code, status } = error;
     return status === 0 ? { message, code } : { message, code, status };
   }
-  if (error instanceof JsonSyntaxError || error instanceof BytesError) {
+  if (error instanceof MoveError) {
     return { message: error.message, code: error.code };
   }
   return { message: error instanceof Error ? error.message : String(error), code: 'page_error' };

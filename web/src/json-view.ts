@@ -1,8 +1,10 @@
 /**
  * JSON values as nodes to read: names, exact numbers, and addresses and types that lead somewhere.
  */
+
+import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json/json-text.ts';
 import { element } from './dom.ts';
-import { formatJson, isList, type Json, JsonNumber, type JsonObject } from './exact-json.ts';
+import { formatJson, isList } from './json-fields.ts';
 import { typeNodes } from './type-nodes.ts';
 
 /** Values with more characters than this are shown as plain text. */
@@ -11,7 +13,7 @@ const MAX_LAID_OUT_CHARACTERS = 20_000;
 const MAX_LINE_CHARACTERS = 72;
 
 /** The fields of an object as a description list; anything else as JSON text. */
-export function jsonView(value: Json): HTMLElement {
+export function jsonView(value: JsonValue): HTMLElement {
   const text = formatJson(value, 2);
   if (!(value instanceof Map) || text.length > MAX_LAID_OUT_CHARACTERS) {
     return element('pre', { class: 'json' }, text);
@@ -22,7 +24,7 @@ export function jsonView(value: Json): HTMLElement {
   return element('dl', { class: 'data' }, ...rows);
 }
 
-function fieldNodes(value: Json): (Node | string)[] {
+function fieldNodes(value: JsonValue): (Node | string)[] {
   if (value instanceof JsonNumber) return [value.text];
   if (typeof value === 'string') {
     return value.includes('::') ? typeNodes(value) : [value === '' ? '""' : value];

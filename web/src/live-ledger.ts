@@ -2,8 +2,10 @@
  * The ledger's state, asked for again and again while the page can be seen (GET /v1, docs/spec/http.md
  * §1.3). Nothing is asked while the page is hidden; after a failure the waits grow.
  */
+
+import { JsonNumber, type JsonValue } from '../../src/move/json/json-text.ts';
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
-import { field, type Json, JsonNumber, parseJson, textField } from './exact-json.ts';
+import { field, parseJson, textField } from './json-fields.ts';
 import { LEDGER_STATE_REQUEST } from './ledger-requests.ts';
 
 /** Pause between an answer and the next question. */
@@ -160,7 +162,7 @@ function readLedgerInfo(answer: ApiAnswer): LedgerInfo {
   }
 }
 
-function u64Field(json: Json, name: string): bigint {
+function u64Field(json: JsonValue, name: string): bigint {
   const text = textField(json, name);
   if (text === undefined) throw new RangeError(`${name} is no string`);
   return BigInt(text);

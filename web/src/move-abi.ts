@@ -1,5 +1,6 @@
 /** A module's ABI as the node answers it (docs/spec/http.md §8.2), read into plain shapes. */
-import { field, isList, type Json, listField, textField } from './exact-json.ts';
+import type { JsonValue } from '../../src/move/json/json-text.ts';
+import { field, isList, listField, textField } from './json-fields.ts';
 
 /** A type parameter: the abilities it must have. */
 export type Constraints = readonly string[];
@@ -44,7 +45,7 @@ export interface ModuleAbi {
 }
 
 /** Reads the answer of the module operation; `abi` is undefined when the node says `null`. */
-export function readModuleAnswer(answer: Json): {
+export function readModuleAnswer(answer: JsonValue): {
   readonly bytecode: string;
   readonly abi: ModuleAbi | undefined;
 } {
@@ -55,7 +56,7 @@ export function readModuleAnswer(answer: Json): {
   };
 }
 
-function readAbi(abi: Json): ModuleAbi {
+function readAbi(abi: JsonValue): ModuleAbi {
   return {
     address: textField(abi, 'address') ?? '',
     name: textField(abi, 'name') ?? '',
@@ -65,7 +66,7 @@ function readAbi(abi: Json): ModuleAbi {
   };
 }
 
-function readFunction(json: Json): AbiFunction {
+function readFunction(json: JsonValue): AbiFunction {
   return {
     name: textField(json, 'name') ?? '',
     visibility: textField(json, 'visibility') ?? '',
@@ -77,7 +78,7 @@ function readFunction(json: Json): AbiFunction {
   };
 }
 
-function readStruct(json: Json): AbiStruct {
+function readStruct(json: JsonValue): AbiStruct {
   return {
     name: textField(json, 'name') ?? '',
     isNative: field(json, 'is_native') === true,
@@ -93,17 +94,17 @@ function readStruct(json: Json): AbiStruct {
   };
 }
 
-function readField(json: Json): AbiField {
+function readField(json: JsonValue): AbiField {
   return { name: textField(json, 'name') ?? '', type: textField(json, 'type') ?? '' };
 }
 
-function readTypeParameters(json: Json): Constraints[] {
+function readTypeParameters(json: JsonValue): Constraints[] {
   return listField(json, 'generic_type_params').map((parameter) =>
     texts(field(parameter, 'constraints')),
   );
 }
 
-function texts(json: Json | undefined): string[] {
+function texts(json: JsonValue | undefined): string[] {
   return isList(json) ? json.filter((item) => typeof item === 'string') : [];
 }
 

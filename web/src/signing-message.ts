@@ -3,9 +3,31 @@
  * say how they are divided; what an entry function's arguments mean needs the module, which the
  * node's decoding adds.
  */
-import { ByteCursor, BytesError, toHex } from './byte-cursor.ts';
+import { BcsError, BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
+import {
+  readTransactionArgument,
+  type TransactionArgument,
+} from '../../src/move/transactions/transaction-argument.ts';
+import { formatAddress, HexTextError } from '../../src/move/types/address.ts';
+import { formatTypeTag, readTypeTag } from '../../src/move/types/type-tag.ts';
 import { groupDigits, timeText } from './number-text.ts';
-import { readCount, readTypeTagText } from './type-tag-text.ts';
+
+/** Longest hex text read, in digits: 8 MiB of bytes, the largest request the node takes. */
+const MAX_HEX_DIGITS = 2 * 8 * 1024 * 1024;
+
+/** Reads hex with or without `0x`; blanks between digits are ignored. @throws HexTextError */
+export function readHexText(text: string): Uint8Array {
+  const digits = text.replaceAll(/\s+/g, '');
+  if (digits.length > MAX_HEX_DIGITS)
+    throw new HexTextError('hex_bad_length', 'too many hex digits');
+  return parseHex(digits);
+}
+
+/** Lower-case hex without `0x`. */
+export function hexDigits(bytes: Uint8Array): string {
+  return formatHex(bytes).slice(2);
+}
 
 /**
  * A run of bytes: `start` inclusive, `end` exclusive. The parts of a message tile it without gaps.
@@ -36,7 +58,7 @@ const ORDERLESS_SEQUENCE_NUMBER = 2n ** 64n - 1n;
 
 /** Divides a signing message. Never throws for bad bytes: what cannot be read is the last part. */
 export function divideSigningMessage(bytes: Uint8Array): DividedMessage {
-  const prefix = toHex(bytes.subarray(0, PREFIX_BYTES));
+  const prefix = hexDigits(bytes.subarray(0, PREFIX_BYTES));
   if (prefix === SINGLE_SIGNER_PREFIX) return new MessageDivider(bytes).divide(false);
   if (prefix === MULTI_AGENT_PREFIX) return new MessageDivider(bytes).divide(true);
   // Another signing domain: only the form that the bytes fit to the last one can be meant.
@@ -47,25 +69,23 @@ export function divideSigningMessage(bytes: Uint8Array): DividedMessage {
 }
 
 class MessageDivider {
-  readonly #cursor: ByteCursor;
+  readonly #reader: BcsReader;
   readonly #parts: MessagePart[] = [];
 
   constructor(bytes: Uint8Array) {
-    this.#cursor = new ByteCursor(bytes);
+    this.#reader = new BcsReader(bytes);
   }
 
   divide(multiAgent: boolean): DividedMessage {
     const parts = this.#parts;
     try {
       this.#message(multiAgent);
-      if (this.#cursor.remaining > 0) {
-        throw new BytesError(`${this.#cursor.remaining} bytes too many`, this.#cursor.offset);
-      }
+      this.#reader.finish();
       return { parts };
     } catch (error) {
-      if (!(error instanceof BytesError)) throw error;
+      if (!(error instanceof BcsError)) throw error;
       const start = parts.at(-1)?.end ?? 0;
-      const end = this.#cursor.bytes.length;
+      const end = this.#reader.buffer.length;
       if (start < end) parts.push({ label: 'Not read', start, end, meaning: error.message });
       return { parts, problem: error.message };
     }
@@ -73,64 +93,57 @@ class MessageDivider {
 
   /** Notes what `read` consumes as one part; `say` puts the value in words. */
   #part<Value>(label: string, read: () => Value, say: (value: Value) => string): Value {
-    const start = this.#cursor.offset;
+    const start = this.#reader.offset;
     const value = read();
-    this.#parts.push({ label, start, end: this.#cursor.offset, meaning: say(value) });
+    this.#parts.push({ label, start, end: this.#reader.offset, meaning: say(value) });
     return value;
   }
 
   #message(multiAgent: boolean): void {
-    const cursor = this.#cursor;
-    this.#part('Prefix', () => cursor.take(PREFIX_BYTES), prefixMeaning);
+    const reader = this.#reader;
+    this.#part('Prefix', () => reader.fixed(PREFIX_BYTES), prefixMeaning);
     const forms = ['multi-agent', 'multi-agent with fee payer'];
     const form = multiAgent ? this.#variant('Transaction with data', forms) : undefined;
-    this.#part('Sender', () => cursor.address(), String);
-    this.#part('Sequence number', () => cursor.unsigned(8), sequenceNumberMeaning);
+    this.#part('Sender', () => reader.address(), formatAddress);
+    this.#part('Sequence number', () => reader.u64(), sequenceNumberMeaning);
     this.#payload();
-    this.#part('Maximum gas amount', () => cursor.unsigned(8), groupDigits);
-    this.#part('Gas unit price', () => cursor.unsigned(8), groupDigits);
+    this.#part('Maximum gas amount', () => reader.u64(), groupDigits);
+    this.#part('Gas unit price', () => reader.u64(), groupDigits);
     this.#part(
       'Expiration',
-      () => cursor.unsigned(8),
+      () => reader.u64(),
       (secs) => `${secs} s: ${timeText(secs * 1_000_000n)}`,
     );
-    this.#part('Chain id', () => cursor.u8(), String);
+    this.#part('Chain id', () => reader.u8(), String);
     if (multiAgent) {
       const count = this.#count('Secondary signers');
       for (let at = 1; at <= count; at += 1) {
-        this.#part(`Secondary signer ${at}`, () => cursor.address(), String);
+        this.#part(`Secondary signer ${at}`, () => reader.address(), formatAddress);
       }
     }
-    if (form === 1) this.#part('Fee payer', () => cursor.address(), String);
+    if (form === 1) this.#part('Fee payer', () => reader.address(), formatAddress);
   }
 
   #variant(label: string, names: readonly string[]): number {
-    const cursor = this.#cursor;
-    const read = (): number => {
-      const at = cursor.offset;
-      const variant = cursor.uleb128();
-      if (names[variant] === undefined) {
-        throw new BytesError(`${label} variant ${variant} is unknown`, at);
-      }
-      return variant;
-    };
+    const reader = this.#reader;
+    const read = () => reader.variant(names.length, label);
     return this.#part(label, read, (variant) => `${variant}: ${names[variant]}`);
   }
 
   #count(label: string): number {
-    return this.#part(label, () => readCount(this.#cursor), String);
+    return this.#part(label, () => this.#reader.length(), String);
   }
 
   #present(label: string): boolean {
     return this.#part(
       label,
-      () => this.#cursor.bool(),
+      () => this.#reader.bool(),
       (given) => (given ? 'given' : 'none'),
     );
   }
 
   #payload(): void {
-    const cursor = this.#cursor;
+    const reader = this.#reader;
     const names = ['script', 'module bundle', 'entry function', 'multisig', 'payload', 'encrypted'];
     const variant = this.#variant('Payload', names);
     if (variant === 0) this.#script();
@@ -138,11 +151,11 @@ class MessageDivider {
     else if (variant === 3) this.#multisig();
     else if (variant === 4) this.#payloadV1();
     else
-      throw new BytesError(`a payload of kind ${names[variant]} is not taken apart`, cursor.offset);
+      throw reader.error('bad_variant', `a payload of kind ${names[variant]} is not taken apart`);
   }
 
   #multisig(): void {
-    this.#part('Multisig account', () => this.#cursor.address(), String);
+    this.#part('Multisig account', () => this.#reader.address(), formatAddress);
     if (!this.#present('Inner payload, if any')) return;
     const variant = this.#variant('Inner payload kind', ['entry function', 'script']);
     if (variant === 0) this.#entryFunction();
@@ -150,7 +163,7 @@ class MessageDivider {
   }
 
   #payloadV1(): void {
-    const cursor = this.#cursor;
+    const reader = this.#reader;
     this.#variant('Payload version', ['V1']);
     const executables = ['script', 'entry function', 'empty'];
     const executable = this.#variant('Executable', executables);
@@ -158,46 +171,46 @@ class MessageDivider {
     else if (executable === 1) this.#entryFunction();
     this.#variant('Extra configuration', ['V1']);
     if (this.#present('Multisig account, if any')) {
-      this.#part('Multisig account', () => cursor.address(), String);
+      this.#part('Multisig account', () => reader.address(), formatAddress);
     }
     if (this.#present('Nonce, if any')) {
-      this.#part('Replay protection nonce', () => cursor.unsigned(8), String);
+      this.#part('Replay protection nonce', () => reader.u64(), String);
     }
   }
 
   #entryFunction(): void {
-    const cursor = this.#cursor;
-    this.#part('Module address', () => cursor.address(), String);
-    this.#part('Module name', () => cursor.text(), String);
-    this.#part('Function name', () => cursor.text(), String);
+    const reader = this.#reader;
+    this.#part('Module address', () => reader.address(), formatAddress);
+    this.#part('Module name', () => reader.string(), String);
+    this.#part('Function name', () => reader.string(), String);
     this.#typeArguments();
     const count = this.#count('Arguments');
     for (let at = 1; at <= count; at += 1) {
-      this.#part(`Argument ${at}`, () => cursor.lengthPrefixed(), argumentMeaning);
+      this.#part(`Argument ${at}`, () => reader.bytes(), argumentMeaning);
     }
   }
 
   #script(): void {
-    const cursor = this.#cursor;
+    const reader = this.#reader;
     const code = (bytes: Uint8Array): string => `${groupDigits(bytes.length)} bytes of bytecode`;
-    this.#part('Script code', () => cursor.lengthPrefixed(), code);
+    this.#part('Script code', () => reader.bytes(), code);
     this.#typeArguments();
     const count = this.#count('Arguments');
     for (let at = 1; at <= count; at += 1) {
-      this.#part(`Argument ${at}`, () => readScriptArgument(cursor), String);
+      this.#part(`Argument ${at}`, () => readTransactionArgument(reader), scriptArgumentText);
     }
   }
 
   #typeArguments(): void {
     const count = this.#count('Type arguments');
     for (let at = 1; at <= count; at += 1) {
-      this.#part(`Type argument ${at}`, () => readTypeTagText(this.#cursor), String);
+      this.#part(`Type argument ${at}`, () => readTypeTag(this.#reader), formatTypeTag);
     }
   }
 }
 
 function prefixMeaning(prefix: Uint8Array): string {
-  const hex = toHex(prefix);
+  const hex = hexDigits(prefix);
   if (hex === SINGLE_SIGNER_PREFIX) return 'hash of the domain: a transaction with one signer';
   if (hex === MULTI_AGENT_PREFIX) return 'hash of the domain: a transaction with several signers';
   return 'hash of a signing domain that this page does not know';
@@ -209,43 +222,28 @@ function sequenceNumberMeaning(value: bigint): string {
     : groupDigits(value);
 }
 
+/** Unsigned integers by their size in bytes. */
+const INTEGER_OF_SIZE = new Map<number, 'u8' | 'u16' | 'u32' | 'u64' | 'u128'>([
+  [1, 'u8'],
+  [2, 'u16'],
+  [4, 'u32'],
+  [8, 'u64'],
+  [16, 'u128'],
+]);
+
 /**
  * Arguments of entry functions are bytes; their size suggests a type, but only the module knows.
  */
 function argumentMeaning(bytes: Uint8Array): string {
-  const cursor = new ByteCursor(bytes);
+  const reader = new BcsReader(bytes);
   const size = bytes.length === 1 ? '1 byte' : `${groupDigits(bytes.length)} bytes`;
-  if (bytes.length === 32) return `${size}; as an address ${cursor.address()}`;
-  if (bytes.length === 8) return `${size}; as u64 ${groupDigits(cursor.unsigned(8))}`;
-  if ([1, 2, 4, 16].includes(bytes.length)) {
-    return `${size}; as u${8 * bytes.length} ${groupDigits(cursor.unsigned(bytes.length))}`;
-  }
-  return size;
+  if (bytes.length === 32) return `${size}; as an address ${formatAddress(reader.address())}`;
+  const integer = INTEGER_OF_SIZE.get(bytes.length);
+  return integer === undefined ? size : `${size}; as ${integer} ${groupDigits(reader[integer]())}`;
 }
 
-const SCRIPT_ARGUMENTS: readonly (readonly [string, (cursor: ByteCursor) => unknown])[] = [
-  ['u8', (cursor) => cursor.unsigned(1)],
-  ['u64', (cursor) => cursor.unsigned(8)],
-  ['u128', (cursor) => cursor.unsigned(16)],
-  ['address', (cursor) => cursor.address()],
-  ['vector<u8>', (cursor) => `0x${toHex(cursor.lengthPrefixed())}`],
-  ['bool', (cursor) => cursor.bool()],
-  ['u16', (cursor) => cursor.unsigned(2)],
-  ['u32', (cursor) => cursor.unsigned(4)],
-  ['u256', (cursor) => cursor.unsigned(32)],
-  ['serialized', (cursor) => `0x${toHex(cursor.lengthPrefixed())}`],
-  ['i8', (cursor) => cursor.signed(1)],
-  ['i16', (cursor) => cursor.signed(2)],
-  ['i32', (cursor) => cursor.signed(4)],
-  ['i64', (cursor) => cursor.signed(8)],
-  ['i128', (cursor) => cursor.signed(16)],
-  ['i256', (cursor) => cursor.signed(32)],
-];
-
-function readScriptArgument(cursor: ByteCursor): string {
-  const at = cursor.offset;
-  const variant = cursor.uleb128();
-  const kind = SCRIPT_ARGUMENTS[variant];
-  if (kind === undefined) throw new BytesError(`script argument variant ${variant} is unknown`, at);
-  return `${kind[0]} ${kind[1](cursor)}`;
+function scriptArgumentText({ kind, value }: TransactionArgument): string {
+  if (kind === 'address') return `${kind} ${formatAddress(value)}`;
+  if (kind === 'u8Vector') return `vector<u8> ${formatHex(value)}`;
+  return `${kind} ${kind === 'serialized' ? formatHex(value) : value}`;
 }

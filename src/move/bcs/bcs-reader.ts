@@ -2,9 +2,9 @@
  * A strict BCS reader over one bounds-checked cursor: canonical ULEB128, lengths bounded by the bytes that are
  * really there before memory is taken, valid UTF-8, no trailing bytes (docs/spec/ledger.md §0).
  */
-import { isUtf8 } from 'node:buffer';
 import { MoveError } from '../errors.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
+import { byteTools } from './bytes.ts';
 
 export type BcsErrorCode =
   | 'unexpected_end'
@@ -57,9 +57,7 @@ export class BcsReader {
   readonly #end: number;
 
   constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
-    this.buffer = Buffer.isBuffer(bytes)
-      ? bytes
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.buffer = byteTools.asBuffer(bytes);
     this.#offset = start;
     this.#end = end;
   }
@@ -86,25 +84,34 @@ export class BcsReader {
     return at;
   }
 
+  #word(at: number): number {
+    const { buffer } = this;
+    const upper = buffer[at + 2]! | (buffer[at + 3]! << 8);
+    return (buffer[at]! | (buffer[at + 1]! << 8) | (upper << 16)) >>> 0;
+  }
+
   u8(): number {
     return this.buffer[this.#take(1)]!;
   }
 
   u16(): number {
-    return this.buffer.readUInt16LE(this.#take(2));
+    const at = this.#take(2);
+    return this.buffer[at]! | (this.buffer[at + 1]! << 8);
   }
 
   u32(): number {
-    return this.buffer.readUInt32LE(this.#take(4));
+    return this.#word(this.#take(4));
   }
 
   u64(): bigint {
-    return this.buffer.readBigUInt64LE(this.#take(8));
+    const at = this.#take(8);
+    const high = this.#word(at + 4);
+    const low = BigInt(this.#word(at));
+    return high === 0 ? low : (BigInt(high) << 32n) | low;
   }
 
   u128(): bigint {
-    const at = this.#take(16);
-    return this.buffer.readBigUInt64LE(at) | (this.buffer.readBigUInt64LE(at + 8) << 64n);
+    return this.u64() | (this.u64() << 64n);
   }
 
   u256(): bigint {
@@ -210,13 +217,13 @@ export class BcsReader {
       const short = asciiText(this.buffer, at, end);
       if (short !== undefined) return short;
     }
-    const raw = this.buffer.subarray(at, end);
-    return isUtf8(raw) ? raw.toString('utf8') : undefined;
+    const { isUtf8, utf8Text } = byteTools;
+    return isUtf8(this.buffer.subarray(at, end)) ? utf8Text(this.buffer, at, end) : undefined;
   }
 
   address(): Address {
     const at = this.#take(ADDRESS_BYTES);
-    return this.buffer.toString('hex', at, at + ADDRESS_BYTES);
+    return byteTools.hexText(this.buffer, at, at + ADDRESS_BYTES);
   }
 
   option<T>(read: (reader: this) => T): T | undefined {
@@ -248,7 +255,7 @@ export class BcsReader {
       const start = this.#offset;
       const key = readKey(this);
       const keyBytes = this.buffer.subarray(start, this.#offset);
-      if (previous !== undefined && Buffer.compare(previous, keyBytes) >= 0) {
+      if (previous !== undefined && byteTools.compare(previous, keyBytes) >= 0) {
         throw this.error('map_not_sorted', 'map keys are not in strictly increasing order', start);
       }
       previous = keyBytes;

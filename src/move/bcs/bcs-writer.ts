@@ -1,6 +1,7 @@
 /** A BCS writer over one growing buffer; mirror image of bcs-reader.ts (docs/spec/ledger.md §0). */
 import type { Address } from '../types/address.ts';
 import { MAX_SEQUENCE_LENGTH } from './bcs-reader.ts';
+import { byteTools } from './bytes.ts';
 
 const INITIAL_BYTES = 256;
 
@@ -30,7 +31,7 @@ export class BcsWriter {
   #length = 0;
 
   constructor(initialBytes = INITIAL_BYTES) {
-    this.#buffer = Buffer.allocUnsafe(initialBytes);
+    this.#buffer = byteTools.allocate(initialBytes);
   }
 
   /** Bytes written so far. */
@@ -45,7 +46,9 @@ export class BcsWriter {
 
   /** A copy of the bytes written. */
   toBytes(): Buffer {
-    return Buffer.from(this.view());
+    const bytes = byteTools.allocate(this.#length);
+    bytes.set(this.view());
+    return bytes;
   }
 
   /** Forgets what was written, keeps the memory. */
@@ -57,8 +60,8 @@ export class BcsWriter {
     const at = this.#length;
     const needed = at + byteLength;
     if (needed > this.#buffer.length) {
-      const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
-      this.#buffer.copy(grown, 0, 0, at);
+      const grown = byteTools.allocate(Math.max(needed, this.#buffer.length * 2));
+      grown.set(this.#buffer.subarray(0, at));
       this.#buffer = grown;
     }
     this.#length = needed;
@@ -66,20 +69,27 @@ export class BcsWriter {
   }
 
   u8(value: number): this {
+    if (value !== (value & 0xff)) throw new RangeError(`${value} does not fit in u8`);
     const at = this.#reserve(1);
-    this.#buffer.writeUInt8(value, at);
+    this.#buffer[at] = value;
     return this;
   }
 
   u16(value: number): this {
-    const at = this.#reserve(2);
-    this.#buffer.writeUInt16LE(value, at);
-    return this;
+    if (value !== (value & 0xffff)) throw new RangeError(`${value} does not fit in u16`);
+    return this.#bytesOf(value, 2);
   }
 
   u32(value: number): this {
-    const at = this.#reserve(4);
-    this.#buffer.writeUInt32LE(value, at);
+    if (value !== value >>> 0) throw new RangeError(`${value} does not fit in u32`);
+    return this.#bytesOf(value, 4);
+  }
+
+  #bytesOf(value: number, byteLength: 2 | 4): this {
+    const at = this.#reserve(byteLength);
+    for (let index = 0; index < byteLength; index += 1) {
+      this.#buffer[at + index] = value >>> (8 * index);
+    }
     return this;
   }
 
@@ -175,10 +185,10 @@ export class BcsWriter {
   /** Length-prefixed UTF-8. */
   string(text: string): this {
     if (text.length <= MAX_SHORT_TEXT_LENGTH && this.#asciiText(text)) return this;
-    const byteLength = Buffer.byteLength(text, 'utf8');
+    const byteLength = byteTools.utf8Length(text);
     this.length32(byteLength);
     const at = this.#reserve(byteLength);
-    this.#buffer.write(text, at, byteLength, 'utf8');
+    byteTools.writeUtf8(this.#buffer, text, at, byteLength);
     return this;
   }
 

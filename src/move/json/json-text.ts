@@ -5,7 +5,7 @@
  *
  * Not JSON.parse: it gives other texts, turns numbers into doubles and has no limit of depth.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
+import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
 
 /** A JSON number by its text, as it was written. */
@@ -124,7 +124,9 @@ const DIGITS = Array.from('0123456789', (digit) => new JsonNumber(digit));
 const EMPTY_LIST: readonly JsonValue[] = Object.freeze([]);
 const EMPTY_OBJECT: JsonObject = new Map();
 
-const SIMPLE_ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+const SIMPLE_ESCAPES: ReadonlySet<number> = new Set(
+  Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)),
+);
 
 /**
  * Reads over a string with one UTF-16 unit a character, which is much faster than over bytes. Bytes that are not
@@ -136,18 +138,18 @@ class JsonParser {
   readonly #isUtf8: boolean;
   #at = 0;
   #depth = 0;
-  #bytesLeft = JSON_MAX_VALUE_BYTES;
+  #bytesLeft: number;
   /** Items of the lists being read, so that each list is made in its final size. */
   readonly #items: JsonValue[] = [];
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, maxValueBytes: number) {
     this.#bytes = bytes;
-    const buffer = Buffer.isBuffer(bytes)
-      ? bytes
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytesLeft = maxValueBytes;
+    const { asBuffer, isAscii, isUtf8, latin1Text, utf8Text } = byteTools;
     const isPlain = isAscii(bytes);
     this.#isUtf8 = isPlain || isUtf8(bytes);
-    this.#text = isPlain || !this.#isUtf8 ? buffer.toString('latin1') : buffer.toString('utf8');
+    const textOf = isPlain || !this.#isUtf8 ? latin1Text : utf8Text;
+    this.#text = textOf(asBuffer(bytes), 0, bytes.length);
   }
 
   parse(): JsonValue {
@@ -339,7 +341,7 @@ class JsonParser {
       throw this.#error('eof_string', 0);
     }
     this.#at = at + 1;
-    if (!this.#isUtf8 && !isUtf8(this.#bytes.subarray(start, at))) {
+    if (!this.#isUtf8 && !byteTools.isUtf8(this.#bytes.subarray(start, at))) {
       throw this.#error('invalid_unicode', 0);
     }
     // One-character strings are shared by the engine.
@@ -411,7 +413,7 @@ class JsonParser {
 
   #byteOffset(at: number): number {
     if (!this.#isUtf8 || this.#text.length === this.#bytes.length) return at;
-    return Buffer.byteLength(this.#text.slice(0, at), 'utf8');
+    return byteTools.utf8Length(this.#text.slice(0, at));
   }
 }
 
@@ -424,6 +426,6 @@ function isDigit(code: number): boolean {
  * body alive, so whoever keeps a value for long copies it.
  * @throws JsonSyntaxError
  */
-export function parseJson(bytes: Uint8Array): JsonValue {
-  return new JsonParser(bytes).parse();
+export function parseJson(bytes: Uint8Array, maxValueBytes = JSON_MAX_VALUE_BYTES): JsonValue {
+  return new JsonParser(bytes, maxValueBytes).parse();
 }

@@ -2,6 +2,7 @@
  * Account addresses: 32 bytes, held in memory as 64 lower-case hex digits without prefix, so that they are
  * immutable, comparable with `===` and usable as map keys. Rules: docs/spec/move.md §3.4, docs/spec/http.md §5.2.
  */
+import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
 
 /** An address as 64 lower-case hex digits without prefix. */
@@ -46,7 +47,7 @@ export function parseAddress(text: string): Address {
 }
 
 function addressTextError(digits: string): HexTextError {
-  const bytes = Buffer.from(digits, 'utf8');
+  const bytes = byteTools.utf8Bytes(digits);
   if (bytes.length === 0) {
     return new HexTextError(
       'hex_too_short',
@@ -111,10 +112,10 @@ export function formatAddress(address: Address): string {
 
 /** The address made of 32 bytes at `offset`. */
 export function addressFromBytes(bytes: Uint8Array, offset = 0): Address {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + offset, ADDRESS_BYTES).toString('hex');
+  return byteTools.hexText(byteTools.asBuffer(bytes), offset, offset + ADDRESS_BYTES);
 }
 
 /** The 32 bytes of an address, in a buffer of their own. */
 export function addressBytes(address: Address): Buffer {
-  return Buffer.from(address, 'hex');
+  return byteTools.hexBytes(address);
 }

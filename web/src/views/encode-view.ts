@@ -1,16 +1,18 @@
 /** Encode: a request in, the bytes to sign out, part by part and with their meaning. */
+
+import { JsonSyntaxError } from '../../../src/move/json/json-text.ts';
 import { ApiFailure, send } from '../api-client.ts';
-import { fromHex } from '../byte-cursor.ts';
 import { bytesPanel } from '../bytes-panel.ts';
 import { announce, element } from '../dom.ts';
 import { EncodeEditor } from '../encode-editor.ts';
-import { JsonSyntaxError, parseJson } from '../exact-json.ts';
 import { failurePanel } from '../failure-panel.ts';
 import { form, textArea } from '../form-fields.ts';
+import { parseJson } from '../json-fields.ts';
 import { encodeRequest } from '../ledger-requests.ts';
 import { counted } from '../number-text.ts';
 import { RequestPanel } from '../request-panel.ts';
 import { routeHash } from '../route.ts';
+import { readHexText } from '../signing-message.ts';
 import { LatestRun, type View, type ViewContext } from '../view.ts';
 
 /** Longer requests are not kept in the address bar. */
@@ -89,7 +91,7 @@ class EncodeView {
       this.#panel.showAnswer(answer);
       const hex = parseJson(answer.text);
       if (typeof hex !== 'string') throw new TypeError('The answer is no JSON string.');
-      this.#showBytes(fromHex(hex), signal);
+      this.#showBytes(readHexText(hex), signal);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiFailure) this.#panel.showFailure(error);
@@ -101,7 +103,7 @@ class EncodeView {
 
   #read(hex: string, signal: AbortSignal): void {
     try {
-      this.#showBytes(fromHex(hex), signal);
+      this.#showBytes(readHexText(hex), signal);
     } catch (error) {
       this.#result.replaceChildren(failurePanel('These are no bytes in hex', error));
     }

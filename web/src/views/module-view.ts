@@ -2,9 +2,9 @@
 import { ApiFailure, send } from '../api-client.ts';
 import { copyButton } from '../copy-button.ts';
 import { announce, element } from '../dom.ts';
-import { parseJson } from '../exact-json.ts';
 import { failurePanel } from '../failure-panel.ts';
 import { form, textInput } from '../form-fields.ts';
+import { parseJson } from '../json-fields.ts';
 import { moduleRequest } from '../ledger-requests.ts';
 import { type AbiFunction, type AbiStruct, type ModuleAbi, readModuleAnswer } from '../move-abi.ts';
 import { functionLines, structLines } from '../move-declaration.ts';

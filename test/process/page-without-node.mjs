@@ -1,0 +1,26 @@
+/** Runs modules of the built page without Node's globals, as a browser does; prints what they make of a message. */
+import { readFileSync } from 'node:fs';
+
+const vectors = readFileSync(new URL('../fixtures/encode-vectors.json', import.meta.url), 'utf8');
+const { process: node, Buffer: bytes } = globalThis;
+delete globalThis.process;
+delete globalThis.Buffer;
+const page = new URL('../../dist/web/web/src/', import.meta.url);
+const { divideSigningMessage, hexDigits, readHexText } = await import(
+  new URL('signing-message.js', page)
+);
+const { formatJson, listField, parseJson, textField } = await import(
+  new URL('json-fields.js', page)
+);
+const messages = listField(new Map([['vectors', parseJson(vectors)]]), 'vectors').map((vector) =>
+  textField(vector, 'signing_message'),
+);
+const found = messages.map((hex) => {
+  const message = readHexText(hex);
+  const { problem } = divideSigningMessage(message);
+  return problem === undefined && !(message instanceof bytes) && `0x${hexDigits(message)}` === hex;
+});
+const json = formatJson(parseJson('{"é":[1e400,"\\ud83d\\ude00"]}'));
+globalThis.process = node;
+globalThis.Buffer = bytes;
+console.log(JSON.stringify({ found, json }));
