@@ -19,9 +19,7 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, encode, store, start, http, workers],
   ...[codec, waiting, encode, store, start, http, workers],
-  ...[overload, ingest, growth, postgres, memory],
   ...[overload, ingest, versus, growth, postgres, memory],
 ];
 
