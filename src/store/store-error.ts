@@ -51,7 +51,10 @@ export class StoreError extends Error {
 }
 
 /** Whether an error is a failure of the store with this code. */
-export function isStoreError(error: unknown, code: StoreErrorCode): error is StoreError {
+export function isStoreError<Code extends StoreErrorCode>(
+  error: unknown,
+  code: Code,
+): error is StoreError & { readonly code: Code } {
   return error instanceof StoreError && error.code === code;
 }
 

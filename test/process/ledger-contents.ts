@@ -5,7 +5,7 @@ import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.t
 import { decodeEventRow, decodeStreamId } from '../../src/store/columns/event-column.ts';
 import { columnDigest } from '../../src/store/digest.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
-import { type VerifyReport, verifyLedger } from '../../src/verify/verify-ledger.ts';
+import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';
 import { runCommand } from './command.ts';
 
 /** Rows that are looked at: all there are in the small ledgers of tests. */

@@ -8,7 +8,7 @@ import type { Column } from './column.ts';
 export const STORE_FORMAT_VERSION = 3;
 
 /**
- * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (account-key-column.ts).
+ * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).
  * LMDB takes keys of 1,978 bytes, B-trees of SQL servers about 2,700.
  */
 export const MAX_ORDER_BYTES = 1_024;

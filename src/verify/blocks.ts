@@ -8,7 +8,7 @@ import {
 import type { ScannedRow } from '../store/columns/column.ts';
 import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS, HEAD } from '../store/columns/columns.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
-import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
+import { noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
 /** Checks blocks_by_height, blocks_by_version, epochs, and what the head says of them. */
 export async function verifyBlocks(context: VerifyContext): Promise<void> {
@@ -17,47 +17,34 @@ export async function verifyBlocks(context: VerifyContext): Promise<void> {
   await checkBlocksByVersion(context, count);
   await checkEpochs(context);
   const { blockHeight, epoch, timestampUsecs, oldestBlockHeight, oldestVersion } = head;
-  checkHead(context, 'block height', blockHeight, newest?.height);
-  checkHead(context, 'epoch', epoch, newest?.epoch);
-  checkHead(context, 'timestamp', timestampUsecs, newest?.timestampUsecs);
-  checkHead(context, 'first version of the oldest block', oldestVersion, oldest?.firstVersion);
-  checkHead(context, 'oldest block height', oldestBlockHeight, oldest?.height);
+  for (const [what, stated, found] of [
+    ['block height', blockHeight, newest?.height],
+    ['epoch', epoch, newest?.epoch],
+    ['timestamp', timestampUsecs, newest?.timestampUsecs],
+    ['first version of the oldest block', oldestVersion, oldest?.firstVersion],
+    ['oldest block height', oldestBlockHeight, oldest?.height],
+  ] as const) {
+    if (stated === found) continue;
+    const detail = `it says ${what} ${stated}, the blocks say ${found ?? 'nothing'}`;
+    context.damages.add({ column: HEAD.name, detail });
+  }
 }
 
-function checkHead(
-  { damages }: VerifyContext,
-  what: string,
-  said: bigint,
-  found: bigint | undefined,
-): void {
-  if (said === found) return;
-  const detail = `it says ${what} ${said}, the blocks say ${found ?? 'nothing'}`;
-  damages.add({ column: HEAD.name, detail });
-}
-
-interface Heights {
-  readonly count: bigint;
-  /** The block at the head's oldest block height. */
-  readonly oldest: Block | undefined;
-  readonly newest: Block | undefined;
-}
-
-async function checkHeights(context: VerifyContext): Promise<Heights> {
+/** Gives how many blocks there are, the one at the head's oldest block height, and the newest. */
+async function checkHeights(context: VerifyContext) {
   const { damages, store, view } = context;
   let count = 0n;
   let newest: Block | undefined;
   let oldest: Block | undefined;
   for await (const row of scanColumn(context, BLOCKS_BY_HEIGHT)) {
-    const { partition, order } = row;
-    const decode = () => BLOCK_BY_HEIGHT.decode(row, row.value);
-    const block = await damages.decoded(decode);
+    const block = await damages.decoded(() => BLOCK_BY_HEIGHT.decode(row, row.value));
     if (block === undefined) continue;
     if (block.firstVersion > view.head.version) {
       noteAbove(context, BLOCKS_BY_HEIGHT, row);
       break;
     }
     count += 1n;
-    if (block.height !== decodeBucketKey(partition, order)) {
+    if (block.height !== decodeBucketKey(row.partition, row.order)) {
       damages.row(BLOCKS_BY_HEIGHT, row, `it holds block ${block.height}`, block.firstVersion);
     }
     if (newest !== undefined) checkSuccessor(context, row, newest, block);
@@ -81,9 +68,10 @@ function checkSuccessor(
 ): void {
   const faults: string[] = [];
   if (block.height !== before.height + 1n) faults.push(`block ${before.height + 1n} is missing`);
-  if (block.firstVersion <= before.firstVersion) faults.push('it begins before the block before');
-  if (block.timestampUsecs < before.timestampUsecs) faults.push('its time lies before');
-  if (block.epoch < before.epoch) faults.push('its epoch lies before');
+  if (block.firstVersion <= before.firstVersion) faults.push('it begins before the last');
+  if (block.timestampUsecs < before.timestampUsecs)
+    faults.push('its time is earlier than the last');
+  if (block.epoch < before.epoch) faults.push('its epoch is lower than the last');
   for (const fault of faults) damages.row(BLOCKS_BY_HEIGHT, row, fault, block.firstVersion);
 }
 
@@ -91,15 +79,13 @@ async function checkBlocksByVersion(context: VerifyContext, expected: bigint): P
   const { damages, store, view } = context;
   let count = 0n;
   for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
-    const { partition, order } = row;
-    const version = decodeBucketKey(partition, order);
+    const version = decodeBucketKey(row.partition, row.order);
     if (version > view.head.version) {
       noteAbove(context, BLOCKS_BY_VERSION, row);
       break;
     }
     count += 1n;
-    const decode = () => BLOCK_BY_VERSION.decode(row, row.value);
-    const block = await damages.decoded(decode, version);
+    const block = await damages.decoded(() => BLOCK_BY_VERSION.decode(row, row.value), version);
     if (block === undefined) continue;
     const twin = encodeBucketKey(block.height);
     const other = await store.get(BLOCKS_BY_HEIGHT, twin.partition, twin.order);
@@ -116,7 +102,7 @@ async function checkBlocksByVersion(context: VerifyContext, expected: bigint): P
 async function checkEpochs(context: VerifyContext): Promise<void> {
   const { damages, view } = context;
   const { head } = view;
-  // What ended before the oldest version is of no use to anybody, and may be gone.
+  // Epochs that ended before the oldest version may be gone.
   const from = head.oldestVersion;
   const oldest = await damages.decoded(() => view.blockOfVersion(from));
   let expected = oldest?.epoch ?? 0n;
@@ -142,7 +128,7 @@ async function checkEpochs(context: VerifyContext): Promise<void> {
       damages.row(EPOCHS, row, `block ${next.height} is of epoch ${next.epoch}`, lastVersion);
     }
   }
-  // The newest epoch goes on, or ended with the newest version.
+  // The newest epoch continues, or ended with the newest version.
   if (expected === head.epoch || expected === head.epoch + 1n) return;
   const detail = `epoch ${expected - 1n} is the last that ended, the head is of ${head.epoch}`;
   damages.add({ column: EPOCHS.name, detail });

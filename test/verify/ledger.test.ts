@@ -21,7 +21,7 @@ import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { verifyLedger } from '../../src/verify/verify-ledger.ts';
+import { verifyLedger } from '../../src/verify/ledger.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { address, block, chunk, IDENTITY_OF_TESTS, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';

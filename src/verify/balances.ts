@@ -1,8 +1,8 @@
 /**
- * Checks balances against state, in both directions: every key that may hold an amount has its
- * row, and every row has the amounts that state has. A row that names a version above its last
- * write is let pass: it only makes state be asked. Which coin a row's asset is paired with does not
- * follow from the row, so amounts of coins without a coin store are found by counting.
+ * Checks balances against state, in both directions: every key that may hold an amount has its row, and every row has
+ * the amounts that state has. A row with a version above its last write passes: readers then take the balance from
+ * state. Which coin a row's asset is paired with does not follow from the row, so amounts of coins without a coin store
+ * are found by counting.
  */
 import { addressFromBytes } from '../move/types/address.ts';
 import { primaryStoreOf } from '../move/types/derived-address.ts';
@@ -11,18 +11,18 @@ import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/t
 import { type Amount, balancePathOf } from '../move/values/balance-change.ts';
 import { type BalanceWrite, balanceWriteOf } from '../store/balance-index.ts';
 import {
-  type BalanceHolder,
   balanceKey,
   decodeBalance,
   PRIMARY_STORE,
+  readBalance,
   type StoredBalance,
 } from '../store/columns/balance-column.ts';
-import type { RowKey, ScannedRow } from '../store/columns/column.ts';
+import type { ScannedRow } from '../store/columns/column.ts';
 import { BALANCES, PRIMARY_STORES, STATE } from '../store/columns/columns.ts';
-import { encodeU64Key, NO_ORDER } from '../store/columns/order-key.ts';
+import { encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
-import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
-import { allAccountKeys } from './verify-state.ts';
+import { noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { allAccountKeys } from './state.ts';
 
 /** Checks balances and primary_stores. */
 export async function verifyBalances(context: VerifyContext): Promise<void> {
@@ -65,10 +65,12 @@ async function checkWrite(
 ): Promise<void> {
   const { damages, view } = context;
   const isCoin = change.kind === 'coinStore';
-  const holder = isCoin ? change : (change.holder ?? (await holderOf(context, change.address)));
+  const holder = isCoin
+    ? change
+    : (change.holder ?? (await PRIMARY_STORE.get(context.store, change.address)));
   if (holder === undefined) return;
   const place = balanceKey(holder);
-  const row = await balanceOf(context, holder);
+  const row = await readBalance(context.store, holder.owner, holder.metadata);
   if (row === undefined) {
     damages.row(BALANCES, place, 'missing: state has an amount that belongs here', version);
     return;
@@ -86,7 +88,7 @@ async function checkWrite(
   }
 }
 
-/** Checks rows against the primary stores. Gives how many have coins; `undefined` when some lie above the head. */
+/** Checks rows against the primary stores. Gives how many have coins; `undefined` when some are above the head. */
 async function checkRows(context: VerifyContext): Promise<bigint | undefined> {
   const { damages, view } = context;
   let coins: bigint | undefined = 0n;
@@ -111,15 +113,9 @@ async function checkPrimaryAmount(
 ): Promise<void> {
   const { damages } = context;
   const address = primaryStoreOf(row.partition, row.order);
-  const holder = await holderOf(context, address);
-  if (holder === undefined) {
-    const place = { partition: address, order: NO_ORDER };
-    damages.row(
-      PRIMARY_STORES,
-      place,
-      `missing: nothing leads to a row of ${BALANCES.name}`,
-      version,
-    );
+  if ((await PRIMARY_STORE.get(context.store, address)) === undefined) {
+    const detail = `missing: nothing leads to a row of ${BALANCES.name}`;
+    damages.row(PRIMARY_STORES, PRIMARY_STORE.keyOf(address), detail, version);
   }
   const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
   const write = await newestWrite(context, physicalStateKey(group));
@@ -138,27 +134,13 @@ async function checkPrimaryStores(context: VerifyContext): Promise<void> {
       damages.row(PRIMARY_STORES, row, 'the address follows from another owner or asset');
       continue;
     }
-    const balance = await damages.decoded(() => balanceOf(context, holder));
+    const balance = await damages.decoded(() =>
+      readBalance(context.store, holder.owner, holder.metadata),
+    );
     if (balance === undefined) {
       damages.row(PRIMARY_STORES, row, `it leads to no row of ${BALANCES.name}`);
     }
   }
-}
-
-async function holderOf(
-  { store }: VerifyContext,
-  address: Buffer,
-): Promise<BalanceHolder | undefined> {
-  return PRIMARY_STORE.get(store, address);
-}
-
-async function balanceOf(
-  { store }: VerifyContext,
-  holder: BalanceHolder,
-): Promise<StoredBalance | undefined> {
-  const place: RowKey = balanceKey(holder);
-  const value = await store.get(BALANCES, place.partition, place.order);
-  return value && decodeBalance(place, value);
 }
 
 function text(amount: Amount): string {

@@ -1,22 +1,14 @@
 /**
- * Checks state against the keys that are known and both against what versions wrote. That every
- * write has its row is checked on the way from versions (src/verify/verify-versions.ts); here the
- * other direction: no row that nobody wrote, no key without state, no state without its key. Equal
- * counts say that cheaply; only when they differ is the culprit looked for.
+ * Checks state against the keys that are known and both against what versions wrote. versions.ts checks that every
+ * write has its row; here the other direction: no row that no version wrote, no key without state, no state without its
+ * key. Equal counts show that cheaply; only when they differ is the row at fault searched for.
  */
-
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { addressFromBytes } from '../move/types/address.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
-import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
-import {
-  ACCOUNT_KEY_TAILS,
-  ACCOUNT_KEYS,
-  STATE,
-  STATE_KEYS,
-  VERSION_WRITES,
-} from '../store/columns/columns.ts';
-import { decodeU64Key, encodeBucketKey, NO_ORDER } from '../store/columns/order-key.ts';
+import type { Column, RowKey } from '../store/columns/column.ts';
+import { ACCOUNT_KEY_TAILS, ACCOUNT_KEYS, STATE, STATE_KEYS } from '../store/columns/columns.ts';
+import { decodeU64Key, NO_ORDER } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
 import {
   type AccountKey,
@@ -24,28 +16,24 @@ import {
   rowsOfKey,
   walkAccountKeys,
 } from '../store/columns/state-key-column.ts';
-import { decodeVersionWrites } from '../store/columns/version-writes-column.ts';
-import { keyText, noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
+import { keyText } from '../store/store-error.ts';
+import { nameUnwrittenRows, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
-/** Key hashes held at once when a state key without its row is looked for: some 100 MB. */
+/** Key hashes in memory at once when a state key without its row is searched for: some 100 MB. */
 const MAX_HASHES_AT_ONCE = 1_000_000;
-
-/** Keys under an account have no use for their hash. */
-const NO_HASH = new Uint8Array(0);
-
-/** What a pass over a column came to. */
-interface StateCounts {
-  /** Rows at or above the lowest version that is not cleared. */
-  readonly rows: bigint;
-  /** State keys that have rows. */
-  readonly keys: bigint;
-}
 
 /** Checks state, account_keys, account_key_tails and state_keys. */
 export async function verifyState(context: VerifyContext): Promise<void> {
   const { damages, reached } = context;
   const state = await checkStateRows(context);
-  if (state.rows !== reached.state) await nameUnwrittenRows(context);
+  if (state.rows !== reached.state) {
+    await nameUnwrittenRows(
+      context,
+      STATE,
+      ({ order }) => decodeU64Key(order),
+      ({ keys }, { partition }) => keys.some(({ hash }) => hash.equals(partition)),
+    );
+  }
   const accountKeys = await checkAccountKeys(context);
   const otherKeys = await checkStateKeys(context);
   const known = accountKeys + otherKeys;
@@ -58,8 +46,9 @@ export async function verifyState(context: VerifyContext): Promise<void> {
   }
 }
 
-async function checkStateRows(context: VerifyContext): Promise<StateCounts> {
-  const { damages, kept, progress, view } = context;
+/** Gives how many rows versions that are not cleared have, and how many keys have rows. */
+async function checkStateRows(context: VerifyContext) {
+  const { damages, pinned, progress, view } = context;
   const counts = { rows: 0n, keys: 0n };
   let partition: Buffer | undefined;
   let olderRows = 0;
@@ -75,40 +64,20 @@ async function checkStateRows(context: VerifyContext): Promise<StateCounts> {
       olderRows = 0;
     }
     const entry = await damages.decoded(() => decodeStateRow(row.partition, row), version);
-    if (entry?.deletedKey !== undefined) checkDeletion(context, row, entry.deletedKey);
+    const deletedKey = entry?.deletedKey;
+    if (deletedKey !== undefined && !stateKeyHash(deletedKey).equals(row.partition)) {
+      damages.row(STATE, row, 'the deletion names another key', version);
+    }
     if (version >= progress.clearedBelow) {
       counts.rows += 1n;
       continue;
     }
     olderRows += 1;
-    if (kept.size === 0 && (olderRows > 1 || entry?.deletedKey !== undefined)) {
-      damages.row(STATE, row, 'superseded and pruned, and yet there', version);
+    if (pinned.size === 0 && (olderRows > 1 || deletedKey !== undefined)) {
+      damages.row(STATE, row, 'superseded and pruned, but still there', version);
     }
   }
   return counts;
-}
-
-function checkDeletion({ damages }: VerifyContext, row: ScannedRow, key: Buffer): void {
-  if (stateKeyHash(key).equals(row.partition)) return;
-  damages.row(STATE, row, 'the deletion names another key', decodeU64Key(row.order));
-}
-
-/** There are more or fewer rows than versions wrote: finds those that no version wrote. */
-async function nameUnwrittenRows(context: VerifyContext): Promise<void> {
-  const { damages, progress, store, view } = context;
-  const before = damages.count;
-  for await (const row of scanColumn(context, STATE)) {
-    const version = decodeU64Key(row.order);
-    if (version < progress.clearedBelow || version > view.head.version) continue;
-    const { partition, order } = encodeBucketKey(version);
-    const value = await store.get(VERSION_WRITES, partition, order);
-    const writes =
-      value && (await damages.decoded(() => decodeVersionWrites({ partition, order }, value)));
-    if (writes?.keys.some(({ hash }) => hash.equals(row.partition)) === true) continue;
-    damages.row(STATE, row, 'its version did not write this key', version);
-  }
-  if (damages.count > before) return;
-  damages.add({ column: STATE.name, detail: 'it has not the rows that the versions wrote' });
 }
 
 /** Checks the keys of all accounts. Gives how many there are. */
@@ -121,25 +90,26 @@ async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
   let keys = 0n;
   let previous: readonly RowKey[] = [];
   for await (const { key, firstVersion } of allAccountKeys(context)) {
-    const segments = rowsOfKey(key, NO_HASH);
+    const hash = stateKeyHash(key);
+    const segments = rowsOfKey(key, hash);
     segments.forEach((segment, level) => {
       const isSame = previous[level] && keyText(previous[level]) === keyText(segment);
       if (!isSame) visited.set(segment.column, visited.get(segment.column)! + 1n);
     });
     previous = segments;
     const end = segments[segments.length - 1]!;
-    if (await checkKnownKey(context, end.column, end, key, firstVersion)) keys += 1n;
+    if (await checkKnownKey(context, end.column, end, { key, hash, firstVersion })) keys += 1n;
   }
   for (const [column, count] of visited) {
     const rows = await countRows(context, column);
     if (rows === count) continue;
-    const detail = `${rows} rows, keys are made up of ${count}: parts of long keys hang loose`;
+    const detail = `${rows} rows, keys are made up of ${count}: parts of long keys are not attached`;
     damages.add({ column: column.name, detail });
   }
   return keys;
 }
 
-/** The keys of every account; what cannot be walked is noted as damage and left out. */
+/** The keys of every account; those that cannot be read are noted as damage and left out. */
 export async function* allAccountKeys(context: VerifyContext): AsyncGenerator<AccountKey> {
   let partition: Buffer | undefined;
   for await (const row of scanColumn(context, ACCOUNT_KEYS)) {
@@ -159,17 +129,17 @@ async function checkKnownKey(
   context: VerifyContext,
   column: Column,
   place: RowKey,
-  key: Buffer,
-  firstVersion: bigint | undefined,
+  known: { readonly key: Buffer; readonly hash: Buffer; readonly firstVersion?: bigint },
 ): Promise<boolean> {
   const { damages, progress, store, view } = context;
+  const { key, hash, firstVersion } = known;
   if (!isPhysicalKey(key)) {
-    damages.row(column, place, 'it is no state key');
+    damages.row(column, place, 'it is not a state key');
     return true;
   }
-  const [first] = await store.range(STATE, stateKeyHash(key), { limit: 1 });
+  const [first] = await store.range(STATE, hash, { limit: 1 });
   if (first === undefined) {
-    damages.row(column, place, 'nothing was ever written under this key');
+    damages.row(column, place, 'no version wrote this key');
     return true;
   }
   const version = decodeU64Key(first.order);
@@ -197,15 +167,16 @@ function isPhysicalKey(key: Buffer): boolean {
   }
 }
 
-/** Checks the keys that lie under no account. Gives how many there are. */
+/** Checks the keys that are under no account. Gives how many there are. */
 async function checkStateKeys(context: VerifyContext): Promise<bigint> {
   const { damages } = context;
   let keys = 0n;
   for await (const row of scanColumn(context, STATE_KEYS)) {
-    if (!stateKeyHash(row.value).equals(row.partition)) {
+    const hash = stateKeyHash(row.value);
+    if (!hash.equals(row.partition)) {
       damages.row(STATE_KEYS, row, 'the key’s hash is another');
       keys += 1n;
-    } else if (await checkKnownKey(context, STATE_KEYS, row, row.value, undefined)) {
+    } else if (await checkKnownKey(context, STATE_KEYS, row, { key: row.value, hash })) {
       keys += 1n;
       if (isAccountKey(row.value)) damages.row(STATE_KEYS, row, 'the key belongs to an account');
     }
@@ -220,7 +191,7 @@ async function countRows(context: VerifyContext, column: Column): Promise<bigint
   return rows;
 }
 
-/** Finds state whose key is not known: some of the keys at a time, so that memory stays bounded. */
+/** Names state whose key is not known: some of the keys at a time, so that memory stays bounded. */
 async function nameUnknownKeys(context: VerifyContext, known: bigint): Promise<void> {
   const parts = Number(known / BigInt(MAX_HASHES_AT_ONCE)) + 1;
   const partOf = (hash: Buffer) => hash.readUInt32BE(0) % parts;

@@ -1,6 +1,6 @@
 /**
- * Examines a whole ledger: every hash, every column against the others, and digests of all columns.
- * What it proves and what it cannot: docs/operations.md.
+ * Examines a whole ledger: every hash, every column against the others, and digests of all columns. What it proves and
+ * what it cannot: docs/operations.md.
  */
 import type { Column } from '../store/columns/column.ts';
 import {
@@ -21,27 +21,21 @@ import { type ColumnDigest, columnDigest } from '../store/digest.ts';
 import type { StoreReader } from '../store/store.ts';
 import { RowDamagedError, StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
-import { verifyBalances } from './verify-balances.ts';
-import { verifyBlocks } from './verify-blocks.ts';
-import {
-  type Damage,
-  DamageList,
-  noteAbove,
-  scanColumn,
-  type VerifyContext,
-} from './verify-context.ts';
-import { verifyEvents } from './verify-events.ts';
-import { verifyState } from './verify-state.ts';
-import { verifyVersions } from './verify-versions.ts';
+import { verifyBalances } from './balances.ts';
+import { verifyBlocks } from './blocks.ts';
+import { type Damage, DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { verifyEvents } from './events.ts';
+import { verifyState } from './state.ts';
+import { verifyVersions } from './versions.ts';
 
-/** What an examination came to. */
+/** The result of an examination. */
 export interface VerifyReport {
   readonly head: Head;
   readonly columns: readonly ColumnDigest[];
   /** The first damages found; `damageCount` counts all. */
   readonly damages: readonly Damage[];
   readonly damageCount: number;
-  /** Whether pruning went on meanwhile: damages may then be none. */
+  /** Whether the ledger was pruned meanwhile: what looks like damage may then be none. */
   readonly prunedMeanwhile: boolean;
   /** Versions whose hashes were computed again. */
   readonly hashedVersions: bigint;
@@ -49,7 +43,7 @@ export interface VerifyReport {
 
 /** How far an examination is. */
 export interface VerifyProgress {
-  /** What is looked at: `versions`, a column's name, or `digest of` it. */
+  /** What is examined: `versions`, a column's name, or `digest of` it. */
   readonly what: string;
   /** Done so far of this. */
   readonly done: number;
@@ -57,8 +51,7 @@ export interface VerifyProgress {
 
 /**
  * Examines the ledger of a store.
- * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode, which
- *   nothing goes on without
+ * @throws StoreError `ledger_empty`; RowDamagedError when head or identity do not decode: then nothing can be examined
  */
 export async function verifyLedger(
   store: StoreReader,
@@ -76,15 +69,20 @@ export async function verifyLedger(
   await verifyBlocks(context);
   const columns: ColumnDigest[] = [];
   for (const column of COLUMNS) {
-    const digest = await digestOf(context, column, (done) =>
-      onProgress({ what: `digest of ${column.name}`, done }),
-    );
-    if (digest !== undefined) columns.push(digest);
+    const onRows = (done: number) => onProgress({ what: `digest of ${column.name}`, done });
+    try {
+      columns.push(await columnDigest(store, column, onRows));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      damages.add({ column: column.name, detail: `has no digest: ${error.message}` });
+    }
   }
   const now = await openHead(store);
   if (now.version === head.version) damages.addAll(context.above);
-  const prunedMeanwhile = await hasBeenPruned(context, now);
   const { clearedBelow } = context.progress;
+  const prunedMeanwhile =
+    (await readPruneProgress(store)).clearedBelow !== clearedBelow ||
+    now.oldestVersion !== head.oldestVersion;
   return {
     head,
     columns,
@@ -110,7 +108,7 @@ async function contextOf(
     view: new StoreView(store, head),
     identity,
     progress: await readPruneProgress(store),
-    kept: await readPinnedAccounts(store),
+    pinned: await readPinnedAccounts(store),
     damages: new DamageList(),
     above: new DamageList(),
     reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n },
@@ -124,21 +122,22 @@ async function contextOf(
 
 /** Checks the rows that are few: identity, head, pruning. */
 async function checkFixedRows(context: VerifyContext): Promise<void> {
-  const { damages, kept, progress, store, view } = context;
+  const { damages, pinned, progress, store, view } = context;
   const { head } = view;
   const { partition, order } = FORMAT_KEY;
   const format = await store.get(IDENTITY, partition, order);
   if (format === undefined || !format.equals(FORMAT.encode(STORE_FORMAT_VERSION))) {
     damages.row(IDENTITY, FORMAT_KEY, 'it is not the format of this program');
   }
-  for (const [column, names] of [
-    [IDENTITY, ['00', '01']],
-    [HEAD, ['00']],
+  // The first byte of the partition says which row it is; that of pruning's progress has no order.
+  for (const [column, isKnown] of [
+    [IDENTITY, (row: number) => row <= 1],
+    [HEAD, (row: number) => row === 0],
+    [PRUNING, (row: number, orderBytes: number) => row === 1 || row + orderBytes === 0],
   ] as const) {
     for await (const row of scanColumn(context, column)) {
-      if (!(names as readonly string[]).includes(row.partition.toString('hex'))) {
-        damages.row(column, row, 'there is no such row');
-      }
+      if (isKnown(row.partition[0]!, row.order.length)) continue;
+      damages.row(column, row, 'there is no such row');
     }
   }
   if (head.oldestVersion > head.version) {
@@ -148,21 +147,15 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
     const detail = `cleared below ${progress.clearedBelow}, above the oldest version`;
     damages.add({ column: PRUNING.name, detail });
   }
-  for (const [account, since] of kept) {
+  for (const [account, since] of pinned) {
     if (since <= head.oldestVersion) continue;
-    damages.add({ column: PRUNING.name, detail: `account ${account} is kept from ${since} on` });
-  }
-  for await (const row of scanColumn(context, PRUNING)) {
-    const isProgress = row.partition[0] === 0 && row.order.length === 0;
-    if (isProgress || row.partition[0] === 1) continue;
-    damages.row(PRUNING, row, 'there is no such row');
+    damages.add({ column: PRUNING.name, detail: `account ${account} is pinned from ${since} on` });
   }
 }
 
-/** Checks that the columns by version have no rows besides those of the versions there are. */
+/** Checks that the columns by version have no rows except those of the versions there are. */
 async function verifyByVersion(context: VerifyContext): Promise<void> {
   const { damages, identity, progress, reached, view } = context;
-  const isThere = (version: bigint) => version >= progress.clearedBelow;
   for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES]) {
     let rows = 0n;
     for await (const row of scanColumn(context, column)) {
@@ -173,37 +166,14 @@ async function verifyByVersion(context: VerifyContext): Promise<void> {
       }
       rows += 1n;
       const isWanted = column !== TRANSACTIONS || identity.keepsTransactions;
-      if (!isThere(version) || !isWanted) {
-        damages.row(column, row, 'no such row should be kept', version);
+      if (version < progress.clearedBelow || !isWanted) {
+        damages.row(column, row, 'there should be no such row', version);
       }
     }
-    // Of the other two, the examination of versions has named what is missing.
+    // Of the other two, verifyVersions has named what is missing.
     if (column === VERSION_WRITES && rows !== reached.writes) {
       const detail = `${rows} rows, ${reached.writes} were found by their versions`;
       damages.add({ column: column.name, detail });
     }
   }
-}
-
-/** The digest of a column; `undefined` when the engine cannot read it to its end. */
-async function digestOf(
-  { store, damages }: VerifyContext,
-  column: Column,
-  onRows: (rows: number) => void,
-): Promise<ColumnDigest | undefined> {
-  try {
-    return await columnDigest(store, column, onRows);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    damages.add({ column: column.name, detail: `has no digest: ${error.message}` });
-    return undefined;
-  }
-}
-
-async function hasBeenPruned(context: VerifyContext, now: Head): Promise<boolean> {
-  const { clearedBelow } = await readPruneProgress(context.store);
-  return (
-    clearedBelow !== context.progress.clearedBelow ||
-    now.oldestVersion !== context.view.head.oldestVersion
-  );
 }

@@ -1,29 +1,38 @@
-/**
- * Checks streams of events and module events: that they decode, hang together, and were emitted.
- */
+/** Checks streams of events and module events: that they decode, are contiguous, and were emitted. */
 
 import type { ScannedRow } from '../store/columns/column.ts';
-import { EVENTS, MODULE_EVENTS, VERSION_WRITES } from '../store/columns/columns.ts';
+import { EVENTS, MODULE_EVENTS } from '../store/columns/columns.ts';
 import {
   decodeEventRow,
   decodeModuleEventRow,
   decodeStreamId,
+  encodeStreamId,
   type StoredEvent,
 } from '../store/columns/event-column.ts';
-import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
-import { decodeVersionWrites } from '../store/columns/version-writes-column.ts';
-import { noteAbove, scanColumn, type VerifyContext } from './verify-context.ts';
+import { decodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
+import { nameUnwrittenRows, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
 /** Checks events and module_events. */
 export async function verifyEvents(context: VerifyContext): Promise<void> {
   const rows = await checkStreams(context);
-  if (rows !== context.reached.events) await nameUnemittedEvents(context);
+  if (rows !== context.reached.events) {
+    await nameUnwrittenRows(
+      context,
+      EVENTS,
+      async (row) =>
+        (await context.damages.decoded(() => decodeEventRow(row.partition, row)))?.version,
+      ({ events }, { partition, order }) =>
+        events.some(
+          (event) =>
+            encodeStreamId(event).equals(partition) &&
+            encodeU64Key(event.sequenceNumber).equals(order),
+        ),
+    );
+  }
   await checkModuleEvents(context);
 }
 
-/**
- * Checks that each stream is contiguous. Gives how many rows versions that are not cleared have.
- */
+/** Checks that each stream is contiguous. Gives how many rows versions that are not cleared have. */
 async function checkStreams(context: VerifyContext): Promise<bigint> {
   const { damages, progress, view } = context;
   let rows = 0n;
@@ -51,7 +60,7 @@ async function checkStreams(context: VerifyContext): Promise<bigint> {
 }
 
 function checkSuccessor(
-  { damages, kept, progress }: VerifyContext,
+  { damages, pinned, progress }: VerifyContext,
   row: ScannedRow,
   previous: StoredEvent,
   event: StoredEvent,
@@ -64,36 +73,10 @@ function checkSuccessor(
     const detail = `it is of version ${event.version}, the event before of ${previous.version}`;
     damages.row(EVENTS, row, detail, event.version);
   }
-  const isKept = kept.has(decodeStreamId(row.partition).address);
-  if (event.version < progress.clearedBelow && !isKept) {
+  const isPinned = pinned.has(decodeStreamId(row.partition).address);
+  if (event.version < progress.clearedBelow && !isPinned) {
     damages.row(EVENTS, row, 'the event before it was pruned, and yet is there', event.version);
   }
-}
-
-/** There are more or fewer events than versions emitted: finds those that no version emitted. */
-async function nameUnemittedEvents(context: VerifyContext): Promise<void> {
-  const { damages, progress, store, view } = context;
-  const before = damages.count;
-  for await (const row of scanColumn(context, EVENTS)) {
-    const event = await damages.decoded(() => decodeEventRow(row.partition, row));
-    if (event === undefined) continue;
-    const { version } = event;
-    if (version < progress.clearedBelow || version > view.head.version) continue;
-    const { partition, order } = encodeBucketKey(version);
-    const value = await store.get(VERSION_WRITES, partition, order);
-    const writes =
-      value && (await damages.decoded(() => decodeVersionWrites({ partition, order }, value)));
-    const { address, creationNumber } = decodeStreamId(row.partition);
-    const isEmitted = writes?.events.some(
-      (emitted) =>
-        emitted.address === address &&
-        emitted.creationNumber === creationNumber &&
-        emitted.sequenceNumber === event.sequenceNumber,
-    );
-    if (isEmitted !== true) damages.row(EVENTS, row, 'its version did not emit it', version);
-  }
-  if (damages.count > before) return;
-  damages.add({ column: EVENTS.name, detail: 'it has not the events that the versions emitted' });
 }
 
 async function checkModuleEvents(context: VerifyContext): Promise<void> {

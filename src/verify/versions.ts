@@ -1,11 +1,9 @@
 /**
- * Goes through the versions of a ledger in order. Where whole transactions are kept, every hash is
- * computed again, the accumulator is extended from genesis (or from what pruning left on record),
- * and every row that a version's bytes make is compared with the one that is there: the store must
- * be exactly what its transactions say. Where they are not kept, what each version is on record to
- * have written must be there.
+ * Examines the versions of a ledger in order. Where whole transactions are stored, every hash is computed again, the
+ * accumulator is extended from genesis (or from what pruning left on record), and every row that a version's bytes make
+ * is compared with the stored one: the store must be exactly what its transactions state. Where they are not stored,
+ * what each version is on record to have written must be there.
  */
-
 import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
 import { checkItem } from '../ingest/feed/page-verifier.ts';
@@ -17,9 +15,14 @@ import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../move/crypto/accumulator.ts';
 import { contractEventHash, writeEventKey } from '../move/transactions/event.ts';
 import { type EncodedOnChainData, readOnChainData } from '../move/transactions/on-chain-data.ts';
-import { readTransactionInfo, transactionInfoHash } from '../move/transactions/transaction-info.ts';
+import {
+  readTransactionInfo,
+  type TransactionInfo,
+  transactionInfoHash,
+} from '../move/transactions/transaction-info.ts';
 import type { BatchOperation } from '../store/batch.ts';
 import { type ChunkKey, type ChunkRows, chunkRows } from '../store/chunk-rows.ts';
+import type { Column } from '../store/columns/column.ts';
 import {
   EVENTS,
   HEAD,
@@ -36,7 +39,6 @@ import {
   encodeStreamId,
   moduleEventBounds,
   type StoredEvent,
-  type StoredModuleEvent,
 } from '../store/columns/event-column.ts';
 import { type BucketKey, encodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
@@ -44,31 +46,36 @@ import { rowsOfKey } from '../store/columns/state-key-column.ts';
 import {
   decodeVersionWrites,
   type EmittedEvent,
+  encodeVersionWrites,
   type VersionWrites,
 } from '../store/columns/version-writes-column.ts';
 import { rowsBetween } from '../store/store.ts';
-import type { VerifyContext } from './verify-context.ts';
+import { recordedWrites, type VerifyContext } from './context.ts';
 
 const MODULE_EVENT_VARIANT = Buffer.of(1);
 /** Versions between two reports of progress. */
 const VERSIONS_PER_REPORT = 256n;
 
-/** Checks every version that is not cleared, and what hangs on it. */
+/** Checks every version that is not cleared, and the rows it wrote. */
 export async function verifyVersions(
   context: VerifyContext,
   onVersions: (versions: number) => void,
 ): Promise<void> {
   const { clearedBelow, frozenRoots } = context.progress;
   const { head } = context.view;
-  const examiner = new VersionExaminer(
-    context,
-    new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots),
-  );
+  const accumulator = new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots);
+  const examiner = new VersionExaminer(context, accumulator);
   for (let version = clearedBelow; version <= head.version; version += 1n) {
     await examiner.examine(version);
     if (version % VERSIONS_PER_REPORT === 0n) onVersions(Number(version - clearedBelow) + 1);
   }
-  examiner.checkHead();
+  const roots = accumulator.frozenSubtreeRoots;
+  const isSame =
+    roots.length === head.frozenRoots.length &&
+    roots.every((root, index) => root.equals(head.frozenRoots[index]!));
+  if (isSame) return;
+  const detail = 'its accumulator roots are not those of the infos';
+  context.damages.add({ column: HEAD.name, version: head.version, detail });
 }
 
 class VersionExaminer {
@@ -88,49 +95,33 @@ class VersionExaminer {
     const item = await this.#itemOf(version, key);
     if (item !== undefined) this.#examineItem(version, key, item, info);
     const made = item && this.#rowsOf(version, key, item);
-    const stored = await this.#writesOf(version, key);
+    const stored = await recordedWrites(this.#context, version);
     if (stored !== undefined) this.#context.reached.writes += 1n;
-    if (made === undefined) {
-      await this.#examineWritten(version, key, stored, info);
+    if (item === undefined || made === undefined) {
+      await this.#examineRecorded(version, key, stored, info);
       return;
     }
     for (const row of made.batch.rows) await this.#compare(version, row);
     for (const written of made.keys) await this.#examineKnown(version, written);
-    await this.#examineWritesList(version, key, made.batch.rows, stored, item!);
-  }
-
-  /** The full subtrees at the end must be those that the head names. */
-  checkHead(): void {
-    const { damages, view } = this.#context;
-    const roots = this.#accumulator.frozenSubtreeRoots;
-    const isSame =
-      roots.length === view.head.frozenRoots.length &&
-      roots.every((root, index) => root.equals(view.head.frozenRoots[index]!));
-    if (isSame) return;
-    const detail = 'its accumulator roots are not those that the infos come to';
-    damages.add({ column: HEAD.name, version: view.head.version, detail });
+    await this.#examineRecord(version, key, made.batch.rows, stored, item);
   }
 
   async #examineInfo(version: bigint, key: BucketKey): Promise<Buffer | undefined> {
     const { damages, store } = this.#context;
     const info = await store.get(TRANSACTION_INFOS, key.partition, key.order);
-    if (info === undefined) {
-      damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
-    } else {
-      this.#decode(version, key, TRANSACTION_INFOS, () => decodeBcs(info, readTransactionInfo));
-    }
-    // What is missing is left out of the chain all the same in its place, so that the versions keep
-    // their numbers.
+    if (info === undefined) damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
+    else this.#decodeInfo(version, key, info);
+    // A missing info has a place in the chain too, so that the versions keep their numbers.
     this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
     return info;
   }
 
-  #decode<T>(
-    version: bigint,
-    key: BucketKey,
-    column: typeof TRANSACTIONS,
-    decode: () => T,
-  ): T | undefined {
+  #decodeInfo(version: bigint, key: BucketKey, info: Buffer): TransactionInfo | undefined {
+    const decode = () => decodeBcs(info, readTransactionInfo);
+    return this.#decode(version, key, TRANSACTION_INFOS, decode);
+  }
+
+  #decode<T>(version: bigint, key: BucketKey, column: Column, decode: () => T): T | undefined {
     try {
       return decode();
     } catch (error) {
@@ -177,14 +168,12 @@ class VersionExaminer {
         damages.row(TRANSACTION_INFOS, key, 'it is not the info of the transaction', version);
       }
     }
-    if (root !== undefined) {
-      if (!isRootRight) {
-        this.#isChainBroken = true;
-        const detail =
-          'the accumulator of the infos up to here has another root than the transaction says; ' +
-          'later roots are not compared';
-        damages.row(TRANSACTIONS, key, detail, version);
-      }
+    if (root !== undefined && !isRootRight) {
+      this.#isChainBroken = true;
+      const detail =
+        'the accumulator of the infos up to here has another root than the transaction says; ' +
+        'later roots are not compared';
+      damages.row(TRANSACTIONS, key, detail, version);
     }
     if (version === 0n) this.#examineGenesis(key, item);
   }
@@ -198,7 +187,7 @@ class VersionExaminer {
     if (made === undefined) return;
     const { genesis, proof } = made;
     if (!proof.infoBytes.equals(bytes.info)) {
-      damages.row(TRANSACTIONS, key, 'its info is not the one that genesis comes to', 0n);
+      damages.row(TRANSACTIONS, key, 'its info is not the one computed from genesis', 0n);
     }
     if (!proof.waypoint.hash.equals(identity.genesisWaypointHash)) {
       const detail = `genesis has waypoint 0:${proof.waypoint.hash.toString('hex')}`;
@@ -222,106 +211,69 @@ class VersionExaminer {
   }
 
   async #compare(version: bigint, row: BatchOperation): Promise<void> {
-    const { damages, reached, store } = this.#context;
+    const { damages, progress, reached, store } = this.#context;
     const { column, partition, order, value } = row;
     if (column === VERSION_WRITES || column === TRANSACTIONS || column === TRANSACTION_INFOS) {
       return;
     }
     const stored = await store.get(column, partition, order);
-    if (stored !== undefined) {
-      if (column === STATE) reached.state += 1n;
-      if (column === EVENTS) reached.events += 1n;
-      if (column === MODULE_EVENTS) reached.moduleEvents += 1n;
-    }
     if (stored === undefined) {
-      if (column === STATE && this.#mayBeGone(version, value!)) return;
+      // A deletion at the version below which all is cleared is itself cleared (docs/spec/ledger.md §5.6).
+      const isClearing = column === STATE && version === progress.clearedBelow && version > 0n;
+      const entry = { order: encodeU64Key(version), value: Buffer.from(value!) };
+      if (isClearing && decodeStateRow(partition, entry).deletedKey !== undefined) return;
       damages.row(column, row, 'it is missing', version);
-    } else if (Buffer.compare(stored, value!) !== 0) {
+      return;
+    }
+    if (column === STATE) reached.state += 1n;
+    if (column === EVENTS) reached.events += 1n;
+    if (column === MODULE_EVENTS) reached.moduleEvents += 1n;
+    if (Buffer.compare(stored, value!) !== 0) {
       damages.row(column, row, 'it is not what its transaction says', version);
     }
   }
 
   /** A key that has state is known. */
-  async #examineKnown(version: bigint, key: ChunkKey): Promise<void> {
+  async #examineKnown(version: bigint, { physical, hash }: ChunkKey): Promise<void> {
     const { damages, store } = this.#context;
-    const { column, partition, order } = rowsOfKey(key.physical, key.hash).at(-1)!;
-    if ((await store.get(column, partition, order)) !== undefined) return;
+    const place = rowsOfKey(physical, hash).at(-1)!;
+    if ((await store.get(place.column, place.partition, place.order)) !== undefined) return;
     // A key whose last write is a deletion that is cleared is forgotten with it.
-    const [any] = await store.range(STATE, key.hash, { limit: 1 });
+    const [any] = await store.range(STATE, hash, { limit: 1 });
     if (any === undefined) return;
-    damages.row(column, { partition, order }, 'it is missing, though its key has state', version);
+    damages.row(place.column, place, 'it is missing, though its key has state', version);
   }
 
-  /**
-   * A deletion at the version up to which all is cleared is itself cleared (docs/spec/ledger.md §5.6).
-   */
-  #mayBeGone(version: bigint, row: Uint8Array): boolean {
-    const { clearedBelow } = this.#context.progress;
-    const entry = decodeStateRow(Buffer.alloc(0), {
-      order: encodeU64Key(version),
-      value: Buffer.from(row),
-    });
-    return clearedBelow > 0n && version === clearedBelow && entry.deletedKey !== undefined;
-  }
-
-  async #writesOf(version: bigint, key: BucketKey): Promise<VersionWrites | undefined> {
-    const { damages, store } = this.#context;
-    const { partition, order } = key;
-    const value = await store.get(VERSION_WRITES, partition, order);
-    if (value === undefined) return undefined;
-    return damages.decoded(() => decodeVersionWrites(key, value), version);
-  }
-
-  /**
-   * The list of a version's writes: its keys, its events, then those that module events were
-   * translated into.
-   */
-  async #examineWritesList(
+  /** The record of a version's writes: its keys, its events, then the translations of its module events. */
+  async #examineRecord(
     version: bigint,
     key: BucketKey,
     made: readonly BatchOperation[],
     stored: VersionWrites | undefined,
-    item: EncodedOnChainData,
+    { data }: EncodedOnChainData,
   ): Promise<void> {
     const { damages } = this.#context;
     const row = made.find(({ column }) => column === VERSION_WRITES);
-    const expected = row && decodeVersionWrites(key, row.value!);
-    if (expected === undefined && stored === undefined) return;
-    const keys = expected?.keys ?? [];
-    const events = expected?.events ?? [];
-    const isSame =
-      stored !== undefined &&
-      stored.keys.length === keys.length &&
-      keys.every(({ hash, owner }, index) => {
-        const other = stored.keys[index]!;
-        return other.hash.equals(hash) && other.owner.equals(owner);
-      }) &&
-      events.every((event, index) => isSameEvent(event, stored.events[index]));
-    if (!isSame) {
+    if (row === undefined && stored === undefined) return;
+    const expected = row?.value ?? encodeVersionWrites({ keys: [], events: [] });
+    const { length } = decodeVersionWrites(key, expected).events;
+    const { keys, events } = stored ?? { keys: [], events: [] };
+    const own = encodeVersionWrites({ keys, events: events.slice(0, length) });
+    if (stored === undefined || !own.equals(expected)) {
       damages.row(VERSION_WRITES, key, 'it is not what its transaction says', version);
       return;
     }
-    for (const event of stored.events.slice(events.length)) {
-      await this.#examineTranslated(version, key, event, item);
+    for (const event of events.slice(length)) {
+      const found = await this.#eventRow(version, event);
+      if (found === undefined || data.events[found.index]?.kind === 'v2') continue;
+      const stream = `${event.address}/${event.creationNumber}`;
+      const detail = `event ${event.sequenceNumber} of stream ${stream} was not emitted`;
+      damages.row(VERSION_WRITES, key, detail, version);
     }
   }
 
-  async #examineTranslated(
-    version: bigint,
-    key: BucketKey,
-    event: EmittedEvent,
-    { data }: EncodedOnChainData,
-  ): Promise<void> {
-    const found = await this.#eventRow(version, event);
-    if (found === undefined) return;
-    if (data.events[found.index]?.kind === 'v2') return;
-    const stream = `${event.address}/${event.creationNumber}`;
-    const detail = `event ${event.sequenceNumber} of stream ${stream} was not emitted`;
-    this.#context.damages.row(VERSION_WRITES, key, detail, version);
-  }
-
   /** What a version is on record to have written is there, and its events are those of its info. */
-  async #examineWritten(
+  async #examineRecorded(
     version: bigint,
     key: BucketKey,
     stored: VersionWrites | undefined,
@@ -341,39 +293,28 @@ class VersionExaminer {
       const row = await this.#eventRow(version, event);
       if (row !== undefined) leaves.set(row.index, streamEventHash(event, row));
     }
-    // Last: what a module event was translated into has its place in the transaction.
-    for (const row of await this.#moduleEvents(version, key)) {
-      leaves.set(row.index, contractEventHash(Buffer.concat([MODULE_EVENT_VARIANT, row.encoded])));
+    // Last: the translation of a module event has the index of that event.
+    const { partition } = key;
+    for await (const row of rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key))) {
+      reached.moduleEvents += 1n;
+      const decode = () => decodeModuleEventRow({ partition, ...row });
+      const event = await damages.decoded(decode, version);
+      if (event === undefined) continue;
+      const bytes = Buffer.concat([MODULE_EVENT_VARIANT, event.encoded]);
+      leaves.set(event.index, contractEventHash(bytes));
     }
     const events = [...leaves].sort(([left], [right]) => left - right);
     const isGapless = events.every(([index], place) => index === place);
-    const root = accumulatorRoot(
-      'EventAccumulator',
-      events.map(([, leaf]) => leaf),
-    );
-    const said =
-      info &&
-      this.#decode(version, key, TRANSACTION_INFOS, () => decodeBcs(info, readTransactionInfo));
-    if (said === undefined || (isGapless && root.equals(said.eventRootHash))) return;
+    const hashes = events.map(([, leaf]) => leaf);
+    const root = accumulatorRoot('EventAccumulator', hashes);
+    const stated = info && this.#decodeInfo(version, key, info);
+    if (stated === undefined || (isGapless && root.equals(stated.eventRootHash))) return;
     const detail = 'the events of its version are not those of its info';
     const column = leaves.size === 0 ? MODULE_EVENTS : EVENTS;
     damages.add({ column: column.name, version, detail });
   }
 
-  async #moduleEvents(version: bigint, key: BucketKey): Promise<StoredModuleEvent[]> {
-    const { damages, reached, store } = this.#context;
-    const { partition } = key;
-    const found: StoredModuleEvent[] = [];
-    for await (const row of rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key))) {
-      const decode = () => decodeModuleEventRow({ partition, ...row });
-      const event = await damages.decoded(decode, version);
-      reached.moduleEvents += 1n;
-      if (event !== undefined) found.push(event);
-    }
-    return found;
-  }
-
-  async #eventRow(version: bigint, event: EmittedEvent) {
+  async #eventRow(version: bigint, event: EmittedEvent): Promise<StoredEvent | undefined> {
     const { damages, reached, store } = this.#context;
     const partition = encodeStreamId(event);
     const order = encodeU64Key(event.sequenceNumber);
@@ -385,8 +326,7 @@ class VersionExaminer {
     reached.events += 1n;
     const row = await damages.decoded(() => decodeEventRow(partition, { order, value }), version);
     if (row !== undefined && row.version !== version) {
-      const detail = `it says version ${row.version}`;
-      damages.row(EVENTS, { partition, order }, detail, version);
+      damages.row(EVENTS, { partition, order }, `it says version ${row.version}`, version);
     }
     return row;
   }
@@ -399,13 +339,4 @@ function streamEventHash(event: EmittedEvent, row: StoredEvent): Buffer {
     writer.u64(event.sequenceNumber);
   });
   return contractEventHash(Buffer.concat([head, row.encoded]));
-}
-
-function isSameEvent(left: EmittedEvent, right: EmittedEvent | undefined): boolean {
-  return (
-    right !== undefined &&
-    left.address === right.address &&
-    left.creationNumber === right.creationNumber &&
-    left.sequenceNumber === right.sequenceNumber
-  );
 }

@@ -1,0 +1,148 @@
+/**
+ * What the checks of a ledger share: what they read, and the list of what is damaged. The checks are streams over
+ * columns: their memory does not grow with the ledger.
+ */
+import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
+import { VERSION_WRITES } from '../store/columns/columns.ts';
+import type { LedgerIdentity } from '../store/columns/identity-column.ts';
+import { encodeBucketKey } from '../store/columns/order-key.ts';
+import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
+import { decodeVersionWrites, type VersionWrites } from '../store/columns/version-writes-column.ts';
+import { type StoreReader, scanPages } from '../store/store.ts';
+import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
+import type { StoreView } from '../store/view.ts';
+
+/** Most damages that are listed; all are counted. */
+const MAX_LISTED_DAMAGES = 100;
+
+/** Something that is not as it must be. */
+export interface Damage {
+  /** The column's name. */
+  readonly column: string;
+  /** The row's key in hex, `partition/order`; absent where no single row is at fault. */
+  readonly key?: string | undefined;
+  /** The version it belongs to, where it belongs to one. */
+  readonly version?: bigint | undefined;
+  readonly detail: string;
+}
+
+/** Collects damages. */
+export class DamageList {
+  readonly listed: Damage[] = [];
+  /** All damages, listed or not. */
+  count = 0;
+
+  add(damage: Damage): void {
+    this.count += 1;
+    if (this.listed.length < MAX_LISTED_DAMAGES) this.listed.push(damage);
+  }
+
+  addAll(other: DamageList): void {
+    for (const damage of other.listed) this.add(damage);
+    this.count += other.count - other.listed.length;
+  }
+
+  /** Notes that a row is not as it must be. */
+  row(column: Column, key: RowKey, detail: string, version?: bigint): void {
+    this.add({ column: column.name, key: keyText(key), version, detail });
+  }
+
+  /**
+   * Runs a decoder of rows; a row that does not decode becomes a damage.
+   * @returns `undefined` for such a row
+   */
+  async decoded<T>(decode: () => T | Promise<T>, version?: bigint): Promise<T | undefined> {
+    try {
+      return await decode();
+    } catch (error) {
+      if (!(error instanceof RowDamagedError)) throw error;
+      const { column, key, message } = error;
+      this.add({ column, key, version, detail: message });
+      return undefined;
+    }
+  }
+}
+
+/** A ledger under examination. */
+export interface VerifyContext {
+  readonly store: StoreReader;
+  /** At the head as it was when the examination began; what is above it is not checked. */
+  readonly view: StoreView;
+  readonly identity: LedgerIdentity;
+  readonly progress: PruneProgress;
+  readonly pinned: PinnedAccounts;
+  readonly damages: DamageList;
+  /** Rows above the head: of a commit that came meanwhile, or else damages too. */
+  readonly above: DamageList;
+  /** Rows found on the way from versions to what they wrote. */
+  readonly reached: { state: bigint; events: bigint; moduleEvents: bigint; writes: bigint };
+  /** Called as rows are read. */
+  readonly onRows: (column: Column, rows: number) => void;
+}
+
+/** Notes a row above the head. */
+export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
+  above.row(column, row, 'it is above the head, and nobody is committing');
+}
+
+/** All rows of a column in order; stops where the engine fails or gives keys out of order, and notes that. */
+export async function* scanColumn(
+  { store, damages, onRows }: VerifyContext,
+  column: Column,
+): AsyncGenerator<ScannedRow> {
+  let last: ScannedRow | undefined;
+  try {
+    for await (const page of scanPages(store, column)) {
+      onRows(column, page.length);
+      for (const row of page) {
+        if (last !== undefined && compareKeys(last, row) >= 0) {
+          damages.row(column, row, 'it is out of order: the engine’s tree is damaged');
+          return;
+        }
+        yield row;
+        last = row;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    damages.add({ column: column.name, detail: `cannot be read further: ${error.message}` });
+  }
+}
+
+function compareKeys(left: RowKey, right: RowKey): number {
+  return Buffer.compare(left.partition, right.partition) || Buffer.compare(left.order, right.order);
+}
+
+/** What a version is on record to have written; `undefined` where nothing is, or the record is damaged. */
+export async function recordedWrites(
+  { store, damages }: VerifyContext,
+  version: bigint,
+): Promise<VersionWrites | undefined> {
+  const key = encodeBucketKey(version);
+  const value = await store.get(VERSION_WRITES, key.partition, key.order);
+  return value && damages.decoded(() => decodeVersionWrites(key, value), version);
+}
+
+/**
+ * Names the rows of a column that no version wrote, when their number is not the number of rows that versions wrote.
+ * @param versionOf the version of a row; `undefined` for one that does not decode
+ */
+export async function nameUnwrittenRows(
+  context: VerifyContext,
+  column: Column,
+  versionOf: (row: ScannedRow) => bigint | undefined | Promise<bigint | undefined>,
+  isWritten: (writes: VersionWrites, row: ScannedRow) => boolean,
+): Promise<void> {
+  const { damages, progress, view } = context;
+  const before = damages.count;
+  for await (const row of scanColumn(context, column)) {
+    const version = await versionOf(row);
+    if (version === undefined) continue;
+    if (version < progress.clearedBelow || version > view.head.version) continue;
+    const writes = await recordedWrites(context, version);
+    if (writes !== undefined && isWritten(writes, row)) continue;
+    damages.row(column, row, 'its version did not write it', version);
+  }
+  if (damages.count > before) return;
+  damages.add({ column: column.name, detail: 'it lacks rows that versions wrote' });
+}

@@ -1,0 +1,112 @@
+/**
+ * Examines the ledger of a folder in a process of its own: whatever the engine does on damaged pages, this process is
+ * left to report what is damaged.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { openLmdbReader } from '../store/lmdb/lmdb-store.ts';
+import { isStoreError, RowDamagedError, StoreError } from '../store/store-error.ts';
+import { type VerifyProgress, type VerifyReport, verifyLedger } from './ledger.ts';
+
+/** The process's file. Only compiled code has one: Node 20 runs no TypeScript. */
+const PROCESS_URL = new URL('./process.js', import.meta.url);
+const IS_COMPILED = import.meta.url.endsWith('.js');
+/** A process silent for so long is in an endless loop on damaged pages, in milliseconds. */
+const SILENCE_TIMEOUT_MS = 120_000;
+/** Most characters of one piece of its error output. */
+const MAX_OUTPUT_CHARACTERS = 2_000;
+
+/** What to do about a damaged ledger. */
+export const DAMAGE_REMEDY =
+  'put a good copy of the folder in its place, ' +
+  'or create the ledger again (daybook init, daybook follow)';
+
+type VerifyErrorCode = 'no_ledger' | 'ledger_empty' | 'data_not_usable' | 'damaged';
+
+/** A ledger that cannot be examined to its end. */
+export class VerifyError extends Error {
+  readonly code: VerifyErrorCode;
+
+  constructor(code: VerifyErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'VerifyError';
+    this.code = code;
+  }
+}
+
+/** What the process sends, as structured clones: numbers stay bigint. */
+export type VerifyMessage =
+  | { readonly kind: 'progress'; readonly progress: VerifyProgress }
+  | { readonly kind: 'report'; readonly report: VerifyReport }
+  | { readonly kind: 'failed'; readonly code: VerifyErrorCode; readonly message: string };
+
+/** Examines the ledger of a folder; readers and a writer may continue meanwhile. @throws VerifyError */
+export async function verifyFolder(
+  directory: string,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<VerifyReport> {
+  if (!IS_COMPILED) return verifyHere(directory, onProgress);
+  const child = fork(fileURLToPath(PROCESS_URL), [directory], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: [],
+  });
+  let what = 'opening the store';
+  let output = '';
+  let outcome = undefined as VerifyMessage | undefined;
+  const silence = setTimeout(() => child.kill('SIGKILL'), SILENCE_TIMEOUT_MS);
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output += text.slice(0, MAX_OUTPUT_CHARACTERS);
+  });
+  child.on('message', (message: VerifyMessage) => {
+    silence.refresh();
+    if (message.kind === 'progress') {
+      ({ what } = message.progress);
+      onProgress(message.progress);
+    } else {
+      outcome = message;
+    }
+  });
+  const [code, signal] = await once(child, 'close').finally(() => clearTimeout(silence));
+  if (outcome?.kind === 'report') return outcome.report;
+  if (outcome?.kind === 'failed') throw new VerifyError(outcome.code, outcome.message);
+  const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+  const line = output.split('\n').find((text) => text.trim() !== '');
+  throw new VerifyError(
+    'damaged',
+    `the store in ${directory} is damaged: the engine ${how} where it read ${what}` +
+      `${line === undefined ? '' : ` (${line.trim()})`}; ${DAMAGE_REMEDY}`,
+  );
+}
+
+/** Examines the ledger of a folder in this process, which an engine that reads damaged pages may kill. */
+export async function verifyHere(
+  directory: string,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<VerifyReport> {
+  const store = openReader(directory);
+  try {
+    return await verifyLedger(store, onProgress);
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause;
+    if (isStoreError(cause, 'ledger_empty')) {
+      throw new VerifyError('ledger_empty', cause.message, { cause });
+    }
+    const isRow = cause instanceof RowDamagedError;
+    const message = `${isRow ? '' : 'the store cannot be read: '}${cause.message}`;
+    throw new VerifyError('damaged', message, { cause });
+  } finally {
+    await store.close();
+  }
+}
+
+function openReader(directory: string) {
+  try {
+    return openLmdbReader({ directory });
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause;
+    const code = isStoreError(cause, 'store_not_found') ? 'no_ledger' : 'data_not_usable';
+    throw new VerifyError(code, cause.message, { cause });
+  }
+}

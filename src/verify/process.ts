@@ -1,0 +1,29 @@
+/** The process that examines a ledger: `node process.js DIRECTORY`, started by folder.ts with a channel. */
+import { VerifyError, type VerifyMessage, verifyHere } from './folder.ts';
+
+/** Least time between two reports of progress, in milliseconds. */
+const PROGRESS_INTERVAL_MS = 100;
+
+function send(message: VerifyMessage): Promise<void> {
+  return new Promise((resolve) => {
+    process.send!(message, () => resolve());
+  });
+}
+
+let sentMs = Number.NEGATIVE_INFINITY;
+let what = '';
+try {
+  const report = await verifyHere(process.argv[2]!, (progress) => {
+    const nowMs = performance.now();
+    // What is read next must be known before it is read.
+    if (progress.what === what && nowMs - sentMs < PROGRESS_INTERVAL_MS) return;
+    what = progress.what;
+    sentMs = nowMs;
+    void send({ kind: 'progress', progress });
+  });
+  await send({ kind: 'report', report });
+} catch (error) {
+  if (!(error instanceof VerifyError)) throw error;
+  await send({ kind: 'failed', code: error.code, message: error.message });
+}
+process.disconnect();
