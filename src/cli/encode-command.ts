@@ -3,10 +3,9 @@ import type { Command } from 'commander';
 import { readInput } from '../node/settings/read-input.ts';
 import { nodeSettings } from '../node/settings/settings.ts';
 import type { SubmissionSettings } from '../node/submission.ts';
-import type { CommandContext } from './main.ts';
 
 /** Adds `encode` to the program. */
-export function addEncodeCommand(program: Command, _context: CommandContext): void {
+export function addEncodeCommand(program: Command): void {
   const command = program
     .command('encode')
     .description('Read a transaction request (JSON) from standard input, print the bytes to sign.');
@@ -19,7 +18,7 @@ export function addEncodeCommand(program: Command, _context: CommandContext): vo
 }
 
 /** Adds `decode` to the program. */
-export function addDecodeCommand(program: Command, _context: CommandContext): void {
+export function addDecodeCommand(program: Command): void {
   const command = program
     .command('decode')
     .description(

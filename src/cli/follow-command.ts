@@ -1,8 +1,8 @@
-/** `daybook follow`: brings a ledger in from another node and keeps it growing (docs/follow.md). */
-import { type Command, InvalidArgumentError } from 'commander';
+/** `daybook follow`: copies the ledger of another node and keeps it growing (docs/follow.md). */
+import type { Command } from 'commander';
 import type { FollowReport } from '../node/follow.ts';
-import { stopSignal } from '../node/stop-signal.ts';
-import type { CommandContext } from './main.ts';
+import { stopSignal } from '../node/shutdown.ts';
+import { collected, printFacts, u64, wholeNumber } from './command-line.ts';
 
 interface FollowFlags {
   readonly data: string;
@@ -16,32 +16,39 @@ interface FollowFlags {
   readonly json?: boolean;
 }
 
-/** Most transactions that may be asked for at once: `limit` is a u16. */
+/** More than any node gives at once. */
 const MAX_PAGE_TRANSACTIONS = 10_000;
 const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 
 /** Adds the command to the program. */
-export function addFollowCommand(program: Command, _context: CommandContext): void {
+export function addFollowCommand(program: Command): void {
   program
     .command('follow')
     .description(
-      'Follow another node: take its transactions, prove every byte, commit; go on where it stopped.',
+      'Follow another node: fetch its transactions, verify every byte, commit; continues where it stopped.',
     )
     .requiredOption('--data <dir>', 'folder of the ledger; may be absent or empty')
     .requiredOption('--from <url>', 'a node that answers GET /v1/transactions in BCS')
-    .option('--until <version>', 'end after this version; otherwise it goes on and on', version)
+    .option(
+      '--until <version>',
+      'stop after this version; otherwise it never stops',
+      u64('a version, a u64'),
+    )
     .option(
       '--trust <version:root>',
       'root of the transaction accumulator after a version, 64 hex digits; may be given again',
-      (text: string, before: readonly string[]) => [...before, text],
+      collected,
       [],
     )
-    .option('--waypoint <text or file>', 'genesis waypoint "0:hex", or a file that holds it')
-    .option('--no-feed', 'in a new ledger, do not keep whole transactions: no feed for others')
+    .option('--waypoint <text or file>', 'genesis waypoint "0:hex", or a file that contains it')
+    .option(
+      '--no-feed',
+      'in a new ledger, do not store whole transactions: other nodes cannot follow it',
+    )
     .option(
       '--page-transactions <n>',
-      `transactions asked for at once, 1 to ${MAX_PAGE_TRANSACTIONS}; the node may give fewer`,
-      pageTransactions,
+      `transactions per request, 1 to ${MAX_PAGE_TRANSACTIONS}; the node may give fewer`,
+      wholeNumber(1, MAX_PAGE_TRANSACTIONS),
       DEFAULT_PAGE_TRANSACTIONS,
     )
     .option('--log-level <level>', 'least severe log lines on stderr', 'info')
@@ -53,18 +60,16 @@ async function run(flags: FollowFlags): Promise<void> {
   // Before the start: a signal that comes while the store opens must end in a clean stop too.
   const abort = new AbortController();
   void stopSignal().then(() => abort.abort());
-  // Loaded here: the other commands follow nobody.
   const { followIntoFolder } = await import('../node/follow.ts');
   const { createLogger } = await import('../node/metrics/logger.ts');
   const terminal = process.stderr.isTTY ? process.stderr : undefined;
-  // The line on a terminal says what lines of information would say.
+  // The line on a terminal replaces log lines of level info.
   const level = terminal !== undefined && flags.logLevel === 'info' ? 'warn' : flags.logLevel;
   const { data, from, until, trust, waypoint, feed, pageTransactions } = flags;
   const request = { from, until, trust, waypoint, keepsTransactions: feed, pageTransactions };
   const logger = createLogger(level);
   const report = await followIntoFolder(data, request, logger, terminal, abort.signal);
-  const facts = factsOf(report);
-  process.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : lines(facts));
+  printFacts(factsOf(report), flags.json);
 }
 
 function factsOf({ head, chainId, counters, seconds }: FollowReport) {
@@ -82,26 +87,4 @@ function factsOf({ head, chainId, counters, seconds }: FollowReport) {
     commit_ms: Math.round(counters.commitMs),
     faults: counters.faults,
   };
-}
-
-function lines(facts: Readonly<Record<string, string | number | null>>): string {
-  return Object.entries(facts)
-    .map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(26)}${value ?? 'none'}\n`)
-    .join('');
-}
-
-function version(text: string): bigint {
-  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
-  if (value < 0n || value > 0xffff_ffff_ffff_ffffn) {
-    throw new InvalidArgumentError('expected a version, a u64');
-  }
-  return value;
-}
-
-function pageTransactions(text: string): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > MAX_PAGE_TRANSACTIONS) {
-    throw new InvalidArgumentError(`expected 1 to ${MAX_PAGE_TRANSACTIONS}`);
-  }
-  return value;
 }

@@ -1,7 +1,6 @@
 /** `daybook init`: a ledger from a genesis file. */
 import type { Command } from 'commander';
 import type { InitReport } from '../node/init.ts';
-import type { CommandContext } from './main.ts';
 
 interface InitFlags {
   readonly data: string;
@@ -11,13 +10,13 @@ interface InitFlags {
 }
 
 /** Adds the command to the program. */
-export function addInitCommand(program: Command, _context: CommandContext): void {
+export function addInitCommand(program: Command): void {
   program
     .command('init')
     .description('Make a ledger from a genesis file, checked against its waypoint.')
     .requiredOption('--data <dir>', 'folder for the ledger; must be absent or empty')
     .requiredOption('--genesis <file>', 'genesis transaction (genesis.blob)')
-    .option('--waypoint <text or file>', '"0:hex", or a file that holds it; compared if given')
+    .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given')
     .option('--json', 'print the report as one JSON object')
     .action(async (flags: InitFlags) => {
       const { initLedger } = await import('../node/init.ts');

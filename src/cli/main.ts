@@ -17,50 +17,38 @@ import { addVerifyCommand } from './verify-command.ts';
 /** Exit code of a wrong command line. */
 const EXIT_USAGE = 2;
 /** Exit code of a command that failed. */
-export const EXIT_FAILED = 1;
+const EXIT_FAILED = 1;
 
-/** What a command may use of the world: replaced by tests. */
-export interface CommandContext {
-  /** Sets the exit code of a command that ended without throwing. */
-  setExitCode(code: number): void;
-}
-
-function buildProgram(context: CommandContext): Command {
+function buildProgram(): Command {
   const program = new Command('daybook')
-    .description('A ledger node: a Move ledger in its own store, asked over HTTP.')
+    .description('A ledger node: a Move ledger in its own store, served over HTTP.')
     .version(packageVersion())
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(usageLine(text)) })
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
-  addServeCommand(program, context);
-  addInitCommand(program, context);
-  addFollowCommand(program, context);
-  addSampleCommand(program, context);
-  addPruneCommand(program, context);
-  addStatusCommand(program, context);
-  addVerifyCommand(program, context);
-  addEncodeCommand(program, context);
-  addDecodeCommand(program, context);
+  addServeCommand(program);
+  addInitCommand(program);
+  addFollowCommand(program);
+  addSampleCommand(program);
+  addPruneCommand(program);
+  addStatusCommand(program);
+  addVerifyCommand(program);
+  addEncodeCommand(program);
+  addDecodeCommand(program);
   return program;
 }
 
 /** Runs one command line (without `node` and the script's name) and gives its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  let exitCode = 0;
-  const program = buildProgram({
-    setExitCode: (code) => {
-      exitCode = code;
-    },
-  });
   try {
-    await program.parseAsync([...args], { from: 'user' });
-    return exitCode;
+    await buildProgram().parseAsync([...args], { from: 'user' });
+    return 0;
   } catch (error) {
     return failureExitCode(error);
   }
 }
 
-/** Says on stderr what failed (commander has said its part already) and gives the exit code. */
+/** Prints a failure on stderr (commander has printed its own) and gives the exit code. */
 function failureExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof NodeError) {
@@ -72,7 +60,7 @@ function failureExitCode(error: unknown): number {
   return EXIT_FAILED;
 }
 
-/** Commander's text of a wrong command line as one line of ours. */
+/** Commander's text for a wrong command line, as one line. */
 function usageLine(text: string): string {
   const [what] = text.replace(/^error: /, '').split('\n');
   return `daybook: ${what}; --help shows all options\n`;

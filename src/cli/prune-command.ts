@@ -1,8 +1,8 @@
-/** `daybook prune`: takes away history that is not to be kept. */
-import { type Command, InvalidArgumentError } from 'commander';
-import { Progress } from '../node/progress.ts';
+/** `daybook prune`: deletes old history, except for selected accounts. */
+import type { Command } from 'commander';
+import { CountProgress } from '../node/progress.ts';
 import type { PruneFolderReport } from '../node/prune.ts';
-import type { CommandContext } from './main.ts';
+import { collected, printFacts, wholeNumber } from './command-line.ts';
 
 interface PruneFlags {
   readonly data: string;
@@ -19,24 +19,26 @@ const DEFAULT_GRACE_SECONDS = 10;
 const MS_PER_SECOND = 1_000;
 
 /** Adds the command to the program. */
-export function addPruneCommand(program: Command, _context: CommandContext): void {
+export function addPruneCommand(program: Command): void {
   program
     .command('prune')
-    .description('Take away history that is not to be kept; readers may go on beside it.')
+    .description(
+      'Delete old history, except for selected accounts; readers can continue meanwhile.',
+    )
     .requiredOption('--data <dir>', 'folder of the ledger')
-    .option('--keep <versions>', 'keep the newest so many versions', bound, 0)
-    .option('--keep-seconds <n>', 'keep so many seconds, by the time of the ledger', bound, 0)
+    .option('--keep <versions>', 'keep this many of the newest versions', wholeNumber(1), 0)
+    .option('--keep-seconds <n>', 'keep this many seconds, by ledger time', wholeNumber(1), 0)
     .option(
       '--keep-account <address>',
       'keep the whole history of this account from now on; may be given again',
-      (address: string, before: readonly string[]) => [...before, address],
+      collected,
       [],
     )
-    .option('--keep-accounts-file <file>', 'file of such addresses, one on a line', '')
+    .option('--keep-accounts-file <file>', 'file of such addresses, one per line', '')
     .option(
       '--grace-seconds <n>',
-      'time for requests under way before anything is deleted; 0 only when nobody reads',
-      graceSeconds,
+      'time for requests in flight before anything is deleted; 0 only when nobody reads',
+      wholeNumber(0, 9_999),
       DEFAULT_GRACE_SECONDS,
     )
     .option('--json', 'print the report as one JSON object')
@@ -51,18 +53,17 @@ async function run(flags: PruneFlags): Promise<void> {
     keepAccounts: flags.keepAccount.join(','),
     keepAccountsFile: flags.keepAccountsFile,
   };
-  let shown: { progress: Progress; firstVersion: bigint } | undefined;
+  let shown: { progress: CountProgress; firstVersion: bigint } | undefined;
   const graceMs = flags.graceSeconds * MS_PER_SECOND;
   const report = await pruneFolder(flags.data, keep, graceMs, ({ clearedBelow }, oldest) => {
     shown ??= {
-      progress: new Progress('versions', Number(oldest - clearedBelow)),
+      progress: new CountProgress('versions', Number(oldest - clearedBelow)),
       firstVersion: clearedBelow,
     };
     shown.progress.update(Number(clearedBelow - shown.firstVersion));
   });
   shown?.progress.finish();
-  const facts = factsOf(report);
-  process.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : lines(facts));
+  printFacts(factsOf(report), flags.json);
 }
 
 function factsOf({ head, versions, rows, keptAccounts, seconds }: PruneFolderReport) {
@@ -75,23 +76,4 @@ function factsOf({ head, versions, rows, keptAccounts, seconds }: PruneFolderRep
     kept_accounts: keptAccounts,
     seconds: Number(seconds.toFixed(2)),
   };
-}
-
-function lines(facts: Readonly<Record<string, string | number>>): string {
-  return Object.entries(facts)
-    .map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(24)}${value}\n`)
-    .join('');
-}
-
-function bound(text: string): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || !Number.isSafeInteger(value)) {
-    throw new InvalidArgumentError('expected a number of at least 1');
-  }
-  return value;
-}
-
-function graceSeconds(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('expected 0 to 9999');
-  return Number(text);
 }

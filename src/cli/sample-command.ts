@@ -1,7 +1,7 @@
 /** `daybook sample`: a deterministic sample ledger of any size. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { Progress } from '../node/progress.ts';
-import type { CommandContext } from './main.ts';
+import { type Command, Option } from 'commander';
+import { CountProgress } from '../node/progress.ts';
+import { printFacts, u64, wholeNumber } from './command-line.ts';
 
 interface SampleFlags {
   readonly data: string;
@@ -13,26 +13,34 @@ interface SampleFlags {
 }
 
 /** Adds the command to the program. */
-export function addSampleCommand(program: Command, _context: CommandContext): void {
+export function addSampleCommand(program: Command): void {
   program
     .command('sample')
     .description(
-      'Make a sample ledger from a seed: real in every byte and hash, made by a generator and not by a virtual machine.',
+      'Make a sample ledger from a seed: every byte and hash is valid; a generator makes it, not a virtual machine.',
     )
     .requiredOption('--data <dir>', 'folder for the ledger; must be absent or empty')
-    .option('--transactions <n>', 'fewest transactions; the last block is completed', count, 5_000)
-    .option('--accounts <n>', 'ordinary accounts that the ledger grows to', count, 500)
+    .option(
+      '--transactions <n>',
+      'fewest transactions; the last block is completed',
+      wholeNumber(1),
+      5_000,
+    )
+    .option('--accounts <n>', 'ordinary accounts that the ledger grows to', wholeNumber(1), 500)
     .addOption(
-      new Option('--seed <n>', 'what everything follows from, a u64')
-        .argParser(seed)
+      new Option('--seed <n>', 'everything is derived from it; a u64')
+        .argParser(u64('a u64'))
         // The help cannot print a bigint by itself.
         .default(1n, '1'),
     )
-    .option('--no-feed', 'do not keep whole transactions: smaller, but no feed for others')
+    .option(
+      '--no-feed',
+      'do not store whole transactions: smaller, but other nodes cannot follow it',
+    )
     .option('--json', 'print the report as one JSON object')
     .action(async (flags: SampleFlags) => {
       const { makeSample } = await import('../node/sample.ts');
-      const progress = new Progress('transactions', flags.transactions);
+      const progress = new CountProgress('transactions', flags.transactions);
       const request = { ...flags, keepsTransactions: flags.feed };
       const report = await makeSample(flags.data, request, (done) => progress.update(done));
       progress.finish();
@@ -44,24 +52,6 @@ export function addSampleCommand(program: Command, _context: CommandContext): vo
         seconds: Number(report.seconds.toFixed(2)),
         transactions_per_second: Math.round(Number(report.version + 1n) / report.seconds),
       };
-      process.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : lines(facts));
+      printFacts(facts, flags.json);
     });
-}
-
-function lines(facts: Readonly<Record<string, string | number>>): string {
-  return Object.entries(facts)
-    .map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(24)}${value}\n`)
-    .join('');
-}
-
-function count(text: string): number {
-  if (!/^\d{1,10}$/.test(text) || Number(text) === 0) {
-    throw new InvalidArgumentError('expected a number of at least 1');
-  }
-  return Number(text);
-}
-
-function seed(text: string): bigint {
-  if (!/^\d{1,20}$/.test(text)) throw new InvalidArgumentError('expected a u64');
-  return BigInt(text);
 }

@@ -1,16 +1,12 @@
-/** `daybook serve`: answers over HTTP from the ledger in a folder until it is told to stop. */
+/** `daybook serve`: answers over HTTP from the ledger in a folder until a signal stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { workerCount } from '../node/cluster/worker-count.ts';
-import type { RunningNode } from '../node/running-node.ts';
 import { type NodeSettings, nodeSettings, settingFlags } from '../node/settings/settings.ts';
-import { stopSignal } from '../node/stop-signal.ts';
-import type { CommandContext } from './main.ts';
+import { stopSignal } from '../node/shutdown.ts';
+import type { RunningNode } from '../node/start-node.ts';
+import { collected } from './command-line.ts';
 
-/**
- * How long a start may go on after a signal, in milliseconds: most are over by then and end
- * cleanly.
- */
+/** How long a start may take after a signal, in milliseconds: most have finished by then and end cleanly. */
 const START_GRACE_MS = 2_000;
 
 interface ServeFlags extends Record<string, unknown> {
@@ -19,7 +15,7 @@ interface ServeFlags extends Record<string, unknown> {
   readonly keepAccount?: readonly string[];
 }
 
-/** Flags by setting: the short forms under the names of what they stand for. */
+/** Flags by setting; a short form counts as its setting. */
 function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string, unknown> {
   const lists = [flags['keepAccounts'], ...(keepAccount ?? [])].filter((one) => one !== undefined);
   return {
@@ -29,15 +25,14 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
   };
 }
 
-/** Starts a node in as many processes as the settings say. The parts are loaded here: other commands need none. */
+/** Starts a node in as many processes as the settings say. */
 async function startServing(settings: NodeSettings): Promise<RunningNode> {
-  const count = workerCount(settings);
-  if (count > 1) return (await import('../node/cluster/cluster.ts')).startCluster(settings, count);
-  return (await import('../node/start-node.ts')).startNode(settings);
+  const { startNode, workerCount } = await import('../node/start-node.ts');
+  return startNode(settings, workerCount(settings));
 }
 
 /** Adds the command to the program, with a flag for every setting. */
-export function addServeCommand(program: Command, context: CommandContext): void {
+export function addServeCommand(program: Command): void {
   const command = program
     .command('serve', { isDefault: false })
     .description('Answer over HTTP from the ledger in a folder.')
@@ -48,7 +43,7 @@ export function addServeCommand(program: Command, context: CommandContext): void
     .option(
       '--keep-account <address>',
       'keep the whole history of this account from now on; may be given again',
-      (address: string, before: readonly string[] = []) => [...before, address],
+      collected,
     );
   command.action(async ({ config, ...given }: ServeFlags) => {
     const flags = settingsOf(given);
@@ -64,10 +59,9 @@ export function addServeCommand(program: Command, context: CommandContext): void
       startServing(settings),
       stopped.then(() => sleep(START_GRACE_MS, undefined, { signal: started.signal })),
     ]);
-    // A stop later on need not wait.
+    // A later stop need not wait.
     started.abort();
-    // It may wait for an upstream for ever. Nothing was promised to anybody yet, and what was
-    // committed is safe.
+    // It may wait for an upstream for ever. Nothing was answered yet, and what was committed is safe.
     if (node === undefined) process.exit(0);
     process.stdout.write(`${JSON.stringify(node.ready)}\n`);
     try {
@@ -75,6 +69,5 @@ export function addServeCommand(program: Command, context: CommandContext): void
     } finally {
       await node.stop();
     }
-    context.setExitCode(0);
   });
 }

@@ -1,14 +1,14 @@
-/** `daybook status`: what a ledger is and how much each of its columns holds. */
+/** `daybook status`: what a ledger is and how much each of its columns contains. */
 import type { Command } from 'commander';
 import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
 import type { StatusReport } from '../node/status.ts';
-import type { CommandContext } from './main.ts';
+import { factLines } from './command-line.ts';
 
 /** Adds the command to the program. */
-export function addStatusCommand(program: Command, _context: CommandContext): void {
+export function addStatusCommand(program: Command): void {
   program
     .command('status')
-    .description('Show what a ledger is and how much it holds; works beside a serving node.')
+    .description('Show what a ledger is and how much it contains; works while a node serves it.')
     .option('--data <dir>', 'folder of the ledger', DEFAULT_DATA_FOLDER)
     .option('--json', 'print one JSON object')
     .action(async ({ data, json }: { data: string; json?: boolean }) => {
@@ -19,13 +19,10 @@ export function addStatusCommand(program: Command, _context: CommandContext): vo
 }
 
 function lines({ columns, ...facts }: StatusReport): string {
-  const factLines = Object.entries(facts).map(
-    ([name, value]) => `${name.replaceAll('_', ' ').padEnd(24)}${value}\n`,
-  );
   const header = `\n${'column'.padEnd(24)}${'rows'.padStart(14)}${'bytes'.padStart(18)}\n`;
   const columnLines = Object.entries(columns).map(
     ([name, { rows, bytes }]) =>
       `${name.padEnd(24)}${String(rows).padStart(14)}${String(bytes).padStart(18)}\n`,
   );
-  return factLines.join('') + header + columnLines.join('');
+  return factLines(facts) + header + columnLines.join('');
 }

@@ -1,18 +1,11 @@
 /** `daybook verify`: examines a ledger and prints a digest of each column. */
 import type { Command } from 'commander';
+import { grouped, ProgressLine } from '../node/progress.ts';
 import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
-import type { VerifyProgress, VerifyReport } from '../node/verify.ts';
-import type { CommandContext } from './main.ts';
-
-/**
- * How often a line on a terminal is drawn again, and where there is none a line is written, in
- * milliseconds.
- */
-const TERMINAL_INTERVAL_MS = 200;
-const LINE_INTERVAL_MS = 5_000;
+import type { VerifyReport } from '../node/verify.ts';
 
 /** Adds the command to the program. */
-export function addVerifyCommand(program: Command, _context: CommandContext): void {
+export function addVerifyCommand(program: Command): void {
   program
     .command('verify')
     .description('Compute every hash again, check columns against each other, print digests.')
@@ -20,8 +13,11 @@ export function addVerifyCommand(program: Command, _context: CommandContext): vo
     .option('--json', 'print one JSON object')
     .action(async ({ data, json }: { data: string; json?: boolean }) => {
       const { verifyFolder, DAMAGE_REMEDY } = await import('../node/verify.ts');
-      const report = await verifyFolder(data, progressLine());
-      if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+      const line = new ProgressLine();
+      const report = await verifyFolder(data, ({ what, done }) =>
+        line.update(() => `${what}: ${grouped(done)}`),
+      );
+      line.clear();
       process.stdout.write(json ? `${JSON.stringify(objectOf(report))}\n` : lines(report));
       if (report.damageCount === 0) return;
       const { NodeError } = await import('../node/node-error.ts');
@@ -35,18 +31,6 @@ export function addVerifyCommand(program: Command, _context: CommandContext): vo
           `${damageText(first!)}; ${remedy}`,
       );
     });
-}
-
-function progressLine(): (progress: VerifyProgress) => void {
-  const { isTTY } = process.stderr;
-  let shownMs = performance.now();
-  return ({ what, done }) => {
-    const nowMs = performance.now();
-    if (nowMs - shownMs < (isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS)) return;
-    shownMs = nowMs;
-    const line = `${what}: ${done.toLocaleString('en-US')}`;
-    process.stderr.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);
-  };
 }
 
 function damageText({ column, key, version, detail }: VerifyReport['damages'][number]): string {

@@ -1,32 +1,28 @@
-/** How following goes, for people: one line on a terminal, log lines every few seconds otherwise. */
+/** Shows how following proceeds: one line on a terminal, log lines every few seconds otherwise. */
 import type { Logger } from 'pino';
 import type { FollowCounters } from '../ingest/feed/follower.ts';
-import { durationText, type ProgressOutput } from './progress.ts';
+import { durationText, grouped, ProgressLine, type ProgressOutput } from './progress.ts';
 
-/** How often the line on a terminal is drawn again, in milliseconds. */
-const TERMINAL_INTERVAL_MS = 250;
 /** How often a log line is written, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
-const LINE_START = '\r\x1b[K';
 
-/** Where a follower stands. */
-export interface FollowPosition {
+/** How far a follower is. */
+interface FollowPosition {
   /** Newest durable version; absent before genesis. */
   readonly version: bigint | undefined;
   /** Newest version of the upstream, as last heard. */
   readonly upstreamVersion: bigint | undefined;
 }
 
-/** Shows the progress of one follower. Gets told more often than it shows. */
+/** Shows the progress of one follower. */
 export class FollowProgress {
   readonly #counters: FollowCounters;
   readonly #until: bigint | undefined;
   readonly #logger: Logger;
   /** Set when progress goes to a terminal. */
-  readonly #terminal: ProgressOutput | undefined;
+  readonly #line: ProgressLine | undefined;
   #shownMs = performance.now();
   #shown: FollowCounters;
-  #isLineDrawn = false;
 
   constructor(
     counters: FollowCounters,
@@ -37,54 +33,36 @@ export class FollowProgress {
     this.#counters = counters;
     this.#until = until;
     this.#logger = logger;
-    this.#terminal = terminal;
+    this.#line = terminal === undefined ? undefined : new ProgressLine(terminal);
     this.#shown = { ...counters };
   }
 
-  /** Shows where it stands when it is time to. */
+  /** Shows the position when it is time to. */
   update(position: FollowPosition): void {
-    const intervalMs = this.#terminal === undefined ? LOG_INTERVAL_MS : TERMINAL_INTERVAL_MS;
-    const passedMs = performance.now() - this.#shownMs;
-    if (passedMs < intervalMs) return;
-    const rate = ((this.#counters.transactions - this.#shown.transactions) * 1000) / passedMs;
-    const left = this.#left(position);
-    // Nothing new and nothing to wait for: an upstream that stands still needs no lines.
-    const isQuiet = rate === 0 && left === 0n;
-    if (this.#terminal !== undefined) this.#draw(position, rate, left);
-    else if (!isQuiet) this.#log(position, rate, left, passedMs);
-    this.#shownMs = performance.now();
-    this.#shown = { ...this.#counters };
+    if (this.#line !== undefined) this.#line.update(() => this.#text(position));
+    else if (performance.now() - this.#shownMs >= LOG_INTERVAL_MS) this.#log(position);
   }
 
-  /** Takes the line off a terminal, before something else is written there. */
+  /** Removes the line from a terminal, before something else is written there. */
   clear(): void {
-    if (this.#isLineDrawn) this.#terminal?.write(LINE_START);
-    this.#isLineDrawn = false;
+    this.#line?.clear();
   }
 
-  #left({ version, upstreamVersion }: FollowPosition): bigint | undefined {
-    const end = this.#until ?? upstreamVersion;
-    if (end === undefined) return undefined;
-    const left = end - (version ?? -1n);
-    return left < 0n ? 0n : left;
-  }
-
-  #draw({ version }: FollowPosition, rate: number, left: bigint | undefined): void {
+  #text(position: FollowPosition): string {
+    const { rate, left } = this.#sinceShown(position);
+    const { version } = position;
     const at = version === undefined ? 'before genesis' : `version ${grouped(version)}`;
-    const remaining =
-      left === undefined || rate === 0
-        ? ''
-        : `, ${grouped(left)} left, ${durationText(Number(left) / rate)}`;
-    this.#terminal!.write(`${LINE_START}${at}, ${grouped(Math.round(rate))}/s${remaining}`);
-    this.#isLineDrawn = true;
+    const hasEstimate = left !== undefined && rate !== 0;
+    const rest = hasEstimate ? `, ${grouped(left)} left, ${durationText(Number(left) / rate)}` : '';
+    return `${at}, ${grouped(Math.round(rate))}/s${rest}`;
   }
 
-  #log(
-    { version, upstreamVersion }: FollowPosition,
-    rate: number,
-    left: bigint | undefined,
-    passedMs: number,
-  ): void {
+  #log(position: FollowPosition): void {
+    const before = this.#shown;
+    const { rate, left, passedMs } = this.#sinceShown(position);
+    // Nothing new and nothing left: an upstream that does not grow needs no lines.
+    if (rate === 0 && left === 0n) return;
+    const { version, upstreamVersion } = position;
     this.#logger.info(
       {
         version: version === undefined ? null : String(version),
@@ -93,10 +71,23 @@ export class FollowProgress {
         remaining_seconds:
           left === undefined || rate === 0 ? null : Math.round(Number(left) / rate),
         interval_ms: Math.round(passedMs),
-        ...splitOf(this.#counters, this.#shown),
+        ...splitOf(this.#counters, before),
       },
       'following',
     );
+  }
+
+  /** The rate since the last time, and how many versions are left. */
+  #sinceShown({ version, upstreamVersion }: FollowPosition) {
+    const nowMs = performance.now();
+    const passedMs = nowMs - this.#shownMs;
+    const rate = ((this.#counters.transactions - this.#shown.transactions) * 1000) / passedMs;
+    const end = this.#until ?? upstreamVersion;
+    const ahead = end === undefined ? undefined : end - (version ?? -1n);
+    const left = ahead !== undefined && ahead < 0n ? 0n : ahead;
+    this.#shownMs = nowMs;
+    this.#shown = { ...this.#counters };
+    return { rate, left, passedMs };
   }
 }
 
@@ -112,8 +103,4 @@ export function splitOf(now: FollowCounters, before: FollowCounters): Record<str
     page_bytes: spent('pageBytes'),
     faults: spent('faults'),
   };
-}
-
-function grouped(value: bigint | number): string {
-  return value.toLocaleString('en-US');
 }

@@ -1,4 +1,4 @@
-/** `daybook follow` and `serve --follow`: following another node into the ledger of a store. */
+/** `daybook follow` and `serve --follow`: follows another node into the ledger of a store. */
 import type { Logger } from 'pino';
 import { ChunkDataError } from '../ingest/chunk-builder.ts';
 import { interfaceBase } from '../ingest/feed/feed-client.ts';
@@ -19,34 +19,33 @@ import { LedgerWriter } from '../store/writer.ts';
 import { FollowProgress, splitOf } from './follow-progress.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
-import { asNodeError, hasStore, openStoreWriter } from './open-store.ts';
+import { asNodeError, hasStore, openStoreWriter, refuseUsedFolder } from './open-store.ts';
 import type { ProgressOutput } from './progress.ts';
-import { refuseUsedFolder } from './settings/data-folder.ts';
 
-/** How often an upstream that has nothing new is asked, in milliseconds. */
+/** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
 /** Longest silence of an upstream in the middle of an answer, in milliseconds. */
 const SILENCE_TIMEOUT_MS = 15_000;
 /** Longest time for a page, in milliseconds. */
 const TOTAL_TIMEOUT_MS = 120_000;
 
-/** What to follow, as people write it. */
+/** What to follow, as given on the command line or in settings. */
 export interface FollowRequest {
   /** URL of a node, with or without `/v1`. */
   readonly from: string;
-  /** The last version wanted; absent: on and on. */
+  /** The last version wanted; absent: no end. */
   readonly until?: bigint | undefined;
   /** `VERSION:ROOT` each. */
   readonly trust?: readonly string[] | undefined;
-  /** The genesis waypoint's text, or a file that holds it. */
+  /** The genesis waypoint's text, or a file that contains it. */
   readonly waypoint?: string | undefined;
-  /** Of a ledger that begins here: whether it keeps whole transactions, to feed others; true when absent. */
+  /** Of a ledger that begins here: whether it stores whole transactions, to feed others; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
-  /** Transactions asked for at once. */
+  /** Transactions requested at once. */
   readonly pageTransactions?: number | undefined;
 }
 
-/** What following came to. */
+/** What `daybook follow` did. */
 export interface FollowReport {
   readonly head: Head | undefined;
   readonly chainId: number | undefined;
@@ -54,12 +53,12 @@ export interface FollowReport {
   readonly seconds: number;
 }
 
-/** Following under way, in a node that does other things too. */
+/** A follower that runs in a serving node. */
 export interface Following {
   readonly counters: FollowCounters;
   /** Newest version of the upstream, as last heard. */
   upstreamVersion(): bigint | undefined;
-  /** False once it has ended, whatever ended it. */
+  /** False once it has ended, for whatever reason. */
   isRunning(): boolean;
   /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */
   readonly started: Promise<void>;
@@ -85,8 +84,12 @@ export async function followIntoFolder(
   if (!hasStore(dataFolder)) refuseUsedFolder(dataFolder);
   const store = await openStoreWriter(dataFolder);
   try {
+    const startedMs = performance.now();
     const writer = await LedgerWriter.open(store);
-    return await follow(writer, options, { logger, terminal, signal });
+    const counters = newFollowCounters();
+    const head = await follow(writer, options, counters, { logger, terminal, signal });
+    const seconds = (performance.now() - startedMs) / 1000;
+    return { head, chainId: writer.identity?.chainId, counters, seconds };
   } catch (error) {
     throw asFollowError(error);
   } finally {
@@ -95,8 +98,7 @@ export async function followIntoFolder(
 }
 
 /**
- * Follows into the store of a writer, beside whatever reads it and whatever else uses that writer. A failure is logged
- * and ends the following.
+ * Follows into the store of a writer, while others read it and use that writer too. A failure is logged and ends it.
  * @throws NodeError `bad_input`
  */
 export function startFollowing(
@@ -107,40 +109,36 @@ export function startFollowing(
   const options = followOptions(request);
   const abort = new AbortController();
   const counters = newFollowCounters();
-  let upstreamVersion: bigint | undefined;
-  let sayStarted: () => void = () => undefined;
-  const started = new Promise<void>((resolve) => {
-    sayStarted = resolve;
-  });
-  const context = {
-    logger,
-    terminal: undefined,
-    signal: abort.signal,
-    counters,
-    onLedger: () => sayStarted(),
-    onUpstream: (version: bigint | undefined) => {
-      upstreamVersion = version;
-    },
-  };
   let isRunning = true;
-  const ended = follow(writer, options, context)
-    .then(
-      ({ head }) => logger.info({ version: String(head?.version) }, 'following ended'),
-      (error: unknown) =>
-        logger.error({ err: asFollowError(error) }, 'following stopped: the ledger stays as it is'),
-    )
-    .finally(() => {
-      isRunning = false;
-    });
-  const stop = async (): Promise<void> => {
-    abort.abort();
-    await ended;
-  };
+  let upstreamVersion: bigint | undefined;
+  let ended: Promise<void> | undefined;
+  const started = new Promise<void>((resolve) => {
+    const onProgress = (head: Head | undefined, upstream: bigint | undefined): void => {
+      if (head !== undefined) resolve();
+      upstreamVersion = upstream;
+    };
+    const context = { logger, terminal: undefined, signal: abort.signal, onProgress };
+    ended = follow(writer, options, counters, context)
+      .then(
+        (head) => logger.info({ version: String(head?.version) }, 'following ended'),
+        (cause: unknown) =>
+          logger.error(
+            { err: asFollowError(cause) },
+            'following stopped: the ledger stays as it is',
+          ),
+      )
+      .finally(() => {
+        isRunning = false;
+      });
+  });
   return {
-    counters,
+    ...{ counters, started, ended: ended! },
     upstreamVersion: () => upstreamVersion,
     isRunning: () => isRunning,
-    ...{ started, ended, stop },
+    stop: async () => {
+      abort.abort();
+      await ended;
+    },
   };
 }
 
@@ -148,70 +146,55 @@ interface FollowContext {
   readonly logger: Logger;
   readonly terminal: ProgressOutput | undefined;
   readonly signal: AbortSignal;
-  readonly counters?: FollowCounters;
-  readonly onLedger?: () => void;
-  readonly onUpstream?: (version: bigint | undefined) => void;
+  readonly onProgress?: FollowObserver['progress'];
 }
 
 async function follow(
   writer: LedgerWriter,
   options: FollowOptions,
-  context: FollowContext,
-): Promise<FollowReport> {
-  const { logger, terminal, signal, counters = newFollowCounters() } = context;
+  counters: FollowCounters,
+  { logger, terminal, signal, onProgress }: FollowContext,
+): Promise<Head | undefined> {
   const startedMs = performance.now();
   const verifier = openVerifier();
   const progress = new FollowProgress(counters, options.until, logger, terminal);
-  const observer = observerOf(writer, options, progress, context);
-  logger.info(
-    { from: options.upstream.href, version: writer.head && String(writer.head.version) },
-    'following',
-  );
-  try {
-    const follower = new Follower(writer, verifier, options, observer, counters);
-    const head = await follower.run(signal);
-    const seconds = (performance.now() - startedMs) / 1000;
-    const rate = Math.round(counters.transactions / seconds);
-    logger.info(
-      { transactions_per_second: rate, ...splitOf(counters, newFollowCounters()) },
-      'followed',
-    );
-    return { head, chainId: writer.identity?.chainId, counters, seconds };
-  } finally {
-    progress.clear();
-    await verifier.close();
-  }
-}
-
-function observerOf(
-  writer: LedgerWriter,
-  options: FollowOptions,
-  progress: FollowProgress,
-  { logger, onLedger, onUpstream }: FollowContext,
-): FollowObserver {
   let hadLedger = false;
-  return {
+  const observer: FollowObserver = {
     progress: (head, upstreamVersion) => {
       if (head !== undefined && !hadLedger) {
         hadLedger = true;
         logGenesis(writer, options, logger);
-        onLedger?.();
       }
-      onUpstream?.(upstreamVersion);
+      onProgress?.(head, upstreamVersion);
       progress.update({ version: head?.version, upstreamVersion });
     },
     trouble: (error, delayMs) => {
       progress.clear();
       const facts = { err: error, retry_in_ms: Math.round(delayMs) };
-      logger.warn(facts, 'following goes on after a fault');
+      logger.warn(facts, 'following continues after a fault');
     },
     incomparable: ({ version }) => {
       logger.warn(
         { version: String(version) },
-        'a trusted root was not compared: its version has passed and its transaction is not kept',
+        'a trusted root was not compared: its version has passed and its transaction is not stored',
       );
     },
   };
+  logger.info(
+    { from: options.upstream.href, version: writer.head && String(writer.head.version) },
+    'following',
+  );
+  try {
+    const head = await new Follower(writer, verifier, options, observer, counters).run(signal);
+    const seconds = (performance.now() - startedMs) / 1000;
+    const rate = Math.round(counters.transactions / seconds);
+    const split = splitOf(counters, newFollowCounters());
+    logger.info({ transactions_per_second: rate, ...split }, 'followed');
+    return head;
+  } finally {
+    progress.clear();
+    await verifier.close();
+  }
 }
 
 function logGenesis({ identity }: LedgerWriter, { waypoint }: FollowOptions, logger: Logger): void {
@@ -221,12 +204,12 @@ function logGenesis({ identity }: LedgerWriter, { waypoint }: FollowOptions, log
   logger.info(
     { chain_id: identity.chainId, waypoint: found, waypoint_compared: compared },
     compared
-      ? 'the ledger begins as its waypoint says'
+      ? 'the ledger begins with the genesis of its waypoint'
       : 'the genesis waypoint was not compared with anything: give --waypoint to check it',
   );
 }
 
-/** @throws NodeError `bad_input`, with exit code 2 for texts that are not what they should be */
+/** @throws NodeError `bad_input`, with exit code 2 for malformed texts */
 function followOptions(request: FollowRequest): FollowOptions {
   const { until, trust = [], keepsTransactions = true } = request;
   return {

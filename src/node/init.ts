@@ -19,8 +19,8 @@ import {
   type Waypoint,
   WaypointTextError,
 } from '../move/transactions/waypoint.ts';
-import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
+import { withNewLedger } from './open-store.ts';
 import { readInputFile } from './settings/input-file.ts';
 
 /** Most bytes read of a waypoint file. */

@@ -1,4 +1,4 @@
-/** Failures of a command or of starting a node: one clear line that says what and what to do. */
+/** Failures of a command, or of starting a node. */
 
 export type NodeErrorCode =
   | 'bad_setting'
@@ -15,7 +15,7 @@ export type NodeErrorCode =
   | 'damaged'
   | 'bad_input';
 
-/** `message` is one line for people; `exitCode` is 1 (failed) or 2 (wrong usage). */
+/** `message` is one line that tells what failed and what to do; `exitCode` is 1 (failed) or 2 (wrong usage). */
 export class NodeError extends Error {
   readonly code: NodeErrorCode;
   readonly exitCode: 1 | 2;
@@ -30,4 +30,9 @@ export class NodeError extends Error {
     this.code = code;
     this.exitCode = options.exitCode ?? 1;
   }
+}
+
+/** What a message tells of a cause. */
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

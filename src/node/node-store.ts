@@ -10,7 +10,7 @@ import type { Following } from './follow.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
-import type { StopList } from './stop-list.ts';
+import type { StopList } from './shutdown.ts';
 
 /** The store of a node, and what writes it. */
 export interface NodeStore {

@@ -1,65 +1,82 @@
-/** Progress of long work: one line with rate and remaining time on a terminal, a line every few seconds otherwise. */
+/** Progress of long work: one line that is redrawn on a terminal; elsewhere a line every few seconds. */
 
-/** How often the line on a terminal is drawn again, in milliseconds. */
+/** How often the line on a terminal is redrawn, in milliseconds. */
 const TERMINAL_INTERVAL_MS = 200;
 /** How often a line is written where there is no terminal, in milliseconds. */
 const LINE_INTERVAL_MS = 5_000;
 /** Width of the bar in characters. */
 const BAR_CHARACTERS = 24;
+/** Moves to the start of the line on a terminal and clears it. */
+const CLEAR_LINE = '\r\x1b[K';
 
-/** Where progress is shown; stderr is one. */
+/** Where progress is shown. */
 export interface ProgressOutput {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }
 
-/** Shows how far some counted work is. */
-export class Progress {
-  readonly #what: string;
-  readonly #total: number | undefined;
+/** A line that shows how far some work is. */
+export class ProgressLine {
   readonly #output: ProgressOutput;
-  readonly #startedMs = performance.now();
-  #shownMs = Number.NEGATIVE_INFINITY;
+  #shownMs = performance.now();
+  #isDrawn = false;
 
-  /**
-   * @param what the plural of what is counted, e.g. `transactions`
-   * @param total how many there will be, if that is known
-   */
-  constructor(what: string, total: number | undefined, output: ProgressOutput = process.stderr) {
-    this.#what = what;
-    this.#total = total;
+  constructor(output: ProgressOutput = process.stderr) {
     this.#output = output;
   }
 
-  /** Says that `done` are done; shown when it is time. */
-  update(done: number): void {
+  /** Shows a text when it is time to. */
+  update(text: () => string): void {
+    const { isTTY } = this.#output;
     const nowMs = performance.now();
-    const intervalMs = this.#output.isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;
-    if (!this.#output.isTTY && this.#shownMs === Number.NEGATIVE_INFINITY) {
-      this.#shownMs = this.#startedMs;
-    }
-    if (nowMs - this.#shownMs < intervalMs) return;
+    if (nowMs - this.#shownMs < (isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS)) return;
     this.#shownMs = nowMs;
-    const line = this.#line(done, nowMs);
-    this.#output.write(this.#output.isTTY ? `\r\x1b[K${line}` : `${line}\n`);
+    this.#output.write(isTTY ? CLEAR_LINE + text() : `${text()}\n`);
+    this.#isDrawn = isTTY === true;
   }
 
-  /** Takes the line off a terminal; the caller says what was done. */
+  /** Removes the line from a terminal, before something else is written there. */
+  clear(): void {
+    if (this.#isDrawn) this.#output.write(CLEAR_LINE);
+    this.#isDrawn = false;
+  }
+}
+
+/** Progress of counted work, with rate and remaining time. */
+export class CountProgress {
+  readonly #what: string;
+  readonly #total: number;
+  readonly #line = new ProgressLine();
+  readonly #startedMs = performance.now();
+
+  /** @param what the plural of what is counted, e.g. `transactions` */
+  constructor(what: string, total: number) {
+    this.#what = what;
+    this.#total = total;
+  }
+
+  /** Shows how many are done when it is time to. */
+  update(done: number): void {
+    this.#line.update(() => {
+      const rate = done / Math.max((performance.now() - this.#startedMs) / 1000, 0.001);
+      const share = Math.min(1, done / this.#total);
+      const filled = Math.round(share * BAR_CHARACTERS);
+      const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
+      const counted = `${grouped(done)} ${this.#what}, ${grouped(Math.round(rate))}/s`;
+      const left = rate === 0 ? '' : `, ${durationText((this.#total - done) / rate)} left`;
+      return `${bar} ${Math.floor(share * 100)}% ${counted}${left}`;
+    });
+  }
+
+  /** Removes the line from a terminal. */
   finish(): void {
-    if (this.#output.isTTY) this.#output.write('\r\x1b[K');
+    this.#line.clear();
   }
+}
 
-  #line(done: number, nowMs: number): string {
-    const seconds = (nowMs - this.#startedMs) / 1000;
-    const rate = done / Math.max(seconds, 0.001);
-    const counted = `${done.toLocaleString('en-US')} ${this.#what}, ${Math.round(rate).toLocaleString('en-US')}/s`;
-    if (this.#total === undefined) return counted;
-    const share = Math.min(1, done / this.#total);
-    const filled = Math.round(share * BAR_CHARACTERS);
-    const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
-    const left = rate === 0 ? '' : `, ${durationText((this.#total - done) / rate)} left`;
-    return `${bar} ${Math.floor(share * 100)}% ${counted}${left}`;
-  }
+/** `12,345`. */
+export function grouped(value: bigint | number): string {
+  return value.toLocaleString('en-US');
 }
 
 /** `45 s`, `12 min 5 s`, `3 h 2 min`. */

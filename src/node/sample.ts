@@ -1,8 +1,8 @@
 /** `daybook sample`, and the small sample ledger that `serve` makes where there is none. */
 import { Committer } from '../ingest/committer.ts';
 import { SampleError, sampleChunksInParallel } from '../sample/sample.ts';
-import { withNewLedger } from './new-ledger.ts';
 import { NodeError } from './node-error.ts';
+import { withNewLedger } from './open-store.ts';
 
 /** What a sample ledger is made from. */
 export interface SampleRequest {

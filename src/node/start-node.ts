@@ -1,43 +1,103 @@
 /**
- * The composition root of a node in one process: opens the store, answers from it and listens.
- * Nothing starts because
- * it was imported; what was started is stopped by one list. cluster.ts does the same with several
- * processes.
+ * The composition root: opens the store, starts what writes it and what answers from it. Nothing starts because it was
+ * imported; what was started is stopped by one list.
  */
-
-import { startInterface } from './cluster/worker-interface.ts';
+import { availableParallelism } from 'node:os';
+import type { Logger } from 'pino';
+import type { Workers } from './cluster/worker-pool.ts';
 import { createLogger } from './metrics/logger.ts';
-import { openNodeStore } from './node-store.ts';
 import { asNodeError } from './open-store.ts';
-import { type RunningNode, readyLine } from './running-node.ts';
 import { interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
 import { startWantedMetrics } from './settings/metrics-setting.ts';
 import type { NodeSettings } from './settings/settings.ts';
-import { StopList } from './stop-list.ts';
+import { StopList } from './shutdown.ts';
+
+/** The line that `daybook serve` prints when the node answers. */
+interface ReadyLine {
+  readonly event: 'ready';
+  /** Of the interface, ending in `/v1`. */
+  readonly url: string;
+  readonly pid: number;
+  readonly chain_id: number;
+  readonly ledger_version: string;
+}
+
+/** A node that answers. */
+export interface RunningNode {
+  readonly ready: ReadyLine;
+  readonly logger: Logger;
+  /** Rejects when the node cannot continue and has to be stopped. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Finishes requests in flight, up to the configured time, and releases everything. Later calls wait for the first. */
+  stop(): Promise<void>;
+}
+
+/** How many processes answer by the setting `workers`. */
+export function workerCount({ workers }: Pick<NodeSettings, 'workers'>): number {
+  return workers === 0 ? availableParallelism() : workers;
+}
 
 /**
  * Starts a node and resolves when it answers.
- * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`; all that was
- * started is stopped.
+ * @param count processes that answer: 1 for this one; more are workers, and this one only writes the store. Readers
+ *   need no lock to see what was committed, so a request passes through its worker only
+ * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`, `worker_failed`; all that was
+ *   started is stopped
  */
-export async function startNode(settings: NodeSettings): Promise<RunningNode> {
+export async function startNode(settings: NodeSettings, count = 1): Promise<RunningNode> {
   const stopList = new StopList();
   try {
-    return await start(settings, stopList);
+    return await start(settings, count, stopList);
   } catch (error) {
     await stopList.stop();
     throw asNodeError(error);
   }
 }
 
-async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
+async function start(
+  settings: NodeSettings,
+  count: number,
+  stopList: StopList,
+): Promise<RunningNode> {
   const { host } = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
+  const workers = count === 1 ? undefined : await forkWorkers(settings, count, logger, stopList);
+  // Loaded while the workers load what they need.
+  const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
-  const metrics = await startWantedMetrics(settings, nodeStore, logger, stopList);
-  const { store } = nodeStore;
-  const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
-  const ready = readyLine(interfaceUrl(host, port), state.chainId, state.version);
-  logger.info(ready, 'answering');
-  return { ready, logger, failed: new Promise(() => undefined), stop: () => stopList.stop() };
+  const metrics = await startWantedMetrics(settings, nodeStore, logger, stopList, workers?.metrics);
+  const listen = async () => {
+    if (workers !== undefined) {
+      stopList.add('the workers', workers.stop);
+      return await workers.listen();
+    }
+    const { startInterface } = await import('./cluster/worker-interface.ts');
+    const { store } = nodeStore;
+    const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
+    return { port, chainId: state.chainId, version: String(state.version) };
+  };
+  const { port, chainId, version } = await listen();
+  const ready: ReadyLine = {
+    event: 'ready',
+    url: interfaceUrl(host, port),
+    pid: process.pid,
+    chain_id: chainId,
+    ledger_version: version,
+  };
+  logger.info(workers === undefined ? ready : { ...ready, workers: count }, 'answering');
+  const failed = workers?.failed() ?? new Promise<never>(() => undefined);
+  return { ready, logger, failed, stop: () => stopList.stop() };
+}
+
+/** Has the workers load. If there is no store to answer from, they are stopped; else they are the first to stop. */
+async function forkWorkers(
+  settings: NodeSettings,
+  count: number,
+  logger: Logger,
+  stopList: StopList,
+): Promise<Workers> {
+  const { startWorkers } = await import('./cluster/worker-pool.ts');
+  const workers = startWorkers(settings, count, logger);
+  stopList.add('the workers that wait', workers.stop);
+  return workers;
 }

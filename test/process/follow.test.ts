@@ -170,7 +170,7 @@ describe('daybook follow', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stderr.split('\n')[0]!)).toMatchObject({
       level: 40,
-      msg: 'following goes on after a fault',
+      msg: 'following continues after a fault',
       err: {
         code: 'upstream_unreachable',
         message: 'cannot reach 127.0.0.1:9: connect ECONNREFUSED 127.0.0.1:9',

@@ -10,7 +10,7 @@ import { canMount, SmallDisk } from './small-disk.ts';
 import { until } from './worker-processes.ts';
 
 const WAIT_MS = 40_000;
-const TROUBLE = 'following goes on after a fault';
+const TROUBLE = 'following continues after a fault';
 
 /** What a node has logged; between its own lines the engine writes some that are no JSON. */
 function linesOf(node: ServedNode): () => Record<string, unknown>[] {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_EARLY_ENDS } from '../../src/node/cluster/cluster-workers.ts';
+import { MAX_EARLY_ENDS } from '../../src/node/cluster/worker-pool.ts';
 import { startProducing } from '../../src/node/producer.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';

@@ -19,7 +19,7 @@ import {
   parseListenAddress,
 } from '../settings/listen-address.ts';
 import type { NodeSettings } from '../settings/settings.ts';
-import type { StopList } from '../stop-list.ts';
+import type { StopList } from '../shutdown.ts';
 
 /** How often a stopping node closes connections that wait for nothing, in milliseconds. */
 const IDLE_SWEEP_INTERVAL_MS = 50;

@@ -1,9 +1,15 @@
-/** What the primary and its workers say to each other. JSON goes over the channel between them. */
+/** Messages between the primary and its workers, sent as JSON. */
 
 import type { MetricFamily } from '../metrics/metrics-family.ts';
 import type { NodeErrorCode } from '../node-error.ts';
 import type { NodeSettings } from '../settings/settings.ts';
-import type { WorkerLoad } from './cluster-balance.ts';
+
+/** How busy a worker is. */
+export interface WorkerLoad {
+  /** Share of the time since the last report that its event loop worked, 0 to 1. */
+  readonly utilization: number;
+  readonly connections: number;
+}
 
 /** From the primary. */
 export type WorkerOrder =
@@ -13,15 +19,15 @@ export type WorkerOrder =
       /** Its place among the workers, from 1; another one in this place has it after its end. */
       readonly place: number;
     }
-  /** Finish what is under way, and end. */
+  /** Finish what is in flight, and end. */
   | { readonly kind: 'stop' }
-  /** Let so many connections go after their next answer (cluster-balance.ts). */
+  /** Close so many connections after their next answer. */
   | { readonly kind: 'close'; readonly connections: number }
   | { readonly kind: 'metrics'; readonly question: number };
 
 /** From a worker. */
 export type WorkerReport =
-  /** It listens for orders; what is said before is lost. */
+  /** It listens for orders; those sent before are lost. */
   | { readonly kind: 'hello' }
   | {
       readonly kind: 'ready';
@@ -30,7 +36,7 @@ export type WorkerReport =
       /** Decimal. */
       readonly version: string;
     }
-  /** It could not start, and trying again is no help. */
+  /** It could not start, and trying again does not help. */
   | {
       readonly kind: 'failed';
       readonly code: NodeErrorCode;
@@ -38,7 +44,7 @@ export type WorkerReport =
       readonly exitCode: 1 | 2;
     }
   | ({ readonly kind: 'load' } & WorkerLoad)
-  /** An answer, or a last word without a question. */
+  /** An answer, or at its end one without a question. */
   | {
       readonly kind: 'metrics';
       readonly question: number | null;

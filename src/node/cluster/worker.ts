@@ -1,7 +1,7 @@
 /**
- * One worker of a node with several processes: answers from the store, which it only reads, on the port that all
- * workers share. It takes orders from the primary and ends with it: when the channel closes, because the primary was
- * killed, node:cluster ends the process.
+ * The process of one worker, started by worker-pool.ts: answers from the store, which it only reads, on the port that
+ * all workers share. It takes orders from the primary and ends with it: when the channel closes because the primary
+ * was killed, node:cluster ends the process.
  */
 
 import { createLogger } from '../metrics/logger.ts';
@@ -10,18 +10,18 @@ import { NodeError } from '../node-error.ts';
 import { asNodeError, openStoreReader } from '../open-store.ts';
 import { wantedWorkerMetrics } from '../settings/metrics-setting.ts';
 import type { NodeSettings } from '../settings/settings.ts';
-import { StopList } from '../stop-list.ts';
-import { stopSignal } from '../stop-signal.ts';
-import { LOAD_INTERVAL_MS } from './cluster-balance.ts';
+import { StopList, stopSignal } from '../shutdown.ts';
 import { type ConnectionCounter, startInterface } from './worker-interface.ts';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
+/** How often a worker reports its load, in milliseconds. */
+const LOAD_INTERVAL_MS = 1_000;
 /** Exit code of a worker that could not start. */
 const EXIT_FAILED = 1;
 
-/** Does what the primary says until it says stop, or somebody sends SIGTERM or SIGINT; then ends the process. */
-export async function runWorker(): Promise<void> {
-  // Before anything else: a signal for the whole group may come at any time.
+/** Does what the primary orders until it orders to stop, or SIGTERM or SIGINT comes; then ends the process. */
+async function runWorker(): Promise<void> {
+  // First: a signal for the whole process group may come at any time.
   const stopped = stopSignal();
   const orders = new Orders();
   await report({ kind: 'hello' });
@@ -31,9 +31,9 @@ export async function runWorker(): Promise<void> {
   const stopList = new StopList();
   const metrics = await wantedWorkerMetrics(settings, place);
   const families = () => metrics?.families() ?? [];
-  orders.onMetrics((question) => void report({ kind: 'metrics', question, families: families() }));
+  orders.onMetrics = (question) => void report({ kind: 'metrics', question, families: families() });
   try {
-    orders.onClose(await answer(settings, stopList, metrics));
+    orders.connections = await answer(settings, stopList, metrics);
   } catch (error) {
     await stopList.stop();
     await reportFailure(error);
@@ -61,7 +61,7 @@ async function answer(
   return running.connections;
 }
 
-/** Tells the primary again and again how busy this worker is. @returns what ends it */
+/** Reports how busy this worker is, at intervals. @returns a function that ends it */
 function reportLoad(connections: ConnectionCounter): () => void {
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
@@ -73,7 +73,7 @@ function reportLoad(connections: ConnectionCounter): () => void {
   return () => clearInterval(timer);
 }
 
-/** Tells the primary why this worker cannot start; what nobody foresaw goes to stderr, as of any process. */
+/** Tells the primary why this worker cannot start; an unexpected failure goes to stderr, as in any process. */
 async function reportFailure(error: unknown): Promise<void> {
   const known = asNodeError(error);
   if (!(known instanceof NodeError)) {
@@ -85,7 +85,7 @@ async function reportFailure(error: unknown): Promise<void> {
   await report({ kind: 'failed', code, message, exitCode });
 }
 
-/** Resolves when the primary's side of the channel has it, or never will. */
+/** Resolves when the message has been sent, or never can be. */
 function report(message: WorkerReport): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send!(message, undefined, undefined, () => resolve());
@@ -93,12 +93,14 @@ function report(message: WorkerReport): Promise<void> {
   });
 }
 
-/** Orders as they come. */
+/** Receives orders. */
 class Orders {
   readonly start: Promise<WorkerOrder & { readonly kind: 'start' }>;
   readonly stop: Promise<void>;
-  #answerMetrics: (question: number) => void = () => undefined;
-  #connections: ConnectionCounter | undefined;
+  /** Answers a question for metrics. */
+  onMetrics: (question: number) => void = () => undefined;
+  /** The connections of which some may have to be closed. */
+  connections: ConnectionCounter | undefined;
 
   constructor() {
     let start: (order: WorkerOrder & { readonly kind: 'start' }) => void;
@@ -112,17 +114,10 @@ class Orders {
     process.on('message', (order: WorkerOrder) => {
       if (order.kind === 'start') start(order);
       else if (order.kind === 'stop') stop();
-      else if (order.kind === 'close') this.#connections?.close(order.connections);
-      else this.#answerMetrics(order.question);
+      else if (order.kind === 'close') this.connections?.close(order.connections);
+      else this.onMetrics(order.question);
     });
   }
-
-  /** @param connections of which some may have to be closed */
-  onClose(connections: ConnectionCounter): void {
-    this.#connections = connections;
-  }
-
-  onMetrics(answerMetrics: (question: number) => void): void {
-    this.#answerMetrics = answerMetrics;
-  }
 }
+
+await runWorker();

@@ -4,7 +4,7 @@ import type { NodeStore } from '../node-store.ts';
 import { parseListenAddress } from '../settings/listen-address.ts';
 import { packageVersion } from '../settings/package-version.ts';
 import type { NodeSettings } from '../settings/settings.ts';
-import type { StopList } from '../stop-list.ts';
+import type { StopList } from '../shutdown.ts';
 import { gauge, type MetricFamily } from './metrics-family.ts';
 import { followFamilies } from './metrics-follow.ts';
 import { ledgerFamilies } from './metrics-ledger.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { MetricSource } from '../metrics/metrics-listener.ts';
 import type { ProcessMetrics } from '../metrics/metrics-process.ts';
 import type { NodeStore } from '../node-store.ts';
-import type { StopList } from '../stop-list.ts';
+import type { StopList } from '../shutdown.ts';
 import type { NodeSettings } from './settings.ts';
 
 /**

@@ -1,5 +1,6 @@
-/** Stopping in one way: what was started registers how to stop it; stopping runs the list backwards, once. */
+/** Stopping: what was started is stopped by one list, when a signal asks for it. */
 
+/** Steps that stop what was started: registered at the start, run backwards, once. */
 export class StopList {
   readonly #steps: { readonly what: string; readonly stop: () => unknown }[] = [];
   #stopping: Promise<void> | undefined;
@@ -29,4 +30,17 @@ export class StopList {
     }
     if (failures.length > 0) throw new AggregateError(failures, 'some parts did not stop cleanly');
   }
+}
+
+/** Resolves with the name of the first SIGTERM or SIGINT; a second one ends the process at once. */
+export function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const onSignal = (signal: NodeJS.Signals): void => {
+      process.off('SIGTERM', onSignal);
+      process.off('SIGINT', onSignal);
+      resolve(signal);
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
 }
