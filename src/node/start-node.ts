@@ -28,7 +28,7 @@ export interface RunningNode {
   readonly logger: Logger;
   /** Rejects when the node cannot continue and has to be stopped. Never resolves. */
   readonly failed: Promise<never>;
-  /** Finishes requests in flight, up to the configured time, and releases everything. Later calls wait for the first. */
+  /** Finishes requests in flight, up to the configured time, and releases everything. */
   stop(): Promise<void>;
 }
 
