@@ -52,7 +52,7 @@ export class Committer {
   constructor(writer: LedgerWriter, options: CommitterOptions = {}) {
     this.#writer = writer;
     this.#options = options;
-    this.#translator = new ChunkTranslator(writer.reader);
+    this.#translator = new ChunkTranslator(writer);
   }
 
   /**

@@ -3,13 +3,13 @@ import { Committer } from '../ingest/committer.ts';
 import {
   type Genesis,
   type GenesisCounts,
+  GenesisError,
   MAX_GENESIS_BYTES,
   readGenesis,
 } from '../ingest/genesis/genesis.ts';
-import { chunkOfGenesis } from '../ingest/genesis/genesis-chunk.ts';
-import { GenesisError } from '../ingest/genesis/genesis-error.ts';
 import {
   checkWaypoint,
+  chunkOfGenesis,
   type GenesisProof,
   proveGenesis,
 } from '../ingest/genesis/genesis-waypoint.ts';

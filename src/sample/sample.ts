@@ -9,8 +9,7 @@
 
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';
-import { chunkOfGenesis } from '../ingest/genesis/genesis-chunk.ts';
-import { proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
+import { chunkOfGenesis, proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import type { Chunk } from '../store/chunk.ts';
 import { GENERATOR_VERSION, type SampleSettings } from './framework/genesis-resources.ts';

@@ -7,8 +7,7 @@
 import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
 import { checkItem } from '../ingest/feed/page-verifier.ts';
-import { readGenesis } from '../ingest/genesis/genesis.ts';
-import { GenesisError } from '../ingest/genesis/genesis-error.ts';
+import { GenesisError, readGenesis } from '../ingest/genesis/genesis.ts';
 import { proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
 import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';

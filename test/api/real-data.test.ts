@@ -2,15 +2,17 @@
  * The document holds for every module and event stream of real genesis files, and their vectors
  * come out over HTTP.
  */
+
 import { existsSync, readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { apiSettings } from '../../src/api/settings.ts';
 import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import { chunkOfGenesis } from '../../src/ingest/genesis/genesis-chunk.ts';
-import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { chunkOfGenesis, proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
+import { readContractEvent } from '../../src/move/transactions/event.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
@@ -38,7 +40,8 @@ function pathsOf(genesis: Genesis): { modules: Set<string>; streams: Set<string>
       modules.add(`/v1/accounts/${address}/module/${encodeURIComponent(name)}`);
     }
   }
-  for (const { event } of genesis.events()) {
+  for (const bytes of genesis.eventBytes()) {
+    const event = decodeBcs(bytes, readContractEvent);
     if (event.kind === 'v1') {
       streams.add(`/v1/accounts/${event.key.address}/events/${event.key.creationNumber}?limit=100`);
     }

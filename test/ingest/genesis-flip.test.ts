@@ -4,8 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import { GenesisError } from '../../src/ingest/genesis/genesis-error.ts';
+import { GenesisError, readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { checkWaypoint } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { parseWaypoint } from '../../src/move/transactions/waypoint.ts';
 import { Random, testSeed } from '../random.ts';

@@ -7,11 +7,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import {
+  GenesisError,
   MAX_GENESIS_BYTES,
   MAX_GENESIS_ITEMS,
   readGenesis,
 } from '../../src/ingest/genesis/genesis.ts';
-import { GenesisError } from '../../src/ingest/genesis/genesis-error.ts';
 import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatWaypoint } from '../../src/move/transactions/waypoint.ts';

@@ -21,7 +21,7 @@ import type {
   ChunkTransaction,
   StateWrite,
 } from '../../src/store/chunk.ts';
-import { HEAD } from '../../src/store/columns/columns.ts';
+import { EVENTS } from '../../src/store/columns/columns.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -133,7 +133,7 @@ function places(chunk: Chunk): string[] {
 }
 
 async function translated(...transactions: readonly ChunkTransaction[]): Promise<string[]> {
-  const translator = new ChunkTranslator(new MemoryStore());
+  const translator = new ChunkTranslator(await LedgerWriter.open(new MemoryStore()));
   return places(await translator.translate(chunkAt(0n, transactions)));
 }
 
@@ -160,7 +160,7 @@ describe('a place in a stream', () => {
   it('follows handle events of the stream, wherever those are', async () => {
     const store = new MemoryStore();
     const writer = await LedgerWriter.open(store);
-    const translator = new ChunkTranslator(store);
+    const translator = new ChunkTranslator(writer);
     const genesis = transaction(
       [coinStore(handle(2n, 12n))],
       [depositEvent(12n, 0n), depositEvent(12n, 1n)],
@@ -180,19 +180,24 @@ describe('a place in a stream', () => {
     expect(places(await translator.translate(chunkAt(3n, later)))).toEqual(['account/12/5']);
   });
 
-  it('follows what was committed while the head was being read', async () => {
+  it('follows what was committed while the store was being read', async () => {
     const store = new MemoryStore();
     const writer = await LedgerWriter.open(store);
     let meanwhile = async (): Promise<void> => undefined;
     const reader: StoreReader = {
       ...readsOf(store),
-      get: async (column, partition, order) => {
-        const value = await store.get(column, partition, order);
-        if (column === HEAD) await meanwhile();
-        return value;
+      seekLast: async (column, partition, order) => {
+        const row = await store.seekLast(column, partition, order);
+        if (column === EVENTS) await meanwhile();
+        return row;
       },
     };
-    const translator = new ChunkTranslator(reader);
+    const translator = new ChunkTranslator({
+      reader,
+      get head() {
+        return writer.head;
+      },
+    });
     const depositInto = (stream: bigint) =>
       transaction([coinStore(handle(7n, stream))], [coinDeposit(1n)]);
     await writer.append(await translator.translate(chunkAt(0n, [depositInto(11n)])));
@@ -214,7 +219,7 @@ describe('a place in a stream', () => {
   });
 
   it('is that of the handle after the transaction itself, in chunks under way too', async () => {
-    const translator = new ChunkTranslator(new MemoryStore());
+    const translator = new ChunkTranslator(await LedgerWriter.open(new MemoryStore()));
     await translator.translate(chunkAt(0n, [transaction([coinStore(handle(0n, 12n))], [])]));
     const moved = transaction([coinStore(handle(0n, 20n))], [coinDeposit(1n)]);
     const chunk = chunkAt(1n, [transaction([], [coinDeposit(1n)]), moved]);

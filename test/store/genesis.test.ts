@@ -5,8 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import { chunkOfGenesis } from '../../src/ingest/genesis/genesis-chunk.ts';
-import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { chunkOfGenesis, proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { EVENTS, STATE } from '../../src/store/columns/columns.ts';
 import { openView } from '../../src/store/view.ts';

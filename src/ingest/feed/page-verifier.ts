@@ -5,11 +5,7 @@
 
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
-import {
-  ACCUMULATOR_PLACEHOLDER,
-  MerkleAccumulator,
-  nodeHasher,
-} from '../../move/crypto/accumulator.ts';
+import { accumulatorRoot, MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import {
   contractEventHash,
   MIN_EVENT_BYTES,
@@ -28,8 +24,7 @@ import {
 import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
 import { readWriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
 import { beginsBlock, endsEpoch } from '../chunk-builder.ts';
-import { readGenesis } from '../genesis/genesis.ts';
-import { GenesisError } from '../genesis/genesis-error.ts';
+import { GenesisError, readGenesis } from '../genesis/genesis.ts';
 import { proveGenesis } from '../genesis/genesis-waypoint.ts';
 import { mayBeTranslated } from '../translate/event-translation.ts';
 import { chunkEventOf } from '../wire-parts.ts';
@@ -208,28 +203,13 @@ export function checkItem({ data, bytes }: EncodedOnChainData, version: bigint):
   if (!transactionHash(bytes.transaction).equals(info.transactionHash)) {
     throw unproved(version, 'transaction', 'its hash is not the one in the info');
   }
-  if (!eventRoot(bytes.events).equals(info.eventRootHash)) {
+  const eventRoot = accumulatorRoot('EventAccumulator', bytes.events.map(contractEventHash));
+  if (!eventRoot.equals(info.eventRootHash)) {
     throw unproved(version, 'events', eventMismatch(bytes.events));
   }
   if (!writeSetHash(bytes.changes).equals(info.stateChangeHash)) {
     throw unproved(version, 'changes', 'their hash is not the one in the info');
   }
-}
-
-const hashEventNode = nodeHasher('EventAccumulator');
-
-/** Root over the events of a transaction: an odd level is padded on the right (docs/spec/ledger.md §2.7). */
-function eventRoot(events: readonly Buffer[]): Buffer {
-  if (events.length === 0) return ACCUMULATOR_PLACEHOLDER;
-  let level = events.map(contractEventHash);
-  while (level.length > 1) {
-    const above: Buffer[] = [];
-    for (let at = 0; at < level.length; at += 2) {
-      above.push(hashEventNode(level[at]!, level[at + 1] ?? ACCUMULATOR_PLACEHOLDER));
-    }
-    level = above;
-  }
-  return level[0]!;
 }
 
 /** A node that translates sends other events than those hashed (docs/spec/ledger.md §5.8): tells that from damage. */

@@ -1,7 +1,9 @@
 /**
- * The waypoint of a genesis, from the file alone (docs/spec/ledger.md §2.7): no virtual machine, only
- * hashes.
+ * The waypoint of a genesis, computed from the file alone by hashing (docs/spec/ledger.md §2.7), and the first chunk of
+ * its ledger (§2.1).
  */
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { accumulatorRoot } from '../../move/crypto/accumulator.ts';
 import { SparseMerkleLeaves } from '../../move/crypto/sparse-merkle.ts';
 import { contractEventHash } from '../../move/transactions/event.ts';
@@ -14,6 +16,7 @@ import {
 import { epochStateOf } from '../../move/transactions/validator-set.ts';
 import {
   type EpochState,
+  formatWaypoint,
   isSameWaypoint,
   type Waypoint,
   waypointOfParts,
@@ -21,13 +24,11 @@ import {
 import { writeSetHash, writtenValue } from '../../move/transactions/write-set.ts';
 import { stateKeyHash } from '../../move/types/state-key.ts';
 import { stateValueHash } from '../../move/types/state-value.ts';
-import { GENESIS_VERSION, type Genesis } from './genesis.ts';
-import { WaypointMismatchError } from './genesis-error.ts';
+import type { Chunk } from '../../store/chunk.ts';
+import { ChunkBuilder } from '../chunk-builder.ts';
+import { GENESIS_VERSION, type Genesis, GenesisError } from './genesis.ts';
 
-/**
- * Every step from the file to its waypoint, in the order of docs/spec/ledger.md §2.7. All hashes are 32
- * bytes.
- */
+/** Every step from the file to its waypoint, in the order of docs/spec/ledger.md §2.7. All hashes are 32 bytes. */
 export interface GenesisProof {
   readonly transactionHash: Buffer;
   readonly stateChangeHash: Buffer;
@@ -89,19 +90,54 @@ function stateRoot(genesis: Genesis): Buffer {
   return leaves.rootHash();
 }
 
-/** The waypoint of a genesis. */
-export function genesisWaypoint(genesis: Genesis): Waypoint {
-  return proveGenesis(genesis).waypoint;
-}
-
 /**
- * Asserts that a genesis is the one a waypoint pins, and gives its proof.
- * @throws WaypointMismatchError, `waypoint_of_other_version` when the waypoint is not of version 0.
+ * The hashes of a genesis, when it is the one that a waypoint pins.
+ * @throws GenesisError `waypoint_mismatch`; `waypoint_of_other_version` when the waypoint is not of version 0
  */
 export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisProof {
   const proof = proveGenesis(genesis);
-  if (!isSameWaypoint(proof.waypoint, expected)) {
-    throw new WaypointMismatchError(expected, proof.waypoint);
+  const { waypoint } = proof;
+  if (isSameWaypoint(waypoint, expected)) return proof;
+  const [found, wanted] = [formatWaypoint(waypoint), formatWaypoint(expected)];
+  if (expected.version === waypoint.version) {
+    throw new GenesisError('waypoint_mismatch', `the genesis has waypoint ${found}, not ${wanted}`);
   }
-  return proof;
+  throw new GenesisError(
+    'waypoint_of_other_version',
+    `waypoint ${wanted} is of version ${expected.version} and cannot be ` +
+      `compared with a genesis, whose waypoint is ${found}`,
+  );
+}
+
+/**
+ * The chunk that begins a ledger. Its buffers are views on the genesis file.
+ * @param keepsTransactions whether the ledger stores whole transactions, to feed others
+ */
+export function chunkOfGenesis(
+  genesis: Genesis,
+  proof: GenesisProof,
+  keepsTransactions = true,
+): Chunk {
+  const builder = new ChunkBuilder(GENESIS_VERSION);
+  builder.add({
+    info: proof.infoBytes,
+    events: [...genesis.eventBytes()],
+    writeSet: genesis.writeSetBytes,
+    transaction: keepsTransactions ? onChainData(genesis, proof) : undefined,
+  });
+  return builder.finish([proof.infoHash], {
+    chainId: genesis.chainId,
+    genesisWaypointHash: proof.waypoint.hash,
+    keepsTransactions,
+  });
+}
+
+/** BCS of the TransactionOnChainData (docs/spec/ledger.md §3.1), put together from the file's own bytes. */
+function onChainData(genesis: Genesis, proof: GenesisProof): Buffer {
+  return encodeBcs((writer) => {
+    writer.u64(GENESIS_VERSION).fixed(genesis.bytes).fixed(proof.infoBytes);
+    writer.fixed(genesis.eventsBytes);
+    writeHash(writer, proof.accumulatorRootHash);
+    writer.fixed(genesis.writeSetBytes);
+  });
 }

@@ -1,21 +1,13 @@
 /**
- * The genesis file: the BCS of one transaction, from which a ledger begins (docs/spec/ledger.md §1).
- * Every byte is decoded when it is read; its parts are then decoded again one at a time, so that
- * memory stays small whatever the file says. Modules and resources that this node does not
- * understand are kept as bytes.
+ * The genesis file: the BCS of one transaction, from which a ledger begins (docs/spec/ledger.md §1). Every byte is
+ * decoded when it is read; its parts are decoded again one at a time when they are used, so that memory stays small
+ * whatever the file contains. Modules and resources that this node does not understand stay bytes.
  */
 
-import { BcsError, BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import {
-  type ContractEvent,
-  MIN_EVENT_BYTES,
-  readContractEvent,
-} from '../../move/transactions/event.ts';
-import {
-  decodeTransaction,
-  TRANSACTION_KINDS,
-  type Transaction,
-} from '../../move/transactions/transaction.ts';
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { MoveError } from '../../move/errors.ts';
+import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
+import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
 import { type ValidatorSet, validatorSetCodec } from '../../move/transactions/validator-set.ts';
 import { MIN_WRITE_BYTES, readWriteOp, type WriteOp } from '../../move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
@@ -30,33 +22,51 @@ import {
 } from '../../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { chainIdCodec } from '../../move/values/framework-resource.ts';
-import { GenesisError, GenesisResourceError, MalformedGenesisError } from './genesis-error.ts';
 
 /** Largest genesis file in bytes: more than ten times the largest one known. */
 export const MAX_GENESIS_BYTES = 16 * 1024 * 1024;
-/**
- * Most writes, events, hot keys or extensions of a genesis each: more than forty times the most
- * known.
- */
+/** Most writes, events, hot keys or extensions of a genesis: each more than forty times the most known. */
 export const MAX_GENESIS_ITEMS = 65_536;
 
-/** The version of a genesis transaction's ledger. */
+/** The version of a genesis transaction. */
 export const GENESIS_VERSION = 0n;
 
-export interface GenesisWrite {
+/** Why a file is refused as a genesis, or a genesis by its waypoint. */
+export type GenesisErrorCode =
+  | 'empty_file'
+  | 'file_too_large'
+  | 'not_a_genesis'
+  | 'script_genesis'
+  | 'malformed'
+  | 'too_many_items'
+  | 'trailing_bytes'
+  | 'missing_resource'
+  | 'bad_resource'
+  | 'waypoint_of_other_version'
+  | 'waypoint_mismatch';
+
+/** A file that is not a genesis this node can load. The message is one line. */
+export class GenesisError extends MoveError<GenesisErrorCode> {
+  /** The byte of the file that the error is about, where there is one. */
+  readonly offset: number | undefined;
+  /** Of bytes that do not decode: what they belong to, such as `write 12`. */
+  readonly part: string | undefined;
+
+  constructor(code: GenesisErrorCode, message: string, offset?: number, part?: string) {
+    super(code, offset === undefined ? message : `${message} at byte ${offset}`);
+    this.offset = offset;
+    this.part = part;
+  }
+}
+
+interface GenesisWrite {
   readonly key: StateKey;
   /** Physical encoding of `key`. */
   readonly physicalKey: Buffer;
   readonly op: WriteOp;
 }
 
-export interface GenesisEvent {
-  readonly event: ContractEvent;
-  /** The event's own BCS, a view on the file. */
-  readonly bytes: Buffer;
-}
-
-/** What a genesis holds; deletions count as writes only. */
+/** What a genesis contains; deletions count as writes only. */
 export interface GenesisCounts {
   readonly writes: number;
   readonly modules: number;
@@ -66,7 +76,7 @@ export interface GenesisCounts {
   /** Members of all groups that decode. */
   readonly groupMembers: number;
   readonly tableItems: number;
-  /** Raw and trading keys, and paths that are none. */
+  /** Raw and trading keys, and malformed paths. */
   readonly otherItems: number;
   readonly events: number;
   /** Events among them that are in no stream. */
@@ -74,58 +84,44 @@ export interface GenesisCounts {
   readonly streams: number;
 }
 
-/** Where the parts of a genesis file are. */
-interface Layout {
-  readonly writeSetStart: number;
-  readonly writeSetEnd: number;
-  /** Where each event starts, and behind them where the last one ends. */
-  readonly eventBounds: Uint32Array;
-}
-
-/** A decoded genesis. Made by `readGenesis`. */
-export class Genesis {
+interface GenesisParts {
   /** The whole file. */
   readonly bytes: Buffer;
+  /** From the variant of the write set to its end. */
+  readonly writeSetBytes: Buffer;
+  /** From the count of the events to the file's end. */
+  readonly eventsBytes: Buffer;
+  /** Where each event starts, and then where the last one ends. */
+  readonly eventBounds: Uint32Array;
   /** u8. */
   readonly chainId: number;
   readonly validatorSet: ValidatorSet;
   readonly counts: GenesisCounts;
-  readonly #layout: Layout;
+}
 
-  constructor(
-    bytes: Buffer,
-    layout: Layout,
-    facts: {
-      readonly chainId: number;
-      readonly validatorSet: ValidatorSet;
-      readonly counts: GenesisCounts;
-    },
-  ) {
-    this.bytes = bytes;
-    this.#layout = layout;
-    this.chainId = facts.chainId;
-    this.validatorSet = facts.validatorSet;
-    this.counts = facts.counts;
-  }
+/** A decoded genesis; its bytes are views on the file. Made by `readGenesis`. */
+export class Genesis {
+  readonly bytes: GenesisParts['bytes'];
+  readonly writeSetBytes: GenesisParts['writeSetBytes'];
+  readonly eventsBytes: GenesisParts['eventsBytes'];
+  readonly chainId: GenesisParts['chainId'];
+  readonly validatorSet: GenesisParts['validatorSet'];
+  readonly counts: GenesisParts['counts'];
+  readonly #eventBounds: GenesisParts['eventBounds'];
 
-  /** The transaction, decoded as a whole. */
-  transaction(): Transaction {
-    return decodeTransaction(this.bytes);
-  }
-
-  /** The bytes of the write set, from its variant to its end; a view on the file. */
-  get writeSetBytes(): Buffer {
-    return this.bytes.subarray(this.#layout.writeSetStart, this.#layout.writeSetEnd);
-  }
-
-  /** The bytes of the events, from their count to the file's end; a view on the file. */
-  get eventsBytes(): Buffer {
-    return this.bytes.subarray(this.#layout.writeSetEnd);
+  constructor(parts: GenesisParts) {
+    this.bytes = parts.bytes;
+    this.writeSetBytes = parts.writeSetBytes;
+    this.eventsBytes = parts.eventsBytes;
+    this.chainId = parts.chainId;
+    this.validatorSet = parts.validatorSet;
+    this.counts = parts.counts;
+    this.#eventBounds = parts.eventBounds;
   }
 
   /** All writes in the file's order, one at a time. */
   *writes(): Generator<GenesisWrite> {
-    const reader = new BcsReader(this.bytes, this.#layout.writeSetStart);
+    const reader = new BcsReader(this.writeSetBytes);
     reader.uleb32();
     const count = reader.length(MIN_WRITE_BYTES);
     for (let index = 0; index < count; index += 1) {
@@ -134,26 +130,19 @@ export class Genesis {
     }
   }
 
-  /** All events in the order they were emitted, decoded one at a time. */
-  *events(): Generator<GenesisEvent> {
-    for (const bytes of this.eventBytes()) {
-      yield { event: decodeBcs(bytes, readContractEvent), bytes };
-    }
-  }
-
-  /** The BCS of each event, in the same order, without decoding it again; views on the file. */
+  /** The BCS of each event, in the order of emission. */
   *eventBytes(): Generator<Buffer> {
-    const { eventBounds } = this.#layout;
-    for (let index = 1; index < eventBounds.length; index += 1) {
-      yield this.bytes.subarray(eventBounds[index - 1], eventBounds[index]);
+    const bounds = this.#eventBounds;
+    for (let index = 1; index < bounds.length; index += 1) {
+      yield this.bytes.subarray(bounds[index - 1], bounds[index]);
     }
   }
 }
 
 /**
- * Reads a genesis file; the result keeps views on `blob`.
- * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are left
- *   over, more than MAX_GENESIS_BYTES or MAX_GENESIS_ITEMS, no chain id or no validator set.
+ * Reads a genesis file; the result has views on `blob`.
+ * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are left over, more than
+ *   MAX_GENESIS_BYTES or MAX_GENESIS_ITEMS, no chain id or no validator set
  */
 export function readGenesis(blob: Uint8Array): Genesis {
   if (blob.length === 0) throw new GenesisError('empty_file', 'the genesis file is empty');
@@ -167,17 +156,16 @@ export function readGenesis(blob: Uint8Array): Genesis {
   try {
     return scan.run();
   } catch (error) {
-    if (error instanceof BcsError) throw new MalformedGenesisError(scan.part, error);
-    throw error;
+    if (!(error instanceof BcsError)) throw error;
+    const message = `the genesis does not decode: ${scan.part}: ${error.detail}`;
+    throw new GenesisError('malformed', message, error.offset, scan.part);
   }
 }
 
 const CHAIN_ID_KEY = resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG);
 const VALIDATOR_SET_KEY = resourceStateKey(ADDRESS_ONE, VALIDATOR_SET_TAG);
 
-/**
- * One pass over the file that decodes and counts everything and keeps nothing but two resources.
- */
+/** One pass over the file that decodes and counts everything and holds on to nothing but two resources. */
 class GenesisScan {
   /** What is being read, for messages. */
   part = 'transaction';
@@ -215,19 +203,16 @@ class GenesisScan {
       const message = `the file goes on after the genesis (surplus bytes: ${reader.remaining})`;
       throw new GenesisError('trailing_bytes', message, reader.offset);
     }
-    return new Genesis(
-      reader.buffer,
-      { writeSetStart, writeSetEnd, eventBounds },
-      {
-        chainId: decodeResource(CHAIN_ID_TAG, chainIdCodec.decode, this.#chainIdBytes),
-        validatorSet: decodeResource(
-          VALIDATOR_SET_TAG,
-          validatorSetCodec.decode,
-          this.#validatorSetBytes,
-        ),
-        counts: { ...this.#tally, streams: this.#streams.size },
-      },
-    );
+    const validatorSetBytes = this.#validatorSetBytes;
+    return new Genesis({
+      bytes: reader.buffer,
+      writeSetBytes: reader.buffer.subarray(writeSetStart, writeSetEnd),
+      eventsBytes: reader.buffer.subarray(writeSetEnd),
+      eventBounds,
+      chainId: decodeResource(CHAIN_ID_TAG, chainIdCodec.decode, this.#chainIdBytes),
+      validatorSet: decodeResource(VALIDATOR_SET_TAG, validatorSetCodec.decode, validatorSetBytes),
+      counts: { ...this.#tally, streams: this.#streams.size },
+    });
   }
 
   #readHead(): void {
@@ -324,7 +309,7 @@ class GenesisScan {
     return bounds;
   }
 
-  /** Looks at the length that comes next, without reading past it. */
+  /** Checks the length that comes next, without reading past it. */
   #checkCount(minItemBytes: number, what: string): number {
     const start = this.#reader.offset;
     const ahead = new BcsReader(this.#reader.buffer, start);
@@ -346,28 +331,33 @@ function isSameKey(left: StateKey, right: StateKey): boolean {
   );
 }
 
-/** Members of a group; none when its bytes are no group, which is kept and served all the same. */
+/** Members of a group; 0 when its bytes are not one, which are stored and served all the same. */
 function countMembers(group: Buffer): number {
   let count = 0;
   try {
     for (const _ of iterateGroup(group)) count += 1;
+    return count;
   } catch (error) {
     if (error instanceof BcsError) return 0;
     throw error;
   }
-  return count;
 }
 
+/** Decodes a resource at 0x1 that chain id or waypoint are computed from. */
 function decodeResource<T>(
   tag: StructTag,
   decode: (bytes: Uint8Array) => T,
   bytes: Buffer | undefined,
 ): T {
-  if (bytes === undefined) throw new GenesisResourceError(formatStructTag(tag));
+  const type = formatStructTag(tag);
+  if (bytes === undefined) {
+    throw new GenesisError('missing_resource', `the genesis does not write ${type} at 0x1`);
+  }
   try {
     return decode(bytes);
   } catch (error) {
-    if (error instanceof BcsError) throw new GenesisResourceError(formatStructTag(tag), error);
-    throw error;
+    if (!(error instanceof BcsError)) throw error;
+    const message = `${type} at 0x1 does not decode: ${error.message} of its value`;
+    throw new GenesisError('bad_resource', message);
   }
 }

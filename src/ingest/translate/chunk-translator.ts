@@ -1,38 +1,91 @@
 /**
- * Adds to chunks the events that old streams go on with (docs/spec/ledger.md §5.8, docs/spec/http.md §7.6), as the
- * reference
- * does it, but for two things that a store whose rows never change asks for (docs/differences.md): a handle's state is
- * that after the event's own transaction, and a place in a stream is given out once.
+ * Adds to chunks the events that continue old streams (docs/spec/ledger.md §5.8, docs/spec/http.md §7.6), as the
+ * reference does it. It differs in two things, because rows of the store never change (docs/differences.md): a
+ * handle's state is that after the event's own transaction, and a place in a stream is given out once.
+ *
+ * Chunks that are not committed yet are looked into before the store: translation needs the state and the streams as
+ * they are at a version, wherever that version still is.
  */
 
 import { stateKeyHash } from '../../move/types/state-key.ts';
 import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk.ts';
 import { lastVersionOf } from '../../store/chunk.ts';
 import { STATE } from '../../store/columns/columns.ts';
-import { type Head, readHead } from '../../store/columns/head.ts';
+import { encodeStreamId, type StreamId } from '../../store/columns/event-column.ts';
 import { encodeU64Key } from '../../store/columns/order-key.ts';
 import { decodeStateRow } from '../../store/columns/state-column.ts';
 import { EventStreamView } from '../../store/event-pages.ts';
-import type { StoreReader } from '../../store/store.ts';
-import { ChunkOverlay, streamName } from './chunk-overlay.ts';
+import type { LedgerWriter } from '../../store/writer.ts';
 import { type TranslatedBody, translationOf } from './event-translation.ts';
+
+/** A stream as a key of a map. */
+function streamName(stream: StreamId): string {
+  return encodeStreamId(stream).toString('latin1');
+}
+
+/**
+ * State and streams as one chunk changes them, up to a transaction of it. Filled when needed, and only so far: most
+ * chunks of an old chain are never looked into.
+ */
+class ChunkOverlay {
+  readonly chunk: Chunk;
+  readonly #values = new Map<string, Buffer | undefined>();
+  readonly #lastSequenceNumbers = new Map<string, bigint>();
+  #nextIndex = 0;
+
+  constructor(chunk: Chunk) {
+    this.chunk = chunk;
+  }
+
+  /** Includes the writes and handle events of all transactions up to and with `index`. */
+  advance(index = this.chunk.transactions.length - 1): void {
+    const { transactions } = this.chunk;
+    for (; this.#nextIndex <= index; this.#nextIndex += 1) {
+      const { writes, events } = transactions[this.#nextIndex]!;
+      for (const { key, value } of writes) {
+        this.#values.set(key.toString('latin1'), value === undefined ? undefined : asBuffer(value));
+      }
+      for (const event of events) {
+        if (event.kind === 'stream') {
+          this.#lastSequenceNumbers.set(streamName(event), event.sequenceNumber);
+        }
+      }
+    }
+  }
+
+  /** Includes an event that translation adds. */
+  addTranslated(event: TranslatedEvent): void {
+    this.#lastSequenceNumbers.set(streamName(event), event.sequenceNumber);
+  }
+
+  /** The value under a physical key: `null` when the chunk has not written it, `undefined` when it deleted it. */
+  value(physicalKeyName: string): Buffer | undefined | null {
+    const value = this.#values.get(physicalKeyName);
+    return value === undefined && !this.#values.has(physicalKeyName) ? null : value;
+  }
+
+  /** The newest sequence number of a stream in the chunk; `undefined` when it has none of it. */
+  lastSequenceNumber(name: string): bigint | undefined {
+    return this.#lastSequenceNumbers.get(name);
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 /** Translates the chunks of one ledger, in their order. */
 export class ChunkTranslator {
-  readonly #store: StoreReader;
+  readonly #ledger: Pick<LedgerWriter, 'reader' | 'head'>;
   /** Chunks translated and not yet known to be committed, oldest first. */
-  #underWay: ChunkOverlay[] = [];
-  /** The store's head, as long as no other commit is known of: what lies above it is under way. */
-  #head: Head | undefined;
-  #commitsKnown = 0;
+  #pending: ChunkOverlay[] = [];
 
-  constructor(store: StoreReader) {
-    this.#store = store;
+  constructor(ledger: Pick<LedgerWriter, 'reader' | 'head'>) {
+    this.#ledger = ledger;
   }
 
   /**
-   * The chunk with its translated events. Chunks come in order; the ones before may still be on their way into the
-   * store, until `forget` says that they are not.
+   * The chunk with its translated events. Chunks come in order; earlier ones may still be pending, until `forget`.
    * @throws RowDamagedError
    */
   async translate(chunk: Chunk): Promise<Chunk> {
@@ -46,15 +99,13 @@ export class ChunkTranslator {
         translatedEvents.length === 0 ? transaction : { ...transaction, translatedEvents },
       );
     }
-    this.#underWay.push(overlay);
+    this.#pending.push(overlay);
     return isChanged ? { ...chunk, transactions } : chunk;
   }
 
-  /** Says that chunks up to a version are committed: they are read from the store from now on. */
+  /** Called when chunks up to a version are committed: they are read from the store from now on. */
   forget(version: bigint): void {
-    this.#underWay = this.#underWay.filter(({ chunk }) => lastVersionOf(chunk) > version);
-    this.#head = undefined;
-    this.#commitsKnown += 1;
+    this.#pending = this.#pending.filter(({ chunk }) => lastVersionOf(chunk) > version);
   }
 
   async #translateTransaction(
@@ -70,7 +121,7 @@ export class ChunkTranslator {
       if (translation === undefined) continue;
       overlay.advance(index);
       const version = overlay.chunk.firstVersion + BigInt(index);
-      const data = Buffer.from(event.data.buffer, event.data.byteOffset, event.data.byteLength);
+      const data = asBuffer(event.data);
       const body = await translation.translate(data, (key) => this.#state(overlay, key, version));
       // Some frameworks emitted both forms at once: then the stream has its event already.
       if (body === undefined || emitsInto(transaction, body)) continue;
@@ -96,41 +147,30 @@ export class ChunkTranslator {
     const name = key.toString('latin1');
     const own = overlay.value(name);
     if (own !== null) return own;
-    for (const earlier of this.#underWay.toReversed()) {
-      earlier.advanceToEnd();
+    for (const earlier of this.#pending.toReversed()) {
+      earlier.advance();
       const value = earlier.value(name);
       if (value !== null) return value;
     }
     const hash = stateKeyHash(key);
-    const row = await this.#store.seekLast(STATE, hash, encodeU64Key(version));
+    const row = await this.#ledger.reader.seekLast(STATE, hash, encodeU64Key(version));
     return row === undefined ? undefined : decodeStateRow(hash, row).bytes;
   }
 
-  /** One after the newest of the stream, of whatever kind; the handle's count in a stream without events. */
+  /** One after the newest of the stream, of either kind; the handle's count in a stream without events. */
   async #nextSequenceNumber(overlay: ChunkOverlay, body: TranslatedBody): Promise<bigint> {
     const name = streamName(body);
     let last = overlay.lastSequenceNumber(name);
-    for (const earlier of this.#underWay.toReversed()) {
+    for (const earlier of this.#pending.toReversed()) {
       if (last !== undefined) break;
-      earlier.advanceToEnd();
+      earlier.advance();
       last = earlier.lastSequenceNumber(name);
     }
-    last ??= await this.#storedSequenceNumber(body);
+    const { head, reader } = this.#ledger;
+    if (last === undefined && head !== undefined) {
+      last = await new EventStreamView(reader, head, body).lastSequenceNumber();
+    }
     return last === undefined ? body.counter : last + 1n;
-  }
-
-  async #storedSequenceNumber(body: TranslatedBody): Promise<bigint | undefined> {
-    const head = this.#head ?? (await this.#readHead());
-    if (head === undefined) return undefined;
-    return await new EventStreamView(this.#store, head, body).lastSequenceNumber();
-  }
-
-  async #readHead(): Promise<Head | undefined> {
-    const commitsKnown = this.#commitsKnown;
-    const head = await readHead(this.#store);
-    // Chunks forgotten meanwhile may lie above it: good for this question, not for later ones.
-    if (commitsKnown === this.#commitsKnown) this.#head = head;
-    return head;
   }
 }
 
