@@ -53,7 +53,7 @@ export function stateWritesOf(writeSet: Buffer): StateWrite[] {
   return writes;
 }
 
-/** Reads a key in BCS, gives its physical form; for an access path the bytes are the same (docs/spec/ledger.md §1.2). */
+/** The physical form of a key in BCS; for an access path the bytes are the same (docs/spec/ledger.md §1.2). */
 function readPhysicalKey(reader: BcsReader): Buffer {
   const { buffer, offset: start } = reader;
   const variant = buffer[start];
