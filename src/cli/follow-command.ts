@@ -61,7 +61,7 @@ async function run(flags: FollowFlags): Promise<void> {
   const abort = new AbortController();
   void stopSignal().then(() => abort.abort());
   const { followIntoFolder } = await import('../node/follow.ts');
-  const { createLogger } = await import('../node/metrics/logger.ts');
+  const { createLogger } = await import('../node/metrics/log.ts');
   const terminal = process.stderr.isTTY ? process.stderr : undefined;
   // The line on a terminal replaces log lines of level info.
   const level = terminal !== undefined && flags.logLevel === 'info' ? 'warn' : flags.logLevel;

@@ -4,11 +4,11 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import type { Workers } from './cluster/worker-pool.ts';
-import { createLogger } from './metrics/logger.ts';
+import type { WorkerPool } from './cluster/worker-pool.ts';
+import { createLogger } from './metrics/log.ts';
+import type { ProcessMetrics } from './metrics/process-metrics.ts';
 import { asNodeError } from './open-store.ts';
 import { interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
-import { startWantedMetrics } from './settings/metrics-setting.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import { StopList } from './shutdown.ts';
 
@@ -65,10 +65,16 @@ async function start(
   // Loaded while the workers load what they need.
   const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
-  const metrics = await startWantedMetrics(settings, nodeStore, logger, stopList, workers?.metrics);
+  let metrics: ProcessMetrics | undefined;
+  if (settings.metricsListen !== '') {
+    const { startMetrics } = await import('./metrics/node-metrics.ts');
+    const ofWorkers = workers === undefined ? undefined : () => workers.metrics();
+    metrics = await startMetrics(settings, nodeStore, logger, stopList, ofWorkers);
+  }
   const listen = async () => {
     if (workers !== undefined) {
-      stopList.add('the workers', workers.stop);
+      // From now on they are the first to stop.
+      stopList.add('the workers', () => workers.stop());
       return await workers.listen();
     }
     const { startInterface } = await import('./cluster/worker-interface.ts');
@@ -85,19 +91,19 @@ async function start(
     ledger_version: version,
   };
   logger.info(workers === undefined ? ready : { ...ready, workers: count }, 'answering');
-  const failed = workers?.failed() ?? new Promise<never>(() => undefined);
+  const failed = workers?.failed ?? new Promise<never>(() => undefined);
   return { ready, logger, failed, stop: () => stopList.stop() };
 }
 
-/** Has the workers load. If there is no store to answer from, they are stopped; else they are the first to stop. */
+/** Starts worker processes, which load; if there is no store to answer from, they are stopped. */
 async function forkWorkers(
   settings: NodeSettings,
   count: number,
   logger: Logger,
   stopList: StopList,
-): Promise<Workers> {
-  const { startWorkers } = await import('./cluster/worker-pool.ts');
-  const workers = startWorkers(settings, count, logger);
-  stopList.add('the workers that wait', workers.stop);
+): Promise<WorkerPool> {
+  const { WorkerPool } = await import('./cluster/worker-pool.ts');
+  const workers = new WorkerPool(settings, count, logger);
+  stopList.add('the workers', () => workers.stop());
   return workers;
 }

@@ -11,8 +11,8 @@ import type { LedgerState } from '../../ledger/api-contract.ts';
 import { openLedger } from '../../ledger/open.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { openAccessLog } from '../metrics/access-log.ts';
-import type { ProcessMetrics } from '../metrics/metrics-process.ts';
-import { watchOverload } from '../metrics/overload-log.ts';
+import { watchOverload } from '../metrics/log.ts';
+import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import {
   type ListenAddress,
   listenFailure,

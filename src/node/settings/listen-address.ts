@@ -1,5 +1,7 @@
-/** The `HOST:PORT` of the `listen` setting. */
-import { NodeError } from '../node-error.ts';
+/** Addresses of settings, `HOST:PORT`, and listening on them. */
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import { NodeError, reasonOf } from '../node-error.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -8,9 +10,9 @@ export interface ListenAddress {
 }
 
 /**
- * Reads `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`.
- * @param setting whose text it is
- * @throws NodeError `bad_setting`.
+ * Parses `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`.
+ * @param setting the setting's name, for the message
+ * @throws NodeError `bad_setting`
  */
 export function parseListenAddress(text: string, setting = 'listen'): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
@@ -25,10 +27,19 @@ export function parseListenAddress(text: string, setting = 'listen'): ListenAddr
   return { host: match[1] ?? match[2]!, port };
 }
 
-/** What to say when an address cannot be listened on. */
+/** Has a server listen. @returns the port @throws NodeError `listen_failed` */
+export async function listen(server: Server, address: ListenAddress): Promise<number> {
+  try {
+    await once(server.listen(address), 'listening');
+  } catch (cause) {
+    throw listenFailure(address, cause);
+  }
+  return (server.address() as AddressInfo).port;
+}
+
 export function listenFailure({ host, port }: ListenAddress, cause: unknown): NodeError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new NodeError('listen_failed', `cannot listen on ${host}:${port}: ${reason}`, { cause });
+  const message = `cannot listen on ${host}:${port}: ${reasonOf(cause)}`;
+  return new NodeError('listen_failed', message, { cause });
 }
 
 /** The URL of the interface at a bound address: `http://127.0.0.1:8080/v1`. */

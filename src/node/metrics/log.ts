@@ -1,0 +1,39 @@
+/** The node's log: one JSON object per line on stderr, so that stdout stays for answers. */
+import { destination, type Logger, pino, stdSerializers } from 'pino';
+import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
+
+const STDERR = 2;
+/** How often refusals are logged, in milliseconds. */
+const OVERLOAD_INTERVAL_MS = 5_000;
+
+/**
+ * A logger at a level. Lines are written at once: a node writes few, and none may be lost at its end. An error's cause
+ * is logged next to it, not in its message: our messages name the cause where it helps.
+ */
+export function createLogger(level: string): Logger {
+  const serializers = { err: stdSerializers.errWithCause };
+  const settings = { level, base: { pid: process.pid }, serializers };
+  return pino(settings, destination({ fd: STDERR, sync: true }));
+}
+
+/** Logs at intervals how many requests were refused, if any were. @returns what ends it */
+export function watchOverload(admission: Admission, logger: Logger): () => void {
+  const seen = new Map(WORK_KINDS.map((kind) => [kind, admission.refusedCount(kind)]));
+  const look = (): void => {
+    const refused: Record<string, number> = {};
+    for (const kind of WORK_KINDS) {
+      const count = admission.refusedCount(kind);
+      const since = count - (seen.get(kind) ?? 0);
+      seen.set(kind, count);
+      if (since > 0) refused[kind] = since;
+    }
+    if (Object.keys(refused).length === 0) return;
+    const facts = { refused, interval_ms: OVERLOAD_INTERVAL_MS };
+    logger.warn(facts, 'overloaded: requests were refused');
+  };
+  const timer = setInterval(look, OVERLOAD_INTERVAL_MS).unref();
+  return () => {
+    clearInterval(timer);
+    look();
+  };
+}

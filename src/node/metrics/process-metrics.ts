@@ -1,0 +1,183 @@
+/** Metrics of one process: requests, refusals, caches, memory, its event loop. */
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
+import type { RequestObserver } from '../../api/http/request-observer.ts';
+import type { CacheSize } from '../../cache.ts';
+import { counter, gauge, histogram, type MetricFamily, type MetricValue } from './metric-family.ts';
+
+/** How often the event loop is sampled, in milliseconds. */
+const LOOP_RESOLUTION_MS = 10;
+const NANOSECONDS_PER_SECOND = 1e9;
+const LOOP_QUANTILES = [0.5, 0.99, 1] as const;
+/** Upper bounds of the latency histogram's buckets, in seconds. */
+const LATENCY_BUCKETS_SECS: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+/** Methods with a label of their own; the parser knows thirty more. */
+const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS'];
+const OTHER_METHOD = 'other';
+/** Operation of requests that no endpoint answered. */
+const NO_OPERATION = 'none';
+/** Statuses have three digits: method and status make one number, a key without a text. */
+const METHOD_FACTOR = 1_000;
+const DURATION = 'daybook_request_duration_seconds';
+
+/** The parts of a process that answers requests. */
+interface ServingParts {
+  readonly admission: Admission;
+  cacheSizes(): readonly CacheSize[];
+}
+
+/** The metrics of this process. */
+export class ProcessMetrics {
+  readonly requests = new RequestMeter();
+  readonly #labels: { readonly process: string };
+  readonly #loopDelay: IntervalHistogram;
+  #serving: ServingParts | undefined;
+
+  /** @param name `primary`, or the worker's number: the label `process` */
+  constructor(name: string) {
+    this.#labels = { process: name };
+    this.#loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+    this.#loopDelay.enable();
+  }
+
+  /** Includes the parts of a process that answers requests. */
+  watch(serving: ServingParts): void {
+    this.#serving = serving;
+  }
+
+  /** Everything, now. The event loop's delay is that since the last call. */
+  families(): MetricFamily[] {
+    const families = this.#processFamilies();
+    if (this.#serving === undefined) return families;
+    return [...this.requests.families(), ...this.#servingFamilies(this.#serving), ...families];
+  }
+
+  stop(): void {
+    this.#loopDelay.disable();
+  }
+
+  #processFamilies(): MetricFamily[] {
+    const { rss, heapUsed, external } = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    const loop = LOOP_QUANTILES.map((quantile): MetricValue => {
+      // What is measured is the time between two samples, so the resolution is subtracted.
+      const betweenSecs = this.#loopDelay.percentile(quantile * 100) / NANOSECONDS_PER_SECOND;
+      const value = Math.max(0, betweenSecs - LOOP_RESOLUTION_MS / 1_000);
+      return { value, labels: { ...this.#labels, quantile } };
+    });
+    this.#loopDelay.reset();
+    const cpuSecs = (user + system) / 1e6;
+    return [
+      gauge(
+        'daybook_resident_memory_bytes',
+        'Resident memory, mapped store included.',
+        this.#own(rss),
+      ),
+      gauge('daybook_heap_used_bytes', 'JavaScript heap in use.', this.#own(heapUsed)),
+      gauge('daybook_external_memory_bytes', 'Buffers outside the heap.', this.#own(external)),
+      gauge('daybook_event_loop_delay_seconds', 'Lateness of the event loop.', loop),
+      counter('daybook_cpu_seconds_total', 'Processor time.', this.#own(cpuSecs)),
+    ];
+  }
+
+  #servingFamilies({ admission, cacheSizes }: ServingParts): MetricFamily[] {
+    const refused = WORK_KINDS.map(
+      (work): MetricValue => ({ value: admission.refusedCount(work), labels: { work } }),
+    );
+    const sizes = cacheSizes();
+    const byCache = (what: 'bytes' | 'entries'): MetricValue[] =>
+      sizes.map((size) => ({ value: size[what], labels: { ...this.#labels, cache: size.name } }));
+    return [
+      counter('daybook_refused_requests_total', 'Requests refused by overload.', refused),
+      gauge(
+        'daybook_unsent_bytes',
+        'Bytes of large answers that clients have yet to take.',
+        this.#own(admission.unsentBytes),
+      ),
+      gauge('daybook_cache_bytes', 'Memory of caches, estimated.', byCache('bytes')),
+      gauge('daybook_cache_entries', 'Entries of caches.', byCache('entries')),
+    ];
+  }
+
+  #own(value: number): readonly MetricValue[] {
+    return [{ value, labels: this.#labels }];
+  }
+}
+
+interface OperationCounts {
+  /** By index in METHODS times METHOD_FACTOR plus status. */
+  readonly outcomes: Map<number, number>;
+  /** Requests in each bucket, not added up; the last one is for what took longer. */
+  readonly buckets: number[];
+  sumSecs: number;
+}
+
+/** Counts requests; as many counts as there are endpoints, methods and statuses, however many requests. */
+class RequestMeter {
+  readonly #operations = new Map<string, OperationCounts>();
+
+  /** Counts a request. */
+  readonly observe: RequestObserver = ({ request, operationId, status, elapsedMs }) => {
+    const counts = this.#countsOf(operationId);
+    const method = METHODS.indexOf(request.method ?? '');
+    const key = (method === -1 ? METHODS.length : method) * METHOD_FACTOR + status;
+    counts.outcomes.set(key, (counts.outcomes.get(key) ?? 0) + 1);
+    const elapsedSecs = elapsedMs / 1_000;
+    let bucket = 0;
+    while (
+      bucket < LATENCY_BUCKETS_SECS.length &&
+      elapsedSecs > (LATENCY_BUCKETS_SECS[bucket] ?? 0)
+    ) {
+      bucket += 1;
+    }
+    counts.buckets[bucket]! += 1;
+    counts.sumSecs += elapsedSecs;
+  };
+
+  families(): MetricFamily[] {
+    const requests: MetricValue[] = [];
+    const durations: MetricValue[] = [];
+    for (const [operationId, counts] of this.#operations) {
+      const operation = operationId === '' ? NO_OPERATION : operationId;
+      for (const [key, value] of counts.outcomes) {
+        const method = METHODS[Math.floor(key / METHOD_FACTOR)] ?? OTHER_METHOD;
+        requests.push({ value, labels: { operation, method, status: key % METHOD_FACTOR } });
+      }
+      durations.push(...durationValues(operation, counts));
+    }
+    return [
+      counter('daybook_requests_total', 'Requests by operation, method and status.', requests),
+      histogram(
+        DURATION,
+        'Time from reading the head of a request until its answer was taken.',
+        durations,
+      ),
+    ];
+  }
+
+  #countsOf(operationId: string): OperationCounts {
+    let counts = this.#operations.get(operationId);
+    if (counts === undefined) {
+      const buckets = new Array<number>(LATENCY_BUCKETS_SECS.length + 1).fill(0);
+      counts = { outcomes: new Map(), buckets, sumSecs: 0 };
+      this.#operations.set(operationId, counts);
+    }
+    return counts;
+  }
+}
+
+/** Buckets as the text format defines them: each includes all below it. */
+function durationValues(operation: string, { buckets, sumSecs }: OperationCounts): MetricValue[] {
+  let count = 0;
+  const values = buckets.map((inBucket, index): MetricValue => {
+    count += inBucket;
+    const le = LATENCY_BUCKETS_SECS[index] ?? '+Inf';
+    return { value: count, labels: { operation, le }, metricName: `${DURATION}_bucket` };
+  });
+  const labels = { operation };
+  values.push({ value: sumSecs, labels, metricName: `${DURATION}_sum` });
+  values.push({ value: count, labels, metricName: `${DURATION}_count` });
+  return values;
+}
