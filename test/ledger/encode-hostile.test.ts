@@ -1,13 +1,14 @@
 /** Requests that want to hurt: nothing but a refusal or an answer comes of them, soon, within limits. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
-import { MAX_LIST_ITEMS, MAX_TYPE_TEXTS_LENGTH } from '../../src/ledger/encode/limits.ts';
 import {
+  entryFunctionField,
   MAX_CACHED_TEXT_LENGTH,
-  MAX_CACHED_TEXTS,
-  TextCache,
-} from '../../src/ledger/encode/text-cache.ts';
+  MAX_LIST_ITEMS,
+  MAX_TYPE_TEXTS_LENGTH,
+  moveTypeListField,
+} from '../../src/ledger/encode/fields.ts';
+import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts';
 import { NEW_FRAMEWORK } from '../move/values/layout-modules.ts';
 import { testSeed } from '../random.ts';
 import { ledgerOf } from './encode-modules.ts';
@@ -242,26 +243,18 @@ describe('limits of our own', () => {
   });
 });
 
-describe('what is kept of texts', () => {
-  it('is bounded, and what is in use stays', () => {
-    const cache = new TextCache<number>();
-    cache.set('used', -1);
-    for (let index = 0; index < MAX_CACHED_TEXTS * 5; index += 1) {
-      cache.set(`text ${index}`, index);
-      expect(cache.get('used')).toBe(-1);
-      if (cache.size > 2 * MAX_CACHED_TEXTS) throw new Error(`${cache.size} texts`);
-    }
-    expect(cache.get('text 0')).toBeUndefined();
-    expect(cache.get(`text ${MAX_CACHED_TEXTS * 5 - 1}`)).toBe(MAX_CACHED_TEXTS * 5 - 1);
-  });
-
-  it('is of short texts', () => {
-    const cache = new TextCache<number>();
-    for (const length of [MAX_CACHED_TEXT_LENGTH - 1, MAX_CACHED_TEXT_LENGTH]) {
-      cache.set('a'.repeat(length), length);
-      expect(cache.get('a'.repeat(length))).toBe(length);
-    }
-    cache.set('a'.repeat(MAX_CACHED_TEXT_LENGTH + 1), 0);
-    expect(cache.size).toBe(2);
+describe('what is cached of texts', () => {
+  it.each([
+    [-1, true],
+    [0, true],
+    [1, false],
+  ])('a text of the longest length and %i: cached is %s', (beyond, isCached) => {
+    const textOf = (start: string) =>
+      start + 'a'.repeat(MAX_CACHED_TEXT_LENGTH + beyond - start.length);
+    const type = () => moveTypeListField([textOf('0x1::a::')], '')[0];
+    expect(Object.is(type(), type())).toBe(isCached);
+    const id = () => entryFunctionField(textOf('0x1::a::'), '');
+    expect(id()).toEqual(id());
+    expect(Object.is(id(), id())).toBe(isCached);
   });
 });

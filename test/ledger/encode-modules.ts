@@ -1,5 +1,7 @@
 /** Modules with entry functions, made by hand from type texts, for tests of the encoder that need no real ledger. */
 
+import { randomUUID } from 'node:crypto';
+
 import type {
   CompiledModule,
   FunctionDefinition,
@@ -92,6 +94,7 @@ class FunctionAdder {
     }
     return {
       ...this.#module,
+      digest: `made by hand, ${randomUUID()}`,
       identifiers: this.#identifiers,
       addresses: this.#addresses,
       moduleHandles: this.#moduleHandles,

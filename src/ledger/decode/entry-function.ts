@@ -1,10 +1,7 @@
 /** Calls of entry functions as JSON: arguments by the parameters of the function that the ledger holds. */
 
-import { MoveError } from '../../move/errors.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
-import type { CompiledModule } from '../../move/modules/compiled.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';
-import { formatAddress } from '../../move/types/address.ts';
 import { isIdentifier } from '../../move/types/module-id.ts';
 import {
   formatMoveType,
@@ -15,12 +12,14 @@ import { debugModuleId } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
 import { ValueDecodeError } from '../../move/values/value-error.ts';
 import {
-  argumentParameters,
   type FunctionPlan,
-  functionPlan,
+  findFunction,
+  functionText,
+  type MissingFunction,
   type PlannedParameter,
+  parametersOf,
   resolveParameters,
-} from '../encode/function-plan.ts';
+} from '../encode/entry-function.ts';
 import type { ResolvedParameter } from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
 
@@ -32,53 +31,49 @@ export async function entryFunctionJson(
   if (!isIdentifier(call.module.name) || !isIdentifier(call.function)) return undefined;
   return jsonObject(
     ['type', 'entry_function_payload'],
-    ['function', functionName(call)],
+    ['function', functionText(call)],
     ['type_arguments', rendering.typeArguments(call.typeArguments)],
     ['arguments', await callArguments(call, rendering)],
   );
-}
-
-function functionName({ module, function: name }: EntryFunction): string {
-  return `${formatAddress(module.address)}::${module.name}::${name}`;
 }
 
 async function callArguments(
   call: EntryFunction,
   rendering: Rendering,
 ): Promise<readonly JsonValue[]> {
-  const parameters = await findParameters(call, rendering);
-  if (parameters === undefined) return call.args.map((bytes) => rawArgument(bytes));
-  const resolved = await resolveParameters(parameters, rendering.lookup);
-  return call.args.map((bytes, index) => callArgument(resolved[index]!, bytes, index, rendering));
+  const wanted = await findParameters(call, rendering);
+  if (wanted === undefined) return call.args.map((bytes) => rawArgument(bytes));
+  const parameters = await resolveParameters(wanted, rendering.lookup);
+  return call.args.map((bytes, index) =>
+    callArgument(parameters[index]!.resolved, bytes, index, rendering),
+  );
 }
 
-/** The parameters that the arguments stand for; undefined, with a warning, when that cannot be told. */
+/** The parameters that the arguments are for; undefined, with a warning, when that cannot be told. */
 async function findParameters(
   call: EntryFunction,
   rendering: Rendering,
 ): Promise<readonly PlannedParameter[] | undefined> {
-  const module = await findModule(call, rendering);
-  if (module === undefined) return undefined;
-  const plan = functionPlan(module, call.function);
-  if (plan === undefined) {
-    rendering.warn('function_not_found', `this ledger has no entry function ${functionName(call)}`);
+  const plan = await findFunction(call.module, call.function, rendering.lookup);
+  if ('missing' in plan) {
+    warnOfMissing(plan, call, rendering);
     return undefined;
   }
   const { typeArguments } = call;
   if (plan.typeParameterCount !== typeArguments.length) {
     rendering.warn(
       'type_argument_count',
-      `${functionName(call)} takes ${plan.typeParameterCount} type arguments, ` +
+      `${functionText(call)} takes ${plan.typeParameterCount} type arguments, ` +
         `here are ${typeArguments.length}`,
     );
     return undefined;
   }
   rendering.parameterTypes = declaredTypes(plan, call);
-  const parameters = argumentParameters(plan, typeArguments);
+  const parameters = parametersOf(plan, typeArguments);
   if (parameters.length === call.args.length) return parameters;
   rendering.warn(
     'argument_count',
-    `${functionName(call)} takes ${parameters.length} arguments, here are ${call.args.length}`,
+    `${functionText(call)} takes ${parameters.length} arguments, here are ${call.args.length}`,
   );
   return undefined;
 }
@@ -90,20 +85,20 @@ function declaredTypes({ parameters }: FunctionPlan, { typeArguments }: EntryFun
     .map(({ type }) => formatMoveType(type));
 }
 
-async function findModule(
-  { module: id }: EntryFunction,
-  rendering: Rendering,
-): Promise<CompiledModule | undefined> {
-  try {
-    const module = await rendering.lookup(id);
-    if (module === undefined) {
-      rendering.warn('module_not_found', `this ledger has no ${debugModuleId(id)}`);
-    }
-    return module;
-  } catch (error) {
-    if (!(error instanceof MoveError)) throw error;
-    rendering.warn('module_not_loadable', `${debugModuleId(id)} does not load: ${error.message}`);
-    return undefined;
+function warnOfMissing(found: MissingFunction, call: EntryFunction, rendering: Rendering): void {
+  const module = debugModuleId(call.module);
+  switch (found.missing) {
+    case 'module':
+      rendering.warn('module_not_found', `this ledger has no ${module}`);
+      return;
+    case 'loadableModule':
+      rendering.warn('module_not_loadable', `${module} does not load: ${found.cause.message}`);
+      return;
+    case 'function':
+      rendering.warn(
+        'function_not_found',
+        `this ledger has no entry function ${functionText(call)}`,
+      );
   }
 }
 

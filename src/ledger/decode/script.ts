@@ -3,6 +3,7 @@
  * the request; an `abi` made of the tags stands in for code that says nothing, or something else.
  */
 
+import { mapInOrder } from '../../maybe-promise.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
@@ -67,7 +68,7 @@ async function findParameters(
   }
   const taking = types.filter((type) => !isSignerParameter(type));
   rendering.parameterTypes = taking.map(formatMoveType);
-  return Promise.all(taking.map((type) => resolveParameter(type, rendering.lookup)));
+  return mapInOrder(taking, (type) => resolveParameter(type, rendering.lookup));
 }
 
 /** The arguments as the encoder takes them for these parameters; undefined when one does not fit. */

@@ -1,106 +1,230 @@
-/** Entry function calls: the function found, its arguments in BCS (docs/spec/encode.md §A4, "Entry function"). */
+/**
+ * Entry functions (docs/spec/encode.md §A4, "Entry function"): finding one in the ledger's modules, and calls of it in
+ * BCS. What does not depend on type arguments follows from modules alone and is cached as a plan.
+ */
 
-import type { MaybePromise } from '../../maybe-promise.ts';
-import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';
-import type { CompiledModule } from '../../move/modules/compiled.ts';
+import {
+  type CompiledModule,
+  functionNameOfHandle,
+  moduleIdOf,
+} from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { formatAddress } from '../../move/types/address.ts';
-import type { ModuleId } from '../../move/types/module-id.ts';
-import type { MoveType } from '../../move/types/move-type.ts';
-import { debugModuleId } from '../../move/values/layout.ts';
-import { EncodeError } from './encode-error.ts';
+import { type ModuleId, writeModuleId } from '../../move/types/module-id.ts';
 import {
-  argumentParameters,
-  type FunctionPlan,
-  functionPlan,
-  type PlannedParameter,
-  resolveParameters,
-} from './function-plan.ts';
+  isSignerParameter,
+  type MoveType,
+  mentionsTypeParameter,
+  moveTypeOfToken,
+  substituteTypeParameters,
+} from '../../move/types/move-type.ts';
+import type { ConvertedTypes } from '../../move/types/move-type-tag.ts';
+import { debugModuleId } from '../../move/values/layout.ts';
+import { DerivedCache } from '../modules/derived.ts';
+import { EncodeError } from './encode-error.ts';
 import {
   checkArgumentCount,
   encodeSizedArgument,
   type ResolvedParameter,
+  resolveParameter,
   writeTypeArguments,
 } from './parameters.ts';
 import type { EntryFunctionRequest } from './payload.ts';
+
+/** A parameter as declared. */
+export interface PlannedParameter {
+  readonly type: MoveType;
+  /** Absent where type arguments decide what it is. */
+  readonly resolved: ResolvedParameter | undefined;
+}
+
+/** A parameter of a call: type arguments put in, signers left out. */
+export interface CallParameter {
+  readonly type: MoveType;
+  readonly resolved: ResolvedParameter;
+}
+
+/** An entry function as declared. */
+export interface FunctionPlan {
+  /** BCS of the module id and the function name, as a call begins with them. */
+  readonly nameBytes: Buffer;
+  readonly typeParameterCount: number;
+  /** Without signers. */
+  readonly parameters: readonly PlannedParameter[];
+  /** The same, when no type argument changes them. */
+  readonly callParameters: readonly CallParameter[] | undefined;
+}
+
+/** Why there is no plan. */
+export type MissingFunction =
+  | { readonly missing: 'module' | 'function' }
+  | { readonly missing: 'loadableModule'; readonly cause: MoveError };
+
+/** What a plan takes in the cache besides its layouts, and what a layout takes that has parts; bytes, estimated. */
+const PLAN_BYTES = 2_048;
+const COMPOUND_LAYOUT_BYTES = 8_192;
+
+const plans = new DerivedCache<FunctionPlan | MissingFunction>('functions', sizeOf);
+
+/** Only whole plans are cached: whatever failed may be right at the next version. */
+function sizeOf(found: FunctionPlan | MissingFunction): number | undefined {
+  if ('missing' in found) return undefined;
+  let sizeBytes = PLAN_BYTES;
+  for (const { resolved } of found.parameters) {
+    if (resolved === undefined) continue;
+    if (resolved.kind !== 'layout') return undefined;
+    if (resolved.fixedBytes === 0) sizeBytes += COMPOUND_LAYOUT_BYTES;
+  }
+  return sizeBytes;
+}
+
+/** The plan of the first entry function of a name, whatever its visibility. */
+export function findFunction(
+  id: ModuleId,
+  name: string,
+  lookup: ModuleLookup,
+): MaybePromise<FunctionPlan | MissingFunction> {
+  const plan = plans.get(`${id.address}::${id.name}::${name}`, lookup, (modules) =>
+    settle<CompiledModule | undefined, FunctionPlan | MissingFunction>(
+      () => modules(id),
+      (module) => (module === undefined ? { missing: 'module' } : planOf(module, name, modules)),
+      (cause) => {
+        if (!(cause instanceof MoveError)) throw cause;
+        return { missing: 'loadableModule', cause };
+      },
+    ),
+  );
+  return andThen(plan, ({ value }) => value);
+}
+
+function planOf(
+  module: CompiledModule,
+  name: string,
+  lookup: ModuleLookup,
+): MaybePromise<FunctionPlan | MissingFunction> {
+  const definition = module.functionDefinitions.find(
+    (one) => one.isEntry && functionNameOfHandle(module, one.handle) === name,
+  );
+  if (definition === undefined) return { missing: 'function' };
+  const handle = module.functionHandles[definition.handle]!;
+  const types = module.signatures[handle.parameters]!.map((token) =>
+    moveTypeOfToken(module, token),
+  ).filter((type) => !isSignerParameter(type));
+  const done: ConvertedTypes = new Map();
+  const planned = mapInOrder(types, (type): MaybePromise<PlannedParameter> => {
+    if (mentionsTypeParameter(type)) return { type, resolved: undefined };
+    return andThen(resolveParameter(type, lookup, done), (resolved) => ({ type, resolved }));
+  });
+  return andThen(planned, (parameters) => ({
+    nameBytes: encodeBcs((writer) => {
+      writeModuleId(writer, moduleIdOf(module));
+      writer.string(name);
+    }),
+    typeParameterCount: handle.typeParameters.length,
+    parameters,
+    callParameters: parameters.every(isResolved) ? parameters : undefined,
+  }));
+}
+
+function isResolved(parameter: PlannedParameter): parameter is CallParameter {
+  return parameter.resolved !== undefined;
+}
+
+/**
+ * The parameters that take an argument, type arguments put in; a type argument may make one a signer, which takes none
+ * (docs/spec/encode.md §A4 step 5).
+ */
+export function parametersOf(
+  plan: FunctionPlan,
+  typeArguments: readonly MoveType[],
+): readonly PlannedParameter[] {
+  if (plan.callParameters !== undefined) return plan.callParameters;
+  return plan.parameters
+    .map((parameter) => {
+      if (parameter.resolved !== undefined) return parameter;
+      const type = substituteTypeParameters(parameter.type, typeArguments);
+      return { type, resolved: undefined };
+    })
+    .filter(({ type }) => !isSignerParameter(type));
+}
+
+/** Parameters with their layouts. */
+export function resolveParameters(
+  parameters: readonly PlannedParameter[],
+  lookup: ModuleLookup,
+): MaybePromise<readonly CallParameter[]> {
+  if (parameters.every(isResolved)) return parameters;
+  const done: ConvertedTypes = new Map();
+  return mapInOrder(parameters, (parameter): MaybePromise<CallParameter> => {
+    if (isResolved(parameter)) return parameter;
+    const { type } = parameter;
+    return andThen(resolveParameter(type, lookup, done), (resolved) => ({ type, resolved }));
+  });
+}
 
 /** A call whose function and layouts are found: all that is left needs no lookup. */
 export interface PreparedEntryFunction {
   readonly kind: 'entryFunction';
   readonly request: EntryFunctionRequest;
   readonly plan: FunctionPlan;
-  readonly parameters: readonly PlannedParameter[];
-  /** One for each of `parameters`. */
-  readonly resolved: readonly ResolvedParameter[];
+  readonly parameters: readonly CallParameter[];
 }
 
-/**
- * Finds what a call needs of the ledger; at once when the lookup answers at once and the layouts are kept.
- * @throws EncodeError of stage `convert`, or rejects with it
- */
+/** Finds what a call needs of the ledger. @throws EncodeError of stage `convert`, or rejects with it */
 export function prepareEntryFunction(
   request: EntryFunctionRequest,
   lookup: ModuleLookup,
 ): MaybePromise<PreparedEntryFunction> {
-  const module = findModule(request.module, lookup);
-  if (module instanceof Promise) {
-    return module.then((found) => prepareCall(request, found, lookup));
-  }
-  return prepareCall(request, module, lookup);
+  return andThen(findFunction(request.module, request.function, lookup), (plan) => {
+    if ('missing' in plan) throw missingFunction(plan, request);
+    const { typeArguments } = request;
+    if (plan.typeParameterCount !== typeArguments.length) {
+      throw new EncodeError(
+        'convert',
+        'type_argument_count',
+        `expect ${plan.typeParameterCount} type arguments for entry function ` +
+          `${functionText(request)}, but got ${typeArguments.length}`,
+      );
+    }
+    const wanted = parametersOf(plan, typeArguments);
+    checkArgumentCount(wanted, request.arguments);
+    return andThen(
+      resolveParameters(wanted, lookup),
+      (parameters): PreparedEntryFunction => ({ kind: 'entryFunction', request, plan, parameters }),
+    );
+  });
 }
 
-function prepareCall(
-  request: EntryFunctionRequest,
-  module: CompiledModule | undefined,
-  lookup: ModuleLookup,
-): MaybePromise<PreparedEntryFunction> {
-  if (module === undefined) {
-    const text = `Module ${debugModuleId(request.module)} can't be found`;
-    throw new EncodeError('convert', 'module_not_found', text);
+function missingFunction(found: MissingFunction, request: EntryFunctionRequest): EncodeError {
+  const module = debugModuleId(request.module);
+  switch (found.missing) {
+    case 'module':
+      return new EncodeError('convert', 'module_not_found', `Module ${module} can't be found`);
+    case 'loadableModule': {
+      const { cause } = found;
+      const text = `Module ${module} deserialize with error code ${cause.message}`;
+      return new EncodeError('convert', 'module_not_loadable', text, { cause });
+    }
+    case 'function': {
+      const text = `could not find entry function by ${functionText(request)}`;
+      return new EncodeError('convert', 'function_not_found', text);
+    }
   }
-  const plan = functionPlan(module, request.function);
-  if (plan === undefined) {
-    throw new EncodeError(
-      'convert',
-      'function_not_found',
-      `could not find entry function by ${formatFunction(request)}`,
-    );
-  }
-  const { typeArguments } = request;
-  if (plan.typeParameterCount !== typeArguments.length) {
-    throw new EncodeError(
-      'convert',
-      'type_argument_count',
-      `expect ${plan.typeParameterCount} type arguments for entry function ` +
-        `${formatFunction(request)}, but got ${typeArguments.length}`,
-    );
-  }
-  const parameters = argumentParameters(plan, typeArguments);
-  checkArgumentCount(parameters, request.arguments);
-  const resolved = resolveParameters(parameters, lookup);
-  if (resolved instanceof Promise) {
-    return resolved.then((found) => ({
-      kind: 'entryFunction',
-      request,
-      plan,
-      parameters,
-      resolved: found,
-    }));
-  }
-  return { kind: 'entryFunction', request, plan, parameters, resolved };
 }
 
 /** Writes a call. @throws EncodeError of stage `convert` */
 export function writeEntryFunction(writer: BcsWriter, call: PreparedEntryFunction): void {
-  const { request, parameters, resolved } = call;
+  const { request, parameters } = call;
   writer.fixed(call.plan.nameBytes);
-  // Bad type arguments stand before the arguments, but bad arguments are reported before them.
+  // Bad type arguments come before the arguments, but bad arguments are reported before them.
   const badType = badTypeArgument(writer, request.typeArguments);
-  writer.length32(resolved.length);
-  for (let index = 0; index < resolved.length; index += 1) {
-    const { type } = parameters[index]!;
-    encodeSizedArgument(index, type, resolved[index]!, request.arguments[index]!, writer);
+  writer.length32(parameters.length);
+  for (let index = 0; index < parameters.length; index += 1) {
+    const { type, resolved } = parameters[index]!;
+    encodeSizedArgument(index, type, resolved, request.arguments[index]!, writer);
   }
   if (badType !== undefined) throw badType;
 }
@@ -115,21 +239,10 @@ function badTypeArgument(writer: BcsWriter, types: readonly MoveType[]): EncodeE
   }
 }
 
-function findModule(id: ModuleId, lookup: ModuleLookup): MaybePromise<CompiledModule | undefined> {
-  const fail = (cause: unknown): never => {
-    if (!(cause instanceof MoveError)) throw cause;
-    const text = `Module ${debugModuleId(id)} deserialize with error code ${cause.message}`;
-    throw new EncodeError('convert', 'module_not_loadable', text, { cause });
-  };
-  try {
-    const found = lookup(id);
-    return found instanceof Promise ? found.catch(fail) : found;
-  } catch (cause) {
-    return fail(cause);
-  }
-}
-
-function formatFunction(request: EntryFunctionRequest): string {
-  const { module } = request;
-  return `${formatAddress(module.address)}::${module.name}::${request.function}`;
+/** A function as texts name it. */
+export function functionText({
+  module,
+  function: name,
+}: Pick<EntryFunctionRequest, 'module' | 'function'>): string {
+  return `${formatAddress(module.address)}::${module.name}::${name}`;
 }

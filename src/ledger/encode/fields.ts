@@ -3,6 +3,7 @@
  * (docs/spec/encode.md §A1, A2). Every reader takes a trace, which says what was being parsed, innermost first.
  */
 
+import { Cache, copiedText } from '../../cache.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
@@ -13,8 +14,21 @@ import { isIdentifier, type ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { readMoveType } from '../../move/types/type-parser.ts';
 import { EncodeError } from './encode-error.ts';
-import { MAX_LIST_ITEMS, MAX_TYPE_TEXTS_LENGTH } from './limits.ts';
-import { copiedText, MAX_CACHED_TEXT_LENGTH, TextCache } from './text-cache.ts';
+
+/*
+ * Limits that the reference does not have. They are far above what a transaction can hold (64 KiB, 1 MiB for
+ * governance), and keep a request of 8 MiB from taking hundreds of megabytes.
+ */
+
+/** Most items of a list that is read item by item: signers, types, generic parameters. */
+export const MAX_LIST_ITEMS = 65_536;
+/** Most UTF-16 units of all types of one list together. A type takes up to 25 times its text in memory. */
+export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
+
+/** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */
+export const MAX_CACHED_TEXT_LENGTH = 256;
+/** What a cached value takes for each unit of its text, in bytes, estimated. */
+const BYTES_PER_TEXT_UNIT = 50;
 
 /** A member as it is in the input; absent is `undefined` and reads as null. */
 export type JsonField = JsonValue | undefined;
@@ -108,21 +122,23 @@ export function hashField(value: JsonField, trace: Trace): Buffer {
   return Buffer.from(digits, 'hex');
 }
 
-const moveTypes = new TextCache<MoveType>();
-
-/** The same object for the same text, as long as it is in use: its BCS is kept by the object. */
-function cachedMoveType(text: string): MoveType {
-  const known = moveTypes.get(text);
+/** What `read` makes of a text; cached where the text is short, as requests name the same few things. */
+function readCached<V>(cache: Cache<V>, text: string, read: (text: string) => V): V {
+  const known = cache.get(text);
   if (known !== undefined) return known;
-  // Read from the copy, or the names in the type would keep the request's body alive.
-  const type = readMoveType(text.length <= MAX_CACHED_TEXT_LENGTH ? copiedText(text) : text);
-  moveTypes.set(text, type);
-  return type;
+  if (text.length > MAX_CACHED_TEXT_LENGTH) return read(text);
+  // Read from a copy: the names in the value would keep the request's body alive.
+  const copy = copiedText(text);
+  const value = read(copy);
+  cache.set(copy, value, copy.length * BYTES_PER_TEXT_UNIT);
+  return value;
 }
+
+const moveTypes = new Cache<MoveType>('type_texts');
 
 /** A type given as text: never fails on a text. */
 function moveTypeField(value: JsonField, trace: Trace): MoveType {
-  if (typeof value === 'string') return cachedMoveType(value);
+  if (typeof value === 'string') return readCached(moveTypes, value, readMoveType);
   throw badText('MoveType', `deserialize Move type failed, ${wrongKind(value)}`, trace);
 }
 
@@ -146,19 +162,12 @@ function parseModuleId(text: string): ModuleId | undefined {
   }
 }
 
-const functionIds = new TextCache<FunctionId>();
+const functionIds = new Cache<FunctionId>('function_names');
 
 /** `{address}::{module}::{function}`, split at the last `::`, then at the first. */
 export function entryFunctionField(value: JsonField, trace: Trace): FunctionId {
   const text = stringField(value, 'EntryFunctionId', trace);
-  const known = functionIds.get(text);
-  if (known !== undefined) return known;
-  const id = parseFunctionId(
-    text.length <= MAX_CACHED_TEXT_LENGTH ? copiedText(text) : text,
-    trace,
-  );
-  functionIds.set(text, id);
-  return id;
+  return readCached(functionIds, text, (copy) => parseFunctionId(copy, trace));
 }
 
 function parseFunctionId(text: string, trace: Trace): FunctionId {

@@ -2,6 +2,7 @@
  * Parameters of a called function or script: which take an argument, what each is called in messages, and the layout
  * its JSON is encoded by (docs/spec/encode.md §A4 steps 4 to 8).
  */
+import { type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { debugJsonList } from '../../move/json/json-text-print.ts';
@@ -48,19 +49,20 @@ const FIXED_BYTES: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
  * Finds the layout of a parameter. Failures of the lookup other than a missing module come through.
  * @param done one for all parameters of a call, which may hold the same large type arguments
  */
-export async function resolveParameter(
+export function resolveParameter(
   type: MoveType,
   lookup: ModuleLookup,
   done?: ConvertedTypes,
-): Promise<ResolvedParameter> {
-  try {
-    const layout = await resolveArgumentLayout(typeTagOf(type, done), lookup);
-    return { kind: 'layout', layout, fixedBytes: FIXED_BYTES.get(layout.kind) ?? 0 };
-  } catch (cause) {
-    if (cause instanceof MoveTypeError) return { kind: 'noType', cause };
-    if (cause instanceof LayoutError) return { kind: 'noLayout', cause };
-    throw cause;
-  }
+): MaybePromise<ResolvedParameter> {
+  return settle<EncodeLayout, ResolvedParameter>(
+    () => resolveArgumentLayout(typeTagOf(type, done), lookup),
+    (layout) => ({ kind: 'layout', layout, fixedBytes: FIXED_BYTES.get(layout.kind) ?? 0 }),
+    (cause) => {
+      if (cause instanceof MoveTypeError) return { kind: 'noType', cause };
+      if (cause instanceof LayoutError) return { kind: 'noLayout', cause };
+      throw cause;
+    },
+  );
 }
 
 /** @throws EncodeError `argument_count` */

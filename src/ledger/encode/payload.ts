@@ -1,25 +1,33 @@
-/** Payloads of the request: the union by `type` and the fields of each kind (docs/spec/encode.md §A2). */
+/**
+ * Payloads of the request: the union by `type` and the fields of each kind, the `abi` of a script's code and encrypted
+ * payloads among them (docs/spec/encode.md §A2).
+ */
 
-import type { JsonValue } from '../../move/json/json-text.ts';
+import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { EncodeError } from './encode-error.ts';
-import { type EncryptedRequest, readEncryptedPayload } from './encrypted-payload.ts';
 import {
   addressField,
   asList,
   asObject,
+  booleanField,
   bytesField,
   entryFunctionField,
+  enumField,
+  hashField,
   type JsonField,
+  listField,
+  moduleIdField,
   moveTypeListField,
   optionalField,
+  stringField,
   type Trace,
+  u64Field,
   unexpectedType,
   within,
 } from './fields.ts';
-import { readFunctionAbi } from './script-abi.ts';
 
 /** What entry functions and scripts are called with. */
 export interface CallRequest {
@@ -137,4 +145,110 @@ function argumentsField(value: JsonField, trace: Trace): readonly JsonValue[] {
   const list = asList(value);
   if (list === undefined) throw unexpectedType('[any]', value, trace);
   return list;
+}
+
+const VISIBILITIES = ['private', 'public', 'friend'] as const;
+const ABILITIES: ReadonlySet<string> = new Set(['copy', 'drop', 'store', 'key']);
+
+/** The parameters of the `abi` that a client may give next to a script's code; all its fields are checked. */
+function readFunctionAbi(value: JsonValue, outer: Trace): readonly MoveType[] {
+  const abi = asObject(value);
+  if (abi === undefined) throw unexpectedType('MoveFunction', value, outer);
+  const trace = within('MoveFunction', outer);
+  stringField(abi.get('name'), 'IdentifierWrapper', trace);
+  enumField(abi.get('visibility'), 'MoveFunctionVisibility', VISIBILITIES, trace);
+  booleanField(abi.get('is_entry'), trace);
+  booleanField(abi.get('is_view'), trace);
+  listField(abi.get('generic_type_params'), 'MoveFunctionGenericTypeParam', trace, checkGeneric);
+  const parameters = moveTypeListField(abi.get('params'), trace);
+  moveTypeListField(abi.get('return'), trace);
+  return parameters;
+}
+
+function checkGeneric(value: JsonValue, outer: Trace): void {
+  const generic = asObject(value);
+  if (generic === undefined) throw unexpectedType('MoveFunctionGenericTypeParam', value, outer);
+  const trace = within('MoveFunctionGenericTypeParam', outer);
+  listField(generic.get('constraints'), 'string(MoveAbility)', trace, checkAbility);
+}
+
+function checkAbility(value: JsonValue, trace: Trace): void {
+  const name = stringField(value, 'MoveAbility', trace);
+  if (ABILITIES.has(name)) return;
+  throw new EncodeError(
+    'parse',
+    'bad_field',
+    `failed to parse "string(MoveAbility)": Invalid ability string: ${name}${trace}`,
+  );
+}
+
+const ENCRYPTED_STATES = ['encrypted', 'failed_decryption', 'decrypted'] as const;
+
+/** What a client says the ciphertext calls. */
+export interface ClaimedFunction {
+  readonly module: ModuleId;
+  readonly name: string | undefined;
+}
+
+export interface EncryptedRequest {
+  readonly kind: 'encrypted';
+  /** Only `encrypted` can be submitted. */
+  readonly state: (typeof ENCRYPTED_STATES)[number];
+  /** 32 bytes. */
+  readonly payloadHash: Buffer;
+  /** Not looked into before conversion. */
+  readonly ciphertext: Buffer;
+  readonly encryptionEpoch: bigint;
+  readonly claimedFunction: ClaimedFunction | undefined;
+}
+
+const ENCRYPTED_UNION = 'EncryptedTransactionPayload';
+
+/** Reads the union by `encrypted_state`. */
+function readEncryptedPayload(value: JsonField, outer: Trace): EncryptedRequest {
+  const payload = asObject(value)!;
+  const state = ENCRYPTED_STATES.find((one) => one === payload.get('encrypted_state'));
+  if (state === undefined) {
+    const { detail } = unexpectedType(ENCRYPTED_UNION, value, outer);
+    throw new EncodeError('parse', 'bad_payload', detail);
+  }
+  const trace = within(ENCRYPTED_UNION, outer);
+  const request: EncryptedRequest = {
+    kind: 'encrypted',
+    state,
+    payloadHash: hashField(payload.get('payload_hash'), trace),
+    ciphertext: bytesField(payload.get('ciphertext'), trace),
+    encryptionEpoch: u64Field(payload.get('encryption_epoch'), trace),
+    claimedFunction: optionalField(
+      payload.get('claimed_entry_fun'),
+      'ClaimedEntryFunction',
+      trace,
+      readClaimedFunction,
+    ),
+  };
+  if (state === 'decrypted') checkDecrypted(payload, trace);
+  return request;
+}
+
+/** What was decrypted is never submitted again: only that it is there is looked at. */
+function checkDecrypted(payload: JsonObject, trace: Trace): void {
+  const decrypted = payload.get('decrypted_payload');
+  if (asObject(decrypted) === undefined) {
+    throw unexpectedType('TransactionPayload', decrypted, trace);
+  }
+  stringField(payload.get('decryption_nonce'), 'HexEncodedBytes', trace);
+}
+
+function readClaimedFunction(value: JsonValue, outer: Trace): ClaimedFunction {
+  const claimed = asObject(value);
+  if (claimed === undefined) throw unexpectedType('ClaimedEntryFunction', value, outer);
+  const trace = within('ClaimedEntryFunction', outer);
+  const module = moduleIdField(claimed.get('module'), trace);
+  const name = optionalField(
+    claimed.get('name'),
+    'string(IdentifierWrapper)',
+    trace,
+    (text, nameTrace) => stringField(text, 'IdentifierWrapper', nameTrace),
+  );
+  return { module, name };
 }

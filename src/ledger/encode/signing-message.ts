@@ -4,8 +4,8 @@ import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
 import type { Address } from '../../move/types/address.ts';
 import { writeModuleId } from '../../move/types/module-id.ts';
-import type { EncryptedRequest } from './encrypted-payload.ts';
 import { type PreparedEntryFunction, writeEntryFunction } from './entry-function.ts';
+import type { EncryptedRequest } from './payload.ts';
 import type { EncodeRequest } from './request.ts';
 import { type PreparedScript, writeScript } from './script.ts';
 
@@ -25,7 +25,7 @@ export interface PlainPayload {
 export type PreparedPayload = PlainPayload | EncryptedRequest;
 
 /** Variant indices of TransactionPayload. */
-export const PAYLOAD_INDEX = {
+const PAYLOAD_INDEX = {
   script: 0,
   entryFunction: 2,
   multisig: 3,
@@ -41,10 +41,10 @@ const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 const ORDERLESS_SEQUENCE_NUMBER = 0xffff_ffff_ffff_ffffn;
 const MULTI_AGENT_INDEX = 0;
 /** A chain id is a u8. */
-export const MAX_CHAIN_ID = 255;
+const MAX_CHAIN_ID = 255;
 
 /** What a signing message begins with, by the domain prefix. */
-export interface DomainHashes {
+interface DomainHashes {
   readonly singleAgent: Buffer;
   readonly multiAgent: Buffer;
 }
@@ -53,7 +53,7 @@ export interface DomainHashes {
 const domainHashes = new Map<string, DomainHashes>();
 
 /** The hashes that messages begin with under a domain prefix. */
-export function hashesOf(prefix: string): DomainHashes {
+function hashesOf(prefix: string): DomainHashes {
   let hashes = domainHashes.get(prefix);
   if (hashes === undefined) {
     hashes = {

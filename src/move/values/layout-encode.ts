@@ -3,6 +3,7 @@
  * `0x1::option::Option` as the struct it once was (docs/spec/move.md §4.3, column "encode"; docs/spec/encode.md §A4).
  */
 
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { MoveError } from '../errors.ts';
 import type {
   CompiledModule,
@@ -46,15 +47,25 @@ export async function resolveEncodeLayout(
 }
 
 /**
- * The layout of a whole argument: `0x1::object::Object<T>` is then an address, and T is not looked up
- * (docs/spec/encode.md §A4, docs/spec/move.md §4.4). Errors as for resolveEncodeLayout.
+ * The layout of a whole argument, at once where no module is needed: `0x1::object::Object<T>` is an address, and T is
+ * not looked up (docs/spec/encode.md §A4, docs/spec/move.md §4.4). Throws or rejects as resolveEncodeLayout.
  */
-export async function resolveArgumentLayout(
+export function resolveArgumentLayout(
   tag: TypeTag,
   lookup: ModuleLookup,
-): Promise<EncodeLayout> {
-  if (tag.kind === 'struct' && isObject(tag.struct)) return { kind: 'address' };
-  return resolveEncodeLayout(tag, lookup);
+): MaybePromise<EncodeLayout> {
+  switch (tag.kind) {
+    case 'struct':
+      return isObject(tag.struct) ? { kind: 'address' } : resolveEncodeLayout(tag, lookup);
+    case 'vector':
+      return tag.element.kind === 'u8'
+        ? { kind: 'vector', element: { kind: 'u8' } }
+        : resolveEncodeLayout(tag, lookup);
+    case 'function':
+      return { kind: 'function' };
+    default:
+      return primitive(tag.kind);
+  }
 }
 
 function isObject({ address, module, name }: StructTag): boolean {

@@ -1,5 +1,6 @@
 /** Compiled modules made by hand from a short description of their structs, for tests of layouts. */
 
+import { randomUUID } from 'node:crypto';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import type { JsonValue } from '../../../src/move/json/json-text.ts';
 import type {
@@ -94,6 +95,7 @@ class ModuleMaker {
   compiled(): CompiledModule {
     this.#compiled ??= {
       kind: 'module',
+      digest: `made by hand, ${randomUUID()}`,
       versionWord: 0x0a00_000a,
       version: 10,
       selfHandle: 0,
