@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GENERATOR_VERSION } from '../sample/framework/genesis-resources.ts';
+import { GENERATOR_VERSION } from '../sample/settings.ts';
 import { STORE_FORMAT_VERSION } from '../store/columns/columns.ts';
 import { makeSample, type SampleRequest, SMALL_SAMPLE } from './sample.ts';
 import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';

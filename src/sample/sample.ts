@@ -1,45 +1,34 @@
 /**
- * The sample ledger as chunks for the store: the whole of it from genesis, or more of one that is there.
+ * The sample ledger as chunks for the store: the whole of it from genesis, or more of one that exists.
  *
  * A ledger is made of whole blocks, so it may end up to a block after the number asked for. The history does not
- * depend on how much of it is asked for: a longer ledger begins with the shorter one. To go on after a store's head,
- * the model is brought there by replaying the history from its seed without encoding, hashing or signing; the
- * settings stand in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
+ * depend on how much of it is asked for: a longer ledger begins with the shorter one. To continue after a store's
+ * head, the model is brought there by replaying the history from its seed without encoding, hashing or signing; the
+ * settings are in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
  */
 
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';
 import { chunkOfGenesis, proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
-import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import type { Chunk } from '../store/chunk.ts';
-import { GENERATOR_VERSION, type SampleSettings } from './framework/genesis-resources.ts';
-import {
-  type DraftRequest,
-  type DraftStep,
-  makeDrafts,
-  type SampleHead,
-} from './history/drafts.ts';
-import { makeDraftsInParallel } from './history/parallel.ts';
+import { makeDraftsInParallel } from './history/draft-thread.ts';
+import { type DraftRequest, type DraftStep, makeDrafts } from './history/drafts.ts';
 import { LedgerRecorder } from './history/recorder.ts';
-import { SampleError } from './sample-error.ts';
+import type { BlockPosition } from './history/sample-ledger.ts';
+import { checkCount, checkSettings, type SampleSettings } from './settings.ts';
 
-export { SAMPLE_RESOURCE, type SampleSettings } from './framework/genesis-resources.ts';
-export type { SampleHead } from './history/drafts.ts';
-export { SampleError, type SampleErrorCode } from './sample-error.ts';
+export { readSampleSettings, SAMPLE_RESOURCE, SampleError } from './settings.ts';
 
 /** Transactions from which a chunk is handed out: at the end of the block that reaches them. */
-export const DEFAULT_CHUNK_TRANSACTIONS = 1_000;
-/** Leaves room for the block that completes a chunk below the store's own limit. */
+const DEFAULT_CHUNK_TRANSACTIONS = 1_000;
+/** Leaves space for the block that completes a chunk below the store's own limit. */
 export const MAX_SAMPLE_CHUNK_TRANSACTIONS = 50_000;
-/** Ordinary accounts of a sample ledger. */
-export const MAX_SAMPLE_ACCOUNTS = 5_000_000;
 export const MAX_SAMPLE_TRANSACTIONS = 1_000_000_000;
-export const MAX_SAMPLE_SEED = 0xffff_ffff_ffff_ffffn;
 
 export interface ChunkOptions {
   /** Fewest transactions; the last block is completed. From the beginning, genesis counts. */
   readonly transactions: number;
-  /** Whether whole transactions are kept for the feed; true when absent. */
+  /** Whether whole transactions are stored for the feed; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
   /** Fewest transactions in a chunk, DEFAULT_CHUNK_TRANSACTIONS when absent. */
   readonly chunkTransactions?: number | undefined;
@@ -52,9 +41,14 @@ export interface SampleOptions extends ChunkOptions {
   readonly accounts: number;
 }
 
+/** The head of a store that holds a sample ledger. */
+export interface SampleHead extends BlockPosition {
+  readonly frozenRoots: readonly Buffer[];
+}
+
 /** A sample ledger from genesis on: genesis as a chunk of its own, then chunks of whole blocks. @throws SampleError */
 export function* sampleChunks(options: SampleOptions): Generator<Chunk, void, undefined> {
-  const maker = new ChunkMaker(options.keepsTransactions);
+  const maker = new ChunkMaker(options);
   for (const step of makeDrafts(wholeRequest(options))) yield maker.chunk(step);
 }
 
@@ -62,52 +56,29 @@ export function* sampleChunks(options: SampleOptions): Generator<Chunk, void, un
 export async function* sampleChunksInParallel(
   options: SampleOptions,
 ): AsyncGenerator<Chunk, void, undefined> {
-  const maker = new ChunkMaker(options.keepsTransactions);
+  const maker = new ChunkMaker(options);
   for await (const step of makeDraftsInParallel(wholeRequest(options))) yield maker.chunk(step);
 }
 
 /**
- * More of a sample ledger, after its head. Its history is replayed first, at some 100,000 transactions a second.
+ * More of a sample ledger, after its head. Its history is replayed first, at some 100,000 transactions a second, in a
+ * second thread: a server stays responsive.
  * @throws SampleError `not_this_sample` when these settings do not lead to this head.
  */
-export function* continueSample(
-  settings: SampleSettings,
-  head: SampleHead,
-  options: ChunkOptions,
-): Generator<Chunk, void, undefined> {
-  const maker = new ChunkMaker(options.keepsTransactions, head);
-  for (const step of makeDrafts(tailRequest(settings, head, options))) yield maker.chunk(step);
-}
-
-/** The same chunks, made in a second thread: a server stays responsive while the history is replayed. */
 export async function* continueSampleInParallel(
   settings: SampleSettings,
   head: SampleHead,
   options: ChunkOptions,
 ): AsyncGenerator<Chunk, void, undefined> {
-  const maker = new ChunkMaker(options.keepsTransactions, head);
-  const request = tailRequest(settings, head, options);
-  for await (const step of makeDraftsInParallel(request)) yield maker.chunk(step);
-}
-
-/**
- * The settings of a sample ledger from its own resource.
- * @param bytes the value of SAMPLE_RESOURCE at 0xcafe
- * @throws BcsError for other bytes; SampleError `not_this_sample` when another generator made it.
- */
-export function readSampleSettings(bytes: Uint8Array): SampleSettings {
-  return decodeBcs(bytes, (reader) => {
-    const generator = reader.u64();
-    const seed = reader.u64();
-    const accounts = Number(reader.u64());
-    if (generator !== BigInt(GENERATOR_VERSION)) {
-      throw new SampleError(
-        'not_this_sample',
-        `the sample ledger was made by generator ${generator}, this one is ${GENERATOR_VERSION}`,
-      );
-    }
-    return sampleSettings({ seed, accounts });
+  const { version, blockHeight, timestampUsecs } = head;
+  const maker = new ChunkMaker(options, head);
+  const steps = makeDraftsInParallel({
+    settings: checkSettings(settings.seed, settings.accounts),
+    after: { version, blockHeight, timestampUsecs },
+    end: version + 1n + transactionCount(options),
+    stepTransactions: chunkSize(options),
   });
+  for await (const step of steps) yield maker.chunk(step);
 }
 
 /** Hashes the steps of a history into chunks. */
@@ -116,7 +87,7 @@ class ChunkMaker {
   readonly #head: SampleHead | undefined;
   #recorder: LedgerRecorder | undefined;
 
-  constructor(keepsTransactions = true, head?: SampleHead) {
+  constructor({ keepsTransactions = true }: ChunkOptions, head?: SampleHead) {
     this.#keepsTransactions = keepsTransactions;
     this.#head = head;
   }
@@ -143,46 +114,17 @@ class ChunkMaker {
 
 function wholeRequest(options: SampleOptions): DraftRequest {
   return {
-    settings: sampleSettings(options),
+    settings: checkSettings(options.seed, options.accounts),
     after: undefined,
-    end: BigInt(transactionCount(options)),
+    end: transactionCount(options),
     stepTransactions: chunkSize(options),
   };
 }
 
-function tailRequest(
-  settings: SampleSettings,
-  { version, blockHeight, timestampUsecs }: SampleHead,
-  options: ChunkOptions,
-): DraftRequest {
-  return {
-    settings: sampleSettings(settings),
-    after: { version, blockHeight, timestampUsecs },
-    end: version + 1n + BigInt(transactionCount(options)),
-    stepTransactions: chunkSize(options),
-  };
-}
-
-function sampleSettings({
-  seed,
-  accounts,
-}: Pick<SampleOptions, 'seed' | 'accounts'>): SampleSettings {
-  const value = typeof seed === 'bigint' || Number.isSafeInteger(seed) ? BigInt(seed) : -1n;
-  if (value < 0n || value > MAX_SAMPLE_SEED) {
-    throw new SampleError('bad_sample_settings', `the seed is a u64, not ${seed}`);
-  }
-  return { seed: value, accounts: checkCount('accounts', accounts, MAX_SAMPLE_ACCOUNTS) };
-}
-
-function transactionCount({ transactions }: ChunkOptions): number {
-  return checkCount('transactions', transactions, MAX_SAMPLE_TRANSACTIONS);
+function transactionCount({ transactions }: ChunkOptions): bigint {
+  return BigInt(checkCount('transactions', transactions, MAX_SAMPLE_TRANSACTIONS));
 }
 
 function chunkSize({ chunkTransactions = DEFAULT_CHUNK_TRANSACTIONS }: ChunkOptions): number {
   return checkCount('chunkTransactions', chunkTransactions, MAX_SAMPLE_CHUNK_TRANSACTIONS);
-}
-
-function checkCount(name: string, value: number, most: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new SampleError('bad_sample_settings', `${name} is 1 to ${most}, not ${value}`);
 }

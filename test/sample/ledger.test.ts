@@ -11,7 +11,7 @@ import { formatTypeTag, type StructTag, type TypeTag } from '../../src/move/type
 import { newBlockEventCodec } from '../../src/move/values/framework-resource.ts';
 import { resolveDecodeLayout } from '../../src/move/values/layout-decode.ts';
 import { renderValue } from '../../src/move/values/value-json.ts';
-import { MODULE_EVENT_EPOCH } from '../../src/sample/chain.ts';
+import { MODULE_EVENT_EPOCH } from '../../src/sample/model/chain.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import { type AuditedTransaction, Auditor } from './auditor.ts';

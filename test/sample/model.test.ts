@@ -17,7 +17,7 @@ import {
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
 } from '../../src/move/values/framework-resource.ts';
-import { MODULE_EVENT_EPOCH } from '../../src/sample/chain.ts';
+import { MODULE_EVENT_EPOCH } from '../../src/sample/model/chain.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 

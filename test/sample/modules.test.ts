@@ -16,7 +16,7 @@ import {
   clockModuleText,
 } from '../../src/sample/framework/application-modules.ts';
 import { assembleText } from '../../src/sample/framework/framework.ts';
-import { genesisModules } from '../../src/sample/framework/genesis-resources.ts';
+import { genesisModules } from '../../src/sample/framework/framework-resources.ts';
 
 function assemble(text: string): CompiledModule {
   return readModule(assembleText(text, APPLICATION_ADDRESSES)[0]!.bytes);

@@ -1,166 +1,88 @@
 /**
- * `cafe::gallery`: objects that are painted, change hands and are destroyed (a resource group that goes away), and a
+ * `cafe::gallery`: objects that are painted, change hands and are destroyed (a resource group that is deleted), and a
  * second kind of group with members under the visitors' own accounts.
  */
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import {
-  ADDRESS_BYTES,
-  ADDRESS_ONE,
-  type Address,
-  addressBytes,
-} from '../../move/types/address.ts';
+import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';
-import type { Accounts } from '../accounts.ts';
-import { OBJECT_CREATION_NUMBER, OBJECT_GROUP, writeObjectCore } from '../assets.ts';
-import { eventType } from '../effects.ts';
-import { CAFE } from '../framework/application-modules.ts';
+import { OBJECT_CREATION_NUMBER, OBJECT_KEYS, objectCore } from '../model/assets.ts';
+import { EventHandles, eventType, migratedEventType } from '../model/events.ts';
 import {
-  type AccessPathKeys,
   type GroupMember,
   resourceGroupKeys,
-  SlotFamily,
+  Slots,
   structTagBytes,
   writeResourceGroup,
-} from '../slots.ts';
-import {
-  argument,
-  type Call,
-  entryFunction,
-  pickReceiver,
-  pickSender,
-  type World,
-} from '../world.ts';
+} from '../model/slots.ts';
+import { type Call, callsOf, pickReceiver, pickSender, type World } from '../model/world.ts';
 
 /** Paintings that exist at one time; above it the oldest is destroyed. */
 const MAX_PAINTINGS = 400;
 const FIRST_YEAR = 1500;
 const YEARS = 526;
+const COLOURS = ['blue', 'ochre', 'green', 'grey'];
+/** Octas of bytes deposit for each character of a title. */
+const TITLE_DEPOSIT = 40;
 
 const PAINTED = eventType('0xcafe::gallery::Painted');
-const TRANSFER = eventType('0x1::object::Transfer');
-const TRANSFER_EVENT = eventType('0x1::object::TransferEvent');
-const CORE_TAG = structTagBytes('0x1::object::ObjectCore');
+const TRANSFER = migratedEventType('0x1::object', 'TransferEvent', 'Transfer');
 const PAINTING_TAG = structTagBytes('0xcafe::gallery::Painting');
 const VISITS_TAG = structTagBytes('0xcafe::gallery::Visits');
 const FAVOURITE_TAG = structTagBytes('0xcafe::gallery::Favourite');
-const PAINTING = '0xcafe::gallery::Painting';
+const VISITOR_KEYS = resourceGroupKeys('0xcafe::gallery::VisitorGroup');
+
+const paint = callsOf('0xcafe::gallery::paint');
+const visit = callsOf('0xcafe::gallery::visit');
+const destroy = callsOf('0xcafe::gallery::destroy');
+const transfer = callsOf('0x1::object::transfer', ['0xcafe::gallery::Painting']);
 
 interface Painting {
-  readonly address: Address;
-  readonly addressBytes: Buffer;
+  /** 32 bytes. */
+  readonly object: Buffer;
   readonly title: string;
   readonly year: number;
-  /** Microseconds since 1970. */
-  readonly createdAt: number;
   owner: number;
   owners: number;
-  /** Transfers that the object's handle counted. */
-  transfers: number;
+  /** The object's own handle. */
+  readonly transfers: EventHandles;
 }
 
-class PaintingSlots extends SlotFamily {
-  readonly paintings = new Map<number, Painting>();
-  readonly #accounts: Accounts;
-  readonly #keys: AccessPathKeys = resourceGroupKeys(OBJECT_GROUP);
-  /** Paintings destroyed in this transaction: their keys are still asked for. */
-  #destroyed: { readonly number: number; readonly painting: Painting } | undefined;
-
-  constructor(accounts: Accounts) {
-    super();
-    this.#accounts = accounts;
-  }
-
-  destroy(number: number): void {
-    this.#destroyed = { number, painting: this.paintings.get(number)! };
-    this.paintings.delete(number);
-  }
-
-  key(number: number): Buffer {
-    const gone = this.#destroyed?.number === number ? this.#destroyed.painting : undefined;
-    return this.#keys.at((gone ?? this.paintings.get(number)!).addressBytes);
-  }
-
-  createdAt(number: number): number {
-    return this.paintings.get(number)!.createdAt;
-  }
-
-  override bytesDeposit(number: number): bigint {
-    return BigInt(this.paintings.get(number)!.title.length) * 40n;
-  }
-
-  writeValue(writer: BcsWriter, number: number): void {
-    const painting = this.paintings.get(number)!;
-    const owner = this.#accounts.addressBytes(painting.owner);
-    const { addressBytes: address } = painting;
-    writeResourceGroup(writer, [
-      {
-        tag: CORE_TAG,
-        write: (to) => writeObjectCore(to, address, owner, true, painting.transfers),
-      },
-      {
-        tag: PAINTING_TAG,
-        write: (to) => {
-          to.string(painting.title).u16(painting.year).u64(BigInt(painting.owners));
-          // The reference to delete it: the object's own address.
-          to.u8(1).fixed(address);
-        },
-      },
-    ]);
-  }
-}
-
-/** The VisitorGroup of every account that visited. */
-class VisitorSlots extends SlotFamily {
-  readonly visits: Uint32Array;
-  readonly favourites: (Buffer | undefined)[] = [];
-  readonly firstVisitAt: Float64Array;
-  readonly #accounts: Accounts;
-  readonly #keys: AccessPathKeys = resourceGroupKeys('0xcafe::gallery::VisitorGroup');
-
-  constructor(accounts: Accounts) {
-    super();
-    this.#accounts = accounts;
-    this.visits = new Uint32Array(accounts.signerLimit);
-    this.firstVisitAt = new Float64Array(accounts.signerLimit);
-  }
-
-  key(index: number): Buffer {
-    return this.#keys.at(this.#accounts.addresses, index * ADDRESS_BYTES);
-  }
-
-  createdAt(index: number): number {
-    return this.firstVisitAt[index]!;
-  }
-
-  writeValue(writer: BcsWriter, index: number): void {
-    const favourite = this.favourites[index];
-    const members: GroupMember[] = [
-      { tag: VISITS_TAG, write: (to) => to.u64(BigInt(this.visits[index]!)) },
-    ];
-    if (favourite !== undefined) {
-      members.push({ tag: FAVOURITE_TAG, write: (to) => to.fixed(favourite) });
-    }
-    writeResourceGroup(writer, members);
-  }
+/** What an account has seen. */
+interface Visitor {
+  visits: number;
+  /** Address of the painting of the latest visit but the first. */
+  favourite: Buffer | undefined;
 }
 
 export class Gallery {
   readonly #world: World;
-  readonly #paintings: PaintingSlots;
-  readonly #visitors: VisitorSlots;
+  /** By number, oldest first; numbers are dense except for the destroyed oldest ones. */
+  readonly #paintings = new Map<number, Painting>();
+  readonly #paintingSlots: Slots;
+  /** By account. */
+  readonly #visitors = new Map<number, Visitor>();
+  readonly #visitorSlots: Slots;
   #next = 0;
 
   constructor(world: World) {
+    const { accounts } = world;
     this.#world = world;
-    this.#paintings = new PaintingSlots(world.accounts);
-    this.#visitors = new VisitorSlots(world.accounts);
+    this.#paintingSlots = new Slots({
+      key: (number) => OBJECT_KEYS.at(this.#paintings.get(number)!.object),
+      write: (writer, number) => this.#writePainting(writer, this.#paintings.get(number)!),
+      bytesDeposit: (number) => BigInt(this.#paintings.get(number)!.title.length * TITLE_DEPOSIT),
+    });
+    this.#visitorSlots = new Slots({
+      key: (account) => VISITOR_KEYS.at(accounts.addressBytes(account)),
+      write: (writer, account) => writeVisitor(writer, this.#visitors.get(account)!),
+    });
   }
 
   /** One of the things one does with paintings. */
   readonly act = (): Call => {
     const { random } = this.#world;
-    const count = this.#paintings.paintings.size;
+    const count = this.#paintings.size;
     if (count >= MAX_PAINTINGS) return this.#destroy();
     if (count === 0 || random.perMille(300)) return this.#paint();
     if (random.perMille(100)) return this.#destroy();
@@ -168,110 +90,99 @@ export class Gallery {
   };
 
   #paint(): Call {
-    const { accounts, chain, effects, random } = this.#world;
+    const { accounts, effects, random } = this.#world;
     const painter = pickSender(this.#world);
     const number = this.#next;
     this.#next += 1;
-    const title = `Study in ${random.pick(['blue', 'ochre', 'green', 'grey'])} no. ${number}`;
-    const address = namedObjectAddress(accounts.address(painter), title);
-    const painting: Painting = {
-      address,
-      addressBytes: addressBytes(address),
-      title,
-      year: FIRST_YEAR + random.below(YEARS),
-      createdAt: chain.now,
-      owner: painter,
-      owners: 1,
-      transfers: 0,
-    };
-    this.#paintings.paintings.set(number, painting);
-    effects.create(this.#paintings, number);
-    effects.moduleEvent(PAINTED, (writer) => {
-      writer.fixed(painting.addressBytes).string(title);
-      writer.fixed(accounts.addressBytes(painter));
-    });
+    const title = `Study in ${random.pick(COLOURS)} no. ${number}`;
+    const object = addressBytes(namedObjectAddress(accounts.address(painter), title));
+    const year = FIRST_YEAR + random.below(YEARS);
+    const transfers = new EventHandles(
+      1,
+      () => object,
+      () => OBJECT_CREATION_NUMBER,
+    );
+    const painting: Painting = { object, title, year, owner: painter, owners: 1, transfers };
+    this.#paintings.set(number, painting);
+    effects.create(this.#paintingSlots, number);
+    effects.moduleEvent(PAINTED, (writer) =>
+      writer.fixed(object).string(title).fixed(accounts.addressBytes(painter)),
+    );
     return {
       sender: painter,
       payload: () =>
-        entryFunction(
-          CAFE,
-          'gallery',
-          'paint',
-          [],
-          [
-            argument((writer) => writer.string(title)),
-            argument((writer) => writer.u16(painting.year)),
-          ],
+        paint(
+          (to) => to.string(title),
+          (to) => to.u16(year),
         ),
     };
   }
 
   /** `0x1::object::transfer`: an event of the object's own stream, or a module event later on. */
   #give(): Call {
-    const { accounts, chain, effects } = this.#world;
+    const { accounts, effects } = this.#world;
     const [number, painting] = this.#drawPainting();
-    const from = painting.owner;
-    const to = pickReceiver(this.#world, accounts.signerLimit);
-    painting.owner = to;
+    const { object, owner: from } = painting;
+    const receiver = pickReceiver(this.#world, accounts.signerLimit);
+    painting.owner = receiver;
     painting.owners += 1;
-    effects.modify(this.#paintings, number);
-    const writeTransfer = (writer: BcsWriter): void => {
-      writer.fixed(painting.addressBytes).fixed(accounts.addressBytes(from));
-      writer.fixed(accounts.addressBytes(to));
-    };
-    if (chain.moduleEvents) {
-      effects.moduleEvent(TRANSFER, writeTransfer);
-    } else {
-      const sequenceNumber = painting.transfers;
-      painting.transfers += 1;
-      effects.streamEvent(
-        TRANSFER_EVENT,
-        { address: painting.addressBytes, creationNumber: OBJECT_CREATION_NUMBER, sequenceNumber },
-        writeTransfer,
-      );
-    }
+    effects.modify(this.#paintingSlots, number);
+    effects.migratedEvent(TRANSFER, painting.transfers, 0, (to) => {
+      to.fixed(object).fixed(accounts.addressBytes(from)).fixed(accounts.addressBytes(receiver));
+    });
     return {
       sender: from,
-      payload: () => {
-        const args = [painting.addressBytes, Buffer.from(accounts.addressBytes(to))];
-        return entryFunction(ADDRESS_ONE, 'object', 'transfer', [PAINTING], args);
-      },
+      payload: () =>
+        transfer(
+          (to) => to.fixed(object),
+          (to) => to.fixed(accounts.addressBytes(receiver)),
+        ),
     };
   }
 
   #visit(): Call {
-    const { chain, effects } = this.#world;
-    const visitor = pickSender(this.#world);
-    const [, painting] = this.#drawPainting();
-    const visitors = this.#visitors;
-    const isFirst = visitors.visits[visitor] === 0;
-    if (isFirst) visitors.firstVisitAt[visitor] = chain.now;
-    else visitors.favourites[visitor] = painting.addressBytes;
-    visitors.visits[visitor]! += 1;
-    if (isFirst) effects.create(visitors, visitor);
-    else effects.modify(visitors, visitor);
-    return {
-      sender: visitor,
-      payload: () => entryFunction(CAFE, 'gallery', 'visit', [], [painting.addressBytes]),
-    };
-  }
-
-  /** Takes away the oldest painting with its whole resource group. */
-  #destroy(): Call {
     const { effects } = this.#world;
-    const [number, painting] = this.#paintings.paintings.entries().next().value!;
-    effects.delete(this.#paintings, number);
-    this.#paintings.destroy(number);
-    return {
-      sender: painting.owner,
-      payload: () => entryFunction(CAFE, 'gallery', 'destroy', [], [painting.addressBytes]),
-    };
+    const account = pickSender(this.#world);
+    const [, { object }] = this.#drawPainting();
+    const visitor = this.#visitors.get(account);
+    if (visitor === undefined) {
+      this.#visitors.set(account, { visits: 1, favourite: undefined });
+      effects.create(this.#visitorSlots, account);
+    } else {
+      visitor.visits += 1;
+      visitor.favourite = object;
+      effects.modify(this.#visitorSlots, account);
+    }
+    return { sender: account, payload: () => visit((to) => to.fixed(object)) };
   }
 
-  /** One of the paintings; numbers are dense but for the destroyed oldest ones. */
-  #drawPainting(): [number: number, painting: Painting] {
-    const { paintings } = this.#paintings;
-    const number = this.#next - 1 - this.#world.random.below(paintings.size);
-    return [number, paintings.get(number)!];
+  /** Deletes the oldest painting with its whole resource group. */
+  #destroy(): Call {
+    const [number, { object, owner }] = this.#paintings.entries().next().value!;
+    this.#world.effects.delete(this.#paintingSlots, number);
+    this.#paintings.delete(number);
+    return { sender: owner, payload: () => destroy((to) => to.fixed(object)) };
   }
+
+  #drawPainting(): [number: number, painting: Painting] {
+    const number = this.#next - 1 - this.#world.random.below(this.#paintings.size);
+    return [number, this.#paintings.get(number)!];
+  }
+
+  #writePainting(writer: BcsWriter, painting: Painting): void {
+    const { object, title, year, owners, transfers } = painting;
+    const owner = this.#world.accounts.addressBytes(painting.owner);
+    writeResourceGroup(writer, [
+      objectCore({ object, owner, ungated: true, transfers: transfers.count() }),
+      // The last field is the reference to delete it: the object's own address.
+      [PAINTING_TAG, (to) => to.string(title).u16(year).exactU64(owners).u8(1).fixed(object)],
+    ]);
+  }
+}
+
+/** Writes the VisitorGroup of an account. */
+function writeVisitor(writer: BcsWriter, { visits, favourite }: Visitor): void {
+  const members: GroupMember[] = [[VISITS_TAG, (to) => to.exactU64(visits)]];
+  if (favourite !== undefined) members.push([FAVOURITE_TAG, (to) => to.fixed(favourite)]);
+  writeResourceGroup(writer, members);
 }

@@ -1,38 +1,20 @@
 /** `cafe::journal`: every account that writes has a stream of its own, of handle events for ever. */
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { ADDRESS_BYTES } from '../../move/types/address.ts';
-import type { Accounts } from '../accounts.ts';
-import { eventType } from '../effects.ts';
-import { CAFE } from '../framework/application-modules.ts';
-import { type AccessPathKeys, resourceKeys, SlotFamily, writeEventHandle } from '../slots.ts';
-import { argument, type Call, entryFunction, pickSender, type World } from '../world.ts';
+import { EventHandles, eventType } from '../model/events.ts';
+import { resourceKeys, Slots } from '../model/slots.ts';
+import { type Call, callsOf, pickSender, type World } from '../model/world.ts';
 
 const ENTRY = eventType('0xcafe::journal::Entry');
+const JOURNAL_KEYS = resourceKeys('0xcafe::journal::Journal');
+const write = callsOf('0xcafe::journal::write');
 
-const WORDS = [
-  'ledger',
-  'morning',
-  'harbour',
-  'quiet',
-  'bread',
-  'river',
-  'copper',
-  'letter',
-  'garden',
-  'north',
-  'über',
-  'café',
-  '東京',
-  'señal',
-  'window',
-  'late',
-  'paper',
-  'signal',
-  'winter',
-  'orange',
-];
+const WORDS = (
+  'ledger morning harbour quiet bread river copper letter garden north ' +
+  'über café 東京 señal window late paper signal winter orange'
+).split(' ');
 const MAX_WORDS = 12;
+const MAX_TASKS = 100;
 
 /** A mood of `cafe::journal::Mood`: its variant index and a number for its fields. */
 interface Mood {
@@ -40,98 +22,60 @@ interface Mood {
   readonly tasks: number;
 }
 
-class JournalSlots extends SlotFamily {
-  readonly #journals: Journals;
-  readonly #accounts: Accounts;
-  readonly #keys: AccessPathKeys = resourceKeys('0xcafe::journal::Journal');
-
-  constructor(journals: Journals, accounts: Accounts) {
-    super();
-    this.#journals = journals;
-    this.#accounts = accounts;
-  }
-
-  key(index: number): Buffer {
-    return this.#keys.at(this.#accounts.addresses, index * ADDRESS_BYTES);
-  }
-
-  createdAt(index: number): number {
-    return this.#journals.createdAt[index]!;
-  }
-
-  writeValue(writer: BcsWriter, index: number): void {
-    const { counts, handleNumbers } = this.#journals;
-    const address = this.#accounts.addressBytes(index);
-    writeEventHandle(writer, counts[index]!, handleNumbers[index]!, address);
-    writeMood(writer, this.#journals.moodOf(index));
-  }
+/** Calm; Busy { tasks }; Away(until, reachable). */
+function writeMood(writer: BcsWriter, { variant, tasks }: Mood): void {
+  writer.uleb32(variant);
+  if (variant > 0) writer.exactU64(tasks);
+  if (variant === 2) writer.bool(tasks % 2 === 0);
 }
 
 export class Journals {
-  /** Creation number of the stream; 0: no journal yet. */
-  readonly handleNumbers: Uint32Array;
-  readonly counts: Uint32Array;
-  /** Microseconds since 1970. */
-  readonly createdAt: Float64Array;
-  readonly #variants: Uint8Array;
-  readonly #tasks: Uint32Array;
   readonly #world: World;
-  readonly #slots: SlotFamily;
+  /** The newest mood of every author. */
+  readonly #moods = new Map<number, Mood>();
+  /** Creation numbers of the authors' streams. */
+  readonly #creationNumbers = new Map<number, number>();
+  readonly #entries: EventHandles;
+  readonly #slots: Slots;
 
   constructor(world: World) {
     const { accounts } = world;
     this.#world = world;
-    this.handleNumbers = new Uint32Array(accounts.signerLimit);
-    this.counts = new Uint32Array(accounts.signerLimit);
-    this.createdAt = new Float64Array(accounts.signerLimit);
-    this.#variants = new Uint8Array(accounts.signerLimit);
-    this.#tasks = new Uint32Array(accounts.signerLimit);
-    this.#slots = new JournalSlots(this, accounts);
-  }
-
-  moodOf(account: number): Mood {
-    return { variant: this.#variants[account]!, tasks: this.#tasks[account]! };
+    this.#entries = new EventHandles(
+      accounts.signerLimit,
+      (author) => accounts.addressBytes(author),
+      (author) => this.#creationNumbers.get(author)!,
+    );
+    this.#slots = new Slots({
+      key: (author) => JOURNAL_KEYS.at(accounts.addressBytes(author)),
+      write: (writer, author) => {
+        this.#entries.write(writer, author);
+        writeMood(writer, this.#moods.get(author)!);
+      },
+    });
   }
 
   /** `cafe::journal::write` */
   readonly write = (): Call => {
-    const { accounts, chain, effects, random } = this.#world;
+    const { accounts, effects, random } = this.#world;
     const author = pickSender(this.#world);
     const words = Array.from({ length: random.between(1, MAX_WORDS) }, () => random.pick(WORDS));
-    this.#variants[author] = random.below(3);
-    this.#tasks[author] = random.below(100);
-    if (this.handleNumbers[author] === 0) {
-      this.handleNumbers[author] = accounts.takeCreationNumbers(effects, author, 1);
-      this.createdAt[author] = chain.now;
+    const text = words.join(' ');
+    const mood: Mood = { variant: random.below(3), tasks: random.below(MAX_TASKS) };
+    const isFirst = !this.#moods.has(author);
+    this.#moods.set(author, mood);
+    if (isFirst) {
+      this.#creationNumbers.set(author, accounts.takeCreationNumbers(author, 1));
       effects.create(this.#slots, author);
     } else {
       effects.modify(this.#slots, author);
     }
-    const sequenceNumber = this.counts[author]!;
-    this.counts[author] = sequenceNumber + 1;
-    const position = {
-      address: accounts.addressBytes(author),
-      creationNumber: this.handleNumbers[author]!,
-      sequenceNumber,
-    };
-    effects.streamEvent(ENTRY, position, (writer) => {
-      writer.u64(BigInt(sequenceNumber));
-      writeMood(writer, this.moodOf(author));
-      writer.string(words.join(' ')).u64(BigInt(chain.now));
+    const number = this.#entries.count(author);
+    effects.streamEvent(ENTRY, this.#entries, author, (writer) => {
+      writer.exactU64(number);
+      writeMood(writer, mood);
+      writer.string(text).exactU64(effects.now);
     });
-    return {
-      sender: author,
-      payload: () => {
-        const args = [argument((writer) => writer.string(words.join(' ')))];
-        return entryFunction(CAFE, 'journal', 'write', [], args);
-      },
-    };
+    return { sender: author, payload: () => write((to) => to.string(text)) };
   };
-}
-
-/** Calm; Busy { tasks }; Away(until, reachable). */
-function writeMood(writer: BcsWriter, { variant, tasks }: Mood): void {
-  writer.uleb32(variant);
-  if (variant > 0) writer.u64(BigInt(tasks));
-  if (variant === 2) writer.bool(tasks % 2 === 0);
 }

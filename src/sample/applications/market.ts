@@ -2,72 +2,42 @@
  * `cafe::market`: orders are items of a table that come and go, announced by module events that belong to no stream.
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { eventType } from '../effects.ts';
 import { CAFE } from '../framework/application-modules.ts';
-import { derivedBytes } from '../random.ts';
-import { resourceKey, SingleSlots, SlotFamily, tableItemKey } from '../slots.ts';
+import { eventType } from '../model/events.ts';
+import { derivedBytes } from '../model/random.ts';
+import { resourceKey, Slots, singleSlot, tableItemKey } from '../model/slots.ts';
 import {
-  argument,
   type Call,
-  entryFunction,
+  callsOf,
+  MOON_COIN,
+  NATIVE_COIN,
   pickSender,
-  u64Argument,
   type World,
-} from '../world.ts';
+} from '../model/world.ts';
 
 /** Orders that a book holds; above it the oldest is closed. */
 const MAX_OPEN_ORDERS = 500;
 
-const BASE = '0x1::aptos_coin::AptosCoin';
-const QUOTE = '0xcafe::moon_coin::MoonCoin';
-const PLACED = eventType(`0xcafe::market::OrderPlaced<${BASE}, ${QUOTE}>`);
-const CLOSED = eventType(`0xcafe::market::OrderClosed<${BASE}, ${QUOTE}>`);
+const PLACED = eventType(`0xcafe::market::OrderPlaced<${NATIVE_COIN}, ${MOON_COIN}>`);
+const CLOSED = eventType(`0xcafe::market::OrderClosed<${NATIVE_COIN}, ${MOON_COIN}>`);
+const BOOK_KEY = resourceKey(CAFE, `0xcafe::market::Book<${NATIVE_COIN}, ${MOON_COIN}>`);
 const NOTES = ['good till cancelled', 'fill or kill', 'all or none'];
+
+const place = callsOf('0xcafe::market::place', [NATIVE_COIN, MOON_COIN]);
+const close = callsOf('0xcafe::market::close', [NATIVE_COIN, MOON_COIN]);
 
 interface Order {
   readonly trader: number;
-  readonly isSale: boolean;
+  readonly side: 0 | 1;
   readonly units: number;
   readonly scale: number;
   readonly size: number;
-  /** Microseconds since 1970. */
-  readonly createdAt: number;
-}
-
-class OrderSlots extends SlotFamily {
-  readonly #handle: string;
-  readonly #write: (writer: BcsWriter, id: number) => void;
-  readonly #createdAt: (id: number) => number;
-
-  constructor(
-    handle: string,
-    write: (writer: BcsWriter, id: number) => void,
-    createdAt: (id: number) => number,
-  ) {
-    super();
-    this.#handle = handle;
-    this.#write = write;
-    this.#createdAt = createdAt;
-  }
-
-  key(id: number): Buffer {
-    return tableItemKey(this.#handle, u64Argument(id));
-  }
-
-  createdAt(id: number): number {
-    return this.#createdAt(id);
-  }
-
-  writeValue(writer: BcsWriter, id: number): void {
-    this.#write(writer, id);
-  }
 }
 
 export class Market {
   readonly #world: World;
-  readonly #slots = new SingleSlots();
-  readonly #book: number;
-  readonly #orderSlots: SlotFamily;
+  readonly #book: Slots;
+  readonly #orderSlots: Slots;
   /** Open orders, oldest first. */
   readonly #orders = new Map<number, Order>();
   #nextId = 0;
@@ -75,19 +45,12 @@ export class Market {
   constructor(world: World) {
     this.#world = world;
     const handle = derivedBytes(world.seed, 'order table').toString('hex');
-    const type = `0xcafe::market::Book<${BASE}, ${QUOTE}>`;
-    this.#book = this.#slots.add(resourceKey(CAFE, type), (writer) =>
-      writer.address(handle).u64(BigInt(this.#nextId)),
-    );
-    this.#orderSlots = new OrderSlots(
-      handle,
-      (writer, id) => this.#writeOrder(writer, this.#orders.get(id)!),
-      (id) => this.#orders.get(id)!.createdAt,
-    );
-  }
-
-  genesis(): void {
-    this.#world.effects.create(this.#slots, this.#book);
+    this.#orderSlots = new Slots({
+      key: (id) => tableItemKey(handle, (writer) => writer.exactU64(id)),
+      write: (writer, id) => this.#writeOrder(writer, this.#orders.get(id)!),
+    });
+    this.#book = singleSlot(BOOK_KEY, (to) => to.address(handle).exactU64(this.#nextId));
+    world.effects.create(this.#book);
   }
 
   /** `cafe::market::place` or `close`. */
@@ -98,41 +61,34 @@ export class Market {
   };
 
   #place(): Call {
-    const { chain, effects, random } = this.#world;
+    const { effects, random } = this.#world;
     const trader = pickSender(this.#world);
     const id = this.#nextId;
     this.#nextId += 1;
     const order: Order = {
       trader,
-      isSale: random.perMille(500),
+      side: random.perMille(500) ? 1 : 0,
       units: random.between(1, 1_000_000_000),
       scale: random.below(9),
       size: random.between(1, 10_000),
-      createdAt: chain.now,
     };
     const note = random.perMille(300) ? random.pick(NOTES) : undefined;
     this.#orders.set(id, order);
-    effects.modify(this.#slots, this.#book);
+    effects.modify(this.#book);
     effects.create(this.#orderSlots, id);
     effects.moduleEvent(PLACED, (writer) => {
-      writer.u64(BigInt(id));
+      writer.exactU64(id);
       this.#writeOrder(writer, order);
       writer.option(note, (to, text) => to.string(text));
     });
     return {
       sender: trader,
       payload: () =>
-        entryFunction(
-          CAFE,
-          'market',
-          'place',
-          [BASE, QUOTE],
-          [
-            argument((writer) => writer.uleb32(order.isSale ? 1 : 0)),
-            argument((writer) => writer.u64(BigInt(order.units)).u8(order.scale)),
-            u64Argument(order.size),
-            argument((writer) => writer.option(note, (to, text) => to.string(text))),
-          ],
+        place(
+          (to) => to.uleb32(order.side),
+          (to) => to.exactU64(order.units).u8(order.scale),
+          (to) => to.exactU64(order.size),
+          (to) => to.option(note, (inner, text) => inner.string(text)),
         ),
     };
   }
@@ -143,15 +99,12 @@ export class Market {
     const filled = random.perMille(600);
     effects.delete(this.#orderSlots, id);
     this.#orders.delete(id);
-    effects.moduleEvent(CLOSED, (writer) => writer.u64(BigInt(id)).bool(filled));
-    return {
-      sender: order.trader,
-      payload: () => entryFunction(CAFE, 'market', 'close', [BASE, QUOTE], [u64Argument(id)]),
-    };
+    effects.moduleEvent(CLOSED, (writer) => writer.exactU64(id).bool(filled));
+    return { sender: order.trader, payload: () => close((to) => to.exactU64(id)) };
   }
 
-  #writeOrder(writer: BcsWriter, order: Order): void {
-    writer.fixed(this.#world.accounts.addressBytes(order.trader)).uleb32(order.isSale ? 1 : 0);
-    writer.u64(BigInt(order.units)).u8(order.scale).u64(BigInt(order.size));
+  #writeOrder(writer: BcsWriter, { trader, side, units, scale, size }: Order): void {
+    writer.fixed(this.#world.accounts.addressBytes(trader)).uleb32(side);
+    writer.exactU64(units).u8(scale).exactU64(size);
   }
 }

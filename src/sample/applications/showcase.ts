@@ -5,26 +5,31 @@
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { CompiledScript } from '../../move/modules/compiled.ts';
+import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { writeScript } from '../assembler/write-module.ts';
-import { eventType } from '../effects.ts';
-import { CAFE } from '../framework/application-modules.ts';
-import type { Random } from '../random.ts';
+import { eventType } from '../model/events.ts';
+import type { Random } from '../model/random.ts';
+import type { ValueWriter } from '../model/slots.ts';
 import {
   type Action,
-  argument,
-  type Call,
-  entryFunction,
+  callsOf,
+  type FunctionCall,
+  NATIVE_COIN,
   pickReceiver,
   pickSender,
-  u64Argument,
   type World,
-} from '../world.ts';
+} from '../model/world.ts';
 import { transferNative } from './transfers.ts';
 
-const SHOWN = eventType('0xcafe::showcase::Shown');
-const POINT = '0xcafe::showcase::Point';
+const MODULE = '0xcafe::showcase';
+const SHOWN = eventType(`${MODULE}::Shown`);
+/** Octas that one of these payments moves, at most. */
+const MAX_PAYMENT_OCTAS = 1_000;
+
+const together = callsOf(`${MODULE}::together`);
+const coinTransfer = callsOf('0x1::coin::transfer', [NATIVE_COIN]);
 
 function wide(random: Random, bits: number): bigint {
   let value = 0n;
@@ -32,7 +37,7 @@ function wide(random: Random, bits: number): bigint {
   return BigInt.asUintN(bits, value);
 }
 
-function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): (to: BcsWriter) => unknown {
+function signed(random: Random, bits: 8 | 16 | 32 | 64 | 128 | 256): ValueWriter {
   const value = BigInt.asIntN(bits, wide(random, bits));
   return (to) => to.signed(value, bits);
 }
@@ -46,8 +51,8 @@ function drawPoint(random: Random): Point {
   return { x: random.between(-500, 500), y: random.between(-500, 500) };
 }
 
-function writePoint(writer: BcsWriter, point: Point): void {
-  writer.signed(BigInt(point.x), 64).signed(BigInt(point.y), 64);
+function writePoint(writer: BcsWriter, { x, y }: Point): void {
+  writer.signed(BigInt(x), 64).signed(BigInt(y), 64);
 }
 
 /** Dot; Circle { centre, radius }; Path(points, closed). */
@@ -60,119 +65,94 @@ function writeShape(writer: BcsWriter, variant: number, points: readonly Point[]
   if (variant === 2) writer.vector(points, writePoint).bool(points.length > 2);
 }
 
-/** Draws the arguments of one function; none of them is encoded before the transaction is. */
-type ArgumentDrawer = (world: World) => readonly ((to: BcsWriter) => unknown)[];
-
+/** A function of the module, and how its arguments are drawn; none is encoded before the transaction is. */
 interface ShowcaseFunction {
-  readonly name: string;
-  readonly typeArguments: readonly string[];
-  readonly draw: ArgumentDrawer;
+  readonly call: FunctionCall;
+  readonly draw: (world: World) => readonly ValueWriter[];
+}
+
+function shown(
+  name: string,
+  typeArguments: readonly string[],
+  draw: ShowcaseFunction['draw'],
+): ShowcaseFunction {
+  return { call: callsOf(`${MODULE}::${name}`, typeArguments), draw };
 }
 
 const FUNCTIONS: readonly ShowcaseFunction[] = [
-  {
-    name: 'unsigned_numbers',
-    typeArguments: [],
-    draw: ({ random }) => {
-      const small = random.below(256);
-      const [u64, u128, u256] = [wide(random, 64), wide(random, 128), wide(random, 256)];
-      return [
-        (to) => to.u8(small),
-        (to) => to.u16(small * 255),
-        (to) => to.u32(small * 65_535),
-        (to) => to.u64(u64),
-        (to) => to.u128(u128),
-        (to) => to.u256(u256),
-      ];
-    },
-  },
-  {
-    name: 'signed_numbers',
-    typeArguments: [],
-    draw: ({ random }) => ([8, 16, 32, 64, 128, 256] as const).map((bits) => signed(random, bits)),
-  },
-  {
-    name: 'plain_values',
-    typeArguments: [],
-    draw: ({ random, accounts }) => {
-      const yes = random.perMille(500);
-      const who = random.below(accounts.count);
-      const raw = Buffer.alloc(random.below(64), random.below(256));
-      return [
-        (to) => to.bool(yes),
-        (to) => to.fixed(accounts.addressBytes(who)),
-        (to) => to.bytes(raw),
-      ];
-    },
-  },
-  {
-    name: 'vectors',
-    typeArguments: [],
-    draw: ({ random }) => {
-      const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
-      const rows = Array.from({ length: random.below(4) }, (_, row) =>
-        Array.from({ length: row }, () => random.perMille(500)),
-      );
-      return [
-        (to) => to.vector(numbers, (inner, value) => inner.u64(value)),
-        (to) => to.vector(numbers, (inner, value) => inner.string(`no. ${value}`)),
-        (to) => to.vector(rows, (inner, row) => inner.vector(row, (cell, bit) => cell.bool(bit))),
-      ];
-    },
-  },
-  {
-    name: 'texts',
-    typeArguments: [],
-    draw: ({ random }) => {
-      const text = random.pick(['hello', 'grüß dich', 'こんにちは', '']);
-      const small = random.perMille(500) ? random.below(256) : undefined;
-      const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
-      return [
-        (to) => to.string(text),
-        (to) => to.option(small === undefined ? undefined : text, (inner, t) => inner.string(t)),
-        (to) => to.option(small, (inner, value) => inner.u8(value)),
-        (to) =>
-          to.option(nested, (inner, values) =>
-            inner.vector(values, (item, value) => item.option(value, (last, v) => last.u64(v))),
-          ),
-      ];
-    },
-  },
-  {
-    name: 'objects',
-    typeArguments: [],
-    draw: ({ gold, moon, native }) => [
-      (to) => to.fixed(gold.metadataBytes),
-      (to) => to.vector([moon, native], (inner, asset) => inner.fixed(asset.metadataBytes)),
-      (to) => to.option(gold, (inner, asset) => inner.fixed(asset.metadataBytes)),
-    ],
-  },
-  {
-    name: 'structs',
-    typeArguments: [],
-    draw: ({ random }) => {
-      const points = Array.from({ length: random.between(1, 4) }, () => drawPoint(random));
-      const variant = random.below(3);
-      return [
-        (to) => writePoint(to, points[0]!),
-        (to) => writeShape(to, variant, points),
-        (to) => to.vector(points, writePoint),
-      ];
-    },
-  },
-  {
-    name: 'generic',
-    typeArguments: ['u64', POINT],
-    draw: ({ random }) => {
-      const values = Array.from({ length: random.between(1, 5) }, () => wide(random, 64));
-      return [
-        (to) => to.u64(values[0]!),
-        (to) => to.vector(values, (inner, value) => inner.u64(value)),
-        (to) => to.option(values[1], (inner, value) => inner.u64(value)),
-      ];
-    },
-  },
-  { name: 'roll', typeArguments: [], draw: () => [] },
+  shown('unsigned_numbers', [], ({ random }) => {
+    const small = random.below(256);
+    const [u64, u128, u256] = [wide(random, 64), wide(random, 128), wide(random, 256)];
+    return [
+      (to) => to.u8(small),
+      (to) => to.u16(small * 255),
+      (to) => to.u32(small * 65_535),
+      (to) => to.u64(u64),
+      (to) => to.u128(u128),
+      (to) => to.u256(u256),
+    ];
+  }),
+  shown('signed_numbers', [], ({ random }) =>
+    ([8, 16, 32, 64, 128, 256] as const).map((bits) => signed(random, bits)),
+  ),
+  shown('plain_values', [], ({ random, accounts }) => {
+    const yes = random.perMille(500);
+    const who = random.below(accounts.count);
+    const raw = Buffer.alloc(random.below(64), random.below(256));
+    return [
+      (to) => to.bool(yes),
+      (to) => to.fixed(accounts.addressBytes(who)),
+      (to) => to.bytes(raw),
+    ];
+  }),
+  shown('vectors', [], ({ random }) => {
+    const numbers = Array.from({ length: random.below(8) }, () => wide(random, 64));
+    const rows = Array.from({ length: random.below(4) }, (_, row) =>
+      Array.from({ length: row }, () => random.perMille(500)),
+    );
+    return [
+      (to) => to.vector(numbers, (inner, value) => inner.u64(value)),
+      (to) => to.vector(numbers, (inner, value) => inner.string(`no. ${value}`)),
+      (to) => to.vector(rows, (inner, row) => inner.vector(row, (cell, bit) => cell.bool(bit))),
+    ];
+  }),
+  shown('texts', [], ({ random }) => {
+    const text = random.pick(['hello', 'grüß dich', 'こんにちは', '']);
+    const small = random.perMille(500) ? random.below(256) : undefined;
+    const nested = random.perMille(500) ? [undefined, wide(random, 64)] : undefined;
+    return [
+      (to) => to.string(text),
+      (to) => to.option(small === undefined ? undefined : text, (inner, t) => inner.string(t)),
+      (to) => to.option(small, (inner, value) => inner.u8(value)),
+      (to) =>
+        to.option(nested, (inner, values) =>
+          inner.vector(values, (item, value) => item.option(value, (last, v) => last.u64(v))),
+        ),
+    ];
+  }),
+  shown('objects', [], ({ gold, moon, native }) => [
+    (to) => to.fixed(gold.metadataBytes),
+    (to) => to.vector([moon, native], (inner, asset) => inner.fixed(asset.metadataBytes)),
+    (to) => to.option(gold, (inner, asset) => inner.fixed(asset.metadataBytes)),
+  ]),
+  shown('structs', [], ({ random }) => {
+    const points = Array.from({ length: random.between(1, 4) }, () => drawPoint(random));
+    const variant = random.below(3);
+    return [
+      (to) => writePoint(to, points[0]!),
+      (to) => writeShape(to, variant, points),
+      (to) => to.vector(points, writePoint),
+    ];
+  }),
+  shown('generic', ['u64', `${MODULE}::Point`], ({ random }) => {
+    const values = Array.from({ length: random.between(1, 5) }, () => wide(random, 64));
+    return [
+      (to) => to.u64(values[0]!),
+      (to) => to.vector(values, (inner, value) => inner.u64(value)),
+      (to) => to.option(values[1], (inner, value) => inner.u64(value)),
+    ];
+  }),
+  shown('roll', [], () => []),
 ];
 
 function emitShown({ effects, gold, random }: World): void {
@@ -191,40 +171,31 @@ function emitShown({ effects, gold, random }: World): void {
 }
 
 /** A call of one of the showcase's functions, plainly signed or with a fee payer or without sequence number. */
-export const showArguments: Action = (world): Call => {
+export const showArguments: Action = (world) => {
   const { random } = world;
   const sender = pickSender(world);
-  const chosen = random.pick(FUNCTIONS);
-  const args = chosen.draw(world);
+  const { call, draw } = random.pick(FUNCTIONS);
+  const args = draw(world);
+  const payload = (): TransactionPayload => call(...args);
   emitShown(world);
   const form = random.pick(['single', 'single', 'singleSender', 'orderless', 'feePayer'] as const);
-  return {
-    sender,
-    form,
-    ...(form === 'feePayer' ? { second: pickSender(world) } : {}),
-    payload: () =>
-      entryFunction(CAFE, 'showcase', chosen.name, chosen.typeArguments, args.map(argument)),
-  };
+  if (form !== 'feePayer') return { sender, form, payload };
+  return { sender, form, second: pickSender(world), payload };
 };
 
 /** `cafe::showcase::together`: two accounts sign, the second gives the first some of the native coin. */
-export const payTogether: Action = (world): Call => {
-  const { accounts, chain, effects, native, random } = world;
+export const payTogether: Action = (world) => {
+  const { accounts, native, random } = world;
   const sender = pickSender(world);
   const second = pickSender(world);
   if (sender === second || second >= accounts.signers) return transferNative(world);
-  const amount = BigInt(random.between(1, 1_000));
-  native.withdraw(effects, second, amount, chain);
-  native.deposit(effects, sender, amount, chain);
-  return {
-    sender,
-    second,
-    form: 'multiAgent',
-    payload: () => entryFunction(CAFE, 'showcase', 'together', [], [u64Argument(amount)]),
-  };
+  const amount = BigInt(random.between(1, MAX_PAYMENT_OCTAS));
+  native.withdraw(second, amount);
+  native.deposit(sender, amount);
+  return { sender, second, form: 'multiAgent', payload: () => together((to) => to.u64(amount)) };
 };
 
-/** A script with parameters (&signer, address, u64): it has no name and its code stands in the transaction. */
+/** A script with parameters (&signer, address, u64): it has no name and its code is in the transaction. */
 const TRANSFER_SCRIPT: CompiledScript = {
   kind: 'script',
   versionWord: 0x0a00000a,
@@ -253,13 +224,13 @@ const TRANSFER_SCRIPT: CompiledScript = {
 const transferScriptBytes = writeScript(TRANSFER_SCRIPT);
 
 /** A transfer of the native coin by script. */
-export const transferByScript: Action = (world): Call => {
-  const { accounts, chain, effects, native, random } = world;
+export const transferByScript: Action = (world) => {
+  const { accounts, native, random } = world;
   const sender = pickSender(world);
-  const to = pickReceiver(world, native.holders);
-  const amount = BigInt(random.between(1, 1_000));
-  native.withdraw(effects, sender, amount, chain);
-  native.deposit(effects, to, amount, chain);
+  const receiver = pickReceiver(world, native.holders);
+  const amount = BigInt(random.between(1, MAX_PAYMENT_OCTAS));
+  native.withdraw(sender, amount);
+  native.deposit(receiver, amount);
   return {
     sender,
     payload: () => ({
@@ -267,7 +238,7 @@ export const transferByScript: Action = (world): Call => {
       code: transferScriptBytes,
       typeArguments: [],
       args: [
-        { kind: 'address', value: accounts.address(to) },
+        { kind: 'address', value: accounts.address(receiver) },
         { kind: 'u64', value: amount },
       ],
     }),
@@ -294,16 +265,17 @@ const FAILURES: readonly ExecutionStatus[] = [
 ];
 
 /** A transfer that fails. */
-export const fail: Action = (world): Call => {
+export const fail: Action = (world) => {
   const { accounts, native, random } = world;
   const sender = pickSender(world);
-  const to = pickReceiver(world, native.holders);
+  const receiver = pickReceiver(world, native.holders);
   return {
     sender,
     status: random.pick(FAILURES),
-    payload: () => {
-      const args = [Buffer.from(accounts.addressBytes(to)), u64Argument(10n ** 18n)];
-      return entryFunction(ADDRESS_ONE, 'coin', 'transfer', [native.coinType!], args);
-    },
+    payload: () =>
+      coinTransfer(
+        (to) => to.fixed(accounts.addressBytes(receiver)),
+        (to) => to.u64(10n ** 18n),
+      ),
   };
 };

@@ -1,9 +1,9 @@
 /**
  * The token events that the reference translates from module events to old streams, all kinds of them
- * (docs/spec/http.md §7.6; the coin, account and object kinds are in assets.ts, accounts.ts and gallery.ts).
+ * (docs/spec/http.md §7.6; the kinds of coins, accounts and objects are in assets.ts, accounts.ts and gallery.ts).
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { type EventType, eventType } from '../effects.ts';
+import { type MigratedEventType, migratedEventType } from '../model/events.ts';
 
 /** What the data of a token event is made of. */
 export interface StudioFacts {
@@ -18,30 +18,16 @@ export interface StudioFacts {
   readonly number: number;
 }
 
-/** The resources that hold the handles, by the order of their handles. */
-export type HandleOwner =
-  | 'tokenStore'
-  | 'collections'
-  | 'pendingClaims'
-  | 'eventStore'
-  | 'tokenObject'
-  | 'collectionObject'
-  | 'collectionSupply';
-
 type Write = (writer: BcsWriter, facts: StudioFacts) => void;
 
 /** One kind of event in both forms; the module event has everything of the handle event, and more around it. */
-export interface StudioEvent {
-  readonly handleEvent: EventType;
-  readonly moduleEvent: EventType;
-  readonly owner: HandleOwner;
-  /** Which of the owner's handles. */
-  readonly handle: number;
+interface EventKind {
+  readonly types: MigratedEventType;
   readonly common: Write;
   readonly before?: Write;
   readonly after?: Write;
-  /** What the event does to the artist's amount of the token. */
-  readonly amountChange: -1 | 0 | 1;
+  /** What the event does to the artist's amount of the token; nothing when absent. */
+  readonly amountChange?: -1 | 1;
 }
 
 function text(label: string, number: number): string {
@@ -91,7 +77,7 @@ const mutatedProperties: Write = (writer, facts) => {
 
 const newCollection: Write = (writer, facts) => {
   writer.fixed(facts.artist).string(text(facts.collection, facts.number));
-  writer.string('https://example.com/collection').string('A series').u64(BigInt(facts.number));
+  writer.string('https://example.com/collection').string('A series').exactU64(facts.number);
 };
 
 const newTokenData: Write = (writer, facts) => {
@@ -123,7 +109,7 @@ const twoTexts: Write = (writer, { number }) => {
 };
 
 const twoNumbers: Write = (writer, { number }) => {
-  writer.u64(BigInt(number)).u64(BigInt(number + 1));
+  writer.exactU64(number).exactU64(number + 1);
 };
 
 const royalties: Write = (writer, { artist: payee, other }) => {
@@ -138,214 +124,115 @@ const propertyValues: Write = (writer, { number }) => {
 };
 
 const indexAndToken: Write = (writer, facts) => {
-  writer.u64(BigInt(facts.number)).fixed(facts.tokenObject);
+  writer.exactU64(facts.number).fixed(facts.tokenObject);
 };
 
 const collectionObject: Write = (writer, facts) => {
   writer.fixed(facts.collectionObject);
 };
 
-type Row = readonly [
-  owner: HandleOwner,
-  handle: number,
+const collectionTexts = collectionChange(twoTexts);
+const tokenTexts = tokenChange(twoTexts);
+
+const mutation: Write = (writer, facts) => {
+  writer.string('description');
+  twoTexts(writer, facts);
+};
+
+const collectionMutation: Write = (writer) => {
+  writer.string('uri');
+};
+
+const collectionAndTexts: Write = (writer, facts) => {
+  collectionObject(writer, facts);
+  twoTexts(writer, facts);
+};
+
+const isEven: Write = (writer, { number }) => {
+  writer.bool(number % 2 === 0);
+};
+
+const tokenObject: Write = (writer, facts) => {
+  writer.fixed(facts.tokenObject);
+};
+
+type EventMaker = (
   handleEvent: string,
   moduleEvent: string,
   common: Write,
-  more?: Partial<Pick<StudioEvent, 'before' | 'after' | 'amountChange'>>,
-];
+  more?: Omit<EventKind, 'types' | 'common'>,
+) => EventKind;
 
-const STORE = '0x3::token_event_store';
-const byArtist = { before: artist } as const;
+/** Kinds of events of one module. */
+function eventsOf(module: string): EventMaker {
+  return (handleEvent, moduleEvent, common, more) => ({
+    types: migratedEventType(module, handleEvent, moduleEvent),
+    common,
+    ...more,
+  });
+}
 
-const ROWS: readonly Row[] = [
-  [
-    'tokenStore',
-    0,
-    '0x3::token::DepositEvent',
-    '0x3::token::TokenDeposit',
-    idAndAmount,
-    { before: artist, amountChange: 1 },
+const token = eventsOf('0x3::token');
+const claim = eventsOf('0x3::token_transfers');
+const store = eventsOf('0x3::token_event_store');
+const object = eventsOf('0x4::token');
+const collection = eventsOf('0x4::collection');
+
+const byArtist = { before: artist };
+const toArtist = { before: artist, amountChange: 1 } as const;
+const fromArtist = { before: artist, amountChange: -1 } as const;
+
+/** The kinds by the resource that has their handles, in the order of the handles. */
+export const STUDIO_EVENTS = {
+  tokenStore: [
+    token('DepositEvent', 'TokenDeposit', idAndAmount, toArtist),
+    token('WithdrawEvent', 'TokenWithdraw', idAndAmount, fromArtist),
+    token('BurnTokenEvent', 'Burn', idAndAmount, fromArtist),
+    token('MutateTokenPropertyMapEvent', 'MutatePropertyMap', mutatedProperties, byArtist),
   ],
-  [
-    'tokenStore',
-    1,
-    '0x3::token::WithdrawEvent',
-    '0x3::token::TokenWithdraw',
-    idAndAmount,
-    { before: artist, amountChange: -1 },
+  collections: [
+    token('CreateCollectionEvent', 'CreateCollection', newCollection),
+    token('CreateTokenDataEvent', 'TokenDataCreation', newTokenData, byArtist),
+    token('MintTokenEvent', 'Mint', dataIdAndAmount, toArtist),
   ],
-  [
-    'tokenStore',
-    2,
-    '0x3::token::BurnTokenEvent',
-    '0x3::token::Burn',
-    idAndAmount,
-    { before: artist, amountChange: -1 },
+  pendingClaims: [
+    claim('TokenOfferEvent', 'Offer', offer, byArtist),
+    claim('TokenCancelOfferEvent', 'CancelOffer', offer, byArtist),
+    claim('TokenClaimEvent', 'Claim', offer, byArtist),
   ],
-  [
-    'tokenStore',
-    3,
-    '0x3::token::MutateTokenPropertyMapEvent',
-    '0x3::token::MutatePropertyMap',
-    mutatedProperties,
-    byArtist,
+  eventStore: [
+    store('CollectionUriMutateEvent', 'CollectionUriMutate', collectionTexts),
+    // The missing letter is the framework's own.
+    store('CollectionMaxiumMutateEvent', 'CollectionMaximumMutate', collectionChange(twoNumbers)),
+    store('CollectionDescriptionMutateEvent', 'CollectionDescriptionMutate', collectionTexts),
+    store('OptInTransferEvent', 'OptInTransfer', isEven, byArtist),
+    store('UriMutationEvent', 'UriMutation', tokenTexts),
+    store('DefaultPropertyMutateEvent', 'DefaultPropertyMutate', tokenChange(propertyValues)),
+    store('DescriptionMutateEvent', 'DescriptionMutate', tokenTexts),
+    store('RoyaltyMutateEvent', 'RoyaltyMutate', tokenChange(royalties)),
+    store('MaxiumMutateEvent', 'MaximumMutate', tokenChange(twoNumbers)),
   ],
-  [
-    'collections',
-    0,
-    '0x3::token::CreateCollectionEvent',
-    '0x3::token::CreateCollection',
-    newCollection,
+  tokenObject: [object('MutationEvent', 'Mutation', mutation, { before: tokenObject })],
+  collectionObject: [
+    collection('MutationEvent', 'Mutation', collectionMutation, { after: collectionAndTexts }),
   ],
-  [
-    'collections',
-    1,
-    '0x3::token::CreateTokenDataEvent',
-    '0x3::token::TokenDataCreation',
-    newTokenData,
-    byArtist,
+  collectionSupply: [
+    collection('BurnEvent', 'Burn', indexAndToken, { before: collectionObject, after: artist }),
+    collection('MintEvent', 'Mint', indexAndToken, { before: collectionObject }),
   ],
-  [
-    'collections',
-    2,
-    '0x3::token::MintTokenEvent',
-    '0x3::token::Mint',
-    dataIdAndAmount,
-    { before: artist, amountChange: 1 },
-  ],
-  [
-    'pendingClaims',
-    0,
-    '0x3::token_transfers::TokenOfferEvent',
-    '0x3::token_transfers::Offer',
-    offer,
-    byArtist,
-  ],
-  [
-    'pendingClaims',
-    1,
-    '0x3::token_transfers::TokenCancelOfferEvent',
-    '0x3::token_transfers::CancelOffer',
-    offer,
-    byArtist,
-  ],
-  [
-    'pendingClaims',
-    2,
-    '0x3::token_transfers::TokenClaimEvent',
-    '0x3::token_transfers::Claim',
-    offer,
-    byArtist,
-  ],
-  [
-    'eventStore',
-    0,
-    `${STORE}::CollectionUriMutateEvent`,
-    `${STORE}::CollectionUriMutate`,
-    collectionChange(twoTexts),
-  ],
-  [
-    'eventStore',
-    1,
-    `${STORE}::CollectionMaxiumMutateEvent`,
-    `${STORE}::CollectionMaximumMutate`,
-    collectionChange(twoNumbers),
-  ],
-  [
-    'eventStore',
-    2,
-    `${STORE}::CollectionDescriptionMutateEvent`,
-    `${STORE}::CollectionDescriptionMutate`,
-    collectionChange(twoTexts),
-  ],
-  [
-    'eventStore',
-    3,
-    `${STORE}::OptInTransferEvent`,
-    `${STORE}::OptInTransfer`,
-    (writer, { number }) => writer.bool(number % 2 === 0),
-    byArtist,
-  ],
-  ['eventStore', 4, `${STORE}::UriMutationEvent`, `${STORE}::UriMutation`, tokenChange(twoTexts)],
-  [
-    'eventStore',
-    5,
-    `${STORE}::DefaultPropertyMutateEvent`,
-    `${STORE}::DefaultPropertyMutate`,
-    tokenChange(propertyValues),
-  ],
-  [
-    'eventStore',
-    6,
-    `${STORE}::DescriptionMutateEvent`,
-    `${STORE}::DescriptionMutate`,
-    tokenChange(twoTexts),
-  ],
-  [
-    'eventStore',
-    7,
-    `${STORE}::RoyaltyMutateEvent`,
-    `${STORE}::RoyaltyMutate`,
-    tokenChange(royalties),
-  ],
-  [
-    'eventStore',
-    8,
-    `${STORE}::MaxiumMutateEvent`,
-    `${STORE}::MaximumMutate`,
-    tokenChange(twoNumbers),
-  ],
-  [
-    'tokenObject',
-    0,
-    '0x4::token::MutationEvent',
-    '0x4::token::Mutation',
-    (writer, facts) => {
-      writer.string('description');
-      twoTexts(writer, facts);
-    },
-    { before: (writer, facts) => writer.fixed(facts.tokenObject) },
-  ],
-  [
-    'collectionObject',
-    0,
-    '0x4::collection::MutationEvent',
-    '0x4::collection::Mutation',
-    (writer) => writer.string('uri'),
-    {
-      after: (writer, facts) => {
-        collectionObject(writer, facts);
-        twoTexts(writer, facts);
-      },
-    },
-  ],
-  [
-    'collectionSupply',
-    0,
-    '0x4::collection::BurnEvent',
-    '0x4::collection::Burn',
-    indexAndToken,
-    { before: collectionObject, after: artist },
-  ],
-  [
-    'collectionSupply',
-    1,
-    '0x4::collection::MintEvent',
-    '0x4::collection::Mint',
-    indexAndToken,
-    { before: collectionObject },
-  ],
-];
+} as const satisfies Record<string, readonly EventKind[]>;
+
+/** The resources that have the handles. */
+export type HandleOwner = keyof typeof STUDIO_EVENTS;
+
+/** One kind of event, and the handle it belongs to. */
+export interface StudioEvent extends EventKind {
+  readonly owner: HandleOwner;
+  readonly handle: number;
+}
 
 /** All kinds; their index is the `kind` argument of `cafe::studio::act`. */
-export const STUDIO_EVENTS: readonly StudioEvent[] = ROWS.map(
-  ([owner, handle, handleEvent, moduleEvent, common, more]) => ({
-    owner,
-    handle,
-    handleEvent: eventType(handleEvent),
-    moduleEvent: eventType(moduleEvent),
-    common,
-    amountChange: 0,
-    ...more,
-  }),
+export const STUDIO_EVENT_KINDS: readonly StudioEvent[] = Object.entries(STUDIO_EVENTS).flatMap(
+  ([owner, kinds]) =>
+    kinds.map((kind, handle) => ({ ...kind, owner: owner as HandleOwner, handle })),
 );

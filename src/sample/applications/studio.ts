@@ -1,29 +1,29 @@
 /**
  * The artists: accounts with the resources of both token standards, whose event streams begin with handle events and
- * go on, after the framework's event migration, as module events that translate to them (docs/spec/http.md §7.6).
+ * continue, after the framework's event migration, as module events that translate to them (docs/spec/http.md §7.6).
  */
 
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import type { Address } from '../../move/types/address.ts';
 import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';
-import { CREATOR_ACCOUNTS, FIRST_CREATOR_ACCOUNT } from '../accounts.ts';
-import { OBJECT_CREATION_NUMBER, OBJECT_GROUP, writeObjectCore } from '../assets.ts';
-import { CAFE } from '../framework/application-modules.ts';
-import { derivedBytes } from '../random.ts';
+import { CREATOR_ACCOUNTS, FIRST_CREATOR_ACCOUNT } from '../model/accounts.ts';
+import { OBJECT_CREATION_NUMBER, OBJECT_KEYS, objectCore } from '../model/assets.ts';
+import { EventHandles } from '../model/events.ts';
+import { derivedBytes } from '../model/random.ts';
 import {
   type GroupMember,
-  resourceGroupKeys,
   resourceKey,
-  SingleSlots,
+  type Slots,
+  singleSlot,
   structTagBytes,
   tableItemKey,
-  writeEventHandle,
+  type ValueWriter,
   writeResourceGroup,
-} from '../slots.ts';
-import { type Call, entryFunction, pickReceiver, u64Argument, type World } from '../world.ts';
+} from '../model/slots.ts';
+import { type Call, callsOf, pickReceiver, type World } from '../model/world.ts';
 import {
   type HandleOwner,
+  STUDIO_EVENT_KINDS,
   STUDIO_EVENTS,
   type StudioEvent,
   type StudioFacts,
@@ -33,253 +33,209 @@ import {
 const COLLECTION = 'Sample prints';
 const TOKEN = 'First print';
 const MAX_SUPPLY = 1_000_000n;
+const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 /** Amount of its own token that an artist begins with. */
 const FIRST_AMOUNT = 1_000;
 
-const CORE_TAG = structTagBytes('0x1::object::ObjectCore');
 const TOKEN_TAG = structTagBytes('0x4::token::Token');
 const COLLECTION_TAG = structTagBytes('0x4::collection::Collection');
 const FIXED_SUPPLY_TAG = structTagBytes('0x4::collection::FixedSupply');
 const UNLIMITED_SUPPLY_TAG = structTagBytes('0x4::collection::UnlimitedSupply');
 const CONCURRENT_SUPPLY_TAG = structTagBytes('0x4::collection::ConcurrentSupply');
 
-/** How many handles each resource has. */
-const HANDLES: Readonly<Record<HandleOwner, number>> = {
-  tokenStore: 4,
-  collections: 3,
-  pendingClaims: 3,
-  eventStore: 9,
-  tokenObject: 1,
-  collectionObject: 1,
-  collectionSupply: 2,
-};
+/** Kinds of supply by artist. A concurrent one has no handles: it only ever emits module events. */
+const SUPPLIES = ['fixed', 'fixed', 'unlimited', 'concurrent'] as const;
 
-/** Handles of one resource: they have creation numbers one after the other. */
-interface HandleSet {
-  readonly slot: number;
-  /** 32 bytes. */
-  readonly address: Buffer;
-  firstNumber: bigint;
-  readonly counts: Uint32Array;
+const act = callsOf('0xcafe::studio::act');
+
+/** Handles of one resource, and its slot. */
+interface Resource {
+  readonly slot: Slots;
+  readonly handles: EventHandles;
 }
-
-type SupplyKind = 'fixed' | 'unlimited' | 'concurrent';
-const SUPPLIES: readonly SupplyKind[] = ['fixed', 'fixed', 'unlimited', 'concurrent'];
 
 /** One artist with everything it has. */
 class Artist {
   readonly account: number;
   readonly #world: World;
-  readonly #slots: SingleSlots;
-  readonly #supply: SupplyKind;
-  readonly #handles = new Map<HandleOwner, HandleSet>();
-  readonly #tokenSlot: number;
-  readonly #address: Buffer;
-  readonly #collectionObject: Buffer;
-  readonly #tokenObject: Buffer;
+  readonly #supply: (typeof SUPPLIES)[number];
+  readonly #facts: StudioFacts;
+  readonly #resources = new Map<HandleOwner, Resource>();
+  readonly #tokenSlot: Slots;
   #amount = FIRST_AMOUNT;
   #minted = 1;
   #burned = 0;
 
-  constructor(world: World, slots: SingleSlots, index: number, address: Address) {
+  constructor(world: World, index: number) {
+    const { accounts, seed } = world;
     this.#world = world;
-    this.#slots = slots;
     this.account = FIRST_CREATOR_ACCOUNT + index;
     this.#supply = SUPPLIES[index]!;
-    this.#address = addressBytes(address);
-    this.#collectionObject = addressBytes(namedObjectAddress(address, COLLECTION));
-    this.#tokenObject = addressBytes(namedObjectAddress(address, `${COLLECTION}::${TOKEN}`));
-    const tables = [0, 1, 2, 3].map((table) =>
-      derivedBytes(world.seed, 'artist table', index, table),
+    const address = accounts.address(this.account);
+    const artist = accounts.addressBytes(this.account);
+    this.#facts = {
+      artist,
+      other: artist,
+      collectionObject: addressBytes(namedObjectAddress(address, COLLECTION)),
+      tokenObject: addressBytes(namedObjectAddress(address, `${COLLECTION}::${TOKEN}`)),
+      collection: COLLECTION,
+      token: TOKEN,
+      number: 0,
+    };
+    const tables = [0, 1, 2, 3].map((table) => derivedBytes(seed, 'artist table', index, table));
+    this.#createResources(tables);
+    this.#createObjects();
+    const writeId: ValueWriter = (to) => writeTokenId(to, this.#facts);
+    this.#tokenSlot = singleSlot(tableItemKey(tables[0]!.toString('hex'), writeId), (to) =>
+      to.fixed(encodeBcs(writeId)).exactU64(this.#amount).length32(0),
     );
-    this.#addResources(address, tables);
-    this.#addObjects();
-    const key = encodeBcs((to) => writeTokenId(to, this.#facts(0, 0)));
-    this.#tokenSlot = slots.add(tableItemKey(tables[0]!.toString('hex'), key), (to) => {
-      writeTokenId(to, this.#facts(0, 0));
-      to.u64(BigInt(this.#amount)).length32(0);
-    });
-  }
-
-  #add(kind: HandleOwner, key: Buffer, address: Buffer, write: (to: BcsWriter) => void): HandleSet {
-    const counts = new Uint32Array(HANDLES[kind]);
-    const set = { slot: this.#slots.add(key, write), address, firstNumber: 0n, counts };
-    this.#handles.set(kind, set);
-    return set;
+    world.effects.create(this.#tokenSlot);
   }
 
   /** The resources of the first token standard, under the artist's own address. */
-  #addResources(address: Address, tables: readonly Buffer[]): void {
-    const add = (kind: HandleOwner, type: string, write: (to: BcsWriter) => void): void => {
-      this.#add(kind, resourceKey(address, type), this.#address, write);
+  #createResources(tables: readonly Buffer[]): void {
+    const { accounts } = this.#world;
+    const create = (
+      owner: HandleOwner,
+      type: string,
+      write: (to: BcsWriter, handles: EventHandles) => void,
+    ): void => {
+      const first = accounts.takeCreationNumbers(this.account, STUDIO_EVENTS[owner].length);
+      const handles = this.#handles(owner, this.#facts.artist, BigInt(first));
+      const key = resourceKey(accounts.address(this.account), type);
+      this.#create(owner, handles, key, (to) => write(to, handles));
     };
-    add('tokenStore', '0x3::token::TokenStore', (to) => {
-      to.fixed(tables[0]!).bool(true);
-      this.#writeHandles(to, 'tokenStore');
-    });
-    add('collections', '0x3::token::Collections', (to) => {
-      to.fixed(tables[1]!).fixed(tables[2]!);
-      this.#writeHandles(to, 'collections');
-    });
-    add('pendingClaims', '0x3::token_transfers::PendingClaims', (to) => {
-      to.fixed(tables[3]!);
-      this.#writeHandles(to, 'pendingClaims');
-    });
-    add('eventStore', '0x3::token_event_store::TokenEventStoreV1', (to) => {
-      this.#writeHandles(to, 'eventStore');
+    create('tokenStore', '0x3::token::TokenStore', (to, handles) =>
+      handles.writeAll(to.fixed(tables[0]!).bool(true)),
+    );
+    create('collections', '0x3::token::Collections', (to, handles) =>
+      handles.writeAll(to.fixed(tables[1]!).fixed(tables[2]!)),
+    );
+    create('pendingClaims', '0x3::token_transfers::PendingClaims', (to, handles) =>
+      handles.writeAll(to.fixed(tables[3]!)),
+    );
+    create('eventStore', '0x3::token_event_store::TokenEventStoreV1', (to, handles) => {
+      handles.writeAll(to);
       to.u8(0);
     });
   }
 
-  /** The objects of the second token standard. */
-  #addObjects(): void {
-    const keys = resourceGroupKeys(OBJECT_GROUP);
-    const token = this.#tokenObject;
-    this.#add('tokenObject', keys.at(token), token, (to) => this.#writeTokenObject(to));
-    const object = this.#collectionObject;
-    const collection = this.#add('collectionObject', keys.at(object), object, (to) =>
-      this.#writeCollectionObject(to),
+  /** The objects of the second token standard; the first handle of each is the object's own. */
+  #createObjects(): void {
+    const { collectionObject, tokenObject } = this.#facts;
+    const first = OBJECT_CREATION_NUMBER + 1n;
+    const ofToken = this.#handles('tokenObject', tokenObject, first);
+    this.#create('tokenObject', ofToken, OBJECT_KEYS.at(tokenObject), (to) =>
+      this.#writeTokenObject(to, ofToken),
     );
-    // The supply's handles stand in the collection's own resource group.
-    const counts = new Uint32Array(HANDLES.collectionSupply);
-    this.#handles.set('collectionSupply', { ...collection, counts });
+    const ofCollection = this.#handles('collectionObject', collectionObject, first);
+    const ofSupply = this.#handles('collectionSupply', collectionObject, first + 1n);
+    const key = OBJECT_KEYS.at(collectionObject);
+    const slot = this.#create('collectionObject', ofCollection, key, (to) =>
+      this.#writeCollectionObject(to, ofCollection, ofSupply),
+    );
+    // The supply is a member of the collection's own resource group.
+    this.#resources.set('collectionSupply', { slot, handles: ofSupply });
   }
 
-  genesis(): void {
-    const { accounts, effects } = this.#world;
-    for (const kind of ['tokenStore', 'collections', 'pendingClaims', 'eventStore'] as const) {
-      const set = this.#handles.get(kind)!;
-      set.firstNumber = BigInt(accounts.takeCreationNumbers(effects, this.account, HANDLES[kind]));
-      effects.create(this.#slots, set.slot);
-    }
-    for (const kind of ['tokenObject', 'collectionObject'] as const) {
-      const set = this.#handles.get(kind)!;
-      set.firstNumber = OBJECT_CREATION_NUMBER + 1n;
-      effects.create(this.#slots, set.slot);
-    }
-    this.#handles.get('collectionSupply')!.firstNumber = OBJECT_CREATION_NUMBER + 2n;
-    effects.create(this.#slots, this.#tokenSlot);
+  #handles(owner: HandleOwner, address: Uint8Array, first: bigint): EventHandles {
+    const { length } = STUDIO_EVENTS[owner];
+    return new EventHandles(
+      length,
+      () => address,
+      (handle) => first + BigInt(handle),
+    );
   }
 
-  #facts(other: number, number: number): StudioFacts {
-    const { accounts } = this.#world;
-    return {
-      artist: this.#address,
-      other: accounts.addressBytes(other),
-      collectionObject: this.#collectionObject,
-      tokenObject: this.#tokenObject,
-      collection: COLLECTION,
-      token: TOKEN,
-      number,
-    };
+  #create(owner: HandleOwner, handles: EventHandles, key: Buffer, write: ValueWriter): Slots {
+    const slot = singleSlot(key, write);
+    this.#resources.set(owner, { slot, handles });
+    this.#world.effects.create(slot);
+    return slot;
   }
 
-  /** Gives out one event, as a handle event or as a module event. */
+  /** Emits one event, as a handle event or as a module event. */
   act(event: StudioEvent, other: number, number: number): void {
-    const { chain, effects } = this.#world;
-    const facts = this.#facts(other, number);
-    const set = this.#handles.get(event.owner)!;
-    const isMint = event.owner === 'collectionSupply' && event.handle === 1;
-    if (isMint) this.#minted += 1;
-    else if (event.owner === 'collectionSupply') this.#burned += 1;
-    if (event.owner === 'collectionSupply') effects.modify(this.#slots, set.slot);
-    if (event.amountChange !== 0 && this.#amount + event.amountChange > 0) {
-      this.#amount += event.amountChange;
-      effects.modify(this.#slots, this.#tokenSlot);
+    const { accounts, effects } = this.#world;
+    const facts = { ...this.#facts, other: accounts.addressBytes(other), number };
+    const { slot, handles } = this.#resources.get(event.owner)!;
+    const isOfSupply = event.owner === 'collectionSupply';
+    if (isOfSupply) this.#changeSupply(event, slot);
+    const amount = this.#amount + (event.amountChange ?? 0);
+    if (amount !== this.#amount && amount > 0) {
+      this.#amount = amount;
+      effects.modify(this.#tokenSlot);
     }
-    // A concurrent supply has no handles: it only ever gave out module events.
-    const hasHandle = event.owner !== 'collectionSupply' || this.#supply !== 'concurrent';
-    if (chain.moduleEvents || !hasHandle) {
-      effects.moduleEvent(event.moduleEvent, (writer) => {
+    if (effects.moduleEvents || (isOfSupply && this.#supply === 'concurrent')) {
+      effects.moduleEvent(event.types.moduleEvent, (writer) => {
         event.before?.(writer, facts);
         event.common(writer, facts);
         event.after?.(writer, facts);
       });
       return;
     }
-    const sequenceNumber = set.counts[event.handle]!;
-    set.counts[event.handle] = sequenceNumber + 1;
-    effects.modify(this.#slots, set.slot);
-    const creationNumber = set.firstNumber + BigInt(event.handle);
-    effects.streamEvent(
-      event.handleEvent,
-      { address: set.address, creationNumber, sequenceNumber },
-      (writer) => event.common(writer, facts),
+    effects.modify(slot);
+    effects.streamEvent(event.types.handleEvent, handles, event.handle, (writer) =>
+      event.common(writer, facts),
     );
   }
 
-  #writeHandles(writer: BcsWriter, owner: HandleOwner): void {
-    const { counts, firstNumber, address } = this.#handles.get(owner)!;
-    for (const [index, count] of counts.entries()) {
-      writeEventHandle(writer, count, firstNumber + BigInt(index), address);
-    }
+  #changeSupply(event: StudioEvent, slot: Slots): void {
+    if (event.handle === 0) this.#burned += 1;
+    else this.#minted += 1;
+    this.#world.effects.modify(slot);
   }
 
-  #writeTokenObject(writer: BcsWriter): void {
-    const owner = this.#address;
+  #writeTokenObject(writer: BcsWriter, handles: EventHandles): void {
+    const { artist, collectionObject, tokenObject } = this.#facts;
     writeResourceGroup(writer, [
-      {
-        tag: CORE_TAG,
-        write: (to) => writeObjectCore(to, this.#tokenObject, owner, true, 0, 2),
-      },
-      {
-        tag: TOKEN_TAG,
-        write: (to) => {
-          to.fixed(this.#collectionObject).u64(1n).string('A print').string(TOKEN);
-          to.string('https://example.com/print');
-          this.#writeHandles(to, 'tokenObject');
+      objectCore({ object: tokenObject, owner: artist, ungated: true, handles: 2 }),
+      [
+        TOKEN_TAG,
+        (to) => {
+          to.fixed(collectionObject).exactU64(1).string('A print').string(TOKEN);
+          handles.writeAll(to.string('https://example.com/print'));
         },
-      },
+      ],
     ]);
   }
 
-  #writeCollectionObject(writer: BcsWriter): void {
-    const owner = this.#address;
-    const supply = this.#supply;
-    const handles = supply === 'concurrent' ? 2 : 4;
+  #writeCollectionObject(
+    writer: BcsWriter,
+    ofCollection: EventHandles,
+    ofSupply: EventHandles,
+  ): void {
+    const { artist: owner, collectionObject: object } = this.#facts;
+    const handles = this.#supply === 'concurrent' ? 2 : 4;
     writeResourceGroup(writer, [
-      {
-        tag: CORE_TAG,
-        write: (to) => writeObjectCore(to, this.#collectionObject, owner, false, 0, handles),
-      },
-      {
-        tag: COLLECTION_TAG,
-        write: (to) => {
+      objectCore({ object, owner, ungated: false, handles }),
+      [
+        COLLECTION_TAG,
+        (to) => {
           to.fixed(owner).string('Prints of the sample ledger').string(COLLECTION);
-          to.string('https://example.com/collection');
-          this.#writeHandles(to, 'collectionObject');
+          ofCollection.writeAll(to.string('https://example.com/collection'));
         },
-      },
-      this.#supplyMember(),
+      ],
+      this.#supplyMember(ofSupply),
     ]);
   }
 
-  #supplyMember(): GroupMember {
+  #supplyMember(handles: EventHandles): GroupMember {
     const current = BigInt(Math.max(0, this.#minted - this.#burned));
     const minted = BigInt(this.#minted);
-    const max = 0xffff_ffff_ffff_ffffn;
     switch (this.#supply) {
       case 'fixed':
-        return {
-          tag: FIXED_SUPPLY_TAG,
-          write: (to) => {
-            to.u64(current).u64(MAX_SUPPLY).u64(minted);
-            this.#writeHandles(to, 'collectionSupply');
-          },
-        };
+        return [
+          FIXED_SUPPLY_TAG,
+          (to) => handles.writeAll(to.u64(current).u64(MAX_SUPPLY).u64(minted)),
+        ];
       case 'unlimited':
-        return {
-          tag: UNLIMITED_SUPPLY_TAG,
-          write: (to) => {
-            to.u64(current).u64(minted);
-            this.#writeHandles(to, 'collectionSupply');
-          },
-        };
+        return [UNLIMITED_SUPPLY_TAG, (to) => handles.writeAll(to.u64(current).u64(minted))];
       case 'concurrent':
-        return {
-          tag: CONCURRENT_SUPPLY_TAG,
-          write: (to) => to.u64(current).u64(max).u64(minted).u64(max),
-        };
+        return [
+          CONCURRENT_SUPPLY_TAG,
+          (to) => to.u64(current).u64(MAX_U64).u64(minted).u64(MAX_U64),
+        ];
     }
   }
 }
@@ -291,33 +247,28 @@ export class Studio {
 
   constructor(world: World) {
     this.#world = world;
-    const slots = new SingleSlots();
     this.#artists = Array.from(
       { length: CREATOR_ACCOUNTS },
-      (_, index) =>
-        new Artist(world, slots, index, world.accounts.address(FIRST_CREATOR_ACCOUNT + index)),
+      (_, index) => new Artist(world, index),
     );
-  }
-
-  genesis(): void {
-    for (const artist of this.#artists) artist.genesis();
   }
 
   /** `cafe::studio::act` */
   readonly act = (): Call => {
     const { accounts, random } = this.#world;
     const artist = random.pick(this.#artists);
-    const kind = random.below(STUDIO_EVENTS.length);
+    const kind = random.below(STUDIO_EVENT_KINDS.length);
     const other = pickReceiver(this.#world, accounts.signerLimit);
     const number = this.#number;
     this.#number += 1;
-    artist.act(STUDIO_EVENTS[kind]!, other, number);
+    artist.act(STUDIO_EVENT_KINDS[kind]!, other, number);
     return {
       sender: artist.account,
-      payload: () => {
-        const args = [Buffer.of(kind), u64Argument(number)];
-        return entryFunction(CAFE, 'studio', 'act', [], args);
-      },
+      payload: () =>
+        act(
+          (to) => to.u8(kind),
+          (to) => to.exactU64(number),
+        ),
     };
   };
 }

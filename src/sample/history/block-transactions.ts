@@ -10,8 +10,8 @@ import type {
   RoundBytes,
 } from '../../move/transactions/block-transaction.ts';
 import { readStateKey } from '../../move/types/state-key.ts';
-import type { BlockHeader } from '../chain.ts';
-import { derivedBytes } from '../random.ts';
+import type { BlockHeader } from '../model/chain.ts';
+import { derivedBytes } from '../model/random.ts';
 import type { BlockTransaction } from './block-writers.ts';
 
 /** First epochs of the newer forms. */

@@ -11,14 +11,14 @@ import {
   writeRawTransaction,
 } from '../../move/transactions/user-transaction.ts';
 import type { Address } from '../../move/types/address.ts';
-import type { Accounts } from '../accounts.ts';
-import { SAMPLE_CHAIN_ID } from '../chain.ts';
-import type { Call } from '../world.ts';
-import { type SampleKey, signWith } from './keys.ts';
+import type { Accounts } from '../model/accounts.ts';
+import { SAMPLE_CHAIN_ID } from '../model/chain.ts';
+import { type SampleKey, signWith } from '../model/keys.ts';
+import type { Call } from '../model/world.ts';
 
 /** Octas a gas unit. */
 export const GAS_UNIT_PRICE = 100;
-export const MAX_GAS_AMOUNT = 200_000n;
+const MAX_GAS_AMOUNT = 200_000n;
 
 const USER_TRANSACTION = 0;
 /** Variants of RawTransactionWithData. */

@@ -5,27 +5,34 @@
  * one run or in several.
  */
 
-import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
-import { ADDRESS_ZERO } from '../move/types/address.ts';
-import { FAUCET_ACCOUNT } from './accounts.ts';
-import { TransactionMix } from './applications/mix.ts';
-import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from './chain.ts';
-import { Effects, eventType } from './effects.ts';
-import type { SampleSettings } from './framework/genesis-resources.ts';
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
+import { ADDRESS_ZERO } from '../../move/types/address.ts';
+import type { TransactionMix } from '../applications/mix.ts';
+import { createGenesis } from '../genesis.ts';
+import { FAUCET_ACCOUNT } from '../model/accounts.ts';
+import type { AssetInfo } from '../model/asset-info.ts';
+import {
+  type BlockHeader,
+  type Chain,
+  FIRST_BLOCK_TIME_USECS,
+  VALIDATORS,
+} from '../model/chain.ts';
+import { Effects } from '../model/effects.ts';
+import { eventType } from '../model/events.ts';
+import { derivedBytes } from '../model/random.ts';
+import type { Call, World } from '../model/world.ts';
+import type { SampleSettings } from '../settings.ts';
 import {
   blockEnd,
   blockStart,
   endsByValidators,
   epochEnd,
   hasAuxiliaryInfo,
-} from './history/block-transactions.ts';
-import { encodeBlockTransaction } from './history/block-writers.ts';
-import type { Outcome } from './history/recorder.ts';
-import { buildTransaction, GAS_UNIT_PRICE } from './history/submission.ts';
-import { derivedBytes } from './random.ts';
-import { createGenesisState, createSampleWorld, type SampleWorld } from './sample-world.ts';
-import type { Call, World } from './world.ts';
+} from './block-transactions.ts';
+import { encodeBlockTransaction } from './block-writers.ts';
+import type { Outcome } from './recorder.ts';
+import { buildTransaction, GAS_UNIT_PRICE } from './submission.ts';
 
 /** Most user transactions in a block. */
 export const MAX_BLOCK_USERS = 99;
@@ -43,29 +50,39 @@ const EXPIRATION_SECS = 600;
 
 const MIN_GAS_UNITS = 5;
 const MAX_GAS_UNITS = 900;
-const STORAGE_FEE_OCTAS = 40_000n;
+const STORAGE_FEE_OCTAS = 40_000;
 const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS: ExecutionStatus = { kind: 'success' };
 
+/** The end of a block. */
+export interface BlockPosition {
+  /** Of its last transaction. */
+  readonly version: bigint;
+  readonly blockHeight: bigint;
+  readonly timestampUsecs: bigint;
+}
+
 export class SampleLedger {
-  readonly world: World;
-  readonly #settings: SampleSettings;
-  readonly #effects: Effects;
-  readonly #sample: SampleWorld;
+  readonly #effects = new Effects();
+  readonly #world: World;
+  readonly #chain: Chain;
   readonly #mix: TransactionMix;
-  #nextVersion = 0n;
+  readonly #assetInfos: readonly AssetInfo[];
+  #nextVersion = 1n;
   #round = 0;
   /** Of the block being made. */
   #outcomes: Outcome[] = [];
   #gasUsed = 0;
   #fees = 0n;
 
-  constructor(settings: SampleSettings) {
-    this.#settings = settings;
-    this.#effects = new Effects();
-    this.#sample = createSampleWorld(settings, this.#effects);
-    this.world = this.#sample.world;
-    this.#mix = new TransactionMix(this.#sample.applications);
+  /** A ledger that holds genesis, which is not recorded when the history is only replayed. */
+  constructor(settings: SampleSettings, recordsGenesis = true) {
+    this.#effects.setRecording(recordsGenesis);
+    const { world, chain, mix, assetInfos } = createGenesis(settings, this.#effects);
+    this.#world = world;
+    this.#chain = chain;
+    this.#mix = mix;
+    this.#assetInfos = assetInfos;
   }
 
   /** The version that comes next. */
@@ -73,11 +90,8 @@ export class SampleLedger {
     return this.#nextVersion;
   }
 
-  /** The genesis file: BCS of the genesis transaction. Comes first, once. */
-  genesis(): Buffer {
-    if (this.#nextVersion !== 0n) throw new Error('genesis comes first and once');
-    createGenesisState(this.#sample, this.#settings);
-    this.#nextVersion = 1n;
+  /** The genesis file: BCS of the genesis transaction. Taken once, before the first block. */
+  takeGenesis(): Buffer {
     const writeSet = this.#effects.takeWriteSet();
     const events = this.#effects.takeEvents();
     return encodeBcs((writer) => {
@@ -88,24 +102,24 @@ export class SampleLedger {
   }
 
   /**
-   * Goes through a history without writing it down, block by block, up to `nextVersion`. False when no block ends
-   * there: the history is another one.
+   * Goes through a history without writing it down, block by block, up to a block's end. False when there is no such
+   * block: the history is another one.
    */
-  replayTo(nextVersion: bigint): boolean {
+  replayTo({ version, blockHeight, timestampUsecs }: BlockPosition): boolean {
     this.#effects.setRecording(false);
-    if (this.#nextVersion === 0n) {
-      createGenesisState(this.#sample, this.#settings);
-      this.#nextVersion = 1n;
-    }
-    while (this.#nextVersion < nextVersion) this.nextBlock();
+    while (this.#nextVersion <= version) this.nextBlock();
     this.#effects.setRecording(true);
-    return this.#nextVersion === nextVersion;
+    return (
+      this.#nextVersion === version + 1n &&
+      BigInt(this.#chain.height) === blockHeight &&
+      BigInt(this.#effects.now) === timestampUsecs
+    );
   }
 
   /** Makes the next block: all that its transactions come to, in their order. */
   nextBlock(): readonly Outcome[] {
     const header = this.#drawHeader();
-    const endsEpoch = this.world.chain.epochIsOver(header.timestamp);
+    const endsEpoch = this.#chain.epochIsOver(header.timestamp);
     this.#outcomes = [];
     this.#gasUsed = 0;
     this.#fees = 0n;
@@ -119,7 +133,8 @@ export class SampleLedger {
   }
 
   #drawHeader(): BlockHeader {
-    const { chain, random, seed } = this.world;
+    const { random, seed } = this.#world;
+    const chain = this.#chain;
     const height = chain.height + 1;
     const isFirst = height === 1;
     const isNil = !isFirst && random.perMille(NIL_BLOCKS_PER_MILLE);
@@ -135,19 +150,19 @@ export class SampleLedger {
       proposer: isNil ? ADDRESS_ZERO : chain.validators[proposerIndex]!.address,
       votes: Buffer.of(0x70 | (random.below(2) << 7)),
       failedProposers: failed ? [(proposerIndex + 1) % VALIDATORS] : [],
-      timestamp: isFirst ? FIRST_BLOCK_TIME_USECS : chain.now + (isNil ? 0 : gap),
+      timestamp: isFirst ? FIRST_BLOCK_TIME_USECS : this.#effects.now + (isNil ? 0 : gap),
     };
   }
 
   #drawUsers(height: number): number {
     const most = height <= SHORT_BLOCKS ? MAX_SHORT_BLOCK_USERS : MAX_BLOCK_USERS;
-    return this.world.random.between(1, most);
+    return this.#world.random.between(1, most);
   }
 
   #startBlock(header: BlockHeader, endsEpoch: boolean): void {
-    const { chain, seed } = this.world;
-    chain.startBlock(this.#effects, header);
-    for (const info of this.#sample.assetInfos) info.update(this.#effects);
+    const { seed } = this.#world;
+    this.#chain.startBlock(header);
+    for (const info of this.#assetInfos) info.update();
     const byValidators = endsEpoch && endsByValidators(header.epoch);
     if (endsEpoch && !byValidators) this.#reconfigure();
     this.#finish(header, () => encodeBlockTransaction(blockStart(seed, header)));
@@ -157,35 +172,35 @@ export class SampleLedger {
   }
 
   #reconfigure(): void {
-    this.world.chain.reconfigure(this.#effects);
+    this.#chain.reconfigure();
     this.#round = 0;
   }
 
   #userTransaction(header: BlockHeader): void {
-    const { accounts, chain, native, random } = this.world;
-    const drawn = this.#mix.next(this.world);
+    const { accounts, native, random } = this.#world;
+    const drawn = this.#mix.next();
     const gasUsed = random.between(MIN_GAS_UNITS, MAX_GAS_UNITS);
     const nonce = BigInt(random.u32());
     const fee = BigInt(gasUsed * GAS_UNIT_PRICE);
-    const call = withPayer(this.world, drawn, fee);
+    const call = withPayer(this.#world, drawn, fee);
     const { sender } = call;
     const sequenceNumber = accounts.sequenceNumbers[sender]!;
     if (call.form !== 'orderless') {
       accounts.sequenceNumbers[sender] = sequenceNumber + 1;
       this.#effects.modify(accounts.slots, sender);
     }
-    native.takeFee(this.#effects, call.form === 'feePayer' ? call.second! : sender, fee);
+    native.takeFee(call.form === 'feePayer' ? call.second! : sender, fee);
     this.#gasUsed += gasUsed;
     this.#fees += fee;
     this.#effects.moduleEvent(FEE_STATEMENT, (writer) => {
-      const io = BigInt(Math.floor(gasUsed / 3));
+      const ioGas = Math.floor(gasUsed / 3);
       writer
-        .u64(BigInt(gasUsed))
-        .u64(BigInt(gasUsed) - io)
-        .u64(io);
-      writer.u64(gasUsed > MAX_GAS_UNITS / 2 ? STORAGE_FEE_OCTAS : 0n).u64(0n);
+        .exactU64(gasUsed)
+        .exactU64(gasUsed - ioGas)
+        .exactU64(ioGas);
+      writer.exactU64(gasUsed > MAX_GAS_UNITS / 2 ? STORAGE_FEE_OCTAS : 0).exactU64(0);
     });
-    const expiration = Math.floor(chain.now / 1_000_000) + EXPIRATION_SECS;
+    const expiration = Math.floor(this.#effects.now / 1_000_000) + EXPIRATION_SECS;
     this.#finish(
       header,
       () => buildTransaction(accounts, call, { sequenceNumber, expiration, nonce }),
@@ -195,17 +210,17 @@ export class SampleLedger {
   }
 
   #endBlock(header: BlockHeader): void {
-    const { accounts, chain, random } = this.world;
+    const { accounts, random } = this.#world;
     const hot = Array.from({ length: random.between(1, MAX_HOT_KEYS) }, () =>
       random.below(accounts.count),
     );
     const hotKeys = this.#effects.isRecording
-      ? [...new Set(hot)].map((account) => accounts.slots.key(account))
+      ? [...new Set(hot)].map((account) => accounts.slots.shape.key(account))
       : [];
     const { transaction, writeSet } = blockEnd(header, {
       gasUsed: this.#gasUsed,
       fees: this.#fees,
-      proposerIndex: chain.validators.findIndex(({ address }) => address === header.proposer),
+      proposerIndex: this.#chain.validators.findIndex(({ address }) => address === header.proposer),
       hotKeys,
     });
     this.#finish(header, () => encodeBlockTransaction(transaction), 0, SUCCESS, writeSet);

@@ -1,21 +1,23 @@
 /**
- * What an action of a user needs to know, and how it says what the user called. Random draws happen before anything
+ * What an action of a user needs to know, and how it states what the user called. Random draws happen before anything
  * is encoded: a history that is only replayed draws the same numbers and encodes nothing.
  */
 
-import { type BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
-import type { EntryFunction } from '../move/transactions/executable.ts';
-import type { TransactionPayload } from '../move/transactions/payload.ts';
-import type { ExecutionStatus } from '../move/transactions/transaction-info.ts';
-import type { Address } from '../move/types/address.ts';
-import { parseTypeTag } from '../move/types/type-parser.ts';
-import type { TypeTag } from '../move/types/type-tag.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import type { EntryFunction } from '../../move/transactions/executable.ts';
+import type { TransactionPayload } from '../../move/transactions/payload.ts';
+import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
+import { parseStructTag, parseTypeTag } from '../../move/types/type-parser.ts';
 import { type Accounts, FAUCET_ACCOUNT, FIRST_ORDINARY_ACCOUNT } from './accounts.ts';
 import type { Asset } from './assets.ts';
-import type { Chain } from './chain.ts';
 import type { Effects } from './effects.ts';
-import type { SampleKey } from './history/keys.ts';
+import type { SampleKey } from './keys.ts';
 import type { Random } from './random.ts';
+import type { ValueWriter } from './slots.ts';
+
+export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
+/** A coin that a user issues. */
+export const MOON_COIN = '0xcafe::moon_coin::MoonCoin';
 
 /** An account below this many octas sends nothing any more. */
 const MIN_SENDER_OCTAS = 10_000_000n;
@@ -27,10 +29,9 @@ export interface World {
   readonly random: Random;
   readonly effects: Effects;
   readonly accounts: Accounts;
-  readonly chain: Chain;
   /** The native coin, which fees are paid in. */
   readonly native: Asset;
-  /** A user's coin. */
+  /** MOON_COIN. */
   readonly moon: Asset;
   /** A fungible asset that never was a coin. */
   readonly gold: Asset;
@@ -75,43 +76,28 @@ export function pickReceiver({ random, accounts }: World, limit: number): number
   return FIRST_ORDINARY_ACCOUNT + (busy ? random.skewed(known) : random.below(known));
 }
 
-/** Calls an entry function. Arguments are the BCS of each. */
-export function entryFunction(
-  address: Address,
-  module: string,
-  name: string,
-  typeArguments: readonly string[],
-  args: readonly Buffer[],
-): EntryFunction {
-  return {
+/** The payload of a call of one function, from the writers of its arguments. */
+export type FunctionCall = (...args: readonly ValueWriter[]) => EntryFunction;
+
+/** Calls of an entry function, e.g. `0x1::coin::transfer`. */
+export function callsOf(name: string, typeArguments: readonly string[] = []): FunctionCall {
+  // A function is named as a struct is.
+  const { address, module, name: functionName } = parseStructTag(name);
+  const target = {
     kind: 'entryFunction',
     module: { address, name: module },
-    function: name,
-    typeArguments: typeArguments.map(typeArgument),
-    args,
-  };
+    function: functionName,
+    typeArguments: typeArguments.map(parseTypeTag),
+  } as const;
+  return (...args) => ({ ...target, args: encodeArguments(args) });
 }
 
-const typeArguments = new Map<string, TypeTag>();
-
-/** Type tags are parsed once: calls use a handful of them. */
-function typeArgument(text: string): TypeTag {
-  let tag = typeArguments.get(text);
-  if (tag === undefined) {
-    tag = parseTypeTag(text);
-    typeArguments.set(text, tag);
-  }
-  return tag;
-}
-
-/** BCS of a u64 argument. */
-export function u64Argument(value: bigint | number): Buffer {
-  const bytes = Buffer.allocUnsafe(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-}
-
-/** BCS of an argument that is written by hand. */
-export function argument(write: (writer: BcsWriter) => unknown): Buffer {
-  return encodeBcs(write);
+/** The BCS of each argument. */
+function encodeArguments(args: readonly ValueWriter[]): Buffer[] {
+  const writer = new BcsWriter();
+  return args.map((write) => {
+    writer.reset();
+    write(writer);
+    return writer.toBytes();
+  });
 }

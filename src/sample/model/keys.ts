@@ -1,15 +1,18 @@
 /**
  * Ed25519 keys of the sample ledger's accounts, derived from the seed by index and generation, so that nothing
- * secret is stored and every signature comes out again (Ed25519 signs deterministically).
+ * secret is stored and the same signatures come out every time (Ed25519 signs deterministically).
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { sha3 } from '../../move/crypto/hash.ts';
-import { derivedBytes } from '../random.ts';
+import { derivedBytes } from './random.ts';
 
 /** Scheme byte of a plain Ed25519 key in an authentication key (docs/spec/ledger.md §6.1). */
 const ED25519_SCHEME = Buffer.from([0x00]);
+const UNUSED_PUBLIC_KEY = Buffer.alloc(32).toString('base64url');
 
 export interface SampleKey {
+  /** Each rotation of an account's key takes the next. */
+  readonly generation: number;
   /** 32 raw bytes. */
   readonly publicKey: Buffer;
   /** 32 bytes; the address of an account created with this key. */
@@ -17,28 +20,22 @@ export interface SampleKey {
   readonly privateKey: KeyObject;
 }
 
-/** Keys made on demand and kept: making one costs three signatures. */
+/** Keys made on demand and cached: making one costs three signatures. */
 export class KeyRing {
   readonly #seed: bigint;
-  readonly #keys = new Map<number, SampleKey[]>();
+  /** The newest of each account: rotated keys are never used again. */
+  readonly #keys = new Map<number, SampleKey>();
 
   constructor(seed: bigint) {
     this.#seed = seed;
   }
 
-  /** The key of an account; generation 0 is its first, each rotation takes the next. */
+  /** The key of an account; generation 0 is its first. */
   key(account: number, generation: number): SampleKey {
-    let generations = this.#keys.get(account);
-    if (generations === undefined) {
-      generations = [];
-      this.#keys.set(account, generations);
-    }
-    // Rotated keys are never used again: only the newest stays.
-    let key = generations[generation];
-    if (key === undefined) {
+    let key = this.#keys.get(account);
+    if (key?.generation !== generation) {
       key = this.#make(account, generation);
-      generations.length = 0;
-      generations[generation] = key;
+      this.#keys.set(account, key);
     }
     return key;
   }
@@ -53,11 +50,9 @@ export class KeyRing {
     const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
     const publicKey = Buffer.from(x!, 'base64url');
     const authenticationKey = sha3(Buffer.concat([publicKey, ED25519_SCHEME]));
-    return { publicKey, authenticationKey, privateKey };
+    return { generation, publicKey, authenticationKey, privateKey };
   }
 }
-
-const UNUSED_PUBLIC_KEY = Buffer.alloc(32).toString('base64url');
 
 /** The 64 bytes of an Ed25519 signature. */
 export function signWith(key: SampleKey, message: Uint8Array): Buffer {

@@ -2,7 +2,7 @@
  * The sample ledger's own random numbers: sfc32 (Chris Doty-Humphrey's "small fast counter", 128 bits of state),
  * seeded from a SHA3-256 of the seed and a label. Not for secrets: everything here must come out again.
  */
-import { domainHash } from '../move/crypto/hash.ts';
+import { domainHash } from '../../move/crypto/hash.ts';
 
 const UINT32_RANGE = 2 ** 32;
 /** Draws that sfc32 needs before its state is well mixed. */

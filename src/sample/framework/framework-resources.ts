@@ -1,0 +1,89 @@
+/** What genesis puts at the framework's own addresses besides blocks and assets: accounts, settings, code. */
+
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { ADDRESS_ONE, type Address, addressBytes, padAddress } from '../../move/types/address.ts';
+import { packageRegistry } from '../applications/publishing.ts';
+import { parseModules } from '../assembler/declare-parse.ts';
+import type { Effects } from '../model/effects.ts';
+import { writeEventHandle } from '../model/events.ts';
+import { derivedBytes } from '../model/random.ts';
+import { moduleKey, resourceKey, singleSlot, type ValueWriter } from '../model/slots.ts';
+import { GENERATOR_VERSION, SAMPLE_RESOURCE, type SampleSettings } from '../settings.ts';
+import { APPLICATION_ADDRESSES, APPLICATION_MODULES, CAFE } from './application-modules.ts';
+import { type AssembledModule, assembleModules, frameworkDeclarations } from './framework.ts';
+
+const FRAMEWORK_ACCOUNTS: readonly Address[] = ['1', '3', '4'].map(padAddress);
+/** Creation numbers that 0x1 has given away: its account's two handles, epochs, and two of blocks. */
+const FRAMEWORK_CREATION_NUMBERS = 5;
+const FRAMEWORK_VERSION = 1;
+const GAS_FEATURE_VERSION = 46;
+const GAS_ENTRIES: readonly (readonly [key: string, value: number])[] = [
+  ['txn.min_transaction_gas_units', 2_760_000],
+  ['txn.maximum_number_of_gas_units', 2_000_000],
+  ['txn.storage_fee_per_state_slot_create', 40_000],
+];
+const VALIDATION_FUNCTIONS = [
+  'script_prologue',
+  'module_prologue',
+  'multi_agent_script_prologue',
+  'epilogue',
+];
+
+let assembled: readonly AssembledModule[] | undefined;
+
+/** All modules that genesis publishes: the framework's and the applications'. Assembled once. */
+export function genesisModules(): readonly AssembledModule[] {
+  assembled ??= assembleModules([
+    ...frameworkDeclarations(),
+    ...parseModules(APPLICATION_MODULES, APPLICATION_ADDRESSES),
+  ]);
+  return assembled;
+}
+
+/** Creates modules, registries and settings. */
+export function createFrameworkResources(effects: Effects, settings: SampleSettings): void {
+  const create = (address: Address, type: string, write: ValueWriter): void =>
+    effects.create(singleSlot(resourceKey(address, type), write));
+  const modules = genesisModules();
+  for (const { address, name, bytes } of modules) {
+    effects.create(singleSlot(moduleKey(address, name), (writer) => writer.fixed(bytes)));
+  }
+  for (const address of [...FRAMEWORK_ACCOUNTS, CAFE]) {
+    const own = modules.filter((module) => module.address === address);
+    const name = address === CAFE ? 'SampleApplications' : `SampleFramework${address.slice(-1)}`;
+    const moduleNames = own.map((module) => module.name);
+    effects.create(packageRegistry(address, () => ({ name, upgradeNumber: 0, moduleNames })));
+  }
+  for (const address of FRAMEWORK_ACCOUNTS) {
+    create(address, '0x1::account::Account', (to) => writeAccount(to, address));
+  }
+  create(CAFE, SAMPLE_RESOURCE, (to) =>
+    to.exactU64(GENERATOR_VERSION).u64(settings.seed).exactU64(settings.accounts),
+  );
+  const at = (type: string, write: ValueWriter): void => create(ADDRESS_ONE, type, write);
+  at('0x1::chain_status::GenesisEndMarker', (to) => to.bool(false));
+  at('0x1::version::Version', (to) => to.exactU64(FRAMEWORK_VERSION));
+  at('0x1::gas_schedule::GasScheduleV2', (to) =>
+    to
+      .exactU64(GAS_FEATURE_VERSION)
+      .vector(GAS_ENTRIES, (inner, [key, value]) => inner.string(key).exactU64(value)),
+  );
+  at('0x1::consensus_config::ConsensusConfig', (to) => to.bytes(Buffer.of(1)));
+  at('0x1::transaction_validation::TransactionValidation', (to) => {
+    to.address(ADDRESS_ONE).string('transaction_validation');
+    for (const name of VALIDATION_FUNCTIONS) to.string(name);
+  });
+  const handle = (label: string): Buffer => derivedBytes(settings.seed, label);
+  at('0x1::aggregator_factory::AggregatorFactory', (to) => to.fixed(handle('aggregators')));
+  at('0x1::account::OriginatingAddress', (to) => to.fixed(handle('originating addresses')));
+}
+
+/** Writes `0x1::account::Account` of a framework address: its authentication key is not the hash of any key. */
+function writeAccount(writer: BcsWriter, address: Address): void {
+  const bytes = addressBytes(address);
+  const creationNumbers = address === ADDRESS_ONE ? FRAMEWORK_CREATION_NUMBERS : 2;
+  writer.bytes(bytes).exactU64(0).exactU64(creationNumbers);
+  writeEventHandle(writer, 0, 0, bytes);
+  writeEventHandle(writer, 0, 1, bytes);
+  writer.u8(0).u8(0);
+}

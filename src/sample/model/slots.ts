@@ -1,0 +1,145 @@
+/**
+ * State slots: where the generator's model meets the ledger's state. `Slots` are many slots of one shape, told apart
+ * by an index. They know each slot's state key and how to write its value from the model as it is now.
+ */
+
+import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
+import {
+  encodePath,
+  moduleStateKey,
+  type Path,
+  writeStateKey,
+} from '../../move/types/state-key.ts';
+import type { StateValueMetadata } from '../../move/types/state-value.ts';
+import { parseStructTag } from '../../move/types/type-parser.ts';
+import { writeStructTag } from '../../move/types/type-tag.ts';
+
+/** Slots that share a shape, at most; with the shape's number the index makes an id that fits a double. */
+const MAX_SLOTS = 2 ** 32;
+
+/** Octas that a new slot costs, as far as this ledger is concerned. */
+const SLOT_DEPOSIT_OCTAS = 40_000n;
+
+/** Writes a value from the model as it is now. */
+export type ValueWriter = (writer: BcsWriter) => unknown;
+
+/** What the slots of one shape have in common. */
+interface SlotShape {
+  /** BCS of a slot's state key. */
+  readonly key: (index: number) => Buffer;
+  /** Writes the BCS of a slot's value. */
+  readonly write: (writer: BcsWriter, index: number) => unknown;
+  /** Octas of bytes deposit; more than 0 makes the slot's metadata a V1. */
+  readonly bytesDeposit?: (index: number) => bigint;
+}
+
+let shapes = 0;
+
+export class Slots {
+  readonly shape: SlotShape;
+  readonly #number: number;
+  /** Microseconds since 1970 by index; 0: at genesis. */
+  #createdAt = new Float64Array(1);
+
+  constructor(shape: SlotShape) {
+    this.shape = shape;
+    this.#number = shapes;
+    shapes += 1;
+  }
+
+  /** An id that no other slot of any shape has. */
+  id(index: number): number {
+    return this.#number * MAX_SLOTS + index;
+  }
+
+  /** Remembers when a slot was created, microseconds since 1970. */
+  setCreatedAt(index: number, createdAt: number): void {
+    if (index >= this.#createdAt.length) {
+      const grown = new Float64Array(2 * (index + 1));
+      grown.set(this.#createdAt);
+      this.#createdAt = grown;
+    }
+    this.#createdAt[index] = createdAt;
+  }
+
+  /** What a write of the slot states about its creation: nothing for slots of genesis (docs/spec/ledger.md §1.1). */
+  metadata(index: number): StateValueMetadata | undefined {
+    const createdAt = this.#createdAt[index] ?? 0;
+    if (createdAt === 0) return undefined;
+    const creationTimeUsecs = BigInt(createdAt);
+    const bytesDeposit = this.shape.bytesDeposit?.(index) ?? 0n;
+    if (bytesDeposit === 0n) return { kind: 'v0', deposit: SLOT_DEPOSIT_OCTAS, creationTimeUsecs };
+    return { kind: 'v1', slotDeposit: SLOT_DEPOSIT_OCTAS, bytesDeposit, creationTimeUsecs };
+  }
+}
+
+/** A slot that exists only once: index 0. */
+export function singleSlot(key: Buffer, write: ValueWriter): Slots {
+  return new Slots({ key: () => key, write });
+}
+
+/** BCS of state keys that share one path: the address is put in between. */
+export class AccessPathKeys {
+  readonly #tail: Buffer;
+
+  constructor(path: Path) {
+    const bytes = encodePath(path);
+    this.#tail = encodeBcs((writer) => writer.bytes(bytes));
+  }
+
+  /** The key of the path at the address in 32 bytes. */
+  at(address: Uint8Array): Buffer {
+    const key = Buffer.allocUnsafe(1 + ADDRESS_BYTES + this.#tail.length);
+    key[0] = 0;
+    key.set(address, 1);
+    this.#tail.copy(key, 1 + ADDRESS_BYTES);
+    return key;
+  }
+}
+
+/** Keys of a resource that is in no group. */
+export function resourceKeys(type: string): AccessPathKeys {
+  return new AccessPathKeys({ kind: 'resource', tag: parseStructTag(type) });
+}
+
+/** Keys of a resource group. */
+export function resourceGroupKeys(type: string): AccessPathKeys {
+  return new AccessPathKeys({ kind: 'resourceGroup', tag: parseStructTag(type) });
+}
+
+/** BCS of the state key of a resource under one address. */
+export function resourceKey(address: Address, type: string): Buffer {
+  return resourceKeys(type).at(addressBytes(address));
+}
+
+/** BCS of the state key of a module. */
+export function moduleKey(address: Address, name: string): Buffer {
+  return encodeBcs((writer) => writeStateKey(writer, moduleStateKey(address, name)));
+}
+
+/** BCS of the state key of a table item, from its key's own value. */
+export function tableItemKey(handle: Address, writeKey: ValueWriter): Buffer {
+  const key = encodeBcs(writeKey);
+  return encodeBcs((writer) => writeStateKey(writer, { kind: 'tableItem', handle, key }));
+}
+
+/** One member of a resource group: the BCS of its tag, and how to write it. */
+export type GroupMember = readonly [tag: Buffer, write: ValueWriter];
+
+/** BCS of a struct tag, as the keys of a group's map hold it. */
+export function structTagBytes(type: string): Buffer {
+  return encodeBcs((writer) => writeStructTag(writer, parseStructTag(type)));
+}
+
+const memberWriter = new BcsWriter();
+
+/** Writes a resource group: a map from tags to values, ordered by the bytes of the tags (docs/spec/ledger.md §5.5). */
+export function writeResourceGroup(writer: BcsWriter, members: readonly GroupMember[]): void {
+  const sorted = [...members].sort(([left], [right]) => Buffer.compare(left, right));
+  writer.vector(sorted, (to, [tag, write]) => {
+    memberWriter.reset();
+    write(memberWriter);
+    to.fixed(tag).bytes(memberWriter.view());
+  });
+}
