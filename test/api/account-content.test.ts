@@ -20,12 +20,12 @@ let document: DocumentSchemas;
 
 beforeAll(async () => {
   ledger = await openContentLedger();
-  document = new DocumentSchemas((await ledger.app.inject('/v1/spec.json')).json<Json>());
+  document = new DocumentSchemas((await ledger.app.request('/v1/spec.json')).json<Json>());
 });
 afterAll(() => ledger.close());
 
 function get(url: string, headers: Record<string, string> = {}) {
-  return ledger.app.inject({ url, headers });
+  return ledger.app.request({ url, headers });
 }
 
 /** A 200 in JSON, held against the documented schema. */
@@ -42,7 +42,7 @@ async function bcs(url: string): Promise<Buffer> {
   const response = await get(url, BCS);
   expect([url, response.statusCode]).toEqual([url, 200]);
   expect(response.headers['content-type']).toBe('application/x-bcs');
-  return response.rawPayload;
+  return response.bytes;
 }
 
 describe('an account', () => {
@@ -224,7 +224,7 @@ describe('versions', () => {
       const pruned = await openContentLedger();
       await pruned.prune();
       const ask = (version: number | bigint) =>
-        pruned.app.inject(`/v1/accounts/0xbeef${path}?ledger_version=${version}`);
+        pruned.app.request(`/v1/accounts/0xbeef${path}?ledger_version=${version}`);
       expectError(await ask(0), 410, 'version_pruned', 'Ledger version(0) has been pruned');
       expect((await ask(1)).statusCode).toBe(path === '' ? 404 : 200);
       expect((await ask(4)).statusCode).toBe(200);
@@ -344,7 +344,7 @@ describe('switches and a missing ledger', () => {
       ['BCS', BCS],
     ] as const) {
       expectError(
-        await app.inject({ url, headers }),
+        await app.request({ url, headers }),
         403,
         'api_disabled',
         `${operation} with ${format} output is disabled on this endpoint`,
@@ -352,8 +352,8 @@ describe('switches and a missing ledger', () => {
     }
     await app.close();
     const open = withoutLedger();
-    expect((await open.inject(url)).statusCode).toBe(503);
-    expect((await open.inject({ method: 'POST', url })).statusCode).toBe(405);
+    expect((await open.request(url)).statusCode).toBe(503);
+    expect((await open.request({ method: 'POST', url })).statusCode).toBe(405);
     await open.close();
   });
 

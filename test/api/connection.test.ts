@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withoutLedger } from './error-answers.ts';
 
 const app = withoutLedger({ maxHeaderBytes: 16 * 1024, headersTimeoutMs: 300 });
-beforeAll(() => app.listen({ port: 0, host: '127.0.0.1' }));
+beforeAll(() => app.port());
 afterAll(() => app.close());
 
 function open(): Socket {
@@ -45,7 +45,7 @@ function errorBody(message: string): string {
 
 it('a client that asks while the node stops is told that its connection ends', async () => {
   const stopping = withoutLedger();
-  await stopping.listen({ port: 0, host: '127.0.0.1' });
+  await stopping.port();
   const socket = connect((stopping.server.address() as AddressInfo).port, '127.0.0.1');
   let received = '';
   socket.on('data', (chunk) => {
@@ -195,8 +195,7 @@ describe('bodies over connections', () => {
 describe('clients that are slow', () => {
   it('lose their connection when they do not read', async () => {
     const impatient = withoutLedger({ requestTimeoutMs: 400 });
-    await impatient.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = impatient.server.address() as AddressInfo;
+    const port = await impatient.port();
     const socket = connect(port, '127.0.0.1');
     // Answers of more bytes together than the buffers on both sides take.
     socket.write('GET /v1/spec.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));

@@ -2,12 +2,12 @@
  * A ledger of five versions made by hand, in an LMDB store of its own: resources by themselves and in groups, long
  * keys, deletions, event handles, an enum, feature flags that change, blocks, and transactions that are only bytes.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { buildApi } from '../../src/api/http/server.ts';
-import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
@@ -33,7 +33,9 @@ import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
+import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Holds resources of all kinds. */
@@ -265,7 +267,7 @@ export function blockHash(height: number): Buffer {
 }
 
 export interface ContentLedger {
-  readonly app: FastifyInstance;
+  readonly app: TestApi;
   readonly log: LogLines;
   /** Publishes that versions below 1, the first of block 1, are gone. */
   prune(): Promise<void>;
@@ -301,7 +303,9 @@ export async function openContentLedger(
     identity: { chainId: 7, genesisWaypointHash: Buffer.alloc(32), keepsTransactions },
   });
   const log = new LogLines();
-  const app = buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log);
+  const app = new TestApi(
+    buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+  );
   return {
     app,
     log,

@@ -1,8 +1,8 @@
 /** Decode submission over a real store: answers, refusals, headers, document (docs/extensions.md, docs/spec/decisions.md D1, D2). */
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
 import { openApiDocument } from '../../src/api/schemas/openapi.ts';
+import type { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode, REQUEST } from './encode-request.ts';
 import { expectError } from './error-answers.ts';
@@ -11,7 +11,7 @@ import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 const DECODE = '/v1/transactions/decode_submission';
 
 let ledger: SmallLedger;
-let app: FastifyInstance;
+let app: TestApi;
 let hex: string;
 beforeAll(async () => {
   ledger = await openSmallLedger();
@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => ledger.close());
 
-function post(to: FastifyInstance, body: string | Buffer, headers: Record<string, string> = {}) {
+function post(to: TestApi, body: string | Buffer, headers: Record<string, string> = {}) {
   const sent = { 'content-type': 'application/json', ...headers };
-  return to.inject({ method: 'POST', url: DECODE, headers: sent, payload: body });
+  return to.request({ method: 'POST', url: DECODE, headers: sent, body });
 }
 
 const ANSWER = {
@@ -55,7 +55,7 @@ describe('decode submission', () => {
     expect(bcs.headers['content-type']).toBe('application/x-bcs');
     const text = Buffer.from(JSON.stringify(ANSWER));
     const length = Buffer.of((text.length & 0x7f) | 0x80, text.length >> 7);
-    expect(bcs.rawPayload.equals(Buffer.concat([length, text]))).toBe(true);
+    expect(bcs.bytes.equals(Buffer.concat([length, text]))).toBe(true);
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe('decode submission', () => {
 
   it('other content types, methods and switched-off outputs are refused as everywhere', async () => {
     expect((await post(app, hex, { 'content-type': 'application/x-bcs' })).statusCode).toBe(415);
-    expect((await app.inject({ method: 'GET', url: DECODE })).statusCode).toBe(405);
+    expect((await app.request({ method: 'GET', url: DECODE })).statusCode).toBe(405);
     const quiet = await openSmallLedger({ jsonOutputEnabled: false });
     expectError(
       await post(quiet.app, JSON.stringify(hex)),

@@ -1,5 +1,5 @@
 /** A request for encode submission that the small ledger can encode. */
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import type { TestApi, TestReply } from './client.ts';
 
 /** Path of the endpoint. */
 export const ENCODE = '/v1/transactions/encode_submission';
@@ -21,14 +21,14 @@ export const REQUEST = {
 
 /** Sends a body as JSON. */
 export function postEncode(
-  app: FastifyInstance,
+  app: TestApi,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<LightMyRequestResponse> {
-  return app.inject({
+): Promise<TestReply> {
+  return app.request({
     method: 'POST',
     url: ENCODE,
     headers: { 'content-type': 'application/json', ...headers },
-    payload: typeof body === 'string' ? body : JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }

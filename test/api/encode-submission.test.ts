@@ -1,8 +1,9 @@
 /**
  * Encode submission over a real store (docs/spec/http.md §5.8, §12; docs/spec/encode.md §A0; docs/spec/decisions.md D2, D10).
  */
-import type { FastifyInstance } from 'fastify';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApi } from './client.ts';
 import { postEncode, REQUEST } from './encode-request.ts';
 import { expectError } from './error-answers.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
@@ -10,7 +11,7 @@ import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 const BCS = { accept: 'application/x-bcs' };
 
 let ledger: SmallLedger;
-let app: FastifyInstance;
+let app: TestApi;
 beforeAll(async () => {
   ledger = await openSmallLedger();
   app = ledger.app;
@@ -35,7 +36,7 @@ describe('encode submission', () => {
     const bcs = await postEncode(app, REQUEST, BCS);
     const bytes = Buffer.from(HEX.slice(2), 'hex');
     expect(bcs.headers['content-type']).toBe('application/x-bcs');
-    expect(bcs.rawPayload.equals(Buffer.concat([Buffer.from([bytes.length, 1]), bytes]))).toBe(
+    expect(bcs.bytes.equals(Buffer.concat([Buffer.from([bytes.length, 1]), bytes]))).toBe(
       bytes.length > 127 && bytes.length < 256,
     );
   });

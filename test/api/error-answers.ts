@@ -1,10 +1,13 @@
 /** What tests of the API expect of every error, and an API that has no ledger to answer from. */
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+
 import { expect } from 'vitest';
+import type { PageFile } from '../../src/api/http/page-files.ts';
 import { buildApi } from '../../src/api/http/server.ts';
-import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
 import type { LedgerReader } from '../../src/ledger/api-contract.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { TestApi, type TestReply } from './client.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Text of the 503 of `withoutLedger`. */
@@ -32,13 +35,20 @@ export class LogLines {
 }
 
 /** An API whose requests fail where the ledger is needed, and not before. */
-export function withoutLedger(changes: Partial<ApiSettings> = {}): FastifyInstance {
-  return buildApi(noLedger, apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), new LogLines());
+export function withoutLedger(
+  changes: Partial<ApiSettings> = {},
+  pageFiles: readonly PageFile[] = [],
+): TestApi {
+  return new TestApi(
+    buildApi(noLedger, apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), new LogLines(), {
+      pageFiles,
+    }),
+  );
 }
 
 /** Holds an answer against the error it should be, every byte of the body included. */
 export function expectError(
-  response: LightMyRequestResponse,
+  response: TestReply,
   status: number,
   code: string,
   message: string,

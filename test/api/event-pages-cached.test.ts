@@ -2,11 +2,11 @@
  * Event pages of a node that caches them next to those of one that does not, over one ledger that grows, is upgraded
  * and pruned: the same statuses, headers and bodies, whatever happened between two requests.
  */
+
 import { Agent, get, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { Cache } from '../../src/cache.ts';
 import type { CachedPage, EventPageForm } from '../../src/ledger/events/stream-pages.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
@@ -16,8 +16,10 @@ import { openLedger } from '../../src/ledger/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryLmdbStore } from '../store/engines.ts';
+import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { GrowingStreams, STREAM_ACCOUNTS } from './growing-streams.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const CHANGES = 60;
@@ -57,12 +59,10 @@ async function node(store: Store, pagesBudgetBytes: number) {
   const pages = new Cache<CachedPage>('event_pages', pagesBudgetBytes);
   const caches = { modules: new ModuleCache(), layouts: new LayoutCache(), pages };
   const ledger = openLedger(store, caches);
-  const app = buildApi(
-    ledger,
-    apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }),
-    new LogLines(),
+  const app = new TestApi(
+    buildApi(ledger, apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }), new LogLines()),
   );
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.port();
   const { port } = app.server.address() as AddressInfo;
   return {
     ledger,

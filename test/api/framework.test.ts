@@ -30,7 +30,7 @@ describe('routing', () => {
     ['OPTIONS', '/v1/nowhere'],
     ['PROPFIND', '/v1/nowhere'],
   ])('%s %s is not found', async (method, url) => {
-    const response = await app.inject({ method: method as 'GET', url });
+    const response = await app.request({ method: method as 'GET', url });
     expectError(response, 404, 'web_framework_error', 'not found');
   });
 
@@ -49,26 +49,26 @@ describe('routing', () => {
     ['DELETE', ENCODE],
     ['POST', '/v1/transactions'],
   ])('%s %s is not allowed', async (method, url) => {
-    const response = await app.inject({
+    const response = await app.request({
       method: method as 'GET',
       url,
       headers: { 'content-type': 'no media type' },
-      payload: '{',
+      body: '{',
     });
     expectError(response, 405, 'web_framework_error', 'method not allowed');
     expect(response.headers.allow).toBeUndefined();
   });
 
   it('HEAD is GET without the body, and wrong on a path of POST', async () => {
-    const onPost = await app.inject({ method: 'HEAD', url: ENCODE });
+    const onPost = await app.request({ method: 'HEAD', url: ENCODE });
     expect([onPost.statusCode, onPost.body]).toEqual([405, '']);
-    const onGet = await app.inject({ method: 'HEAD', url: MODULE });
+    const onGet = await app.request({ method: 'HEAD', url: MODULE });
     expect([onGet.statusCode, onGet.body]).toEqual([503, '']);
   });
 
   it('an empty middle segment is a parameter', async () => {
     expectError(
-      await app.inject('/v1/accounts//module/coin'),
+      await app.request('/v1/accounts//module/coin'),
       400,
       'web_framework_error',
       'failed to parse path `address`: failed to parse "string(Address)": Invalid account address: ' +
@@ -80,7 +80,7 @@ describe('routing', () => {
     'bytes that are not UTF-8 are refused: %s',
     async (url) => {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {
-        const response = await app.inject({ method, url });
+        const response = await app.request({ method, url });
         expectError(response, 400, 'web_framework_error', 'invalid path params');
       }
     },
@@ -88,7 +88,7 @@ describe('routing', () => {
 
   it('%2F is no separator', async () => {
     expectError(
-      await app.inject('/v1/accounts/0x1/module/a%2Fb'),
+      await app.request('/v1/accounts/0x1/module/a%2Fb'),
       400,
       'web_framework_error',
       'failed to parse path `module_name`: failed to parse "string(IdentifierWrapper)": ' +
@@ -107,7 +107,7 @@ describe('the order of checks', () => {
       ['/v1/accounts/1/events/1?limit=z&start=1', '`limit`'],
       ['/v1/accounts/1/events/1?limit=&start=1', '`limit`'],
     ] as const) {
-      const response = await app.inject(url);
+      const response = await app.request(url);
       expect(response.statusCode).toBe(400);
       expect(response.json<{ message: string }>().message).toContain(part);
     }
@@ -115,7 +115,7 @@ describe('the order of checks', () => {
 
   it('the ledger fails before limit 0, which its own operation checks', async () => {
     expectError(
-      await app.inject('/v1/accounts/1/events/1?limit=0'),
+      await app.request('/v1/accounts/1/events/1?limit=0'),
       503,
       'internal_error',
       NO_LEDGER,
@@ -124,7 +124,7 @@ describe('the order of checks', () => {
 
   it('every operation without a ledger is unavailable', async () => {
     for (const url of ['/v1', '/v1/', '/v1/-/healthy', MODULE, '/v1/accounts/1/balance/0xa']) {
-      expectError(await app.inject(url), 503, 'internal_error', NO_LEDGER);
+      expectError(await app.request(url), 503, 'internal_error', NO_LEDGER);
     }
   });
 
@@ -141,16 +141,16 @@ describe('the order of checks', () => {
         ['application/x-bcs', 'BCS'],
       ] as const) {
         expectError(
-          await off.inject({ url, headers: { accept } }),
+          await off.request({ url, headers: { accept } }),
           403,
           'api_disabled',
           `${name} with ${output} output is disabled on this endpoint`,
         );
       }
     }
-    const bad = await off.inject('/v1/accounts/g/module/coin');
+    const bad = await off.request('/v1/accounts/g/module/coin');
     expect(bad.statusCode).toBe(400);
-    expectError(await off.inject('/v1/-/healthy'), 503, 'internal_error', NO_LEDGER);
+    expectError(await off.request('/v1/-/healthy'), 503, 'internal_error', NO_LEDGER);
     await off.close();
   });
 });
@@ -164,11 +164,11 @@ describe('the content type of a request, docs/spec/http.md §2.3', () => {
     'application/json; charset',
     'application/+json',
   ])('%s is not supported', async (value) => {
-    const response = await app.inject({
+    const response = await app.request({
       method: 'POST',
       url: ENCODE,
       headers: { 'content-type': value },
-      payload: '{}',
+      body: '{}',
     });
     expectError(
       response,
@@ -180,7 +180,7 @@ describe('the content type of a request, docs/spec/http.md §2.3', () => {
 
   it('absent, or not visible ASCII, is not included', async () => {
     for (const headers of [{}, { 'content-type': 'application/jsön' }]) {
-      const response = await app.inject({ method: 'POST', url: ENCODE, headers, payload: '{}' });
+      const response = await app.request({ method: 'POST', url: ENCODE, headers, body: '{}' });
       expectError(
         response,
         415,
@@ -199,11 +199,11 @@ describe('the content type of a request, docs/spec/http.md §2.3', () => {
     'application/a+b+json',
     'application/json+xml',
   ])('%s is read', async (value) => {
-    const response = await app.inject({
+    const response = await app.request({
       method: 'POST',
       url: ENCODE,
       headers: { 'content-type': value },
-      payload: 'invalid json',
+      body: 'invalid json',
     });
     expectError(
       response,
@@ -214,11 +214,11 @@ describe('the content type of a request, docs/spec/http.md §2.3', () => {
   });
 
   it('does not matter to GET, nor does a body', async () => {
-    const response = await app.inject({
+    const response = await app.request({
       method: 'GET',
       url: '/v1/accounts/g/module/coin',
       headers: { 'content-type': 'no media type' },
-      payload: 'x'.repeat(9 * 1024 * 1024),
+      body: 'x'.repeat(9 * 1024 * 1024),
     });
     expect(response.statusCode).toBe(400);
   });
@@ -228,7 +228,7 @@ describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisi
   const origin = 'https://wallet.example';
 
   it('errors stay JSON and may be read', async () => {
-    const response = await app.inject({ url: '/v1/nowhere', headers: { origin } });
+    const response = await app.request({ url: '/v1/nowhere', headers: { origin } });
     expectError(response, 404, 'web_framework_error', 'not found');
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': origin,
@@ -243,7 +243,7 @@ describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisi
   });
 
   it('without an origin there is nothing of it', async () => {
-    const { headers } = await app.inject('/v1/nowhere');
+    const { headers } = await app.request('/v1/nowhere');
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     expect(headers.vary).toBeUndefined();
   });
@@ -252,7 +252,7 @@ describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisi
     'a preflight passes for %s',
     async (url) => {
       for (const method of ['GET', 'POST']) {
-        const response = await app.inject({
+        const response = await app.request({
           method: 'OPTIONS',
           url,
           headers: { origin, 'access-control-request-method': method },
@@ -271,7 +271,7 @@ describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisi
   );
 
   it('a preflight gets the headers that it asks for', async () => {
-    const response = await app.inject({
+    const response = await app.request({
       method: 'OPTIONS',
       url: MODULE,
       headers: {
@@ -284,7 +284,7 @@ describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisi
   });
 
   it.each(['PUT', 'get', '', undefined])('a preflight for %s is refused', async (method) => {
-    const response = await app.inject({
+    const response = await app.request({
       method: 'OPTIONS',
       url: '/v1/transactions',
       headers: { origin, ...(method !== undefined && { 'access-control-request-method': method }) },

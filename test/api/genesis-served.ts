@@ -1,15 +1,15 @@
 /** The API over a real store in a temporary folder that `init` filled from a genesis file. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { initLedger } from '../../src/node/init.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
+import { TestApi, type TestReply } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import {
   GenesisFile,
@@ -21,6 +21,7 @@ import {
   readGenesisFile,
 } from './genesis-file.ts';
 import { SMALL_CHAIN_ID, smallGenesisFile, writeSmallGenesis } from './genesis-small.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** A genesis that tests serve: a real one, or the one made by hand. */
@@ -32,7 +33,7 @@ export interface Served {
   /** What the file holds, read by the tests' own decoder. */
   readonly file: GenesisFile;
   /** GET with an Accept header. Asserts the ledger headers and that nothing was logged. */
-  ask(url: string, accept: string): Promise<LightMyRequestResponse>;
+  ask(url: string, accept: string): Promise<TestReply>;
   /** Body of a JSON answer, which must be a 200. */
   json(url: string): Promise<string>;
   /** Body of a BCS answer, which must be a 200. */
@@ -59,22 +60,22 @@ export const ALL_NETWORKS: readonly Network[] = NETWORK_NAMES;
 function serveGenesis(name: LedgerName): Served {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-served-'));
   const log = new LogLines();
-  let app: FastifyInstance;
+  let app: TestApi;
   let store: StoreReader;
   let file: GenesisFile;
   beforeAll(async () => {
     file = name === 'small' ? new GenesisFile(smallGenesisFile()) : readGenesisFile(name);
     await initFrom(name, folder);
     store = openLmdbReader({ directory: folder });
-    app = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log);
+    app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
   });
   afterAll(async () => {
     await app.close();
     await store.close();
     rmSync(folder, { recursive: true });
   });
-  async function ask(url: string, accept: string): Promise<LightMyRequestResponse> {
-    const response = await app.inject({ url, headers: { accept } });
+  async function ask(url: string, accept: string): Promise<TestReply> {
+    const response = await app.request({ url, headers: { accept } });
     expectLedgerHeaders(response, name);
     expect(log).toEqual(new LogLines());
     return response;
@@ -96,7 +97,7 @@ function serveGenesis(name: LedgerName): Served {
     ask,
     json: async (url) =>
       (await success(url, 'application/json', 'application/json; charset=utf-8')).body,
-    bcs: async (url) => (await success(url, 'application/x-bcs', 'application/x-bcs')).rawPayload,
+    bcs: async (url) => (await success(url, 'application/x-bcs', 'application/x-bcs')).bytes,
   };
 }
 
@@ -115,7 +116,7 @@ async function initFrom(name: LedgerName, folder: string): Promise<void> {
  * The seven headers of a ledger that holds only genesis (docs/spec/ledger.md §2.1), and none of its
  * neighbours'.
  */
-function expectLedgerHeaders(response: LightMyRequestResponse, name: LedgerName): void {
+function expectLedgerHeaders(response: TestReply, name: LedgerName): void {
   const chainId = name === 'small' ? SMALL_CHAIN_ID : NETWORKS[name].chainId;
   const ledger = Object.entries(response.headers).filter(([header]) => header.startsWith('x-'));
   expect(Object.fromEntries(ledger)).toEqual({

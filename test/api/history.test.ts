@@ -1,11 +1,10 @@
 /** The feed and blocks: a sample ledger handed on, and the edges of a small one (docs/spec/ledger.md §3). */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import {
@@ -18,6 +17,7 @@ import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { decodeOnChainDataPage, readTransactionData } from '../move/transactions/wire-answers.ts';
+import { TestApi } from './client.ts';
 import {
   blockHash,
   type ContentLedger,
@@ -27,25 +27,26 @@ import {
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines, withoutLedger } from './error-answers.ts';
 import { FileCursor } from './genesis-file.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const BCS = { accept: 'application/x-bcs' };
 
-async function bcs(app: FastifyInstance, url: string): Promise<Buffer> {
-  const response = await app.inject({ url, headers: BCS });
+async function bcs(app: TestApi, url: string): Promise<Buffer> {
+  const response = await app.request({ url, headers: BCS });
   expect([url, response.statusCode, response.headers['content-type']]).toEqual([
     url,
     200,
     BCS.accept,
   ]);
-  return response.rawPayload;
+  return response.bytes;
 }
 
 describe('the feed of a sample ledger', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-feed-'));
   const chunks: Chunk[] = [];
   let store: Store;
-  let app: FastifyInstance;
+  let app: TestApi;
   let newest: number;
 
   beforeAll(async () => {
@@ -56,7 +57,7 @@ describe('the feed of a sample ledger', () => {
       await writer.append(chunk);
     }
     newest = Number(writer.head!.version);
-    app = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines());
+    app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines()));
   });
   afterAll(async () => {
     await app.close();
@@ -114,9 +115,9 @@ describe('the feed of a sample ledger', () => {
         last_version: String(last),
         transactions: null,
       };
-      expect((await app.inject(url)).body).toBe(JSON.stringify(expected));
+      expect((await app.request(url)).body).toBe(JSON.stringify(expected));
       for (const version of [first, last]) {
-        const response = await app.inject(`/v1/blocks/by_version/${version}`);
+        const response = await app.request(`/v1/blocks/by_version/${version}`);
         expect(response.body).toBe(JSON.stringify(expected));
       }
       const reader = new BcsReader(await bcs(app, `${url}?with_transactions=true`));
@@ -183,7 +184,7 @@ describe('the edges of the feed', () => {
 
   it.each(['5', '18446744073709551615'])('start=%s lies above the ledger', async (start) => {
     expectError(
-      await ledger.app.inject({ url: `/v1/transactions?start=${start}`, headers: BCS }),
+      await ledger.app.request({ url: `/v1/transactions?start=${start}`, headers: BCS }),
       400,
       'invalid_input',
       `Given start value (${start}) is higher than the current ledger version, it must be < 4`,
@@ -191,21 +192,21 @@ describe('the edges of the feed', () => {
   });
 
   it('of a pruned ledger begins at its oldest version', async () => {
-    const ask = (url: string) => pruned.app.inject({ url, headers: BCS });
+    const ask = (url: string) => pruned.app.request({ url, headers: BCS });
     const text = 'Ledger version(0) has been pruned';
     expectError(await ask('/v1/transactions?start=0'), 410, 'version_pruned', text);
     expectError(await ask('/v1/transactions/by_version/0'), 410, 'version_pruned', text);
-    expectVersions((await ask('/v1/transactions?start=1')).rawPayload, [1, 2, 3, 4]);
-    expectVersions((await ask('/v1/transactions')).rawPayload, [1, 2, 3, 4]);
-    expectVersions((await ask('/v1/transactions?limit=4')).rawPayload, [1, 2, 3, 4]);
+    expectVersions((await ask('/v1/transactions?start=1')).bytes, [1, 2, 3, 4]);
+    expectVersions((await ask('/v1/transactions')).bytes, [1, 2, 3, 4]);
+    expectVersions((await ask('/v1/transactions?limit=4')).bytes, [1, 2, 3, 4]);
     expect((await ask('/v1/transactions/by_version/1')).statusCode).toBe(200);
   });
 
   it('of one version ends at the latest', async () => {
     const ask = (version: string) =>
-      ledger.app.inject({ url: `/v1/transactions/by_version/${version}`, headers: BCS });
+      ledger.app.request({ url: `/v1/transactions/by_version/${version}`, headers: BCS });
     const last = await ask('4');
-    expect(last.rawPayload.equals(Buffer.concat([Buffer.of(0), transactionBytes(4)]))).toBe(true);
+    expect(last.bytes.equals(Buffer.concat([Buffer.of(0), transactionBytes(4)]))).toBe(true);
     expectError(
       await ask('5'),
       404,
@@ -222,13 +223,13 @@ describe('the edges of the feed', () => {
   });
 
   it('takes a limit of 1 or more, looked at before the start', async () => {
-    const zero = await ledger.app.inject({
+    const zero = await ledger.app.request({
       url: '/v1/transactions?start=99&limit=0',
       headers: BCS,
     });
     expectError(zero, 400, 'invalid_input', 'Given limit value (0) must not be zero');
     expectError(
-      await ledger.app.inject('/v1/transactions?limit=65536'),
+      await ledger.app.request('/v1/transactions?limit=65536'),
       400,
       'web_framework_error',
       'failed to parse parameter `limit`: failed to parse "integer(uint16)": number too large to ' +
@@ -244,18 +245,18 @@ describe('the edges of the feed', () => {
         ['/v1/transactions/by_version/0', 'Get transactions by version'],
       ] as const) {
         expectError(
-          await app.inject(url),
+          await app.request(url),
           403,
           'api_disabled',
           `${operation} is not allowed. Only BCS is supported as an AcceptType.`,
         );
       }
     }
-    expect((await bare.inject({ url: '/v1/transactions', headers: BCS })).statusCode).toBe(503);
+    expect((await bare.request({ url: '/v1/transactions', headers: BCS })).statusCode).toBe(503);
     await bare.close();
     const closed = withoutLedger({ bcsOutputEnabled: false });
     expectError(
-      await closed.inject({ url: '/v1/transactions', headers: BCS }),
+      await closed.request({ url: '/v1/transactions', headers: BCS }),
       403,
       'api_disabled',
       'Get transactions with BCS output is disabled on this endpoint',
@@ -272,13 +273,13 @@ describe('the edges of the feed', () => {
       ['/v1/blocks/by_version/1?with_transactions=true', 'Get block by version with transactions'],
     ] as const) {
       expectError(
-        await without.app.inject({ url, headers: BCS }),
+        await without.app.request({ url, headers: BCS }),
         403,
         'api_disabled',
         `${operation} is disabled on this endpoint: its ledger keeps no transactions`,
       );
     }
-    expect((await without.app.inject('/v1/blocks/by_height/1')).statusCode).toBe(200);
+    expect((await without.app.request('/v1/blocks/by_height/1')).statusCode).toBe(200);
     await without.close();
   });
 });
@@ -288,7 +289,7 @@ describe('blocks', () => {
   let document: DocumentSchemas;
   beforeAll(async () => {
     ledger = await openContentLedger({ maxBlockTransactionsPageSize: 1 });
-    document = new DocumentSchemas((await ledger.app.inject('/v1/spec.json')).json<Json>());
+    document = new DocumentSchemas((await ledger.app.request('/v1/spec.json')).json<Json>());
   });
   afterAll(() => ledger.close());
 
@@ -307,7 +308,7 @@ describe('blocks', () => {
     };
     for (const path of [`by_height/${height}`, `by_version/${first}`, `by_version/${last}`]) {
       for (const query of ['', '?with_transactions=false']) {
-        const response = await ledger.app.inject(`/v1/blocks/${path}${query}`);
+        const response = await ledger.app.request(`/v1/blocks/${path}${query}`);
         expect(response.body).toBe(JSON.stringify(expected));
         const reference = { $ref: '#/components/schemas/Block' };
         expect(document.problems(reference, response.json<Json>())).toEqual([]);
@@ -337,7 +338,7 @@ describe('blocks', () => {
       ['by_version/1', 'Get block by version'],
     ] as const) {
       expectError(
-        await ledger.app.inject(`/v1/blocks/${path}?with_transactions=true`),
+        await ledger.app.request(`/v1/blocks/${path}?with_transactions=true`),
         403,
         'api_disabled',
         `${operation} with transactions is not allowed. Only BCS is supported as an AcceptType.`,
@@ -346,7 +347,7 @@ describe('blocks', () => {
   });
 
   it('that are not there, and bad parameters', async () => {
-    const ask = (path: string) => ledger.app.inject(`/v1/blocks/${path}`);
+    const ask = (path: string) => ledger.app.request(`/v1/blocks/${path}`);
     const notFound = 'Block not found by Block height(3)';
     expectError(await ask('by_height/3'), 404, 'block_not_found', notFound);
     expectError(
@@ -381,7 +382,7 @@ describe('blocks', () => {
   it('that were pruned', async () => {
     const pruned = await openContentLedger();
     await pruned.prune();
-    const ask = (path: string) => pruned.app.inject(`/v1/blocks/${path}`);
+    const ask = (path: string) => pruned.app.request(`/v1/blocks/${path}`);
     expectError(await ask('by_height/0'), 410, 'block_pruned', 'Block(0) has been pruned');
     const text = 'Ledger version(0) has been pruned';
     expectError(await ask('by_version/0'), 410, 'version_pruned', text);

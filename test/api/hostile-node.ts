@@ -41,7 +41,7 @@ let ledger: ModuleLedger;
 export function useHostileNode(): void {
   beforeAll(async () => {
     ledger = await openModuleLedger(hostileModules());
-    await ledger.app.listen({ port: 0, host: '127.0.0.1' });
+    await ledger.app.port();
     expect((await post(ENCODE, Buffer.from(JSON.stringify(GOOD_REQUEST)))).status).toBe(200);
   });
   afterAll(async () => {

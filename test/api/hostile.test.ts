@@ -2,13 +2,15 @@
  * Requests that nobody should send end in an answer of the interface, never in an unforeseen
  * failure (docs/spec/decisions.md D7).
  */
+
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { propertySeed } from '../random.ts';
+import { TestApi } from './client.ts';
 import { ENCODE, postEncode, REQUEST } from './encode-request.ts';
 import { expectError, LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
@@ -50,16 +52,16 @@ describe('any request', () => {
         },
         { requiredKeys: [] },
       ),
-      payload: fc.string({ maxLength: 20 }),
+      body: fc.string({ maxLength: 20 }),
     });
     await fc.assert(
-      fc.asyncProperty(request, async ({ method, words, query: pairs, headers, payload }) => {
+      fc.asyncProperty(request, async ({ method, words, query: pairs, headers, body }) => {
         const search = pairs.map(([name, value]) => `${name}=${value}`).join('&');
-        const response = await ledger.app.inject({
-          method: method as 'GET',
+        const response = await ledger.app.request({
+          method,
           url: `/v1/${words.join('/')}?${search}`,
           headers,
-          payload,
+          body,
         });
         expect([200, 304, 400, 403, 404, 405, 413, 415]).toContain(response.statusCode);
         expect(response.headers['x-node-chain-id']).toBe('42');
@@ -109,18 +111,18 @@ describe('a failure that nobody foresaw', () => {
         throw new TypeError('secret path /home/somebody');
       },
     };
-    const app = buildApi(broken, apiSettings(NO_LOAD_BOUNDS), log);
+    const app = new TestApi(buildApi(broken, apiSettings(NO_LOAD_BOUNDS), log));
     for (const url of ['/v1', '/v1/accounts/1/balance/0xa']) {
-      expectError(await app.inject(url), 500, 'internal_error', 'internal error');
+      expectError(await app.request(url), 500, 'internal_error', 'internal error');
     }
-    const encoded = await app.inject({
+    const encoded = await app.request({
       method: 'POST',
       url: ENCODE,
       headers: { 'content-type': 'application/json' },
-      payload: JSON.stringify(REQUEST),
+      body: JSON.stringify(REQUEST),
     });
     expectError(encoded, 500, 'internal_error', 'internal error');
-    expectError(await app.inject('/v1/nowhere'), 404, 'web_framework_error', 'not found');
+    expectError(await app.request('/v1/nowhere'), 404, 'web_framework_error', 'not found');
     expect(log.errors).toHaveLength(3);
     await app.close();
   });

@@ -1,7 +1,8 @@
 /** Module, balance and events over a real store (docs/spec/http.md §5, §6, §12; docs/spec/decisions.md D4). */
-import type { FastifyInstance } from 'fastify';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SMALL_MODULE } from '../move/modules/module-samples.ts';
+import type { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode, REQUEST } from './encode-request.ts';
 import { expectError } from './error-answers.ts';
@@ -19,7 +20,7 @@ interface Success {
 }
 
 let ledger: SmallLedger;
-let app: FastifyInstance;
+let app: TestApi;
 beforeAll(async () => {
   ledger = await openSmallLedger();
   app = ledger.app;
@@ -28,17 +29,17 @@ afterAll(() => ledger.close());
 
 describe('module', () => {
   it('comes as JSON and as its stored bytes', async () => {
-    const json = await app.inject(MODULE);
+    const json = await app.request(MODULE);
     expect(json.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(json.body).toMatch(/^\{"bytecode":"0x[0-9a-f]+","abi":\{"address":"0x1","name":"m",/);
     expect(json.json<{ bytecode: string }>().bytecode).toBe(`0x${SMALL_MODULE.toString('hex')}`);
-    const bcs = await app.inject({ url: MODULE, headers: BCS });
+    const bcs = await app.request({ url: MODULE, headers: BCS });
     expect(bcs.headers['content-type']).toBe('application/x-bcs');
-    expect(bcs.rawPayload.equals(SMALL_MODULE)).toBe(true);
+    expect(bcs.bytes.equals(SMALL_MODULE)).toBe(true);
   });
 
   it('that does not load has no interface', async () => {
-    const response = await app.inject('/v1/accounts/0x1/module/junk');
+    const response = await app.request('/v1/accounts/0x1/module/junk');
     expect(response.body).toBe(`{"bytecode":"0x${JUNK.toString('hex')}","abi":null}`);
   });
 
@@ -51,11 +52,11 @@ describe('module', () => {
       'Address(0x1), Module name(late) and Ledger version(0)',
     ],
   ])('%s is not there', async (url, what) => {
-    expectError(await app.inject(url), 404, 'module_not_found', `Module not found by ${what}`);
+    expectError(await app.request(url), 404, 'module_not_found', `Module not found by ${what}`);
   });
 
   it('is there from its version on', async () => {
-    const response = await app.inject('/v1/accounts/0x1/module/late?ledger_version=1');
+    const response = await app.request('/v1/accounts/0x1/module/late?ledger_version=1');
     expect(response.statusCode).toBe(200);
   });
 });
@@ -73,23 +74,23 @@ describe('balance', () => {
     ['/v1/accounts/0xcafe/balance/0x1::no::Coin', 0n],
     ['/v1/accounts/0xcafe/balance/0x1%3A%3Aaptos_coin%3A%3AAptosCoin', NATIVE_BALANCE],
   ])('%s', async (url, amount) => {
-    const json = await app.inject(url);
+    const json = await app.request(url);
     expect([json.statusCode, json.body]).toEqual([200, String(amount)]);
-    const bcs = await app.inject({ url, headers: BCS });
-    expect(bcs.rawPayload.length).toBe(8);
-    expect(bcs.rawPayload.readBigUInt64LE()).toBe(amount);
+    const bcs = await app.request({ url, headers: BCS });
+    expect(bcs.bytes.length).toBe(8);
+    expect(bcs.bytes.readBigUInt64LE()).toBe(amount);
   });
 
   it('that cannot be told is a failure', async () => {
-    const sum = await app.inject(`/v1/accounts/0xf0/balance/${COIN}`);
+    const sum = await app.request(`/v1/accounts/0xf0/balance/${COIN}`);
     expect(sum.statusCode).toBe(500);
     expect(sum.json<{ message: string }>().message).toContain('attempt to add with overflow');
-    const broken = await app.inject(`/v1/accounts/0xbad1/balance/${COIN}`);
+    const broken = await app.request(`/v1/accounts/0xbad1/balance/${COIN}`);
     expect(broken.statusCode).toBe(500);
     expect(broken.json()).toMatchObject({ error_code: 'internal_error' });
     const deep = `${'0x1::a::B<'.repeat(8)}u8${'>'.repeat(8)}`;
     expectError(
-      await app.inject(`/v1/accounts/0x1/balance/${encodeURIComponent(deep)}`),
+      await app.request(`/v1/accounts/0x1/balance/${encodeURIComponent(deep)}`),
       500,
       'internal_error',
       `invalid struct tag: 0x1::coin::CoinStore<${deep}>, ` +
@@ -101,18 +102,18 @@ describe('balance', () => {
 describe('ledger versions', () => {
   it.each([MODULE, BALANCE])('of %s are the interface’s', async (url) => {
     for (const version of ['0', '4', '%2B04']) {
-      expect((await app.inject(`${url}?ledger_version=${version}`)).statusCode).toBe(200);
+      expect((await app.request(`${url}?ledger_version=${version}`)).statusCode).toBe(200);
     }
     for (const version of ['5', '1000000000000000000']) {
       expectError(
-        await app.inject(`${url}?ledger_version=${version}`),
+        await app.request(`${url}?ledger_version=${version}`),
         404,
         'version_not_found',
         `Ledger version not found by Ledger version(${version})`,
       );
     }
     expectError(
-      await app.inject(`${url}?ledger_version=-1`),
+      await app.request(`${url}?ledger_version=-1`),
       400,
       'web_framework_error',
       'failed to parse parameter `ledger_version`: failed to parse "string(U64)": Parsing u64 ' +
@@ -124,7 +125,7 @@ describe('ledger versions', () => {
 
 describe('events', () => {
   async function sequenceNumbers(query: string): Promise<number[]> {
-    const response = await app.inject(`${EVENTS}${query}`);
+    const response = await app.request(`${EVENTS}${query}`);
     expect(response.statusCode).toBe(200);
     return response.json<{ sequence_number: string }[]>().map((each) => +each.sequence_number);
   }
@@ -151,7 +152,7 @@ describe('events', () => {
   });
 
   it('have their fields in order', async () => {
-    const { body } = await app.inject(`${EVENTS}?start=10&limit=1`);
+    const { body } = await app.request(`${EVENTS}?start=10&limit=1`);
     expect(body).toBe(
       '[{"version":"2","guid":{"creation_number":"2","account_address":"0xcafe"},' +
         '"sequence_number":"10","type":"0x1::m::S<u64>","data":{"a":"0x0a"}}]',
@@ -159,8 +160,8 @@ describe('events', () => {
   });
 
   it('come as BCS, too', async () => {
-    const { rawPayload } = await app.inject({ url: `${EVENTS}?start=10&limit=1`, headers: BCS });
-    expect(rawPayload.toString('hex')).toBe(
+    const { bytes } = await app.request({ url: `${EVENTS}?start=10&limit=1`, headers: BCS });
+    expect(bytes.toString('hex')).toBe(
       '01' +
         '0200000000000000' +
         '00' +
@@ -175,22 +176,22 @@ describe('events', () => {
   it.each(['/v1/accounts/0xcafe/events/9', '/v1/accounts/0xa550c18/events/0?start=1'])(
     '%s is empty',
     async (url) => {
-      expect((await app.inject(url)).body).toBe('[]');
-      const { rawPayload } = await app.inject({ url, headers: BCS });
-      expect([...rawPayload]).toEqual([0]);
+      expect((await app.request(url)).body).toBe('[]');
+      const { bytes } = await app.request({ url, headers: BCS });
+      expect([...bytes]).toEqual([0]);
     },
   );
 
   it('the page size is limited', async () => {
     expectError(
-      await app.inject(`${EVENTS}?limit=0`),
+      await app.request(`${EVENTS}?limit=0`),
       400,
       'invalid_input',
       'Given limit value (0) must not be zero',
     );
     const small = await openSmallLedger({ maxEventsPageSize: 3 });
     for (const query of ['', '?limit=3', '?limit=4', '?start=0']) {
-      const response = await small.app.inject(`${EVENTS}${query}`);
+      const response = await small.app.request(`${EVENTS}${query}`);
       expect(response.json<unknown[]>().length).toBe(3);
     }
     await small.close();
@@ -198,7 +199,7 @@ describe('events', () => {
 
   it('that cannot be rendered fail as JSON only', async () => {
     const url = '/v1/accounts/0xcafe/events/3';
-    const response = await app.inject(url);
+    const response = await app.request(url);
     expect(response.statusCode).toBe(500);
     expect(response.json()).toMatchObject({
       error_code: 'internal_error',
@@ -206,17 +207,17 @@ describe('events', () => {
         /^Failed to convert events from storage into response: ./,
       ) as string,
     });
-    expect((await app.inject({ url, headers: BCS })).statusCode).toBe(200);
+    expect((await app.request({ url, headers: BCS })).statusCode).toBe(200);
   });
 });
 
 describe('pruning', () => {
   it('is told, never skipped over (docs/spec/decisions.md D4)', async () => {
     const pruned = await openSmallLedger();
-    const before = (await pruned.app.inject(BALANCE)).headers;
+    const before = (await pruned.app.request(BALANCE)).headers;
     expect(before['x-node-ledger-oldest-version']).toBe('0');
     await pruned.prune();
-    const get = (url: string) => pruned.app.inject(url);
+    const get = (url: string) => pruned.app.request(url);
     const kept = await get(`${BALANCE}?ledger_version=2`);
     expect(kept.statusCode).toBe(200);
     expect(kept.headers).toMatchObject({
@@ -247,7 +248,7 @@ describe('pruning', () => {
 
 describe('answers and their document', () => {
   it('agree', async () => {
-    const document = (await app.inject('/v1/spec.json')).json<{
+    const document = (await app.request('/v1/spec.json')).json<{
       paths: Record<string, { get: { responses: { '200': Success } } }>;
     }>();
     const schemas = new DocumentSchemas(document as unknown as Json);
@@ -261,7 +262,7 @@ describe('answers and their document', () => {
       ['/accounts/{address}/balance/{asset_type}', BALANCE],
       ['/accounts/{address}/events/{creation_number}', EVENTS],
     ] as const) {
-      const answer = (await app.inject(url)).json<Json>();
+      const answer = (await app.request(url)).json<Json>();
       expect([url, ...schemas.problems(schemaOf(path), answer)]).toEqual([url]);
     }
     const hex = { $ref: '#/components/schemas/HexEncodedBytes' };

@@ -24,7 +24,7 @@ let document: DocumentSchemas;
 
 beforeAll(async () => {
   ledger = await openContentLedger();
-  document = new DocumentSchemas((await ledger.app.inject('/v1/spec.json')).json<Json>());
+  document = new DocumentSchemas((await ledger.app.request('/v1/spec.json')).json<Json>());
 });
 afterAll(() => ledger.close());
 
@@ -35,7 +35,7 @@ interface Page {
 }
 
 async function page(url: string): Promise<Page> {
-  const response = await ledger.app.inject(url);
+  const response = await ledger.app.request(url);
   expect([url, response.statusCode]).toEqual([url, 200]);
   const items = response.json<({ type: string } | { abi: { name: string }; bytecode: string })[]>();
   const schema = url.includes('/modules') ? 'MoveModuleBytecode' : 'MoveResource';
@@ -49,9 +49,9 @@ async function page(url: string): Promise<Page> {
 
 /** Names and values of a page in BCS, in the order of the map. */
 async function bcsPage(url: string): Promise<{ entries: [string, Buffer][]; cursor: unknown }> {
-  const response = await ledger.app.inject({ url, headers: BCS });
+  const response = await ledger.app.request({ url, headers: BCS });
   expect([response.statusCode, response.headers['content-type']]).toEqual([200, BCS.accept]);
-  const cursor = new FileCursor(response.rawPayload);
+  const cursor = new FileCursor(response.bytes);
   const keys: Buffer[] = [];
   const entries: [string, Buffer][] = [];
   for (let left = cursor.uleb(); left > 0; left -= 1) {
@@ -127,12 +127,12 @@ describe('resources', () => {
     // Box<u8> stands by itself and in a group: the later one counts.
     expect(new Set(entries.map(([name]) => name))).toEqual(new Set(expected));
     for (const [name, value] of entries) {
-      const single = await ledger.app.inject({
+      const single = await ledger.app.request({
         url: `/v1/accounts/0xbeef/resource/${encodeURIComponent(name)}?ledger_version=${version}`,
         headers: BCS,
       });
       // A member that also lies by itself is only ever looked for in its group.
-      if (!name.startsWith('0x7::m::Box')) expect(single.rawPayload.equals(value)).toBe(true);
+      if (!name.startsWith('0x7::m::Box')) expect(single.bytes.equals(value)).toBe(true);
     }
   });
 
@@ -187,14 +187,14 @@ describe('resources', () => {
       expect(await page(`${url}?start=${start}`)).toEqual({ names: [], cursor: undefined });
     }
     expect(await page('/v1/accounts/0x5/resources')).toEqual({ names: [], cursor: undefined });
-    const empty = await ledger.app.inject({ url: '/v1/accounts/0x5/resources', headers: BCS });
-    expect(empty.rawPayload).toEqual(Buffer.of(0));
+    const empty = await ledger.app.request({ url: '/v1/accounts/0x5/resources', headers: BCS });
+    expect(empty.bytes).toEqual(Buffer.of(0));
   });
 
   it('are pages of at most the node’s maximum, which is also the default', async () => {
     const small = await openContentLedger({ maxAccountResourcesPageSize: 3 });
     for (const query of ['', '?limit=3', '?limit=4', '?limit=65535']) {
-      const response = await small.app.inject(`${url}${query}`);
+      const response = await small.app.request(`${url}${query}`);
       expect(response.json()).toHaveLength(resourceNames(4).slice(0, 3).flat().length);
       expect(response.headers[CURSOR]).toMatch(/^00/);
     }
@@ -204,7 +204,7 @@ describe('resources', () => {
   it('of a group that does not decode are an internal error in both forms', async () => {
     for (const headers of [{}, BCS]) {
       expectError(
-        await ledger.app.inject({ url: `/v1/accounts/0x${BROKEN}/resources`, headers }),
+        await ledger.app.request({ url: `/v1/accounts/0x${BROKEN}/resources`, headers }),
         500,
         'internal_error',
         'Failed to get resources from storage: unexpected end of input',
@@ -214,7 +214,7 @@ describe('resources', () => {
 
   it('that cannot be shown are an internal error, their bytes are not', async () => {
     const broken = '/v1/accounts/0xbad1/resources';
-    const response = await ledger.app.inject(broken);
+    const response = await ledger.app.request(broken);
     expectError(
       response,
       500,
@@ -232,13 +232,13 @@ describe('types', () => {
   it('are those of the version read, so that a pinned answer never changes', async () => {
     const url = '/v1/accounts/0xbad2/resources';
     const text = '{"type":"0x7::ab::Plain","data":{"value":"6"}}';
-    const atZero = await ledger.app.inject(`${url}?ledger_version=0`);
+    const atZero = await ledger.app.request(`${url}?ledger_version=0`);
     expect(atZero.body).toBe(`[${text}]`);
     const single = '/v1/accounts/0xbad2/resource/0x7::ab::Plain?ledger_version=0';
-    expect((await ledger.app.inject(single)).body).toBe(text);
+    expect((await ledger.app.request(single)).body).toBe(text);
     for (const query of ['', '?ledger_version=1']) {
       expectError(
-        await ledger.app.inject(`${url}${query}`),
+        await ledger.app.request(`${url}${query}`),
         500,
         'internal_error',
         'Failed to build move resource response from data in DB: Module ModuleId { address: ' +
@@ -289,8 +289,8 @@ describe('modules', () => {
   });
 
   it('are as single ones are shown', async () => {
-    const list = await ledger.app.inject('/v1/accounts/0xbeef/modules');
-    const single = await ledger.app.inject('/v1/accounts/0xbeef/module/m');
+    const list = await ledger.app.request('/v1/accounts/0xbeef/modules');
+    const single = await ledger.app.request('/v1/accounts/0xbeef/module/m');
     expect(list.body).toBe(`[${single.body}]`);
   });
 });
@@ -308,7 +308,7 @@ describe('parameters', () => {
   ])('start=%s is refused', async (start, why) => {
     for (const list of ['resources', 'modules']) {
       expectError(
-        await ledger.app.inject(`/v1/accounts/0xbeef/${list}?start=${start}`),
+        await ledger.app.request(`/v1/accounts/0xbeef/${list}?start=${start}`),
         400,
         'web_framework_error',
         `failed to parse parameter \`start\`: failed to parse "string(StateKeyWrapper)": ${why} ` +
@@ -320,9 +320,9 @@ describe('parameters', () => {
   it('limit is 1 or more, looked at after the version', async () => {
     const url = '/v1/accounts/0xbeef/resources?limit=0';
     const text = 'Given limit value (0) must not be zero';
-    expectError(await ledger.app.inject(url), 400, 'invalid_input', text);
+    expectError(await ledger.app.request(url), 400, 'invalid_input', text);
     expectError(
-      await ledger.app.inject(`${url}&ledger_version=5`),
+      await ledger.app.request(`${url}&ledger_version=5`),
       404,
       'version_not_found',
       'Ledger version not found by Ledger version(5)',
@@ -333,26 +333,26 @@ describe('parameters', () => {
 describe('caching of pages', () => {
   it('takes the cursor into the tag, and sends it with a 304', async () => {
     const url = '/v1/accounts/0x7/modules?limit=1&ledger_version=4';
-    const first = await ledger.app.inject(url);
+    const first = await ledger.app.request(url);
     expect(first.headers['cache-control']).toContain('immutable');
     const tag = String(first.headers.etag);
     const headers = { 'if-none-match': tag };
-    const again = await ledger.app.inject({ url, headers });
+    const again = await ledger.app.request({ url, headers });
     expect([again.statusCode, again.body]).toEqual([304, '']);
     expect(again.headers[CURSOR]).toBe(first.headers[CURSOR]);
     // The same body where it is the last page.
-    const last = await ledger.app.inject('/v1/accounts/0xbeef/modules?limit=1');
+    const last = await ledger.app.request('/v1/accounts/0xbeef/modules?limit=1');
     expect(last.body).toBe(first.body);
     expect(last.headers[CURSOR]).toBeUndefined();
     expect(last.headers.etag).not.toBe(tag);
-    const head = await ledger.app.inject({ method: 'HEAD', url });
+    const head = await ledger.app.request({ method: 'HEAD', url });
     expect([head.headers[CURSOR], head.headers.etag]).toEqual([first.headers[CURSOR], tag]);
   });
 
   it('is named by the prefix and exposed to browsers', async () => {
     const other = await openContentLedger({ headerPrefix: 'X-Aptos' });
     const url = '/v1/accounts/0x7/modules?limit=1';
-    const response = await other.app.inject({ url, headers: { origin: 'https://a.example' } });
+    const response = await other.app.request({ url, headers: { origin: 'https://a.example' } });
     expect(response.headers['x-aptos-cursor']).toMatch(/^00/);
     expect(response.headers['access-control-expose-headers']).toContain('x-aptos-cursor');
     await other.close();

@@ -1,10 +1,10 @@
 /** A ledger of one version that holds modules, in an LMDB store of its own, and an API over it. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { buildApi } from '../../src/api/http/server.ts';
-import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { moduleIdOf } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
@@ -12,14 +12,16 @@ import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
 export const CHAIN_ID = 4;
 
 export interface ModuleLedger {
-  readonly app: FastifyInstance;
+  readonly app: TestApi;
   readonly log: LogLines;
   close(): Promise<void>;
 }
@@ -67,7 +69,9 @@ export async function openModuleLedger(
   const directory = mkdtempSync(join(tmpdir(), 'daybook-modules-'));
   const store = await writeModuleLedger(directory, modules);
   const log = new LogLines();
-  const app = buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log);
+  const app = new TestApi(
+    buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+  );
   return {
     app,
     log,

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseCoding } from '../../src/api/http/accept-encoding.ts';
-import { parseMediaType, splitList } from '../../src/api/http/media-type.ts';
-import { chooseFormat } from '../../src/api/http/negotiation.ts';
+import {
+  chooseCoding,
+  chooseFormat,
+  parseMediaType,
+  splitList,
+} from '../../src/api/http/negotiation.ts';
 import { propertySeed } from '../random.ts';
 
 const JSON_ACCEPTS: readonly (string | undefined)[] = [

@@ -49,17 +49,17 @@ function resolvePointer(pointer: string): unknown {
 
 describe('the document', () => {
   it('comes as JSON and as YAML with the same content', async () => {
-    const json = await app.inject('/v1/spec.json');
+    const json = await app.request('/v1/spec.json');
     expect(json.statusCode).toBe(200);
     expect(json.headers['content-type']).toBe('application/json');
     expect(json.json()).toEqual(document);
-    const yaml = await app.inject('/v1/spec.yaml');
+    const yaml = await app.request('/v1/spec.yaml');
     expect(yaml.headers).toMatchObject({
       'content-type': 'application/x-yaml',
       'content-disposition': 'inline; filename="spec.yaml"',
     });
     expect(parseYaml(yaml.body)).toEqual(document);
-    const head = await app.inject({ method: 'HEAD', url: '/v1/spec.json' });
+    const head = await app.request({ method: 'HEAD', url: '/v1/spec.json' });
     expect([head.statusCode, head.body]).toEqual([200, '']);
   });
 
@@ -148,7 +148,7 @@ describe('the document', () => {
       expect(Object.keys(response.headers)).toEqual(names('X-NODE'));
     }
     const other = withoutLedger({ headerPrefix: 'X-Aptos' });
-    const { components } = (await other.inject('/v1/spec.json')).json<Document>();
+    const { components } = (await other.request('/v1/spec.json')).json<Document>();
     expect(Object.keys(components.headers)).toEqual(names('X-APTOS'));
     await other.close();
   });
@@ -164,7 +164,7 @@ describe('the schemas', () => {
 
   it('hold error bodies', async () => {
     const error = { $ref: '#/components/schemas/ApiError' };
-    const body = (await app.inject('/v1/nowhere')).json<Json>();
+    const body = (await app.request('/v1/nowhere')).json<Json>();
     expect(schemas.problems(error, body)).toEqual([]);
     expect(schemas.problems(error, { message: 'x', error_code: 'nope' })).not.toEqual([]);
   });

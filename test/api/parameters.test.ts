@@ -6,6 +6,7 @@ import {
   type Parameter,
   pathParameter,
   queryParameter,
+  readParameters,
   U16,
   U32,
   U64,
@@ -20,11 +21,13 @@ const moduleName = pathParameter(IDENTIFIER, '');
 const assetType = pathParameter(ASSET_TYPE, '');
 
 function readPath<T>(parameter: Parameter<T>, name: string, raw: string): T {
-  return parameter.read(name, { path: { [name]: raw }, query: new Query('') });
+  return readParameters({ [name]: parameter }, { path: { [name]: raw }, query: new Query('') })[
+    name
+  ]!;
 }
 
 function readQuery<T>(parameter: Parameter<T>, name: string, text: string): T {
-  return parameter.read(name, { path: {}, query: new Query(text) });
+  return readParameters({ [name]: parameter }, { path: {}, query: new Query(text) })[name]!;
 }
 
 function refusal(message: string) {

@@ -4,10 +4,8 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -15,9 +13,11 @@ import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readContractEvent } from '../../src/move/transactions/event.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
+import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode } from './encode-request.ts';
 import { LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const SHARED = new URL('../../../shared/', import.meta.url);
@@ -53,22 +53,22 @@ describe.skipIf(!present).each(['mainnet', 'testnet', 'devnet'])(
   'the genesis of %s (skipped without ../shared)',
   (network) => {
     let genesis: Genesis;
-    let app: FastifyInstance;
+    let app: TestApi;
     const log = new LogLines();
     beforeAll(async () => {
       genesis = readGenesis(readFileSync(new URL(`genesis/${network}.blob`, SHARED)));
       const store = new MemoryStore();
       const writer = await LedgerWriter.open(store);
       await writer.append(chunkOfGenesis(genesis, proveGenesis(genesis)));
-      app = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log);
+      app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
     });
     afterAll(() => app?.close());
 
     async function problemsOf(urls: Iterable<string>, schema: Json): Promise<string[]> {
-      const schemas = new DocumentSchemas((await app.inject('/v1/spec.json')).json<Json>());
+      const schemas = new DocumentSchemas((await app.request('/v1/spec.json')).json<Json>());
       const problems: string[] = [];
       for (const url of urls) {
-        const response = await app.inject(url);
+        const response = await app.request(url);
         if (response.statusCode !== 200) problems.push(`${url}: ${response.body}`);
         else {
           const found = schemas.problems(schema, response.json<Json>());
@@ -97,7 +97,7 @@ describe.skipIf(!present).each(['mainnet', 'testnet', 'devnet'])(
         const json = await postEncode(app, request);
         expect([name, json.body]).toEqual([name, JSON.stringify(message)]);
         const bcs = await postEncode(app, request, { accept: 'application/x-bcs' });
-        expect(bcs.rawPayload.toString('hex').endsWith(message.slice(2))).toBe(true);
+        expect(bcs.bytes.toString('hex').endsWith(message.slice(2))).toBe(true);
       }
     });
   },

@@ -2,9 +2,9 @@
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ReceivingRoom, SMALL_BODY_BYTES } from '../../src/api/http/request-body.ts';
-import { apiSettings } from '../../src/api/settings.ts';
+import { BodyBudget, SMALL_BODY_BYTES } from '../../src/api/http/request-body.ts';
 import { withoutLedger } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 
 const { maxReceivingBytes: MAX_RECEIVING_BYTES } = apiSettings();
 
@@ -24,24 +24,24 @@ describe('the room', () => {
     [MAX_RECEIVING_BYTES, true],
     [MAX_RECEIVING_BYTES + 1, false],
   ])('%i bytes in two halves fit: %s', async (bytes, fits) => {
-    const room = new ReceivingRoom(apiSettings());
+    const room = new BodyBudget(apiSettings());
     const first = Math.floor(bytes / 2);
-    await room.enter(first);
-    const second = room.enter(bytes - first);
+    await room.reserve(first);
+    const second = room.reserve(bytes - first);
     expect(await isKept(second)).toBe(fits);
-    room.leave(first);
+    room.release(first);
     await second;
   });
 
   it('is given in the order of asking, also to one that would fit earlier', async () => {
-    const room = new ReceivingRoom(apiSettings());
-    await room.enter(MAX_RECEIVING_BYTES - 1);
-    const large = room.enter(2);
-    const small = room.enter(1);
+    const room = new BodyBudget(apiSettings());
+    await room.reserve(MAX_RECEIVING_BYTES - 1);
+    const large = room.reserve(2);
+    const small = room.reserve(1);
     expect([await isKept(large), await isKept(small)]).toEqual([false, false]);
-    room.leave(1);
+    room.release(1);
     expect([await isKept(large), await isKept(small)]).toEqual([true, false]);
-    room.leave(MAX_RECEIVING_BYTES);
+    room.release(MAX_RECEIVING_BYTES);
     await small;
   });
 
@@ -50,31 +50,31 @@ describe('the room', () => {
     [2, 2],
     [3, 2],
   ])('%i want to wait where two may: %i do', async (wanting, waiting) => {
-    const room = new ReceivingRoom({ maxReceivingBytes: 10, maxWaitingBodies: 2 });
-    await room.enter(10);
+    const room = new BodyBudget({ maxReceivingBytes: 10, maxWaitingBodies: 2 });
+    await room.reserve(10);
     const refused: unknown[] = [];
     const entered = Array.from({ length: wanting }, () =>
-      room.enter(1).catch((error: unknown) => refused.push(error)),
+      room.reserve(1).catch((error: unknown) => refused.push(error)),
     );
     await delay(1);
     expect([room.waiting, refused.length]).toEqual([waiting, wanting - waiting]);
     for (const error of refused) {
       expect(error).toMatchObject({ status: 503, code: 'internal_error', retryAfterSecs: 1 });
     }
-    room.leave(10);
+    room.release(10);
     await Promise.all(entered);
   });
 
   it('has no bounds at 0', async () => {
-    const room = new ReceivingRoom({ maxReceivingBytes: 0, maxWaitingBodies: 0 });
-    for (let index = 0; index < 100; index += 1) await room.enter(2 ** 40);
+    const room = new BodyBudget({ maxReceivingBytes: 0, maxWaitingBodies: 0 });
+    for (let index = 0; index < 100; index += 1) await room.reserve(2 ** 40);
     expect(room.waiting).toBe(0);
   });
 });
 
 describe('bodies over connections', () => {
   const app = withoutLedger();
-  beforeAll(() => app.listen({ port: 0, host: '127.0.0.1' }));
+  beforeAll(() => app.port());
   afterAll(() => app.close());
 
   function open() {

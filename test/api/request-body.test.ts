@@ -12,15 +12,15 @@ const app = withoutLedger();
 afterAll(() => app.close());
 
 function post(
-  payload: Buffer | Readable | undefined,
+  body: Buffer | Readable | undefined,
   headers: Record<string, string> = {},
   url = ENCODE,
 ) {
-  return app.inject({
+  return app.request({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/json', ...headers },
-    ...(payload !== undefined && { payload }),
+    body,
   });
 }
 
@@ -64,12 +64,12 @@ describe('the size limit of bodies', () => {
 
   it('is a setting', async () => {
     const small = withoutLedger({ contentLengthLimitBytes: 2 });
-    const send = (payload: string) =>
-      small.inject({
+    const send = (body: string) =>
+      small.request({
         method: 'POST',
         url: ENCODE,
         headers: { 'content-type': 'application/json' },
-        payload,
+        body,
       });
     expect((await send('  ')).statusCode).toBe(400);
     expect((await send('   ')).statusCode).toBe(413);
@@ -139,11 +139,11 @@ describe('other codings of bodies', () => {
 
   it('nothing is decompressed when compression is off', async () => {
     const off = withoutLedger({ compressionEnabled: false });
-    const response = await off.inject({
+    const response = await off.request({
       method: 'POST',
       url: ENCODE,
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-      payload: gzipSync('[1 2]'),
+      body: gzipSync('[1 2]'),
     });
     expect(response.json<{ message: string }>().message).toContain('expected value');
     await off.close();

@@ -1,4 +1,5 @@
 /** The SDK for this interface, unchanged, against a listening server: what it pages through is what is stored. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +10,8 @@ import {
   Network,
   paginateWithCursor,
 } from '@aptos-labs/ts-sdk';
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
@@ -23,7 +22,9 @@ import type { Chunk } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 
 interface SdkEvent {
   readonly sequence_number: string;
@@ -76,7 +77,7 @@ describe('the SDK', () => {
   const chunks: Chunk[] = [];
   const log = new LogLines();
   let store: Store;
-  let app: FastifyInstance;
+  let app: TestApi;
   let aptos: Aptos;
 
   beforeAll(async () => {
@@ -86,8 +87,8 @@ describe('the SDK', () => {
       chunks.push(chunk);
       await writer.append(chunk);
     }
-    app = buildApi(openLedger(store), apiSettings({ headerPrefix: 'X-Aptos' }), log);
-    const fullnode = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1`;
+    app = new TestApi(buildApi(openLedger(store), apiSettings({ headerPrefix: 'X-Aptos' }), log));
+    const fullnode = `http://127.0.0.1:${await app.port()}/v1`;
     aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode }));
   });
   afterAll(async () => {

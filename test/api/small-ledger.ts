@@ -2,12 +2,12 @@
  * A ledger of five versions in an LMDB store of its own, written by the store's writer: enough for
  * every answer of the API. Module events, blocks and hashes are not its subject.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { buildApi } from '../../src/api/http/server.ts';
-import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { type Address, padAddress } from '../../src/move/types/address.ts';
@@ -32,7 +32,9 @@ import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/s
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { SMALL_MODULE } from '../move/modules/module-samples.ts';
+import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
@@ -128,7 +130,7 @@ const TRANSACTIONS: readonly Omit<ChunkTransaction, 'info'>[] = [
 
 /** An API over the ledger, and how to have its oldest versions pruned. */
 export interface SmallLedger {
-  readonly app: FastifyInstance;
+  readonly app: TestApi;
   readonly log: LogLines;
   /** Publishes that versions below the block that begins at version 2 are gone. */
   prune(): Promise<void>;
@@ -163,7 +165,9 @@ export async function openSmallLedger(changes: Partial<ApiSettings> = {}): Promi
     },
   });
   const log = new LogLines();
-  const app = buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log);
+  const app = new TestApi(
+    buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+  );
   return {
     app,
     log,

@@ -2,30 +2,32 @@
  * Waiting reads and the readiness check (docs/extensions.md), over a real store that grows
  * meanwhile.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { type ApiSettings, apiSettings } from '../../src/api/settings.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
+import { TestApi, type TestReply } from './client.ts';
+import { apiSettings } from './settings.ts';
 
 const QUIET = { error: () => undefined, warn: () => undefined };
 
 interface Node {
-  readonly api: FastifyInstance;
+  readonly api: TestApi;
   /** Commits one more version, which begins a block of now. */
   grow(): Promise<void>;
-  get(path: string, minVersion?: string, prefix?: string): ReturnType<FastifyInstance['inject']>;
+  get(path: string, minVersion?: string, prefix?: string): Promise<TestReply>;
 }
 
 async function node(changes: Partial<ApiSettings> = {}): Promise<Node> {
   const writer = await LedgerWriter.open(new MemoryStore());
   await writer.append(chunk(0, [transaction(0)]));
-  const api = buildApi(openLedger(writer.reader), apiSettings(changes), QUIET);
+  const api = new TestApi(buildApi(openLedger(writer.reader), apiSettings(changes), QUIET));
   onTestFinished(() => api.close());
   return {
     api,
@@ -38,11 +40,11 @@ async function node(changes: Partial<ApiSettings> = {}): Promise<Node> {
       await sleep(1);
     },
     get: (path, minVersion, prefix = 'X-NODE') =>
-      api.inject({
+      api.request({
         method: 'GET',
         url: `/v1${path}`,
         headers: minVersion === undefined ? {} : { [`${prefix}-MIN-LEDGER-VERSION`]: minVersion },
-      }) as unknown as ReturnType<FastifyInstance['inject']>,
+      }) as unknown as Promise<TestReply>,
   };
 }
 
@@ -73,17 +75,27 @@ test('a request sees the version that it waited for, as soon as it comes', async
 
 test('a POST waits too, before its body is looked at', async () => {
   const { api, grow } = await node({ minVersionWaitMs: 10_000 });
-  const answer = api.inject({
+  const answer = api.request({
     method: 'POST',
     url: '/v1/transactions/encode_submission',
     headers: { 'x-node-min-ledger-version': '1', 'content-type': 'application/json' },
-    payload: 'not JSON',
+    body: 'not JSON',
   });
   await sleep(50);
   await grow();
   const { statusCode, headers } = await answer;
   expect(statusCode).toBe(400);
   expect(headers['x-node-ledger-version']).toBe('1');
+});
+
+test('an unknown path and a wrong method are refused without waiting', async () => {
+  const { api, get } = await node({ minVersionWaitMs: 60_000 });
+  const headers = { 'x-node-min-ledger-version': '9' };
+  expect((await get('/nowhere', '9')).statusCode).toBe(404);
+  expect((await api.request({ method: 'DELETE', url: '/v1', headers })).statusCode).toBe(405);
+  const body = 'x'.repeat(9 * 1024 * 1024);
+  const tooLarge = await api.request({ method: 'POST', url: '/v1/nowhere', headers, body });
+  expect(tooLarge.statusCode).toBe(413);
 });
 
 test('a version that does not come in time is a 503 with our headers and Retry-After', async () => {
@@ -122,7 +134,7 @@ test('at most so many wait: one more is refused at once, and room comes back', a
   const limit = 3;
   const { get, grow } = await node({ maxVersionWaiters: limit, minVersionWaitMs: 10_000 });
   const waiting = Array.from({ length: limit }, () => get('/', '1'));
-  for (const one of waiting) one.then(() => undefined);
+  for (const one of waiting) void one.then(() => undefined);
   await sleep(50);
   const startedMs = performance.now();
   const refused = await get('/', '1');
@@ -135,7 +147,7 @@ test('at most so many wait: one more is refused at once, and room comes back', a
   await grow();
   for (const one of waiting) expect((await one).statusCode).toBe(200);
   const again = [get('/', '2')];
-  for (const one of again) one.then(() => undefined);
+  for (const one of again) void one.then(() => undefined);
   await sleep(30);
   await grow();
   expect((await again[0]!).statusCode).toBe(200);
@@ -143,7 +155,7 @@ test('at most so many wait: one more is refused at once, and room comes back', a
 
 test('a client that goes gives its place back', async () => {
   const { api, get, grow } = await node({ maxVersionWaiters: 1, minVersionWaitMs: 30_000 });
-  const url = await api.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${await api.port()}`;
   const abort = new AbortController();
   const gone = fetch(`${url}/v1`, {
     headers: { 'x-node-min-ledger-version': '1' },
@@ -156,7 +168,7 @@ test('a client that goes gives its place back', async () => {
   await expect(gone).rejects.toThrow();
   await sleep(100);
   const next = get('/', '1');
-  next.then(() => undefined);
+  void next.then(() => undefined);
   await sleep(50);
   await grow();
   expect((await next).statusCode).toBe(200);
@@ -180,11 +192,11 @@ test('ready: 200 with the lag, 503 when it is greater than allowed', async () =>
   const caughtUp = await strict.get('/-/ready');
   expect(caughtUp.statusCode).toBe(200);
   expect(caughtUp.json()).toEqual({ message: 'daybook:ready', lag_seconds: '0' });
-  const bcs = await strict.api.inject({
+  const bcs = await strict.api.request({
     url: '/v1/-/ready',
     headers: { accept: 'application/x-bcs' },
   });
-  const reader = new BcsReader(bcs.rawPayload);
+  const reader = new BcsReader(bcs.bytes);
   expect([reader.string(), reader.u64()]).toEqual(['daybook:ready', 0n]);
   reader.finish();
   // Health knows of no lag unless it is asked for one.

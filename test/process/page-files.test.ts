@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   MAX_PAGE_FILE_BYTES,
@@ -16,26 +15,26 @@ import {
   type PageFile,
   PageFilesError,
   readPageFiles,
-  registerPage,
-} from '../../src/api/http/page.ts';
+} from '../../src/api/http/page-files.ts';
+import type { TestApi } from '../api/client.ts';
+import { withoutLedger } from '../api/error-answers.ts';
 
 const DOCUMENTS = ['/', '/v1/spec'];
 
 describe('the page over HTTP', () => {
   let files: PageFile[];
-  let app: FastifyInstance;
+  let app: TestApi;
 
   beforeAll(() => {
     files = readPageFiles();
-    app = Fastify({ exposeHeadRoutes: false });
-    registerPage(app, files, { compressionEnabled: true });
+    app = withoutLedger({}, files);
   });
   afterAll(() => app.close());
 
   it('serves the two documents, and every file that they and the modules name', async () => {
     const paths = new Set(files.map(({ path }) => path));
     for (const document of DOCUMENTS) {
-      const { body, headers, statusCode } = await app.inject(document);
+      const { body, headers, statusCode } = await app.request(document);
       expect(statusCode).toBe(200);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
       const named = [...body.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map((match) => match[1]!);
@@ -62,14 +61,14 @@ describe('the page over HTTP', () => {
   });
 
   it('preloads every module', async () => {
-    const { body } = await app.inject('/');
+    const { body } = await app.request('/');
     const modules = files.filter(({ path }) => /^\/page\/(?!swagger|spec\.js).*\.js$/.test(path));
     for (const { path } of modules) expect(body).toContain(`rel="modulepreload" href="${path}"`);
   });
 
   it('sends the security policy with every file', async () => {
     for (const { path } of files) {
-      const { headers } = await app.inject(path);
+      const { headers } = await app.request(path);
       const policy = String(headers['content-security-policy']);
       expect(policy).toContain("default-src 'self'");
       expect(policy).not.toContain('unsafe');
@@ -80,17 +79,17 @@ describe('the page over HTTP', () => {
 
   it('answers 304 to its own tag and the bytes to another, per coding', async () => {
     const url = '/page/web/src/main.js';
-    const plain = await app.inject(url);
-    const gzip = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
-    const brotli = await app.inject({ url, headers: { 'accept-encoding': 'br' } });
-    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
-    expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true);
+    const plain = await app.request(url);
+    const gzip = await app.request({ url, headers: { 'accept-encoding': 'gzip' } });
+    const brotli = await app.request({ url, headers: { 'accept-encoding': 'br' } });
+    expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true);
+    expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true);
     const tags = [plain, gzip, brotli].map(({ headers }) => String(headers['etag']));
     expect(new Set(tags).size).toBe(3);
     expect(tags.every((tag) => /^"[\w-]+"$/.test(tag))).toBe(true);
     for (const [at, coding] of ['', 'gzip', 'br'].entries()) {
       const ask = (tag: string) =>
-        app.inject({ url, headers: { 'accept-encoding': coding, 'if-none-match': tag } });
+        app.request({ url, headers: { 'accept-encoding': coding, 'if-none-match': tag } });
       const same = await ask(tags[at]!);
       expect([same.statusCode, same.body]).toEqual([304, '']);
       expect((await ask(tags[(at + 1) % 3]!)).statusCode).toBe(200);
@@ -99,10 +98,10 @@ describe('the page over HTTP', () => {
 
   it('answers HEAD without a body and refuses other methods', async () => {
     for (const path of [...DOCUMENTS, '/page/web/src/main.js']) {
-      const head = await app.inject({ method: 'HEAD', url: path });
+      const head = await app.request({ method: 'HEAD', url: path });
       expect([head.statusCode, head.body]).toEqual([200, '']);
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
-        expect((await app.inject({ method, url: path })).statusCode).toBe(405);
+        expect((await app.request({ method, url: path })).statusCode).toBe(405);
       }
     }
   });
@@ -120,13 +119,12 @@ describe('the page over HTTP', () => {
     '/page/index.html',
     '/page/web/src/main.js%00.css',
   ])('knows no %s', async (url) => {
-    expect((await app.inject({ method: 'GET', url })).statusCode).toBe(404);
+    expect((await app.request({ method: 'GET', url })).statusCode).toBe(404);
   });
 
   it('does not compress when compression is off', async () => {
-    const plain = Fastify();
-    registerPage(plain, files, { compressionEnabled: false });
-    const { headers } = await plain.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } });
+    const plain = withoutLedger({ compressionEnabled: false }, files);
+    const { headers } = await plain.request({ url: '/', headers: { 'accept-encoding': 'gzip' } });
     expect(headers['content-encoding']).toBeUndefined();
     await plain.close();
   });

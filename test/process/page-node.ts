@@ -2,18 +2,19 @@
  * A node with a small sample ledger that the tests of the page let grow and prune. Needs `npm run
  * build`.
  */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readPageFiles, registerPage } from '../../src/api/http/page.ts';
+import { readPageFiles } from '../../src/api/http/page-files.ts';
 import { buildApi } from '../../src/api/http/server.ts';
-import { apiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { apiSettings } from '../api/settings.ts';
 
 const SEED = 11;
 const TRANSACTIONS = 2_400;
@@ -60,10 +61,9 @@ export async function startPageNode(): Promise<PageNode> {
   };
   while ((writer.head?.version ?? 0n) < FIRST_TRANSACTIONS) await grow();
   const listen = async (port: number) => {
-    const settings = apiSettings();
-    const api = buildApi(openLedger(store), settings, console);
-    registerPage(api, readPageFiles(), settings);
-    await api.listen({ host: '127.0.0.1', port });
+    const api = buildApi(openLedger(store), apiSettings(), console, { pageFiles: readPageFiles() });
+    api.server.listen(port, '127.0.0.1');
+    await once(api.server, 'listening');
     return api;
   };
   let api = await listen(0);

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CONFIG_FILE_BYTES } from '../../src/node/settings/setting-sources.ts';
-import { NodeSettingsSchema } from '../../src/node/settings/settings.ts';
+import { NODE_SETTINGS } from '../../src/node/settings/settings.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import {
   expectFailure,
@@ -140,7 +140,7 @@ describe('help', () => {
     const { code, stdout, stderr } = await runCommand(['serve', '--help']);
     expect([code, stderr]).toEqual([0, '']);
     const text = stdout.replaceAll(/\s+/g, ' ');
-    for (const [name, property] of Object.entries(NodeSettingsSchema.properties)) {
+    for (const [name, property] of Object.entries(NODE_SETTINGS)) {
       const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       expect(text).toContain(`--${snake.replaceAll('_', '-')} <value>`);
       expect(text).toContain(`env DAYBOOK_${snake.toUpperCase()}`);

@@ -1,8 +1,7 @@
 /** `GET /v1/accounts/{address}` (docs/spec/http.md §1.5). */
 import { formatHex } from '../../move/bcs/hex.ts';
 import { AccountSchema } from '../schemas/schemas.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
+import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import { ADDRESS, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 /** An account's sequence number and authentication key. */
@@ -21,13 +20,13 @@ export const accountEndpoint = defineEndpoint({
     address: pathParameter(ADDRESS, 'Account that is asked for.'),
     ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
   },
-  checkSwitches: requireOutput('Get account'),
+  switchName: 'Get account',
   results: {
     description: 'The account.',
     json: AccountSchema,
     bcs: 'The stored bytes of 0x1::account::Account, or those of the default account.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   async answer({ parameters, view, format }) {
     const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const account = await view.accounts.account(parameters.address, version);

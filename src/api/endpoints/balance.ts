@@ -1,9 +1,9 @@
 /** `GET /v1/accounts/{address}/balance/{asset_type}` (docs/spec/http.md §5.6, §9). */
 
+import { andThen } from '../../maybe-promise.ts';
 import type { Format } from '../http/negotiation.ts';
 import { BalanceSchema } from '../schemas/schemas.ts';
-import { type Answer, defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
+import { type Answer, defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import { ADDRESS, ASSET_TYPE, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 const U64_BYTES = 8;
@@ -29,20 +29,18 @@ export const balanceEndpoint = defineEndpoint({
     asset_type: pathParameter(ASSET_TYPE, 'Coin type, or metadata address of a fungible asset.'),
     ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
   },
-  checkSwitches: requireOutput('Get account balance'),
+  switchName: 'Get account balance',
   results: {
     description: 'The balance, a bare number.',
     json: BalanceSchema,
     bcs: 'The balance as a u64, 8 bytes little-endian.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   answer({ parameters, view, format }) {
     const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const pinned = parameters.ledger_version !== undefined;
     const balance = view.balance(parameters.address, parameters.asset_type, version);
-    return balance instanceof Promise
-      ? balance.then((found) => answerOf(found, format, pinned))
-      : answerOf(balance, format, pinned);
+    return andThen(balance, (found) => answerOf(found, format, pinned));
   },
 });
 

@@ -4,8 +4,7 @@ import { blockBcs, blockJson } from '../../ledger/history.ts';
 import type { Format } from '../http/negotiation.ts';
 import { BlockSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';
-import { type Answer, defineEndpoint } from './endpoint.ts';
-import { bcsOnly, requireOutput } from './output-switches.ts';
+import { type Answer, defineEndpoint, onlyAccepts, READ_FAILURES } from './endpoint.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 const WITH_TRANSACTIONS = queryParameter(
@@ -28,7 +27,8 @@ interface BlockCall {
 
 /** JSON of transactions is refused before the ledger is looked at, like an output that is switched off. */
 function refuseJson(withTransactions: boolean, format: Format, operation: string): void {
-  if (withTransactions && format === 'json') throw bcsOnly(`${operation} with transactions`);
+  if (withTransactions && format === 'json')
+    throw onlyAccepts(`${operation} with transactions`, 'BCS');
 }
 
 async function answerBlock(block: BlockAnswer, call: BlockCall): Promise<Answer> {
@@ -60,9 +60,9 @@ export const blockByHeightEndpoint = defineEndpoint({
     block_height: pathParameter(PLAIN_U64, 'Height of the block; genesis has 0.'),
     with_transactions: WITH_TRANSACTIONS,
   },
-  checkSwitches: requireOutput(BY_HEIGHT),
+  switchName: BY_HEIGHT,
   results: { description: 'The block.', json: BlockSchema, bcs: BCS_FORM },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   async answer({ parameters, ...call }) {
     const withTransactions = parameters.with_transactions === true;
     refuseJson(withTransactions, call.format, BY_HEIGHT);
@@ -88,9 +88,9 @@ export const blockByVersionEndpoint = defineEndpoint({
     version: pathParameter(PLAIN_U64, 'A version in the block.'),
     with_transactions: WITH_TRANSACTIONS,
   },
-  checkSwitches: requireOutput(BY_VERSION),
+  switchName: BY_VERSION,
   results: { description: 'The block.', json: BlockSchema, bcs: BCS_FORM },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   async answer({ parameters, ...call }) {
     const withTransactions = parameters.with_transactions === true;
     refuseJson(withTransactions, call.format, BY_VERSION);

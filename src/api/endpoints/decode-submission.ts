@@ -7,11 +7,10 @@ import { decodeSubmission, parseMessageText, submissionJson } from '../../ledger
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { JsonSyntaxError, type JsonValue, parseJson } from '../../move/json/json-text.ts';
 import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
-import { FrameworkError } from '../http/error-table.ts';
+import { type ApiError, frameworkError } from '../http/error-table.ts';
+import { requireJsonBody } from '../http/negotiation.ts';
 import { DecodedSubmissionSchema, SigningMessageSchema } from '../schemas/decode-schemas.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { requireJsonBody } from './json-body.ts';
-import { requireOutput } from './output-switches.ts';
+import { BODY_FAILURES, defineEndpoint } from './endpoint.ts';
 
 /** The request that a signing message was made of. */
 export const decodeSubmissionEndpoint = defineEndpoint({
@@ -31,17 +30,17 @@ export const decodeSubmissionEndpoint = defineEndpoint({
   body: {
     schema: SigningMessageSchema,
     read(bytes, headers) {
-      requireJsonBody(headers);
+      requireJsonBody(headers['content-type']);
       return parseMessageText(stringBody(bytes));
     },
   },
-  checkSwitches: requireOutput('Decode submission'),
+  switchName: 'Decode submission',
   results: {
     description: 'The request, with notes.',
     json: DecodedSubmissionSchema,
     bcs: 'The JSON text as a string: ULEB128 length, then UTF-8.',
   },
-  failures: [400, 403, 413, 415, 500, 503],
+  failures: BODY_FAILURES,
   async answer({ body, view, format, settings }) {
     const decoded = await decodeSubmission(body, {
       chainId: view.state.chainId,
@@ -54,10 +53,7 @@ export const decodeSubmissionEndpoint = defineEndpoint({
   },
 });
 
-/**
- * The one string that a body is. @throws FrameworkError 400, in the words that other bodies are
- * refused with
- */
+/** The one string that a body is. @throws ApiError 400, in the words of other bodies' refusals */
 function stringBody(bytes: Buffer): string {
   let value: JsonValue;
   try {
@@ -73,6 +69,6 @@ function stringBody(bytes: Buffer): string {
   );
 }
 
-function badBody(why: string): FrameworkError {
-  return new FrameworkError(400, `parse request payload error: ${why}`);
+function badBody(why: string): ApiError {
+  return frameworkError(400, `parse request payload error: ${why}`);
 }

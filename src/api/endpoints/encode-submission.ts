@@ -3,15 +3,12 @@
  * D2).
  */
 import { encodeValue, parseRequestText, readEncodeRequest } from '../../ledger/encode/index.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
-import type { Format } from '../http/negotiation.ts';
+import { type Format, requireJsonBody } from '../http/negotiation.ts';
 import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas/schemas.ts';
-import { type Answer, defineEndpoint } from './endpoint.ts';
-import { requireJsonBody } from './json-body.ts';
-import { DisabledError, requireOutput } from './output-switches.ts';
-
-const requireEncodeOutput = requireOutput('Encode submission');
+import { type Answer, BODY_FAILURES, defineEndpoint } from './endpoint.ts';
 
 /** The bytes to sign for a transaction given as JSON. */
 export const encodeSubmissionEndpoint = defineEndpoint({
@@ -27,38 +24,30 @@ export const encodeSubmissionEndpoint = defineEndpoint({
   body: {
     schema: EncodeRequestSchema,
     read(bytes, headers) {
-      requireJsonBody(headers);
+      requireJsonBody(headers['content-type']);
       return parseRequestText(bytes);
     },
-    // The quick way of encoding reads and verifies as it writes, so that this is for refusals only. (Where the store
-    // is damaged, its failure may come before that of a field behind the payload.)
+    // Encoding reads and verifies as it writes, so this is for refusals only. (Where the store is damaged, its failure
+    // may come before that of a field behind the payload.)
     check(value) {
       readEncodeRequest(value);
     },
   },
-  checkSwitches(settings, format) {
-    if (!settings.encodeSubmissionEnabled) {
-      throw new DisabledError(
-        'Encode submission is not allowed. Only JSON is supported as an AcceptType.',
-      );
-    }
-    requireEncodeOutput(settings, format);
-  },
+  switchName: 'Encode submission',
+  openedBy: 'encodeSubmissionEnabled',
   results: {
     description: 'The signing message.',
     json: HexEncodedBytesSchema,
     bcs: 'The signing message as a byte vector: ULEB128 length, then the bytes.',
   },
-  failures: [400, 403, 413, 415, 500, 503],
+  failures: BODY_FAILURES,
   answer({ body, view, format, settings }) {
     const message = encodeValue(body, {
       chainId: view.state.chainId,
       lookupModule: view.lookupModule,
       domainPrefix: settings.signingDomainPrefix,
     });
-    return message instanceof Promise
-      ? message.then((bytes) => answerOf(bytes, format))
-      : answerOf(message, format);
+    return andThen(message, (bytes) => answerOf(bytes, format));
   },
 });
 

@@ -1,26 +1,29 @@
 /**
- * What an endpoint is: method, path, parameters, body, results, statuses and the function that
- * answers, said in one place (src/api/endpoints/). registration.ts does the rest for all of them.
+ * What an endpoint is: method, path, parameters, body, answers, failures and the function that answers, in one place.
+ * src/api/http/request-handler.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { KeptBody, LedgerView } from '../../ledger/api-contract.ts';
+import type { LedgerView } from '../../ledger/api-contract.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { CompressedForms } from '../http/compression.ts';
+import type { ApiCaches } from '../http/caches.ts';
+import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
 import type { WorkKind } from '../http/overload.ts';
-import type { TSchema } from '../schemas/json-schema.ts';
+import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
 
-/** What a handler may use. */
+/** What an endpoint answers from. */
 export interface Call<P extends Parameters, B> {
   readonly parameters: ParameterValues<P>;
-  /** What the body reader made of the body; undefined where there is none. */
+  /** What the body reader read; undefined where there is none. */
   readonly body: B;
   readonly format: Format;
-  /** One reading of the ledger for the whole call. */
+  /** One view of the ledger for the whole call. */
   readonly view: LedgerView;
   readonly settings: ApiSettings;
+  /** For bodies that are the same at many views. */
+  readonly bodies: ApiCaches['bodies'];
 }
 
 /** A successful answer. */
@@ -33,38 +36,28 @@ export interface Answer {
   readonly tagCore?: string | undefined;
   /** Where the next page begins; absent on the last page and where there are no pages. */
   readonly cursor?: string | undefined;
-  /** Where the same bytes can be had again, for a body that is kept outside of memory. */
-  readonly kept?: KeptBody | undefined;
-  /** Whether the body is lent by `kept`, so that it must be taken at once. */
-  readonly isLent?: boolean;
-  /** Where to keep compressed forms, for a body that is itself kept. */
-  readonly compressed?: CompressedForms;
+  /**
+   * Whether the same body is sent again and again, so that its compressed forms are cached; `tagCore` is its hash then.
+   */
+  readonly isReused?: boolean;
 }
 
 /** How a request body is read, before any switch is looked at and before the ledger is. */
 export interface BodyReader<B> {
-  readonly schema: TSchema;
+  readonly schema: Schema;
   /** Throws the failures of docs/spec/http.md §5.1 steps b to e. */
   read(bytes: Buffer, headers: IncomingHttpHeaders): B;
-  /**
-   * What else is wrong with a body that is read: asked before a request is refused for what is no
-   * fault of its body, so that the body's comes first.
-   */
+  /** Throws what else is wrong with the body; called before a request is refused for another reason than its body. */
   check?(body: B): void;
-}
-
-/** What answers look like. */
-export interface Results {
-  readonly description: string;
-  readonly json: TSchema;
-  /** What the BCS form holds. */
-  readonly bcs: string;
-  /** Whether answers are pages that a cursor goes on from. */
-  readonly hasCursor?: boolean;
 }
 
 /** Statuses of documented failures. */
 export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
+
+/** Failures of what reads the ledger at a version. */
+export const READ_FAILURES: readonly FailureStatus[] = [400, 403, 404, 410, 500, 503];
+/** Failures of what takes a body. */
+export const BODY_FAILURES: readonly FailureStatus[] = [400, 403, 413, 415, 500, 503];
 
 /** One endpoint. */
 export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
@@ -77,19 +70,22 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   /** Not in the reference's interface; the document marks it with `x-extension`. */
   readonly isExtension?: boolean;
   readonly method: 'GET' | 'POST';
-  /** In which queue it stands under load (overload.ts): `read` when absent, `none` is never refused. */
+  /** In which queue it waits under load (overload.ts): `read` when absent, `none` is never refused. */
   readonly work?: WorkKind | 'none';
   /** Below `/v1`, parameters in braces. */
   readonly path: string;
   /** In the order in which they are checked. */
   readonly parameters: P;
   readonly body?: BodyReader<B>;
-  /**
-   * Looks at switches, after the request was read: those of the operation first, then those of the
-   * output. Throws 403 `api_disabled`. `requireOutput` (output-switches.ts) is what most take.
-   */
-  checkSwitches(settings: ApiSettings, format: Format): void;
-  readonly results: Results;
+  /** What refusals of its outputs call it; absent: no switch closes it. */
+  readonly switchName?: string;
+  /** The setting that opens the whole operation. */
+  readonly openedBy?: 'encodeSubmissionEnabled';
+  readonly isBcsOnly?: boolean;
+  /** What answers look like, and what the BCS form contains. */
+  readonly results: { readonly description: string; readonly json: Schema; readonly bcs: string };
+  /** Whether answers are pages with a cursor. */
+  readonly hasCursor?: boolean;
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
   /** Whether answers depend on nothing but their URL, their format and the view: not on a clock, say. */
@@ -98,7 +94,7 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
 }
 
 /** An endpoint whatever its parameters and body are. */
-// biome-ignore lint/suspicious/noExplicitAny: handlers take what their own parameters give
+// biome-ignore lint/suspicious/noExplicitAny: endpoints take what their own parameters give
 export type AnyEndpoint = Endpoint<any, any>;
 
 /** Checks an endpoint's types where it is written. */
@@ -106,4 +102,31 @@ export function defineEndpoint<P extends Parameters, B = undefined>(
   endpoint: Endpoint<P, B>,
 ): Endpoint<P, B> {
   return endpoint;
+}
+
+/**
+ * Refuses an operation or an output that is switched off (docs/spec/decisions.md D10; docs/spec/http.md §1.1, §5.8,
+ * §5.10).
+ * @throws ApiError 403 `api_disabled`
+ */
+export function checkSwitches(
+  { switchName, openedBy, isBcsOnly }: AnyEndpoint,
+  settings: ApiSettings,
+  format: Format,
+): void {
+  if (switchName === undefined) return;
+  if (openedBy !== undefined && !settings[openedBy]) throw onlyAccepts(switchName, 'JSON');
+  if (isBcsOnly === true && format === 'json') throw onlyAccepts(switchName, 'BCS');
+  if (format === 'json' ? settings.jsonOutputEnabled : settings.bcsOutputEnabled) return;
+  const output = format.toUpperCase();
+  throw disabled(`${switchName} with ${output} output is disabled on this endpoint`);
+}
+
+/** What the reference answers to the wrong `Accept`, and this node also where an operation is switched off. */
+export function onlyAccepts(operation: string, output: 'JSON' | 'BCS'): ApiError {
+  return disabled(`${operation} is not allowed. Only ${output} is supported as an AcceptType.`);
+}
+
+function disabled(message: string): ApiError {
+  return new ApiError(403, 'api_disabled', message);
 }

@@ -2,12 +2,11 @@
 
 import { EventsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
-import { pageSize } from './page-size.ts';
+import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import {
   ADDRESS,
   IDENTIFIER,
+  pageSize,
   pathParameter,
   queryParameter,
   requireShallow,
@@ -39,13 +38,13 @@ export const eventsByHandleEndpoint = defineEndpoint({
         'reduced to that.',
     ),
   },
-  checkSwitches: requireOutput('Get events by event handle'),
+  switchName: 'Get events by event handle',
   results: {
     description: 'The events.',
     json: EventsSchema,
     bcs: 'A vector of events, each the u64 version of its transaction and the event.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   async answer({ parameters, view, format, settings }) {
     const { address, event_handle: holder, field_name: field, start } = parameters;
     requireShallow('event_handle', holder);

@@ -2,10 +2,8 @@
 
 import { EventsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
-import { pageSize } from './page-size.ts';
-import { ADDRESS, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
+import { ADDRESS, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 
 /** A page of an event stream. */
 export const eventsEndpoint = defineEndpoint({
@@ -30,13 +28,13 @@ export const eventsEndpoint = defineEndpoint({
         'reduced to that.',
     ),
   },
-  checkSwitches: requireOutput('Get events by event key'),
+  switchName: 'Get events by event key',
   results: {
     description: 'The events.',
     json: EventsSchema,
     bcs: 'A vector of events, each the u64 version of its transaction and the event.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   answer({ parameters, view, format, settings }) {
     const page = {
       address: parameters.address,

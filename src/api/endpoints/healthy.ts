@@ -60,9 +60,7 @@ export const healthyEndpoint = defineEndpoint({
   parameters: {
     duration_secs: queryParameter(U32, 'Greatest age of the newest version, in seconds.'),
   },
-  checkSwitches() {
-    // A health check must not depend on what clients may ask for.
-  },
+  // No `switchName`: A health check must not depend on what clients may ask for.
   results: {
     description: 'The node is healthy.',
     json: HealthSchema,

@@ -4,7 +4,6 @@ import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { IndexSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
 
 /** Variant indices of `node_role` in BCS. */
 const NODE_ROLES: readonly ApiSettings['nodeRole'][] = ['validator', 'full_node'];
@@ -48,7 +47,7 @@ export const ledgerInfoEndpoint = defineEndpoint({
   method: 'GET',
   path: '/',
   parameters: {},
-  checkSwitches: requireOutput('Get ledger info'),
+  switchName: 'Get ledger info',
   results: {
     description: 'The state of the ledger.',
     json: IndexSchema,

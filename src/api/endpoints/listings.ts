@@ -2,13 +2,12 @@
 import type { Listing, ListingRequest } from '../../ledger/api-contract.ts';
 import type { Address } from '../../move/types/address.ts';
 import { ModulesSchema, ResourcesSchema } from '../schemas/schemas.ts';
-import { type Answer, type Call, defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
-import { pageSize } from './page-size.ts';
+import { type Answer, type Call, defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import {
   ADDRESS,
   CURSOR,
   type Parameter,
+  pageSize,
   pathParameter,
   queryParameter,
   U16,
@@ -68,14 +67,14 @@ export const resourcesEndpoint = defineEndpoint({
   work: 'listing',
   path: '/accounts/{address}/resources',
   parameters: listingParameters('resources'),
-  checkSwitches: requireOutput('Get account resources'),
+  switchName: 'Get account resources',
   results: {
     description: 'A page of resources.',
     json: ResourcesSchema,
     bcs: 'A map from struct tag to the bytes of the resource.',
-    hasCursor: true,
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  hasCursor: true,
+  failures: READ_FAILURES,
   answer: (call) =>
     answerPage(call, call.settings.maxAccountResourcesPageSize, (request) =>
       call.view.accounts.resources(request),
@@ -95,14 +94,14 @@ export const modulesEndpoint = defineEndpoint({
   work: 'listing',
   path: '/accounts/{address}/modules',
   parameters: listingParameters('modules'),
-  checkSwitches: requireOutput('Get account modules'),
+  switchName: 'Get account modules',
   results: {
     description: 'A page of modules.',
     json: ModulesSchema,
     bcs: 'A map from `{address}::{name}`, a string, to the bytes of the module.',
-    hasCursor: true,
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  hasCursor: true,
+  failures: READ_FAILURES,
   answer: (call) =>
     answerPage(call, call.settings.maxAccountModulesPageSize, (request) =>
       call.view.accounts.modules(request),

@@ -1,32 +1,14 @@
 /** `GET /v1/accounts/{address}/module/{module_name}` (docs/spec/http.md §5.5, §8). */
 import type { ModuleAnswer } from '../../ledger/api-contract.ts';
 import { contentTag } from '../../ledger/content-tag.ts';
+import { andThen } from '../../maybe-promise.ts';
+import { type ApiCaches, bytesOfAnswer } from '../http/caches.ts';
+import type { Format } from '../http/negotiation.ts';
 import { ModuleSchema } from '../schemas/schemas.ts';
-import { type Answer, defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
+import { type Answer, defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import { ADDRESS, IDENTIFIER, pathParameter, queryParameter, U64 } from './parameters.ts';
 
-/** Answers made of a module's stored bytes, kept as long as the ledger keeps the module at hand. */
-interface Rendered {
-  json?: Answer;
-  bcs?: Answer;
-}
-const rendered = new WeakMap<ModuleAnswer, Rendered>();
-
-function renderedAs(module: ModuleAnswer, format: 'json' | 'bcs'): Answer {
-  let forms = rendered.get(module);
-  if (forms === undefined) {
-    forms = {};
-    rendered.set(module, forms);
-  }
-  let answer = forms[format];
-  if (answer === undefined) {
-    const body = format === 'json' ? Buffer.from(module.json()) : module.bytes;
-    answer = { body, tagCore: contentTag(body), compressed: new Map() };
-    forms[format] = answer;
-  }
-  return answer;
-}
+type Bodies = ApiCaches['bodies'];
 
 /** A module's bytes and interface at a version. */
 export const moduleEndpoint = defineEndpoint({
@@ -44,17 +26,30 @@ export const moduleEndpoint = defineEndpoint({
     module_name: pathParameter(IDENTIFIER, 'Name of the module; case-sensitive.'),
     ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
   },
-  checkSwitches: requireOutput('Get account module'),
+  switchName: 'Get account module',
   results: {
     description: 'The module.',
     json: ModuleSchema,
     bcs: 'The stored bytes of the module as they are, without a length.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
-  async answer({ parameters, view, format }) {
-    const version = view.resolveVersion(parameters.ledger_version, parameters.address);
-    const module = await view.module(parameters.address, parameters.module_name, version);
-    const answer = renderedAs(module, format);
-    return parameters.ledger_version === undefined ? answer : { ...answer, pinned: true };
+  failures: READ_FAILURES,
+  answer({ parameters, view, format, bodies }) {
+    const { address, module_name: name, ledger_version: asked } = parameters;
+    const version = view.resolveVersion(asked, address);
+    return andThen(view.module(address, name, version), (module) => {
+      const answer = bodyOf(module, `${address}::${name}`, format, bodies);
+      return asked === undefined ? answer : { ...answer, pinned: true };
+    });
   },
 });
+
+/** The module in a format: cached, since it is the same until the module is published again. */
+function bodyOf(module: ModuleAnswer, id: string, format: Format, bodies: Bodies): Answer {
+  const key = `${id}@${module.writtenAtVersion} ${format}`;
+  const cached = bodies.get(key);
+  if (cached !== undefined) return cached;
+  const body = format === 'json' ? Buffer.from(module.json()) : module.bytes;
+  const answer: Answer = { body, tagCore: contentTag(body), isReused: true };
+  bodies.set(key, answer, bytesOfAnswer(answer));
+  return answer;
+}

@@ -13,9 +13,9 @@ import { checkStructLevels, TypeLevelError } from '../../move/types/move-type-ta
 import { parsePhysicalStateKey } from '../../move/types/state-key.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import { ApiError, FrameworkError } from '../http/error-table.ts';
+import { ApiError, frameworkError } from '../http/error-table.ts';
 import { decodePathParameter, type Query } from '../http/request-target.ts';
-import { type TSchema, Type } from '../schemas/json-schema.ts';
+import { type Schema, Type } from '../schemas/json-schema.ts';
 import {
   AddressSchema,
   AssetTypeSchema,
@@ -28,7 +28,7 @@ import {
 export interface ParameterType<T> {
   /** How messages name it, e.g. `string(U64)`. */
   readonly name: string;
-  readonly schema: TSchema;
+  readonly schema: Schema;
   /** Reads the text. Throws MoveError whose message is the reason that clients see. */
   parse(text: string): T;
 }
@@ -38,7 +38,8 @@ export interface Parameter<T> {
   readonly in: 'path' | 'query';
   readonly type: ParameterType<unknown>;
   readonly description: string;
-  read(name: string, raw: RawParameters): T;
+  /** Never there; carries T. */
+  readonly '~value'?: T;
 }
 
 /** Parameters as a request carries them. */
@@ -56,8 +57,8 @@ export type ParameterValues<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
-/** A text that is no value of its parameter's type; `message` is the reason. */
-export class ParameterTextError extends MoveError<'bad_parameter'> {
+/** A text that is not a value of its parameter's type; `message` is the reason. */
+class ParameterTextError extends MoveError<'bad_parameter'> {
   constructor(message: string) {
     super('bad_parameter', message);
   }
@@ -65,15 +66,7 @@ export class ParameterTextError extends MoveError<'bad_parameter'> {
 
 /** A required parameter of the path. */
 export function pathParameter<T>(type: ParameterType<T>, description: string): Parameter<T> {
-  return {
-    in: 'path',
-    type,
-    description,
-    read(name, raw) {
-      const text = decodePathParameter(raw.path[name]!);
-      return parseOrRefuse(type, text, (reason) => `failed to parse path \`${name}\`: ${reason}`);
-    },
-  };
+  return { in: 'path', type, description };
 }
 
 /** An optional parameter of the query. */
@@ -81,49 +74,52 @@ export function queryParameter<T>(
   type: ParameterType<T>,
   description: string,
 ): Parameter<T | undefined> {
-  return {
-    in: 'query',
-    type,
-    description,
-    read(name, raw) {
-      const text = raw.query.first(name);
-      if (text === undefined) return undefined;
-      return parseOrRefuse(
-        type,
-        text,
-        (reason) =>
-          `failed to parse parameter \`${name}\`: ${reason}` +
-          ` (occurred while parsing "optional<${type.name}>")`,
-      );
-    },
-  };
+  return { in: 'query', type, description };
 }
 
-function parseOrRefuse<T>(
-  type: ParameterType<T>,
-  text: string,
-  frame: (reason: string) => string,
-): T {
-  try {
-    return type.parse(text);
-  } catch (cause) {
-    if (!(cause instanceof MoveError)) throw cause;
-    const message = frame(`failed to parse "${type.name}": ${cause.message}`);
-    throw new FrameworkError(400, message, { cause });
-  }
-}
-
-/** Reads all parameters in order. @throws FrameworkError 400 for the first that does not parse. */
+/** Reads all parameters in order. @throws ApiError 400 for the first that does not parse. */
 export function readParameters<P extends Parameters>(
   parameters: P,
   raw: RawParameters,
 ): ParameterValues<P> {
   const values: Record<string, unknown> = {};
-  for (const name in parameters) values[name] = parameters[name]!.read(name, raw);
+  for (const name in parameters) {
+    const parameter = parameters[name]!;
+    const text =
+      parameter.in === 'path' ? decodePathParameter(raw.path[name]!) : raw.query.first(name);
+    values[name] = text === undefined ? undefined : parseParameter(name, parameter, text);
+  }
   return values as ParameterValues<P>;
 }
 
-/** 1 to 64 hex digits, optional `0x`. */
+function parseParameter(name: string, parameter: Parameter<unknown>, text: string): unknown {
+  const { type } = parameter;
+  try {
+    return type.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof MoveError)) throw cause;
+    const reason = `failed to parse "${type.name}": ${cause.message}`;
+    const message =
+      parameter.in === 'path'
+        ? `failed to parse path \`${name}\`: ${reason}`
+        : `failed to parse parameter \`${name}\`: ${reason}` +
+          ` (occurred while parsing "optional<${type.name}>")`;
+    throw frameworkError(400, message, { cause });
+  }
+}
+
+/**
+ * The page size for an asked limit: `normal` when none is asked, never above `maximum` (docs/spec/http.md §5.3, §7.1).
+ * @throws ApiError 400 `invalid_input` for 0
+ */
+export function pageSize(limit: number | undefined, normal: number, maximum: number): number {
+  if (limit === 0) {
+    throw new ApiError(400, 'invalid_input', 'Given limit value (0) must not be zero');
+  }
+  return Math.min(limit ?? normal, maximum);
+}
+
+/** 1 to 64 hex digits, `0x` optional. */
 export const ADDRESS: ParameterType<Address> = {
   name: 'string(Address)',
   schema: AddressSchema,
@@ -158,7 +154,6 @@ export const PLAIN_U64: ParameterType<bigint> = {
   },
 };
 
-/** `true` or `false`. */
 export const BOOLEAN: ParameterType<boolean> = {
   name: 'boolean',
   schema: Type.Boolean(),
@@ -169,7 +164,6 @@ export const BOOLEAN: ParameterType<boolean> = {
   },
 };
 
-/** The type of a resource. */
 export const STRUCT_TAG: ParameterType<StructTag> = {
   name: 'string(MoveStructTag)',
   schema: StructTagSchema,
@@ -251,11 +245,11 @@ export const ASSET_TYPE: ParameterType<Asset> = {
   },
 };
 
-/** Few assets are asked for again and again; one object for a text lets the ledger keep what it makes of it. */
+/** Few assets are asked for again and again; one object for a text lets the ledger reuse the keys of an asset. */
 const knownAssets = new Map<string, Asset>();
-/** Most texts remembered; all are forgotten together. */
+/** Most texts cached; all are dropped together. */
 const MAX_KNOWN_ASSETS = 1_024;
-/** Longest text remembered, in characters. */
+/** Longest text cached, in characters. */
 const MAX_KNOWN_ASSET_CHARACTERS = 512;
 
 function parseAsset(text: string): Asset {
@@ -287,7 +281,5 @@ function parseSmallInteger(text: string, maximum: number): number {
   return Number(digits);
 }
 
-/** A u16. */
 export const U16 = smallInteger(16);
-/** A u32. */
 export const U32 = smallInteger(32);

@@ -32,9 +32,7 @@ export const readyEndpoint = defineEndpoint({
   work: 'none',
   path: '/-/ready',
   parameters: {},
-  checkSwitches() {
-    // A readiness check must not depend on what clients may ask for.
-  },
+  // No `switchName`: A readiness check must not depend on what clients may ask for.
   results: {
     description: 'The node is ready.',
     json: ReadinessSchema,

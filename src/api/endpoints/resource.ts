@@ -1,8 +1,7 @@
 /** `GET /v1/accounts/{address}/resource/{resource_type}` (docs/spec/http.md §1.6). */
 
 import { ResourceSchema } from '../schemas/schemas.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { requireOutput } from './output-switches.ts';
+import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import {
   ADDRESS,
   pathParameter,
@@ -28,13 +27,13 @@ export const resourceEndpoint = defineEndpoint({
     resource_type: pathParameter(STRUCT_TAG, 'Type of the resource.'),
     ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
   },
-  checkSwitches: requireOutput('Get account resource'),
+  switchName: 'Get account resource',
   results: {
     description: 'The resource.',
     json: ResourceSchema,
     bcs: 'The stored bytes of the resource as they are, without a length.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   async answer({ parameters, view, format }) {
     const { address, resource_type: tag } = parameters;
     requireShallow('resource_type', tag);

@@ -5,10 +5,8 @@
 import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
 import { NoTransactionsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineEndpoint } from './endpoint.ts';
-import { requireBcs } from './output-switches.ts';
-import { pageSize } from './page-size.ts';
-import { pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
+import { pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 
 const LIST = 'Get transactions';
 
@@ -32,7 +30,8 @@ export const transactionsEndpoint = defineEndpoint({
         'reduced to that.',
     ),
   },
-  checkSwitches: requireBcs(LIST),
+  switchName: LIST,
+  isBcsOnly: true,
   results: {
     description: 'The transactions.',
     json: NoTransactionsSchema,
@@ -62,13 +61,14 @@ export const transactionByVersionEndpoint = defineEndpoint({
   parameters: {
     txn_version: pathParameter(U64, 'Version of the transaction.'),
   },
-  checkSwitches: requireBcs(BY_VERSION),
+  switchName: BY_VERSION,
+  isBcsOnly: true,
   results: {
     description: 'The transaction.',
     json: NoTransactionsSchema,
     bcs: 'Variant 0 (committed), then TransactionOnChainData.',
   },
-  failures: [400, 403, 404, 410, 500, 503],
+  failures: READ_FAILURES,
   async answer({ parameters, view }) {
     return {
       body: transactionBcs(await view.history.transaction(parameters.txn_version, BY_VERSION)),

@@ -12,21 +12,16 @@ import {
   gzip,
   inflateRaw,
 } from 'node:zlib';
-import type { ContentCoding } from './accept-encoding.ts';
-import { FrameworkError } from './error-table.ts';
+import { ApiError, frameworkError } from './error-table.ts';
+import type { ContentCoding } from './negotiation.ts';
 
-/**
- * Brotli's own default (11) takes a second for a large answer; 5 is as quick as gzip and smaller.
- */
-const BROTLI_QUALITY = 5;
+/** Brotli's own default (11) takes a second for a large answer; 5 is as fast as gzip and smaller. */
+const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 const compressors: Readonly<
   Record<ContentCoding, (bytes: Uint8Array | string) => Promise<Buffer>>
 > = {
-  br: (bytes) =>
-    promisify(brotliCompress)(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
-    }),
+  br: (bytes) => promisify(brotliCompress)(bytes, BROTLI_OPTIONS),
   gzip: (bytes) => promisify(gzip)(bytes),
   deflate: (bytes) => promisify(deflateRaw)(bytes),
 };
@@ -34,20 +29,6 @@ const compressors: Readonly<
 /** The body in a coding. */
 export function compress(body: Uint8Array | string, coding: ContentCoding): Promise<Buffer> {
   return compressors[coding](body);
-}
-
-/** Compressed forms of one body that is sent again and again. */
-export type CompressedForms = Map<ContentCoding, Promise<Buffer>>;
-
-/** The body in a coding, taken from or put among its kept forms. */
-export function compressKept(
-  body: Uint8Array | string,
-  coding: ContentCoding,
-  kept: CompressedForms | undefined,
-): Promise<Buffer> {
-  const compressed = kept?.get(coding) ?? compress(body, coding);
-  kept?.set(coding, compressed);
-  return compressed;
 }
 
 type Decompressor = (
@@ -62,15 +43,15 @@ const decompressors: ReadonlyMap<string, Decompressor> = new Map<string, Decompr
   ['deflate', promisify(inflateRaw)],
 ]);
 
-/** The body's bytes go over the limit. */
-export function bodyTooLarge(): FrameworkError {
-  return new FrameworkError(413, 'payload too large');
+/** The body has more bytes than the limit. */
+export function bodyTooLarge(): ApiError {
+  return frameworkError(413, 'payload too large');
 }
 
 /**
  * A request body freed from its `Content-Encoding`. Output stops at the limit, so that a small body
  * cannot grow into a large one.
- * @throws FrameworkError 413 over the limit, 400 `io: …` for broken data
+ * @throws ApiError 413 over the limit, 400 `io: …` for broken data
  */
 export async function decompressBody(
   bytes: Buffer,
@@ -85,9 +66,9 @@ export async function decompressBody(
     if (decoded.length > limitBytes) throw bodyTooLarge();
     return decoded;
   } catch (error) {
-    if (error instanceof FrameworkError) throw error;
+    if (error instanceof ApiError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge();
-    throw new FrameworkError(400, `io: ${message}`, { cause: error });
+    throw frameworkError(400, `io: ${message}`, { cause: error });
   }
 }

@@ -38,7 +38,7 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
-  /** When to try again, in seconds: the `Retry-After` header; absent where trying again is no help. */
+  /** When to try again, in seconds: the `Retry-After` header; absent where trying again does not help. */
   readonly retryAfterSecs: number | undefined;
 
   constructor(
@@ -55,14 +55,9 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * What the reference's web framework refuses: bad parameters and bodies, routes, methods, sizes.
- */
-export class FrameworkError extends ApiError {
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(status, 'web_framework_error', message, options);
-    this.name = 'FrameworkError';
-  }
+/** What the reference's web framework refuses: bad parameters and bodies, routes, methods, sizes. */
+export function frameworkError(status: number, message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(status, 'web_framework_error', message, options);
 }
 
 interface Refusal {
@@ -93,7 +88,7 @@ const ENCODE_REFUSALS: Readonly<Record<EncodeError['stage'], Refusal>> = {
   convert: { status: 400, code: 'invalid_input' },
 };
 
-/** What a client is told of any failure; undefined for one that nobody foresaw. */
+/** What a client is told of any failure; undefined for an unexpected one. */
 export function knownFailure(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof LedgerError) {
@@ -110,7 +105,7 @@ export function knownFailure(error: unknown): ApiError | undefined {
   return undefined;
 }
 
-/** The answer to an unforeseen failure: 500 without any of its text (docs/spec/decisions.md D7). */
+/** The answer to an unexpected failure: 500 without any of its text (docs/spec/decisions.md D7). */
 export function unexpectedFailure(cause: unknown): ApiError {
   return new ApiError(500, 'internal_error', 'internal error', { cause });
 }

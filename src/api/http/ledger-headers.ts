@@ -2,57 +2,41 @@
 import type { LedgerState } from '../../ledger/api-contract.ts';
 import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
 
-/** What each header says, by the part of its name after the prefix. */
+/** A header: the part of its name after the prefix, and its value. */
 interface LedgerHeader {
   readonly suffix: string;
-  readonly format: 'uint8' | 'uint64';
   readonly description: string;
   value(state: LedgerState): bigint | number;
 }
 
-/** The seven headers of every answer. */
+/** The seven headers of every answer; the chain id is a u8, all others are u64. */
 export const LEDGER_HEADERS: readonly LedgerHeader[] = [
-  {
-    suffix: 'CHAIN-ID',
-    format: 'uint8',
-    description: 'Chain id.',
-    value: (state) => state.chainId,
-  },
+  { suffix: 'CHAIN-ID', description: 'Chain id.', value: ({ chainId }) => chainId },
   {
     suffix: 'LEDGER-VERSION',
-    format: 'uint64',
     description: 'Latest ledger version.',
-    value: (state) => state.version,
+    value: ({ version }) => version,
   },
   {
     suffix: 'LEDGER-OLDEST-VERSION',
-    format: 'uint64',
     description: 'Oldest ledger version that is kept.',
-    value: (state) => state.oldestVersion,
+    value: ({ oldestVersion }) => oldestVersion,
   },
   {
     suffix: 'LEDGER-TIMESTAMPUSEC',
-    format: 'uint64',
     description: 'Time of the latest version, in microseconds since 1970.',
-    value: (state) => state.timestampUsecs,
+    value: ({ timestampUsecs }) => timestampUsecs,
   },
-  {
-    suffix: 'EPOCH',
-    format: 'uint64',
-    description: 'Epoch of the latest version.',
-    value: (state) => state.epoch,
-  },
+  { suffix: 'EPOCH', description: 'Epoch of the latest version.', value: ({ epoch }) => epoch },
   {
     suffix: 'BLOCK-HEIGHT',
-    format: 'uint64',
     description: 'Height of the latest block.',
-    value: (state) => state.blockHeight,
+    value: ({ blockHeight }) => blockHeight,
   },
   {
     suffix: 'OLDEST-BLOCK-HEIGHT',
-    format: 'uint64',
     description: 'Height of the oldest block that is kept.',
-    value: (state) => state.oldestBlockHeight,
+    value: ({ oldestBlockHeight }) => oldestBlockHeight,
   },
 ];
 
@@ -62,12 +46,12 @@ export const CURSOR_SUFFIX = 'CURSOR';
 const NEIGHBOUR_SUFFIXES = ['GAS-USED', CURSOR_SUFFIX];
 
 /**
- * Headers as they go out: names and values by turns. Node writes such a list about twice as fast as
- * an object of which every response needs its own copy.
+ * Headers as they go out: names and values in turn. Node writes such a list about twice as fast as an object of which
+ * every response needs its own copy.
  */
 export type HeaderList = readonly string[];
 
-/** Makes the ledger headers under a prefix; those of the latest state are kept. */
+/** Makes the ledger headers under a prefix; those of the latest state are cached. */
 export class LedgerHeaders {
   readonly #names: readonly string[];
   #state: LedgerState | undefined;

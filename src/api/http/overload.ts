@@ -1,11 +1,11 @@
 /**
  * What a process does with more work than it can do: it refuses some at once, so that the rest is answered in time.
  *
- * Requests queue where nobody sees them: on connections that are ready to be read. One turn of the event loop answers
- * all that were ready when it began, so what a request waits for is the work of its turn. The bound is therefore a
- * time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A kind has
- * its own time, so that a flood of listings does not take balances away. Nothing is refused before turns have gone over
- * again and again for a while: one heavy request is no overload, nor is a burst that is soon done.
+ * Requests queue where the program does not see them: on connections that are ready to be read. One turn of the event
+ * loop answers all that were ready when it began, so what a request waits for is the work of its turn. The bound is
+ * therefore a time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A
+ * kind has its own time, so that a flood of listings does not crowd out balances. Nothing is refused before turns have
+ * exceeded their time repeatedly for a while: one heavy request is not an overload, nor is a short burst.
  *
  * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
@@ -31,9 +31,9 @@ export type OverloadSettings = Pick<
 
 /** After how many seconds a client that was refused may try again: the value of `Retry-After`. */
 const RETRY_AFTER_SECS = 1;
-/** How long turns must have gone over their bound before anything is refused, in milliseconds. */
+/** How long turns must have exceeded their bound before anything is refused, in milliseconds. */
 export const LASTING_OVERLOAD_MS = 500;
-/** Without a turn that goes over for so long, an overload has ended, in milliseconds. */
+/** Without a turn that exceeds its bound for so long, an overload has ended, in milliseconds. */
 export const CALM_MS = 100;
 /** Answers from this size on, in bytes, count as unsent until the client has taken them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
@@ -55,12 +55,17 @@ export function overloadError(kind: WorkKind): ApiError {
   return REFUSALS[kind];
 }
 
+/** Whether a failure is one of these. */
+export function isOverloadError(failure: unknown): failure is ApiError {
+  return failure instanceof ApiError && WORK_KINDS.some((kind) => REFUSALS[kind] === failure);
+}
+
 /** The work of one kind in this turn and the one before. */
 interface Backlog {
   readonly maxMs: number;
   /** Of this turn so far. */
   spentMs: number;
-  /** When the first of the turns began that went over, one soon after the other. */
+  /** When the first of the turns began that exceeded the bound, one soon after the other. */
   overSinceMs: number;
   /** When the last of them ended. */
   overUntilMs: number;
@@ -107,7 +112,7 @@ export class Admission {
     this.#clock = clock;
   }
 
-  /** Whether a request is to be worked on, now; to be asked once for each. */
+  /** Whether a request is to be worked on, now; call it once for each. */
   admits(kind: WorkKind): boolean {
     const nowMs = this.#clock();
     if (this.#isInTurn) {
@@ -150,7 +155,7 @@ export class Admission {
     return this.#backlogs[kind].refused;
   }
 
-  /** An answer that stands behind others when its connection ends is never told: its socket is. */
+  /** An answer that waits behind others when its connection ends gets no event: its socket does. */
   #heldOf(socket: Socket): HeldBytes {
     const known = this.#heldBySocket.get(socket);
     if (known !== undefined) return known;
@@ -163,12 +168,12 @@ export class Admission {
     return held;
   }
 
-  /** Whether turns have gone over for long enough by now. */
+  /** Whether turns have exceeded the bound for long enough by now. */
   #isLasting(backlog: Backlog, nowMs: number): boolean {
     return this.#isRecent(backlog) && nowMs - backlog.overSinceMs >= LASTING_OVERLOAD_MS;
   }
 
-  /** Whether this turn began soon after the last one that went over. */
+  /** Whether this turn began soon after the last one that exceeded the bound. */
   #isRecent({ overUntilMs }: Backlog): boolean {
     return this.#turnBeganMs - overUntilMs < CALM_MS;
   }

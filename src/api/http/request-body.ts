@@ -5,27 +5,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiSettings } from '../settings.ts';
 import { bodyTooLarge, decompressBody } from './compression.ts';
-import { FrameworkError } from './error-table.ts';
+import { frameworkError } from './error-table.ts';
 import { overloadError } from './overload.ts';
 
-/** Bodies up to this size, in bytes, never wait: what slow clients hold back must not stop ordinary requests. */
+/** Bodies up to this size, in bytes, never wait: slow clients with large ones must not stop ordinary requests. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 /** The bounds on bodies being received; 0 for none. */
-export type ReceivingSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
+export type BodyBudgetSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
 
 /**
- * Room for bodies being received over all connections of a process, given out in the order of asking; more wait on
- * their connections. A thousand clients that send 8 MiB each and stop before the end would otherwise take 8 GiB.
+ * A budget for the bodies being received over all connections of a process, given out in the order of asking; more wait
+ * on their connections. A thousand clients that send 8 MiB each and stop before the end would otherwise take 8 GiB.
  */
-export class ReceivingRoom {
+export class BodyBudget {
   /** Bytes received at once, at most. */
   readonly maxBytes: number;
   readonly #maxWaiting: number;
-  readonly #waiting: { readonly neededBytes: number; readonly enter: () => void }[] = [];
+  readonly #waiting: { readonly neededBytes: number; readonly start: () => void }[] = [];
   #freeBytes: number;
 
-  constructor({ maxReceivingBytes, maxWaitingBodies }: ReceivingSettings) {
+  constructor({ maxReceivingBytes, maxWaitingBodies }: BodyBudgetSettings) {
     this.maxBytes = maxReceivingBytes === 0 ? Number.POSITIVE_INFINITY : maxReceivingBytes;
     this.#maxWaiting = maxWaitingBodies === 0 ? Number.POSITIVE_INFINITY : maxWaitingBodies;
     this.#freeBytes = this.maxBytes;
@@ -37,19 +37,19 @@ export class ReceivingRoom {
   }
 
   /**
-   * Resolves when there is room; the caller gives the same number of bytes back with `leave`.
+   * Resolves when so many bytes are free; the caller gives the same number back with `release`.
    * @throws ApiError 503 when too many wait already
    */
-  async enter(neededBytes: number): Promise<void> {
+  async reserve(neededBytes: number): Promise<void> {
     if (this.#waiting.length >= this.#maxWaiting) throw overloadError('body');
     await new Promise<void>((resolve) => {
-      this.#waiting.push({ neededBytes, enter: resolve });
+      this.#waiting.push({ neededBytes, start: resolve });
       this.#admit();
     });
   }
 
-  /** Gives room back. */
-  leave(bytes: number): void {
+  /** Gives bytes back. */
+  release(bytes: number): void {
     this.#freeBytes += bytes;
     this.#admit();
   }
@@ -60,7 +60,7 @@ export class ReceivingRoom {
       if (first === undefined || first.neededBytes > this.#freeBytes) return;
       this.#waiting.shift();
       this.#freeBytes -= first.neededBytes;
-      first.enter();
+      first.start();
     }
   }
 }
@@ -72,31 +72,31 @@ export function declaresTooMuch(request: IncomingMessage, limitBytes: number): b
 
 /**
  * The whole body of a request, decompressed unless that is switched off.
- * @param room shared by all requests of a server
- * @throws FrameworkError 413 `payload too large`, 400 `io: …`; ApiError 503 when too many bodies wait
+ * @param budget shared by all requests of a server
+ * @throws ApiError 413 `payload too large`, 400 `io: …`, 503 when too many bodies wait
  */
 export async function readBody(
   request: IncomingMessage,
   limits: { readonly contentLengthLimitBytes: number; readonly compressionEnabled: boolean },
-  room: ReceivingRoom,
+  budget: BodyBudget,
 ): Promise<Buffer> {
   const limitBytes = limits.contentLengthLimitBytes;
   if (declaresTooMuch(request, limitBytes)) throw bodyTooLarge();
-  const neededBytes = Math.min(roomFor(request, limitBytes), room.maxBytes);
-  // Until somebody listens, the rest stays with the client.
-  if (neededBytes > 0) await room.enter(neededBytes);
+  const neededBytes = Math.min(bytesToReserve(request, limitBytes), budget.maxBytes);
+  // Until a listener is added, the rest stays with the client.
+  if (neededBytes > 0) await budget.reserve(neededBytes);
   let sent: Buffer;
   try {
     sent = await readSentBytes(request, limitBytes);
   } finally {
-    room.leave(neededBytes);
+    budget.release(neededBytes);
   }
   const coding = limits.compressionEnabled ? request.headers['content-encoding'] : undefined;
   return coding === undefined ? sent : decompressBody(sent, coding, limitBytes);
 }
 
-/** What a body may come to take; nothing for a small one. A chunked one may become as large as any. */
-function roomFor({ headers }: IncomingMessage, limitBytes: number): number {
+/** The most bytes that a body may take; nothing for a small one. A chunked one may become as large as any. */
+function bytesToReserve({ headers }: IncomingMessage, limitBytes: number): number {
   const declaredBytes =
     headers['transfer-encoding'] === undefined
       ? Number(headers['content-length'] ?? 0)
@@ -104,19 +104,19 @@ function roomFor({ headers }: IncomingMessage, limitBytes: number): number {
   return declaredBytes <= SMALL_BODY_BYTES ? 0 : declaredBytes;
 }
 
-/** Collects what is sent. Over the limit it stops keeping, and lets the rest flow away unread. */
+/** Collects what is sent. Over the limit it stops collecting and discards the rest. */
 function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let receivedBytes = 0;
-    // Listeners go with the request; taking each of them away costs more than letting it be called.
+    // Listeners end with the request; removing each of them costs more than letting it be called.
     let isOver = false;
     const fail = (error: Error) => {
       isOver = true;
       reject(error);
     };
     const onError = (cause: Error) => {
-      if (!isOver) fail(new FrameworkError(400, `io: ${cause.message}`, { cause }));
+      if (!isOver) fail(frameworkError(400, `io: ${cause.message}`, { cause }));
     };
     const onClose = () => {
       if (!isOver) onError(new Error('connection closed before the body was complete'));

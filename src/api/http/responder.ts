@@ -1,31 +1,35 @@
 /**
  * Writes every response of the API: headers, caching, compression and CORS are decided here and
  * nowhere else (docs/spec/http.md §2.2, §3, §10; docs/spec/decisions.md D1, D5, D11).
- *
- * It writes to the raw response, which whoever has one of the framework's takes away from it before (`hijack`): bodies
- * are ready when they come here, and the framework's own path would add a charset to `application/json`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LedgerState } from '../../ledger/api-contract.ts';
 import { contentTag } from '../../ledger/content-tag.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
 import type { ApiSettings } from '../settings.ts';
-import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
-import { type CompressedForms, compressKept } from './compression.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
-import { entityTag, matchesTag, PINNED_CACHE_CONTROL } from './entity-tag.ts';
-import { type ApiError, errorBody, errorContentType, FrameworkError } from './error-table.ts';
+import { type ApiCaches, cachedOrMade } from './caches.ts';
+import { compress } from './compression.ts';
+import { type ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
+import { type ContentCoding, chooseCoding } from './negotiation.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
-import { headerLines, isTaken, ResponseWriter } from './response-writing.ts';
+import type { PageFile } from './page-files.ts';
+import { headerLines, ResponseWriter } from './response-writing.ts';
+
+/** For answers that name their version: they never change. A year, in seconds. */
+const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';
+/** Methods that a preflight may ask for; compared as they are written. */
+const ALLOWED_METHODS = ['GET', 'POST'];
+/** A day: how long a browser may remember a preflight, in seconds. */
+const PREFLIGHT_MAX_AGE_SECS = '86400';
 
 /** A successful response before it is tagged, compressed and written. */
 export interface Content {
   readonly answer: Answer;
   readonly contentType: string;
   /** Whether caches may ask again by tag: GET and HEAD. */
-  readonly tagged: boolean;
+  readonly isTagged: boolean;
   readonly extraHeaders?: HeaderList;
 }
 
@@ -34,19 +38,21 @@ export class Responder {
   readonly #ledgerHeaders: LedgerHeaders;
   readonly #compressionEnabled: boolean;
   /**
-   * What besides the URL decides a tagged answer. The origin does also where there is none: a kept
-   * answer without CORS headers must not be given to a page of another origin.
+   * What besides the URL decides a tagged answer. The origin does also where there is none: a cached answer without
+   * CORS headers must not be given to a page of another origin.
    */
   readonly #vary: string;
   readonly #maxCompressions: number;
   readonly #admission: Admission;
+  readonly #compressed: ApiCaches['compressed'];
   readonly #writer: ResponseWriter;
   #compressions = 0;
 
-  constructor(settings: ApiSettings, admission: Admission) {
+  constructor(settings: ApiSettings, admission: Admission, { compressed }: ApiCaches) {
     const { maxCompressions } = settings;
     this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
     this.#admission = admission;
+    this.#compressed = compressed;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
     this.#writer = new ResponseWriter(settings.keepAliveTimeoutMs);
     this.#compressionEnabled = settings.compressionEnabled;
@@ -56,16 +62,15 @@ export class Responder {
   /** Sends a successful answer, or 304 when the client has it already. */
   send(
     response: ServerResponse,
-    content: Content,
+    { answer, contentType, isTagged, extraHeaders }: Content,
     state: LedgerState | undefined,
   ): MaybePromise<void> {
-    const { answer } = content;
     const request = response.req;
-    const coding = this.#codingFor(request, answer.compressed);
-    const headers = this.#headers(request, content.tagged ? this.#vary : undefined);
+    const coding = this.#codingFor(request, answer);
+    const headers = this.#headers(request, isTagged ? this.#vary : undefined);
     const { cursor } = answer;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
-    if (content.tagged) {
+    if (isTagged) {
       const core = answer.tagCore ?? contentTag(answer.body);
       // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
       const tag = entityTag(cursor === undefined ? core : `${core}.${contentTag(cursor)}`, coding);
@@ -76,20 +81,25 @@ export class Responder {
         return undefined;
       }
     }
-    headers.push('content-type', content.contentType);
-    if (content.extraHeaders !== undefined) headers.push(...content.extraHeaders);
-    if (coding === undefined) {
-      this.#writeAnswer(response, state, headers, answer.body);
-      // What the system has not taken at once stays in use until it has.
-      if (answer.isLent === true && !isTaken(response)) answer.kept?.leave();
+    headers.push('content-type', contentType);
+    if (extraHeaders !== undefined) headers.push(...extraHeaders);
+    return this.#sendBody(response, state, headers, answer, coding);
+  }
+
+  /** Sends a file of the page, or 304 when the browser has it. */
+  sendFile(response: ServerResponse, file: PageFile): MaybePromise<void> {
+    const answer: Answer = { body: file.bytes, tagCore: file.tagCore, isReused: true };
+    const coding = this.#codingFor(response.req, answer);
+    const tag = entityTag(file.tagCore, coding);
+    // Asked again each time, answered 304: an upgraded node shows its own page at once.
+    const headers = ['etag', tag, 'cache-control', 'no-cache', 'vary', 'accept-encoding'];
+    headers.push(...file.securityHeaders);
+    if (matchesTag(response.req.headers['if-none-match'], tag)) {
+      this.#write(response, 304, undefined, headers, undefined);
       return undefined;
     }
-    headers.push('content-encoding', coding);
-    // Compressing takes the body when this turn has ended.
-    if (answer.isLent === true) answer.kept?.leave();
-    return this.#compress(answer, coding).then((body) =>
-      this.#writeAnswer(response, state, headers, body),
-    );
+    headers.push('content-type', file.contentType);
+    return this.#sendBody(response, undefined, headers, answer, coding);
   }
 
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
@@ -103,19 +113,29 @@ export class Responder {
   }
 
   /**
-   * Answers a preflight, whatever its path; one for another method gets 403 and no CORS headers.
+   * Answers a preflight, whatever its path: every origin is allowed, and browsers may read the ledger headers
+   * (docs/spec/http.md §10.1). One for another method gets 403 and no CORS headers.
    */
-  sendPreflight(response: ServerResponse, origin: string, state: LedgerState | undefined): void {
-    const preflight = preflightHeaders(response.req.headers);
-    if (preflight === undefined) {
-      this.#writeError(response, new FrameworkError(403, 'request-method not allowed'), state, []);
+  sendPreflight(response: ServerResponse, state: LedgerState | undefined): void {
+    const { headers } = response.req;
+    const asked = headers['access-control-request-method'];
+    if (asked === undefined || !ALLOWED_METHODS.includes(asked)) {
+      this.#writeError(response, frameworkError(403, 'request-method not allowed'), state, []);
       return;
     }
-    const cors = corsHeaders(origin, this.#ledgerHeaders.exposed);
-    this.#write(response, 200, state, [...cors, ...preflight], '');
+    const preflight = [
+      ...this.#corsHeaders(headers.origin!),
+      'access-control-max-age',
+      PREFLIGHT_MAX_AGE_SECS,
+      'access-control-allow-methods',
+      ALLOWED_METHODS.join(', '),
+      'access-control-allow-headers',
+      headers['access-control-request-headers'] ?? '*',
+    ];
+    this.#write(response, 200, state, preflight, '');
   }
 
-  /** An error as raw HTTP/1.1, for requests that never became one. */
+  /** An error as raw HTTP/1.1, for requests that the parser refused. */
   rawError(error: ApiError, reason: string, state: LedgerState | undefined): string {
     const body = errorBody(error);
     const headers = ['content-type', errorContentType(error)];
@@ -124,34 +144,40 @@ export class Responder {
     return `HTTP/1.1 ${error.status} ${reason}\r\n${lines}\r\n${body}`;
   }
 
-  /** The coding that the client likes best; none when too many answers are being compressed. */
-  #codingFor(
-    request: IncomingMessage,
-    kept: CompressedForms | undefined,
-  ): ContentCoding | undefined {
+  /** The coding that the client prefers; none when too many answers are being compressed. */
+  #codingFor(request: IncomingMessage, answer: Answer): ContentCoding | undefined {
     if (!this.#compressionEnabled) return undefined;
     const coding = chooseCoding(request.headers['accept-encoding'] as string | undefined);
     if (coding === undefined || this.#compressions < this.#maxCompressions) return coding;
-    return kept?.has(coding) === true ? coding : undefined;
+    const isCached = answer.isReused && this.#compressed.get(entityTag(answer.tagCore!, coding));
+    return isCached ? coding : undefined;
   }
 
-  async #compress({ body, compressed }: Answer, coding: ContentCoding): Promise<Buffer> {
+  #sendBody(
+    response: ServerResponse,
+    state: LedgerState | undefined,
+    headers: string[],
+    answer: Answer,
+    coding: ContentCoding | undefined,
+  ): MaybePromise<void> {
+    if (coding !== undefined) headers.push('content-encoding', coding);
+    const coded = coding === undefined ? answer.body : this.#compress(answer, coding);
+    return andThen(coded, (body) => {
+      if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
+      this.#write(response, 200, state, headers, body);
+    });
+  }
+
+  async #compress(answer: Answer, coding: ContentCoding): Promise<Uint8Array> {
     this.#compressions += 1;
     try {
-      return await compressKept(body, coding, compressed);
+      const make = () => compress(answer.body, coding);
+      if (answer.isReused !== true) return await make();
+      const key = entityTag(answer.tagCore!, coding);
+      return await cachedOrMade(this.#compressed, key, make, (bytes) => bytes.length);
     } finally {
       this.#compressions -= 1;
     }
-  }
-
-  #writeAnswer(
-    response: ServerResponse,
-    state: LedgerState | undefined,
-    headers: HeaderList,
-    body: string | Uint8Array,
-  ): void {
-    if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
-    this.#write(response, 200, state, headers, body);
   }
 
   #writeError(
@@ -174,19 +200,43 @@ export class Responder {
     body: string | Uint8Array | undefined,
   ): void {
     const block = this.#ledgerHeaders.of(state);
-    const hasForeignValues = response.req.headers.origin !== undefined;
-    this.#writer.write(response, { status, block, headers, hasForeignValues, body });
+    const hasClientValues = response.req.headers.origin !== undefined;
+    this.#writer.write(response, { status, block, headers, hasClientValues, body });
   }
 
   /** A new list of what follows the ledger headers: those of CORS when there is an origin, and `vary`. */
   #headers(request: IncomingMessage, vary?: string | undefined): string[] {
-    const headers: string[] = [];
     const { origin } = request.headers;
-    if (origin !== undefined) {
-      headers.push(...corsHeaders(origin, this.#ledgerHeaders.exposed));
-    }
+    const headers = origin === undefined ? [] : this.#corsHeaders(origin);
     if (vary !== undefined) headers.push('vary', vary);
     else if (origin !== undefined) headers.push('vary', 'Origin');
     return headers;
   }
+
+  /** Headers of an answer to a request with an `Origin`. */
+  #corsHeaders(origin: string): string[] {
+    return [
+      'access-control-allow-origin',
+      origin,
+      'access-control-allow-credentials',
+      'true',
+      'access-control-expose-headers',
+      this.#ledgerHeaders.exposed,
+    ];
+  }
+}
+
+/**
+ * The entity tag of a body in a coding, docs/spec/decisions.md D11. It is strong: it names the exact bytes of one
+ * representation, so the coding is part of it. @param core the body's hash, or a text that determines the body
+ */
+function entityTag(core: string, coding: ContentCoding | undefined): string {
+  return coding === undefined ? `"${core}"` : `"${core}-${coding}"`;
+}
+
+/** Whether `If-None-Match` names the tag, weakly or not, or any. */
+function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  // A tag includes its quotes and has none inside, so it can only be found as a whole.
+  return ifNoneMatch.includes(tag) || ifNoneMatch.trim() === '*';
 }

@@ -4,10 +4,10 @@
  * `writeHead` checks and joins a list of names and values for each response, and a body of bytes is one more piece to
  * write; on a small answer that is a third of all that Node does. Every value here is the program's own, and most of a
  * head is the same for all answers of a view, so a head is joined as a text and goes out with the body in one piece.
- * Node has no public way to take a head as a text: it is put where `writeHead` puts the one it makes. Pipelining,
+ * Node has no public function that takes a head as a text: it is put into the field that `writeHead` fills. Pipelining,
  * timeouts, keeping the connection and `finish` stay Node's. Whatever is not the plain case (HEAD, HTTP/1.0, a
- * connection that ends, a header that came from the client) takes the public way, and so does everything should Node
- * change that field; test/api/response-writing.test.ts compares the bytes of both.
+ * connection that ends, a header that came from the client) goes through `writeHead`, and so does everything should
+ * Node change that field; test/api/response-writing.test.ts compares the bytes of both.
  */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
@@ -31,7 +31,7 @@ export interface WholeResponse {
   /** The headers that follow, without `content-length`. */
   readonly headers: HeaderList;
   /** Whether a value may come from the client, so that Node must check it. */
-  readonly hasForeignValues: boolean;
+  readonly hasClientValues: boolean;
   /** `undefined` where the status has none: 304. */
   readonly body: string | Uint8Array | undefined;
 }
@@ -66,7 +66,7 @@ export class ResponseWriter {
   write(response: ServerResponse, whole: WholeResponse): void {
     const { body } = whole;
     const length = body === undefined ? undefined : Buffer.byteLength(body);
-    if (!whole.hasForeignValues && takesText(response)) {
+    if (!whole.hasClientValues && takesText(response)) {
       const head = this.#head(whole, length);
       if (writeText(response, whole.status, head, body, length ?? 0)) return;
     }
@@ -98,12 +98,6 @@ function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`;
 }
 
-/** Whether the system has all of a response that was written, so that nothing looks at its bytes any more. */
-export function isTaken(response: ServerResponse): boolean {
-  // What stands for a connection in tests holds on to what it gets.
-  return response.socket instanceof Socket && response.writableLength === 0;
-}
-
 /** Whether nothing but a body of known length is to follow on a connection that stays open, and is one. */
 function takesText(response: ServerResponse): boolean {
   const { req: request } = response;
@@ -114,7 +108,7 @@ function takesText(response: ServerResponse): boolean {
     request.method !== 'HEAD' &&
     request.socket instanceof Socket &&
     !response.headersSent &&
-    // The framework says so where a connection ends with a stop; a head made here would not.
+    // Set while the server closes; a head made here would not have it.
     !response.hasHeader('connection')
   );
 }

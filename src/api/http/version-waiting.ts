@@ -1,19 +1,19 @@
 /**
- * Waiting reads, an extension (docs/extensions.md): a request names the version it must see, and
- * waits a bounded time for a node that is behind. It waits before its body is received and before
- * the ledger is read, so that a waiting request costs a connection and little else; how many may
- * wait is bounded.
+ * Waiting reads, an extension (docs/extensions.md): a request names the version it must see, and waits a bounded time
+ * for a node that is behind. It waits after its route is known, before its body is received and before a view is
+ * opened, so that a waiting request costs a connection and little else; how many may wait is bounded.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerReader } from '../../ledger/api-contract.ts';
 import { MoveError } from '../../move/errors.ts';
 import { U64 } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
-import { ApiError, FrameworkError } from './error-table.ts';
+import { ApiError, frameworkError } from './error-table.ts';
 
 /** What the header's name is made of, after the prefix. */
 export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
-/** How often the ledger is looked at while somebody waits, in milliseconds. */
+/** How often the ledger is looked at while requests wait, in milliseconds. */
 const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;
@@ -24,29 +24,19 @@ export type WaitingSettings = Pick<
   'headerPrefix' | 'minVersionWaitMs' | 'maxVersionWaiters'
 >;
 
-interface Waiter {
-  readonly version: bigint;
-  readonly deadlineMs: number;
-  readonly settle: (error?: unknown) => void;
-}
-
 /** The requests of one process that wait for versions. */
 export class VersionWaiting {
   readonly #ledger: LedgerReader;
   readonly #settings: WaitingSettings;
   readonly #headerName: string;
-  readonly #waiters = new Set<Waiter>();
-  #timer: NodeJS.Timeout | undefined;
+  #waiters = 0;
+  /** The newest version at the next look; shared by all who wait. */
+  #nextLook: Promise<bigint> | undefined;
 
   constructor(ledger: LedgerReader, settings: WaitingSettings) {
     this.#ledger = ledger;
     this.#settings = settings;
     this.#headerName = `${settings.headerPrefix}-${MIN_VERSION_SUFFIX}`.toLowerCase();
-  }
-
-  /** Requests that wait now. */
-  get size(): number {
-    return this.#waiters.size;
   }
 
   /** The version that a request must see, as it is written; `undefined` for most requests. */
@@ -56,31 +46,39 @@ export class VersionWaiting {
 
   /**
    * Resolves when the ledger shows a version, or when the client has gone.
-   * @throws FrameworkError 400 for a text that is no version; ApiError 503 `version_not_found` when
-   *   it has not come in time, or when too many wait already; what the ledger throws
+   * @throws ApiError 400 for a text that is not a version; 503 `version_not_found` when it has not come in time, or
+   *   when too many wait already; what the ledger throws
    */
   async waitFor(text: string, response: ServerResponse): Promise<void> {
     const version = this.#parse(text);
-    const { state } = await this.#ledger.view();
-    if (state.version >= version) return;
+    let newest = await this.#newestVersion();
+    if (newest >= version) return;
     const { minVersionWaitMs, maxVersionWaiters } = this.#settings;
-    if (minVersionWaitMs === 0) throw notReached(version, state.version);
-    if (this.#waiters.size >= maxVersionWaiters) throw tooMany(version);
-    await new Promise<void>((resolve, reject) => {
-      const deadlineMs = performance.now() + minVersionWaitMs;
-      const settle = (error?: unknown): void => {
-        this.#waiters.delete(waiter);
-        response.off('close', onClose);
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      const waiter: Waiter = { version, deadlineMs, settle };
-      // Without an error: nobody is left to be told.
-      const onClose = (): void => settle();
-      response.once('close', onClose);
-      this.#waiters.add(waiter);
-      this.#pollSoon();
+    if (minVersionWaitMs === 0) throw notReached(version, newest);
+    if (this.#waiters >= maxVersionWaiters) throw tooMany(version);
+    const deadlineMs = performance.now() + minVersionWaitMs;
+    this.#waiters += 1;
+    try {
+      while (newest < version && !response.destroyed) {
+        newest = await this.#look();
+        if (newest < version && performance.now() >= deadlineMs) throw notReached(version, newest);
+      }
+    } finally {
+      this.#waiters -= 1;
+    }
+  }
+
+  async #newestVersion(): Promise<bigint> {
+    const { state } = await this.#ledger.view();
+    return state.version;
+  }
+
+  #look(): Promise<bigint> {
+    this.#nextLook ??= delay(POLL_INTERVAL_MS).then(() => {
+      this.#nextLook = undefined;
+      return this.#newestVersion();
     });
+    return this.#nextLook;
   }
 
   #parse(text: string): bigint {
@@ -91,32 +89,8 @@ export class VersionWaiting {
       const name = this.#headerName;
       const message =
         `failed to parse header \`${name}\`: ` + `failed to parse "${U64.name}": ${cause.message}`;
-      throw new FrameworkError(400, message, { cause });
+      throw frameworkError(400, message, { cause });
     }
-  }
-
-  #pollSoon(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#poll();
-    }, POLL_INTERVAL_MS);
-  }
-
-  /** One look at the ledger for all who wait. */
-  async #poll(): Promise<void> {
-    try {
-      const { state } = await this.#ledger.view();
-      const nowMs = performance.now();
-      for (const waiter of this.#waiters) {
-        if (state.version >= waiter.version) waiter.settle();
-        else if (nowMs >= waiter.deadlineMs) {
-          waiter.settle(notReached(waiter.version, state.version));
-        }
-      }
-    } catch (error) {
-      for (const waiter of this.#waiters) waiter.settle(error);
-    }
-    if (this.#waiters.size > 0) this.#pollSoon();
   }
 }
 

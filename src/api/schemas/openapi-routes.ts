@@ -1,57 +1,61 @@
 /** `GET /v1/spec.json` and `GET /v1/spec.yaml` (docs/spec/http.md §1.2). */
-import type { FastifyInstance } from 'fastify';
-import type { AnyEndpoint } from '../endpoints/endpoint.ts';
-import { type ApiContext, takeReading } from '../http/registration.ts';
+
+import { contentTag } from '../../ledger/content-tag.ts';
+import { andThen } from '../../maybe-promise.ts';
+import type { Answer, AnyEndpoint } from '../endpoints/endpoint.ts';
+import { bytesOfAnswer, cachedOrMade } from '../http/caches.ts';
+import type { HeaderList } from '../http/ledger-headers.ts';
+import { type ApiContext, openView } from '../http/request-handler.ts';
 import { BASE_PATH } from '../http/request-target.ts';
-import type { Content } from '../http/responder.ts';
+import type { Route, RouteRow } from '../http/routes.ts';
 import { openApiDocument } from './openapi.ts';
 
-const JSON_PATH = '/spec.json';
-const YAML_PATH = '/spec.yaml';
-
-/** Where the document lies, below `/v1`. */
-export const DOCUMENT_PATHS: readonly string[] = [JSON_PATH, YAML_PATH];
-
-/** Registers the document in both forms; each is made when it is first asked for. */
-export function registerDocument(
-  app: FastifyInstance,
-  endpoints: readonly AnyEndpoint[],
-  context: ApiContext,
-): void {
-  const document = () => openApiDocument(endpoints, context.settings);
-  registerContent(app, JSON_PATH, context, async () => ({
-    contentType: 'application/json',
-    answer: { body: JSON.stringify(document()), compressed: new Map() },
-    tagged: true,
-  }));
-  registerContent(app, YAML_PATH, context, async () => {
-    // Loading the library takes longer than everything else that the node does before it can
-    // answer.
-    const { stringify } = await import('yaml');
-    return {
-      contentType: 'application/x-yaml',
-      answer: { body: stringify(document()), compressed: new Map() },
-      tagged: true,
-      extraHeaders: ['content-disposition', 'inline; filename="spec.yaml"'],
-    };
-  });
+/** One form of the document. */
+interface DocumentForm {
+  readonly path: string;
+  readonly contentType: string;
+  readonly extraHeaders?: HeaderList;
+  write(document: object): Promise<string>;
 }
 
-function registerContent(
-  app: FastifyInstance,
-  path: string,
-  { ledger, responder }: ApiContext,
-  make: () => Promise<Content>,
-): void {
-  let content: Promise<Content> | undefined;
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: BASE_PATH + path,
-    handler: async (_request, reply) => {
-      content ??= make();
-      const [ready, reading] = [await content, await takeReading(ledger)];
-      reply.hijack();
-      await responder.send(reply.raw, ready, reading.view?.state);
+const FORMS: readonly DocumentForm[] = [
+  {
+    path: `${BASE_PATH}/spec.json`,
+    contentType: 'application/json',
+    write: async (document) => JSON.stringify(document),
+  },
+  {
+    path: `${BASE_PATH}/spec.yaml`,
+    contentType: 'application/x-yaml',
+    extraHeaders: ['content-disposition', 'inline; filename="spec.yaml"'],
+    async write(document) {
+      // Loading the library takes longer than everything else that the node does before it can answer.
+      const { stringify } = await import('yaml');
+      return stringify(document);
     },
+  },
+];
+
+/** The rows of the document in both forms; each is made when it is first asked for. */
+export function documentRows(endpoints: readonly AnyEndpoint[], context: ApiContext): RouteRow[] {
+  const { ledger, settings, responder, caches } = context;
+  return FORMS.map((form) => {
+    const make = async (): Promise<Answer> => {
+      const body = await form.write(openApiDocument(endpoints, settings));
+      return { body, tagCore: contentTag(body), isReused: true };
+    };
+    const { path, contentType, extraHeaders = [] } = form;
+    const route: Route = {
+      operationId: '',
+      work: 'none',
+      answer: async ({ response }) => {
+        const answer = await cachedOrMade(caches.bodies, path, make, bytesOfAnswer);
+        const content = { answer, contentType, isTagged: true, extraHeaders };
+        await andThen(openView(ledger), ({ view }) =>
+          responder.send(response, content, view?.state),
+        );
+      },
+    };
+    return { path, method: 'GET', route };
   });
 }

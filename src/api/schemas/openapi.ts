@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made of the endpoints and their schemas: what is documented is what is
- * registered.
+ * The OpenAPI 3.1 document, made from the endpoints and their schemas: what is documented is what is
+ * served.
  */
 
 import type { AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
@@ -10,7 +10,7 @@ import { BCS_MEDIA_TYPE } from '../http/negotiation.ts';
 import { BASE_PATH } from '../http/request-target.ts';
 import { MIN_VERSION_SUFFIX } from '../http/version-waiting.ts';
 import type { ApiSettings } from '../settings.ts';
-import type { TSchema } from './json-schema.ts';
+import type { Schema } from './json-schema.ts';
 import { ErrorSchema, U64Schema } from './schemas.ts';
 
 /** A part of the document: plain JSON. */
@@ -46,7 +46,7 @@ const CURSOR_HEADER: JsonObject = {
 /** Which variant of a union a member's value names. */
 interface DiscriminatorKeyword {
   readonly propertyName: string;
-  readonly mapping: Readonly<Record<string, TSchema>>;
+  readonly mapping: Readonly<Record<string, Schema>>;
 }
 
 /** Collects the schemas that have a name while it replaces them by references. */
@@ -54,7 +54,7 @@ class Components {
   readonly schemas = new Map<string, Json>();
 
   /** The schema in the document's form: named ones as `$ref`. */
-  use(schema: TSchema): Json {
+  use(schema: Schema): Json {
     const { $id: id } = schema as { $id?: string };
     if (id === undefined) return this.#inline(schema);
     if (!this.schemas.has(id)) {
@@ -64,7 +64,7 @@ class Components {
     return { $ref: `#/components/schemas/${id}` };
   }
 
-  #inline(schema: TSchema): Json {
+  #inline(schema: Schema): Json {
     const members = Object.entries(schema).filter(([name]) => name !== '$id');
     return Object.fromEntries(
       members.map(([name, value]) => [
@@ -79,7 +79,7 @@ class Components {
   #value(value: unknown): Json {
     if (Array.isArray(value)) return value.map((item) => this.#value(item));
     return typeof value === 'object' && value !== null
-      ? this.use(value as TSchema)
+      ? this.use(value as Schema)
       : (value as Json);
   }
 
@@ -141,7 +141,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     description: results.description,
     headers: {
       ...headerReferences(headerPrefix),
-      ...(results.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
+      ...(endpoint.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
     },
     content: {
       'application/json': { schema: components.use(results.json) },
@@ -209,10 +209,11 @@ function headerName(prefix: string, suffix: string): string {
 
 function headerObjects(prefix: string): Json {
   return Object.fromEntries(
-    LEDGER_HEADERS.map(({ suffix, format, description }) => [
-      headerName(prefix, suffix),
-      { description, required: true, schema: { type: 'integer', format, minimum: 0 } },
-    ]),
+    LEDGER_HEADERS.map(({ suffix, description }) => {
+      const format = suffix === 'CHAIN-ID' ? 'uint8' : 'uint64';
+      const schema = { type: 'integer', format, minimum: 0 };
+      return [headerName(prefix, suffix), { description, required: true, schema }];
+    }),
   );
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { ERROR_CODES } from '../http/error-table.ts';
-import { type TProperties, type TSchema, Type } from './json-schema.ts';
+import { type Properties, type Schema, Type } from './json-schema.ts';
 
 /**
  * An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them.
@@ -88,27 +88,27 @@ const EntryFunctionIdSchema = Type.String({
 const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
 /** An object with all members required and none but those. */
-function record(id: string, properties: TProperties, description: string): TSchema {
+function record(id: string, properties: Properties, description: string): Schema {
   return Type.Object(properties, { $id: id, description, additionalProperties: false });
 }
 
 /** A request object: unknown members are ignored. */
-function request(id: string, properties: TProperties, description: string): TSchema {
+function request(id: string, properties: Properties, description: string): Schema {
   return Type.Object(properties, { $id: id, description });
 }
 
-function nullable(schema: TSchema, description: string): TSchema {
+function nullable(schema: Schema, description: string): Schema {
   return Type.Union([schema, Type.Null()], { description });
 }
 
 /** A member that may be absent or null. */
-function optional(schema: TSchema, description: string): TSchema {
+function optional(schema: Schema, description: string): Schema {
   return Type.Optional(nullable(schema, description));
 }
 
 /** One of several objects, told apart by their member `type`. */
-function union(id: string, variants: Readonly<Record<string, TSchema>>, description: string) {
-  return Type.Unsafe<unknown>({
+function union(id: string, variants: Readonly<Record<string, Schema>>, description: string) {
+  return Type.Unknown({
     $id: id,
     description,
     oneOf: Object.values(variants),
@@ -246,7 +246,7 @@ export const BlockSchema = record(
     block_timestamp: U64Schema,
     first_version: U64Schema,
     last_version: U64Schema,
-    transactions: Type.Unsafe<null>({
+    transactions: Type.Unknown({
       type: 'null',
       description: 'Null: this node gives transactions as BCS only.',
     }),
@@ -255,7 +255,7 @@ export const BlockSchema = record(
 );
 
 /** Of the transaction endpoints: there are none in JSON. */
-export const NoTransactionsSchema = Type.Unsafe<never>({
+export const NoTransactionsSchema = Type.Unknown({
   not: {},
   description: 'Answered with 403: this node gives transactions as BCS only.',
 });

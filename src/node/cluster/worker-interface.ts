@@ -1,12 +1,13 @@
 /** The interface of one process: the ledger over its store, HTTP over that, and what watches both. */
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
 import type { Logger } from 'pino';
+import type { RequestObserver } from '../../api/http/observers.ts';
 import { Admission } from '../../api/http/overload.ts';
-import { readPageFiles, registerPage } from '../../api/http/page.ts';
-import type { RequestObserver } from '../../api/http/request-observer.ts';
-import { buildApi } from '../../api/http/server.ts';
+import { readPageFiles } from '../../api/http/page-files.ts';
+import { type Api, buildApi } from '../../api/http/server.ts';
 import type { LedgerState } from '../../ledger/api-contract.ts';
 import { openLedger } from '../../ledger/open.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -23,6 +24,9 @@ import type { StopList } from '../shutdown.ts';
 
 /** How often a stopping node closes connections that wait for nothing, in milliseconds. */
 const IDLE_SWEEP_INTERVAL_MS = 50;
+
+/** The host that stands for several addresses. */
+const LOCALHOST = 'localhost';
 
 /** An interface that answers. */
 export interface RunningInterface {
@@ -89,31 +93,63 @@ export async function startInterface(
     observers.push(accessLog.observe);
     stopList.add('the access log', () => accessLog.close());
   }
-  const api = buildApi(ledger, settings, logger, { admission, observers });
-  registerPage(api, readPageFiles(), settings);
-  stopList.add('the interface', () => closeApi(api, settings.shutdownTimeoutMs));
+  const api = buildApi(ledger, settings, logger, {
+    admission,
+    observers,
+    pageFiles: readPageFiles(),
+  });
+  const further: SocketServer[] = [];
+  stopList.add('the interface', () => closeApi(api, further, settings.shutdownTimeoutMs));
   stopList.add('the watch on overload', watchOverload(admission, logger));
   const connections = new ConnectionCounter(api.server);
-  return { port: await listen(api, address), state, connections };
+  const port = await listen(api.server, address);
+  if (address.host === LOCALHOST) further.push(...(await listenFurther(api.server, port)));
+  return { port, state, connections };
 }
 
-async function listen(api: FastifyInstance, { host, port }: ListenAddress): Promise<number> {
+async function listen(server: SocketServer, address: ListenAddress): Promise<number> {
   try {
-    await api.listen({ host, port });
+    server.listen(address);
+    await once(server, 'listening');
   } catch (cause) {
-    throw listenFailure({ host, port }, cause);
+    throw listenFailure(address, cause);
   }
-  return (api.server.address() as AddressInfo).port;
+  return (server.address() as AddressInfo).port;
+}
+
+/**
+ * Listens on the further addresses of `localhost`, where they can be had: the IPv6 one besides the IPv4 one. Their
+ * connections are handed to the server.
+ */
+async function listenFurther(server: Server, port: number): Promise<SocketServer[]> {
+  const { address: first } = server.address() as AddressInfo;
+  const addresses = await lookup(LOCALHOST, { all: true }).catch(() => []);
+  const listening: SocketServer[] = [];
+  for (const { address: host } of addresses.filter(({ address }) => address !== first)) {
+    const further = createServer({ allowHalfOpen: true, noDelay: true });
+    further.on('connection', (socket) => server.emit('connection', socket));
+    const isListening = await listen(further, { host, port }).then(
+      () => true,
+      () => false,
+    );
+    if (isListening) listening.push(further);
+  }
+  return listening;
 }
 
 /** Stops accepting, waits for requests under way, then cuts what is left. */
-async function closeApi(api: FastifyInstance, timeoutMs: number): Promise<void> {
+async function closeApi(
+  api: Api,
+  further: readonly SocketServer[],
+  timeoutMs: number,
+): Promise<void> {
   const cut = setTimeout(() => api.server.closeAllConnections(), timeoutMs);
-  // A connection whose last request was under way when the stop began is kept alive after its answer: nobody else
+  // A connection whose last request was under way when the stop began is kept alive after its answer: nothing else
   // would close it before the time is up.
   const sweep = setInterval(() => api.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
+  const closed = further.map((server) => new Promise((resolve) => server.close(resolve)));
   try {
-    await api.close();
+    await Promise.all([api.close(), ...closed]);
   } finally {
     clearTimeout(cut);
     clearInterval(sweep);

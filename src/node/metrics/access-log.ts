@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino';
-import type { RequestObserver, RequestOutcome } from '../../api/http/request-observer.ts';
+import type { RequestObserver, RequestOutcome } from '../../api/http/observers.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 
 const STDERR = 2;
@@ -87,9 +87,7 @@ function lineOf(
   clientHeader: string,
 ): Record<string, unknown> {
   const { headers } = request;
-  // The router's target has its percent signs escaped; the one that was sent stands beside it.
-  const { originalUrl } = request as { readonly originalUrl?: string };
-  const target = originalUrl ?? request.url ?? '';
+  const target = request.url ?? '';
   const query = target.indexOf('?');
   return {
     remote: request.socket.remoteAddress,

@@ -1,14 +1,9 @@
 /**
- * Reads settings from their sources: flag > environment > config file > default. One schema says name,
- * type, limits, default and description of every setting; names are camelCase in code and on the command line's
- * flags, snake_case in files, and `DAYBOOK_` + capitals in the environment.
+ * Reads settings from their sources: flag > environment > config file > default. One table has the name, type, limits,
+ * default and description of every setting; names are camelCase in code and on the command line's flags, snake_case in
+ * files, and `DAYBOOK_` + capitals in the environment.
  */
-import {
-  conformsToScalar,
-  type ObjectSchema,
-  type TProperties,
-  type TSchema,
-} from '../../api/schemas/json-schema.ts';
+import type { Setting, SettingTable } from '../../api/settings.ts';
 import { NodeError } from '../node-error.ts';
 import { readInputFile } from './input-file.ts';
 
@@ -36,18 +31,11 @@ export interface SettingSources {
 }
 
 /** Turns the text of a flag or variable into the setting's type; leaves what does not fit for the check. */
-function fromText(schema: TSchema, text: unknown): unknown {
+function fromText({ type }: Setting, text: unknown): unknown {
   if (typeof text !== 'string') return text;
-  const { type } = schema as { type?: string };
-  if ((type === 'integer' || type === 'number') && /^-?\d+$/.test(text.trim())) return Number(text);
+  if (type === 'integer' && /^-?\d+$/.test(text.trim())) return Number(text);
   if (type === 'boolean' && /^(?:true|1|yes|on)$/i.test(text.trim())) return true;
   if (type === 'boolean' && /^(?:false|0|no|off)$/i.test(text.trim())) return false;
-  if (type === 'array') {
-    return text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-  }
   return text;
 }
 
@@ -74,17 +62,16 @@ function reason(error: unknown): string {
 }
 
 /**
- * All settings of `schema`, each from its strongest source, checked.
+ * All settings of a table, each from its strongest source, checked.
  * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`, `file_not_readable`.
  */
 export async function loadSettings(
-  schema: ObjectSchema<TProperties>,
+  table: SettingTable,
   sources: SettingSources,
 ): Promise<Record<string, unknown>> {
-  const { properties } = schema;
   const file =
     sources.configFile === undefined ? new Map() : await readConfigFile(sources.configFile);
-  const known = new Set(Object.keys(properties).map(fileName));
+  const known = new Set(Object.keys(table).map(fileName));
   for (const name of file.keys()) {
     if (!known.has(name)) {
       throw new NodeError(
@@ -95,9 +82,9 @@ export async function loadSettings(
     }
   }
   const settings: Record<string, unknown> = {};
-  for (const [name, property] of Object.entries(properties)) {
-    const [value, source] = strongest(name, property, sources, file);
-    checkSetting(name, property, value, source);
+  for (const [name, setting] of Object.entries(table)) {
+    const [value, source] = strongest(name, setting, sources, file);
+    checkSetting(name, setting, value, source);
     settings[name] = value;
   }
   return settings;
@@ -105,48 +92,55 @@ export async function loadSettings(
 
 function strongest(
   name: string,
-  property: TSchema & { default?: unknown },
+  setting: Setting,
   sources: SettingSources,
   file: ReadonlyMap<string, unknown>,
 ): [value: unknown, source: string] {
   const flag = sources.flags[name];
   if (flag !== undefined) {
-    return [fromText(property, flag), `flag --${fileName(name).replaceAll('_', '-')}`];
+    return [fromText(setting, flag), `flag --${fileName(name).replaceAll('_', '-')}`];
   }
   const variable = sources.environment[environmentName(name)];
   if (variable !== undefined) {
-    return [fromText(property, variable), `environment variable ${environmentName(name)}`];
+    return [fromText(setting, variable), `environment variable ${environmentName(name)}`];
   }
   if (file.has(fileName(name))) return [file.get(fileName(name)), `config file, ${fileName(name)}`];
-  return [property.default, 'default'];
+  return [setting.default, 'default'];
 }
 
-function checkSetting(name: string, property: TSchema, value: unknown, source: string): void {
-  if (value === undefined && !('default' in property)) return;
-  if (conformsToScalar(property, value)) return;
+function checkSetting(name: string, setting: Setting, value: unknown, source: string): void {
+  if (isAllowed(setting, value)) return;
   throw new NodeError(
     'bad_setting',
-    `${source}: ${JSON.stringify(value)} is no valid ${name}: ${allowedText(property)}`,
+    `${source}: ${JSON.stringify(value)} is no valid ${name}: ${allowedText(setting)}`,
     { exitCode: source.startsWith('flag') ? 2 : 1 },
   );
 }
 
+const CHECKS_OF_TYPE: Readonly<Record<Setting['type'], (value: unknown) => boolean>> = {
+  boolean: (value) => typeof value === 'boolean',
+  integer: (value) => Number.isSafeInteger(value),
+  string: (value) => typeof value === 'string',
+};
+
+/** Whether a value has the type of a setting and is within its limits. */
+export function isAllowed(setting: Setting, value: unknown): boolean {
+  if (!CHECKS_OF_TYPE[setting.type](value)) return false;
+  if (typeof value === 'number') {
+    return value >= (setting.minimum ?? -Infinity) && value <= (setting.maximum ?? Infinity);
+  }
+  if (typeof value !== 'string') return true;
+  return (
+    (setting.enum === undefined || setting.enum.includes(value)) &&
+    value.length >= (setting.minLength ?? 0) &&
+    value.length <= (setting.maxLength ?? Infinity) &&
+    (setting.pattern === undefined || new RegExp(setting.pattern, 'u').test(value))
+  );
+}
+
 /** What a setting may be, for people: `integer, 1 to 65535`. */
-export function allowedText(property: TSchema): string {
-  const {
-    type,
-    minimum,
-    maximum,
-    pattern,
-    enum: values,
-  } = property as {
-    type?: string;
-    minimum?: number;
-    maximum?: number;
-    pattern?: string;
-    enum?: readonly string[];
-  };
-  const parts = [values === undefined ? (type ?? 'value') : `one of ${values.join(', ')}`];
+export function allowedText({ type, minimum, maximum, pattern, enum: values }: Setting): string {
+  const parts: string[] = [values === undefined ? type : `one of ${values.join(', ')}`];
   if (minimum !== undefined) parts.push(`at least ${minimum}`);
   if (maximum !== undefined) parts.push(`at most ${maximum}`);
   if (pattern !== undefined) parts.push(`matching ${pattern}`);

@@ -1,6 +1,5 @@
 /** All settings of a serving node: those of the interface and the node's own. */
-import { type Static, Type } from '../../api/schemas/json-schema.ts';
-import { type ApiSettings, ApiSettingsSchema } from '../../api/settings.ts';
+import { API_SETTINGS, type SettingTable, type SettingValues } from '../../api/settings.ts';
 import {
   allowedText,
   environmentName,
@@ -12,100 +11,114 @@ import {
 /** Where a ledger lies when nothing else is said. */
 export const DEFAULT_DATA_FOLDER = './daybook-data';
 
-const OwnSettingsSchema = Type.Object({
-  data: Type.String({
+const OWN_SETTINGS = {
+  data: {
+    type: 'string',
     description: 'folder of the ledger',
     default: DEFAULT_DATA_FOLDER,
     minLength: 1,
-  }),
-  listen: Type.String({
+  },
+  listen: {
+    type: 'string',
     description: 'HOST:PORT to listen on; port 0 picks a free one',
     default: '127.0.0.1:8080',
-  }),
-  follow: Type.String({
+  },
+  follow: {
+    type: 'string',
     description:
       'URL of a node whose transactions are proved and added to the ledger; empty for none',
     default: '',
-  }),
-  waypoint: Type.String({
+  },
+  waypoint: {
+    type: 'string',
     description: 'genesis waypoint, or a file that holds it, for a ledger that following begins',
     default: '',
-  }),
-  produce: Type.Integer({
+  },
+  produce: {
+    type: 'integer',
     description: 'keep committing so many transactions a second to a sample ledger; 0 for none',
     default: 0,
     minimum: 0,
     maximum: 10_000,
-  }),
-  keepVersions: Type.Integer({
+  },
+  keepVersions: {
+    type: 'integer',
     description:
       'keep the newest so many versions and prune what is older, when this node writes; 0 keeps all',
     default: 0,
     minimum: 0,
-  }),
-  keepSeconds: Type.Integer({
+  },
+  keepSeconds: {
+    type: 'integer',
     description:
       'keep so many seconds before the newest block, by the time of the ledger; 0 for no such bound',
     default: 0,
     minimum: 0,
-  }),
-  pruneGraceSeconds: Type.Integer({
+  },
+  pruneGraceSeconds: {
+    type: 'integer',
     description:
       'time for requests under way before what was pruned is deleted, in seconds; less than 10 is ' +
       'for nodes whose answers never take as long',
     default: 10,
     minimum: 1,
     maximum: 3_600,
-  }),
-  keepAccounts: Type.String({
+  },
+  keepAccounts: {
+    type: 'string',
     description:
       'addresses of accounts whose whole history is kept from now on, separated by commas',
     default: '',
-  }),
-  keepAccountsFile: Type.String({
+  },
+  keepAccountsFile: {
+    type: 'string',
     description: 'file of such addresses, one on a line; # begins a remark',
     default: '',
-  }),
-  workers: Type.Integer({
+  },
+  workers: {
+    type: 'integer',
     description:
       'processes that answer; 1 for one process that does everything, 0 for as many as there are cores',
     default: 0,
     minimum: 0,
     maximum: 256,
-  }),
-  metricsListen: Type.String({
+  },
+  metricsListen: {
+    type: 'string',
     description: 'HOST:PORT to answer GET /metrics on, in the format of Prometheus; empty for none',
     default: '',
-  }),
-  accessLog: Type.Enum(['off', 'sampled', 'all'], {
+  },
+  accessLog: {
+    type: 'string',
+    enum: ['off', 'sampled', 'all'],
     description:
       'log requests: all of them, or of each kind one (failures each second, refusals each minute, ' +
       'at the level debug others each second)',
     default: 'off',
-  }),
-  logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+  },
+  logLevel: {
+    type: 'string',
+    enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     description: 'least severe log lines written to stderr',
     default: 'info',
-  }),
-  shutdownTimeoutMs: Type.Integer({
+  },
+  shutdownTimeoutMs: {
+    type: 'integer',
     description: 'longest wait for requests under way when stopping, in milliseconds',
     default: 8_000,
     minimum: 0,
     maximum: 10_000,
-  }),
-});
+  },
+} as const satisfies SettingTable;
 
-/** Schema of NodeSettings, in the order in which `--help` shows them. */
-export const NodeSettingsSchema = Type.Object({
-  ...OwnSettingsSchema.properties,
-  ...ApiSettingsSchema.properties,
-});
+/** Every setting, in the order in which `--help` shows them. */
+export const NODE_SETTINGS = { ...OWN_SETTINGS, ...API_SETTINGS } as const satisfies SettingTable;
 
-export type NodeSettings = Static<typeof OwnSettingsSchema> & ApiSettings;
+export type NodeSettings = SettingValues<typeof NODE_SETTINGS>;
 
 /** Settings from flags, environment and config file over the defaults. @throws NodeError */
 export async function nodeSettings(sources: SettingSources): Promise<NodeSettings> {
-  return (await loadSettings(NodeSettingsSchema, sources)) as unknown as NodeSettings;
+  return (await loadSettings(NODE_SETTINGS, sources)) as NodeSettings;
 }
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
@@ -115,9 +128,9 @@ export function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSe
 
 /** Every setting as a flag of the command line, with what it may be, its default and its variable. */
 export function settingFlags(): readonly { readonly flag: string; readonly help: string }[] {
-  return Object.entries(NodeSettingsSchema.properties).map(([name, property]) => {
-    const { description, default: defaultValue } = property;
-    const facts = `${allowedText(property)}; default ${JSON.stringify(defaultValue)}`;
+  return Object.entries(NODE_SETTINGS).map(([name, setting]) => {
+    const { description, default: defaultValue } = setting;
+    const facts = `${allowedText(setting)}; default ${JSON.stringify(defaultValue)}`;
     return {
       flag: `--${fileName(name).replaceAll('_', '-')}`,
       help: `${description} (${facts}; env ${environmentName(name)})`,

@@ -1,20 +1,15 @@
 /**
- * The page at `/` and the API documentation at `/v1/spec`: files of the build and of
- * swagger-ui-dist, served from disk. The list of files is fixed when it is read at start and every
- * file has its own route, so no path of a request ever becomes a path on disk.
+ * The page at `/` and the API documentation at `/v1/spec`: files of the build and of swagger-ui-dist. They are read at
+ * start and every file has a route of its own, so no path of a request ever becomes a path on disk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { contentTag } from '../../ledger/content-tag.ts';
-import { type ContentCoding, chooseCoding } from './accept-encoding.ts';
-import { compress } from './compression.ts';
-import { entityTag, matchesTag } from './entity-tag.ts';
-import { FrameworkError } from './error-table.ts';
+import type { HeaderList } from './ledger-headers.ts';
 
-/** Files lie under this path; `/` and `/v1/spec` are the two documents. */
+/** Files are under this path; `/` and `/v1/spec` are the two documents. */
 const FILE_PREFIX = '/page/';
 const SWAGGER_PREFIX = `${FILE_PREFIX}swagger-ui/`;
 const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
@@ -36,9 +31,9 @@ export const MAX_PAGE_FILES = 200;
 /** Largest file of the page, in bytes. */
 export const MAX_PAGE_FILE_BYTES = 4 * 1024 * 1024;
 
-const FRAME_POLICY =
-  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
-const PAGE_POLICY = `default-src 'self'; ${FRAME_POLICY}`;
+const PAGE_POLICY =
+  "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+  "object-src 'none'";
 /** Swagger UI's own style sheet holds its icons as data URLs. */
 const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
 
@@ -59,7 +54,7 @@ export interface PageFile {
   /** The only path it is served at. */
   readonly path: string;
   readonly contentType: string;
-  readonly securityPolicy: string;
+  readonly securityHeaders: HeaderList;
   readonly bytes: Buffer;
   /** Core of its strong entity tag; the coding is added. */
   readonly tagCore: string;
@@ -117,66 +112,15 @@ function readPageFile(folder: string, name: string, path: string): PageFile {
   return {
     path,
     contentType,
-    securityPolicy: path === '/v1/spec' ? SPEC_POLICY : PAGE_POLICY,
+    securityHeaders: [
+      'content-security-policy',
+      path === '/v1/spec' ? SPEC_POLICY : PAGE_POLICY,
+      'x-content-type-options',
+      'nosniff',
+      'referrer-policy',
+      'no-referrer',
+    ],
     bytes,
     tagCore: contentTag(bytes),
   };
-}
-
-/** Adds one route per file to an API made by buildApi; other methods on them answer 405. */
-export function registerPage(
-  app: FastifyInstance,
-  files: readonly PageFile[],
-  options: { readonly compressionEnabled: boolean },
-): void {
-  for (const file of files) {
-    const compressed = new Map<ContentCoding, Promise<Buffer>>();
-    app.route({
-      method: ['GET', 'HEAD'],
-      url: file.path,
-      handler: (request, reply) => {
-        const accepted = request.headers['accept-encoding'] as string | undefined;
-        const coding = options.compressionEnabled ? chooseCoding(accepted) : undefined;
-        return sendFile(file, coding, compressed, request, reply);
-      },
-    });
-    app.route({
-      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      url: file.path,
-      handler: () => {
-        throw new FrameworkError(405, 'method not allowed');
-      },
-    });
-  }
-}
-
-/**
- * Sends a file, or 304 when the browser has it; files are compressed once, when first asked for.
- */
-async function sendFile(
-  file: PageFile,
-  coding: ContentCoding | undefined,
-  compressed: Map<ContentCoding, Promise<Buffer>>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const tag = entityTag(file.tagCore, coding);
-  reply.headers({
-    etag: tag,
-    // Asked again each time, answered 304: an upgraded node shows its own page at once.
-    'cache-control': 'no-cache',
-    vary: 'accept-encoding',
-    'content-security-policy': file.securityPolicy,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-  });
-  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
-  reply.header('content-type', file.contentType);
-  if (coding === undefined) return reply.send(file.bytes);
-  let body = compressed.get(coding);
-  if (body === undefined) {
-    body = compress(file.bytes, coding);
-    compressed.set(coding, body);
-  }
-  return reply.header('content-encoding', coding).send(await body);
 }

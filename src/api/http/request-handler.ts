@@ -1,0 +1,224 @@
+/**
+ * The way of a request from its head to its answer, the same for all of them. `handle` finds the route, waits for a
+ * version where one is asked for, receives the body of a POST and admits the request to its work; `answerEndpoint`
+ * opens a view of the ledger, negotiates the format and gives the cached answer or makes one. The order of checks is
+ * that of docs/spec/http.md §5.1.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { LedgerReader, LedgerView } from '../../ledger/api-contract.ts';
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { type Answer, type AnyEndpoint, checkSwitches } from '../endpoints/endpoint.ts';
+import { readParameters } from '../endpoints/parameters.ts';
+import type { ApiSettings } from '../settings.ts';
+import type { ApiCaches } from './caches.ts';
+import { knownFailure, unexpectedFailure } from './error-table.ts';
+import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
+import { observe, type RequestObserver } from './observers.ts';
+import { type Admission, isOverloadError, overloadError, type WorkKind } from './overload.ts';
+import { type BodyBudget, readBody } from './request-body.ts';
+import type { Responder } from './responder.ts';
+import type { Exchange, RouteTable } from './routes.ts';
+import type { VersionWaiting } from './version-waiting.ts';
+
+/** Where unexpected failures are written to; a pino logger is one. */
+export interface ApiLogger {
+  error(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
+/** What all routes share. */
+export interface ApiContext {
+  readonly ledger: LedgerReader;
+  readonly settings: ApiSettings;
+  readonly logger: ApiLogger;
+  readonly admission: Admission;
+  readonly caches: ApiCaches;
+  readonly responder: Responder;
+}
+
+/** What is needed to handle requests. */
+export interface HandlerParts extends ApiContext {
+  readonly routes: RouteTable;
+  readonly waiting: VersionWaiting;
+  readonly bodyBudget: BodyBudget;
+  readonly observers: readonly RequestObserver[];
+}
+
+/** One view of the ledger, or why there is none; an answer's headers come from it either way. */
+export type OpenedView =
+  | { readonly view: LedgerView }
+  | { readonly view?: undefined; readonly failure: unknown };
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Handles the requests of one server. */
+export class RequestHandler {
+  readonly #parts: HandlerParts;
+  #isClosing = false;
+
+  constructor(parts: HandlerParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on answers tell clients that their connection ends. */
+  close(): void {
+    this.#isClosing = true;
+  }
+
+  /** Answers a request; never throws. Where nothing has to wait, the answer is written before this returns. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const { routes, observers } = this.#parts;
+    if (this.#isClosing) response.setHeader('Connection', 'close');
+    const exchange = routes.find(request, response);
+    observe(observers, exchange);
+    void settle(
+      () =>
+        andThen(
+          andThen(this.#waitForVersion(exchange), () => this.#receiveBody(exchange)),
+          (body) => {
+            this.#admit(exchange.route.work);
+            return exchange.route.answer(exchange, body);
+          },
+        ),
+      () => undefined,
+      (failure) => failWithoutView(exchange, failure, this.#parts),
+    );
+  }
+
+  /** A request that must see a version waits for it, but not for a 404 or 405. */
+  #waitForVersion({ request, response, route }: Exchange): MaybePromise<void> {
+    const { waiting } = this.#parts;
+    const version = waiting.askedBy(request.headers);
+    if (version === undefined || route.ignoresVersion === true) return undefined;
+    return waiting.waitFor(version, response);
+  }
+
+  /** The body of a POST: received even where there is no route, since one that is too large is refused everywhere. */
+  #receiveBody({ request }: Exchange): MaybePromise<Buffer> {
+    if (request.method !== 'POST') return NO_BODY;
+    this.#admit('body');
+    return readBody(request, this.#parts.settings, this.#parts.bodyBudget);
+  }
+
+  /** @throws ApiError 503 in overload */
+  #admit(work: WorkKind | 'none'): void {
+    if (work !== 'none' && !this.#parts.admission.admits(work)) throw overloadError(work);
+  }
+}
+
+/** Answers a request of an endpoint, with a failure too. */
+export function answerEndpoint(
+  endpoint: AnyEndpoint,
+  exchange: Exchange,
+  body: Buffer,
+  context: ApiContext,
+): MaybePromise<void> {
+  return andThen(openView(context.ledger), (opened) => {
+    const { request, response } = exchange;
+    const format = chooseFormat(request.headers.accept);
+    const send = (answer: Answer): MaybePromise<void> => {
+      const isTagged = endpoint.method === 'GET';
+      const content = { answer, contentType: CONTENT_TYPES[format], isTagged };
+      return context.responder.send(response, content, opened.view?.state);
+    };
+    return settle(
+      () => andThen(cachedOrMade(endpoint, exchange, body, format, opened, context), send),
+      () => undefined,
+      (failure) => sendFailure(exchange, failure, opened, context),
+    );
+  });
+}
+
+/** Opens a view without failing: a failure must come out in its turn, after those of the request. */
+export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
+  return settle<LedgerView, OpenedView>(
+    () => ledger.view(),
+    (view) => ({ view }),
+    (failure) => ({ failure }),
+  );
+}
+
+/** The answer that is cached for the view; else it is made, and cached where the view decides it. */
+function cachedOrMade(
+  endpoint: AnyEndpoint,
+  exchange: Exchange,
+  body: Buffer,
+  format: Format,
+  opened: OpenedView,
+  context: ApiContext,
+): MaybePromise<Answer> {
+  const { view } = opened;
+  if (endpoint.isDecidedByView !== true || view === undefined) {
+    return makeAnswer(endpoint, exchange, body, format, opened, context);
+  }
+  const { answers } = context.caches;
+  const url = exchange.request.url!;
+  return (
+    answers.find(view, format, url) ??
+    andThen(makeAnswer(endpoint, exchange, body, format, opened, context), (made) =>
+      answers.add(view, format, url, made),
+    )
+  );
+}
+
+/** Reads the request in the order of the interface's checks, then has the endpoint answer. */
+function makeAnswer(
+  endpoint: AnyEndpoint,
+  { request, path, query }: Exchange,
+  bytes: Buffer,
+  format: Format,
+  opened: OpenedView,
+  { settings, caches }: ApiContext,
+): MaybePromise<Answer> {
+  const parameters = readParameters(endpoint.parameters, { path, query });
+  const body = endpoint.body?.read(bytes, request.headers);
+  try {
+    checkSwitches(endpoint, settings, format);
+    if (opened.view === undefined) throw opened.failure;
+  } catch (refusal) {
+    endpoint.body?.check?.(body);
+    throw refusal;
+  }
+  const { view } = opened;
+  return endpoint.answer({ parameters, body, format, view, settings, bodies: caches.bodies });
+}
+
+/**
+ * Sends a failure that came before a view was opened; its headers are those of the ledger now. In overload the ledger
+ * is not looked at.
+ */
+function failWithoutView(
+  exchange: Exchange,
+  failure: unknown,
+  context: ApiContext,
+): MaybePromise<void> {
+  if (isOverloadError(failure)) {
+    context.responder.sendRefusal(exchange.response, failure);
+    return undefined;
+  }
+  return andThen(openView(context.ledger), (opened) =>
+    sendFailure(exchange, failure, opened, context),
+  );
+}
+
+/** Sends any failure; the text of an unexpected one goes to the log, not to the client. */
+function sendFailure(
+  { request, response }: Exchange,
+  failure: unknown,
+  { view }: OpenedView,
+  { logger, responder }: ApiContext,
+): void {
+  if (response.headersSent) {
+    logger.error({ err: failure }, 'failed after the headers were sent');
+    response.destroy();
+    return;
+  }
+  const known = knownFailure(failure);
+  if (known === undefined) {
+    const { method, url } = request;
+    logger.error({ err: failure, method, url }, 'request failed unexpectedly');
+  } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
+    logger.warn({ err: failure, code: known.code }, known.message);
+  }
+  responder.sendError(response, known ?? unexpectedFailure(failure), view?.state);
+}

@@ -1,0 +1,168 @@
+/**
+ * The route table: every path of the interface with what answers there, and what answers a request that has no route.
+ * Paths are matched as they were sent, segment by segment (docs/spec/http.md §1.7).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { type ApiError, frameworkError } from './error-table.ts';
+import type { WorkKind } from './overload.ts';
+import { isWellEncoded, Query, splitTarget } from './request-target.ts';
+
+/** Answers the requests of one path and method. */
+export interface Route {
+  /** For metrics; empty where no operation of the interface answers. */
+  readonly operationId: string;
+  /** In which queue its requests wait under load; `none` is never refused. */
+  readonly work: WorkKind | 'none';
+  /** Whether it answers without waiting for the version that a request asks for. */
+  readonly ignoresVersion?: boolean;
+  /** Writes the response. What it throws is written as an error. */
+  answer(exchange: Exchange, body: Buffer): MaybePromise<void>;
+}
+
+/** A request with its route. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  /** Raw texts of the path's parameters, by name. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Query;
+}
+
+/** What one path answers. */
+export interface RouteRow {
+  /** Below the root, parameters in braces: `/v1/accounts/{address}`. Only a parameter in the middle may be empty. */
+  readonly path: string;
+  readonly method: 'GET' | 'POST';
+  readonly route: Route;
+  /** The methods that are not allowed here; of the others the path knows nothing. Absent: all others. */
+  readonly refusedMethods?: readonly string[];
+}
+
+/** No such route. */
+export function notFound(): ApiError {
+  return frameworkError(404, 'not found');
+}
+
+function refusal(error: ApiError): Pick<Route, 'operationId' | 'answer'> {
+  const answer = (): never => {
+    throw error;
+  };
+  return { operationId: '', answer };
+}
+
+const NOT_FOUND: Route = { ...refusal(notFound()), work: 'read', ignoresVersion: true };
+const METHOD_NOT_ALLOWED: Route = {
+  ...refusal(frameworkError(405, 'method not allowed')),
+  work: 'read',
+  ignoresVersion: true,
+};
+const BAD_ENCODING: Route = {
+  ...refusal(frameworkError(400, 'invalid path params')),
+  work: 'none',
+};
+
+/** A segment of a path; what follows it is one level below. */
+interface Segment {
+  /** Empty for a parameter. */
+  readonly text: string;
+  readonly literals: Segment[];
+  parameter: Segment | undefined;
+  row: RouteRow | undefined;
+  /** Names of the path's parameters, in order. */
+  names: readonly string[];
+}
+
+function newSegment(text: string): Segment {
+  return { text, literals: [], parameter: undefined, row: undefined, names: [] };
+}
+
+/** Finds the route of a request. */
+export class RouteTable {
+  readonly #root = newSegment('');
+  readonly #preflight: Route;
+
+  /** @param preflight answers an OPTIONS request with an origin, whatever its path */
+  constructor(rows: readonly RouteRow[], preflight: Route) {
+    this.#preflight = preflight;
+    for (const row of rows) this.#add(row);
+  }
+
+  /** The request with its route, with a refusal when it has none. */
+  find(request: IncomingMessage, response: ServerResponse): Exchange {
+    const { path, query } = splitTarget(request.url!);
+    const texts: string[] = [];
+    const end = findEnd(this.#root, path, texts);
+    const route = this.#routeOf(request, path, end?.row);
+    const names = end?.names ?? [];
+    const parameters: Record<string, string> = {};
+    for (let index = 0; index < names.length; index += 1) parameters[names[index]!] = texts[index]!;
+    return { request, response, route, path: parameters, query: new Query(query) };
+  }
+
+  #routeOf({ method, headers }: IncomingMessage, path: string, row: RouteRow | undefined): Route {
+    if (method === 'OPTIONS' && headers.origin !== undefined) return this.#preflight;
+    if (!isWellEncoded(path)) return BAD_ENCODING;
+    if (row === undefined) return NOT_FOUND;
+    if (row.method === (method === 'HEAD' ? 'GET' : method)) return row.route;
+    const isRefused = row.refusedMethods === undefined || row.refusedMethods.includes(method!);
+    return isRefused ? METHOD_NOT_ALLOWED : NOT_FOUND;
+  }
+
+  #add(row: RouteRow): void {
+    const names: string[] = [];
+    let segment = this.#root;
+    for (const text of row.path.split('/').slice(1)) {
+      if (text.startsWith('{')) {
+        names.push(text.slice(1, -1));
+        segment.parameter ??= newSegment('');
+        segment = segment.parameter;
+      } else {
+        let next = segment.literals.find((literal) => literal.text === text);
+        if (next === undefined) {
+          next = newSegment(text);
+          segment.literals.push(next);
+        }
+        segment = next;
+      }
+    }
+    segment.row = row;
+    segment.names = names;
+  }
+}
+
+/**
+ * The last segment of a path; `undefined` for an unknown path. A literal goes before a parameter, and no path of the
+ * interface needs a second look. @param texts gets the parameters
+ */
+function findEnd(root: Segment, path: string, texts: string[]): Segment | undefined {
+  let segment = root;
+  let start = 1;
+  while (start <= path.length) {
+    const slash = path.indexOf('/', start);
+    const end = slash === -1 ? path.length : slash;
+    let next = findLiteral(segment.literals, path, start, end);
+    if (next === undefined) {
+      next = segment.parameter;
+      if (next === undefined || (end === start && slash === -1)) return undefined;
+      texts.push(path.slice(start, end));
+    }
+    segment = next;
+    start = end + 1;
+  }
+  return segment;
+}
+
+/** Compares in place: cutting each segment out and hashing it takes twice as long. */
+function findLiteral(
+  literals: readonly Segment[],
+  path: string,
+  start: number,
+  end: number,
+): Segment | undefined {
+  for (const literal of literals) {
+    if (literal.text.length === end - start && path.startsWith(literal.text, start)) return literal;
+  }
+  return undefined;
+}

@@ -1,0 +1,13 @@
+/** Settings of an interface under test. */
+import { API_SETTINGS, type ApiSettings } from '../../src/api/settings.ts';
+import { isAllowed } from '../../src/node/settings/setting-sources.ts';
+
+/** The defaults, with `changes` over them. @throws TypeError for values that a node would refuse */
+export function apiSettings(changes: Partial<ApiSettings> = {}): ApiSettings {
+  const settings = Object.entries(API_SETTINGS).map(([name, setting]) => {
+    const value = changes[name as keyof ApiSettings] ?? setting.default;
+    if (!isAllowed(setting, value)) throw new TypeError(`${name}: ${JSON.stringify(value)}`);
+    return [name, value];
+  });
+  return Object.fromEntries(settings) as ApiSettings;
+}
