@@ -22,6 +22,14 @@ export const CACHE_BUDGETS = {
   function_names: 2 * MIB,
   /** Types as requests write them: some thousand types. */
   type_texts: 4 * MIB,
+  /** Assets of balances as paths write them: some thousand. */
+  assets: 1 * MIB,
+  /** Whole answers of the newest view, each up to 64 KiB. */
+  answers: 32 * MIB,
+  /** Bodies that are the same at many views: modules, the API document. */
+  bodies: 32 * MIB,
+  /** Compressed forms of such bodies and of the page's files. */
+  compressed: 32 * MIB,
 } as const;
 
 /** The name of a cache, as metrics show it. */

@@ -1,6 +1,5 @@
 /** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
 
-import type { LedgerView } from '../ledger/api-contract.ts';
 import {
   DecodeError,
   decodeSubmission,
@@ -9,6 +8,7 @@ import {
 } from '../ledger/decode/index.ts';
 import { EncodeError, encodeSubmission } from '../ledger/encode/index.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
+import type { LedgerView } from '../ledger/ledger-view.ts';
 import { openLedger } from '../ledger/open.ts';
 import { formatHex } from '../move/bcs/hex.ts';
 import { plainJson } from '../move/json/json-plain.ts';

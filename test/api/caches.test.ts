@@ -1,14 +1,9 @@
 /** Answers that are cached for a view, and bodies that are cached for longer. */
-import { describe, expect, it } from 'vitest';
-import {
-  AnswerCache,
-  CACHE_BUDGETS,
-  cachedOrMade,
-  MAX_CACHED_ANSWER_BYTES,
-} from '../../src/api/http/caches.ts';
-import type { LedgerView } from '../../src/ledger/api-contract.ts';
-import { BoundedCache } from '../../src/ledger/bounded-cache.ts';
-import { contentTag } from '../../src/ledger/content-tag.ts';
+import { expect, it } from 'vitest';
+import { AnswerCache, MAX_CACHED_ANSWER_BYTES } from '../../src/api/http/caches.ts';
+import { CACHE_BUDGETS } from '../../src/cache.ts';
+import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+import { contentDigest } from '../../src/move/crypto/hash.ts';
 
 /** Views are told apart by what object they are; besides, only their version is looked at. */
 const view = (version = 0n): LedgerView => ({ state: { version } }) as LedgerView;
@@ -87,38 +82,5 @@ it('keeps a long text as its bytes, with the same tag', () => {
   const body = 'é'.repeat(1_000);
   const cached = cache.add(view(), 'json', '/a', { body });
   expect(Buffer.from(cached.body as Uint8Array).toString('utf8')).toBe(body);
-  expect(cached.tagCore).toBe(contentTag(body));
-});
-
-describe('what is made once', () => {
-  const bytesOf = (value: string): number => value.length;
-
-  it('is made again only when it is not cached any more', async () => {
-    const cache = new BoundedCache<string>(1_000);
-    let made = 0;
-    const make = async (): Promise<string> => `value ${++made}`;
-    expect(await cachedOrMade(cache, 'a', make, bytesOf)).toBe('value 1');
-    expect(await cachedOrMade(cache, 'a', make, bytesOf)).toBe('value 1');
-    cache.delete('a');
-    expect(await cachedOrMade(cache, 'a', make, bytesOf)).toBe('value 2');
-  });
-
-  it('is made again after a failure: a rejected promise is not cached', async () => {
-    const cache = new BoundedCache<string>(1_000);
-    const fail = async (): Promise<string> => {
-      throw new Error('no memory');
-    };
-    await expect(cachedOrMade(cache, 'a', fail, bytesOf)).rejects.toThrow('no memory');
-    expect(cache.size).toBe(0);
-    expect(await cachedOrMade(cache, 'a', async () => 'value', bytesOf)).toBe('value');
-  });
-
-  it('counts what it takes', async () => {
-    const cache = new BoundedCache<string>(3_000);
-    for (let index = 0; index < 10; index += 1) {
-      await cachedOrMade(cache, String(index), async () => 'x'.repeat(1_000), bytesOf);
-      expect(cache.sizeBytes).toBeLessThanOrEqual(3_000);
-    }
-    expect(cache.size).toBe(2);
-  });
+  expect(cached.tagCore).toBe(contentDigest(body));
 });

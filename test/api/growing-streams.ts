@@ -2,7 +2,9 @@
  * A ledger for tests of event pages that changes at random: events in a few streams, modules whose structs are
  * renamed, feature flags under which they do not load, pruning with an account whose history is kept.
  */
-import type { LedgerReader, LedgerView } from '../../src/ledger/api-contract.ts';
+
+import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+import type { LedgerReader } from '../../src/ledger/open.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { FEATURES_TAG } from '../../src/move/types/framework-tag.ts';

@@ -4,9 +4,9 @@
  * so by the clock alone.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { LedgerView } from '../../src/ledger/api-contract.ts';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/asset.ts';
 import { keptPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
+import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { TRUSTED_MS } from '../../src/ledger/pruning-guard.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';

@@ -1,6 +1,7 @@
 /** `GET /v1/blocks/by_height/{block_height}` and `…/by_version/{version}` (docs/spec/ledger.md §3.2). */
-import type { BlockAnswer, LedgerView } from '../../ledger/api-contract.ts';
+import type { BlockAnswer } from '../../ledger/history.ts';
 import { blockBcs, blockJson } from '../../ledger/history.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { Format } from '../http/negotiation.ts';
 import { BlockSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';

@@ -3,7 +3,7 @@
  * src/api/http/request-handler.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { LedgerView } from '../../ledger/api-contract.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ApiCaches } from '../http/caches.ts';
 import { ApiError } from '../http/error-table.ts';

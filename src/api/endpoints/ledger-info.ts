@@ -1,5 +1,5 @@
 /** `GET /v1` and `GET /v1/`: the ledger's state (docs/spec/http.md §1.3). */
-import type { LedgerState } from '../../ledger/api-contract.ts';
+import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { IndexSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';

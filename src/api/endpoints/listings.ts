@@ -1,5 +1,6 @@
 /** `GET /v1/accounts/{address}/resources` and `…/modules`, with a cursor (docs/spec/ledger.md §5.4). */
-import type { Listing, ListingRequest } from '../../ledger/api-contract.ts';
+import type { Listing } from '../../ledger/accounts/accounts.ts';
+import type { ListingRequest } from '../../ledger/accounts/listing.ts';
 import type { Address } from '../../move/types/address.ts';
 import { ModulesSchema, ResourcesSchema } from '../schemas/schemas.ts';
 import { type Answer, type Call, defineEndpoint, READ_FAILURES } from './endpoint.ts';

@@ -1,14 +1,12 @@
 /** `GET /v1/accounts/{address}/module/{module_name}` (docs/spec/http.md §5.5, §8). */
-import type { ModuleAnswer } from '../../ledger/api-contract.ts';
-import { contentTag } from '../../ledger/content-tag.ts';
-import { andThen } from '../../maybe-promise.ts';
+import type { StoredModule } from '../../ledger/modules/stored-module.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
 import { type ApiCaches, bytesOfAnswer } from '../http/caches.ts';
 import type { Format } from '../http/negotiation.ts';
 import { ModuleSchema } from '../schemas/schemas.ts';
 import { type Answer, defineEndpoint, READ_FAILURES } from './endpoint.ts';
 import { ADDRESS, IDENTIFIER, pathParameter, queryParameter, U64 } from './parameters.ts';
-
-type Bodies = ApiCaches['bodies'];
 
 /** A module's bytes and interface at a version. */
 export const moduleEndpoint = defineEndpoint({
@@ -37,19 +35,24 @@ export const moduleEndpoint = defineEndpoint({
     const { address, module_name: name, ledger_version: asked } = parameters;
     const version = view.resolveVersion(asked, address);
     return andThen(view.module(address, name, version), (module) => {
-      const answer = bodyOf(module, `${address}::${name}`, format, bodies);
-      return asked === undefined ? answer : { ...answer, pinned: true };
+      const found = bodyOf(module, `${address}::${name}`, format, bodies);
+      return asked === undefined
+        ? found
+        : andThen(found, (answer) => ({ ...answer, pinned: true }));
     });
   },
 });
 
-/** The module in a format: cached, since it is the same until the module is published again. */
-function bodyOf(module: ModuleAnswer, id: string, format: Format, bodies: Bodies): Answer {
-  const key = `${id}@${module.writtenAtVersion} ${format}`;
-  const cached = bodies.get(key);
-  if (cached !== undefined) return cached;
-  const body = format === 'json' ? Buffer.from(module.json()) : module.bytes;
-  const answer: Answer = { body, tagCore: contentTag(body), isReused: true };
-  bodies.set(key, answer, bytesOfAnswer(answer));
-  return answer;
+/** The module in a format; cached, since it is the same until the module is published again. */
+function bodyOf(
+  module: StoredModule,
+  id: string,
+  format: Format,
+  bodies: ApiCaches['bodies'],
+): MaybePromise<Answer> {
+  const make = (): Answer => {
+    const body = format === 'json' ? Buffer.from(module.json()) : module.bytes;
+    return { body, tagCore: contentDigest(body), isReused: true };
+  };
+  return bodies.getOrMake(`${id}@${module.writtenAtVersion} ${format}`, make, bytesOfAnswer);
 }

@@ -3,6 +3,7 @@
  * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
 
+import { Cache } from '../../cache.ts';
 import { type Asset, CoinAsset, FungibleAsset } from '../../ledger/balances/asset.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
@@ -235,22 +236,19 @@ export const ASSET_TYPE: ParameterType<Asset> = {
   name: 'string(AssetType)',
   schema: AssetTypeSchema,
   parse: (text) => {
-    let asset = knownAssets.get(text);
+    let asset = assets.get(text);
     if (asset === undefined) {
       asset = parseAsset(text);
-      if (knownAssets.size >= MAX_KNOWN_ASSETS) knownAssets.clear();
-      if (text.length <= MAX_KNOWN_ASSET_CHARACTERS) knownAssets.set(text, asset);
+      assets.set(text, asset, ASSET_BYTES);
     }
     return asset;
   },
 };
 
-/** Few assets are asked for again and again; one object for a text lets the ledger reuse the keys of an asset. */
-const knownAssets = new Map<string, Asset>();
-/** Most texts cached; all are dropped together. */
-const MAX_KNOWN_ASSETS = 1_024;
-/** Longest text cached, in characters. */
-const MAX_KNOWN_ASSET_CHARACTERS = 512;
+/** Few assets are asked for again and again; one object for a text keeps the state keys that it has made. */
+const assets = new Cache<Asset>('assets');
+/** What an asset takes with its keys, in bytes, estimated. */
+const ASSET_BYTES = 1_024;
 
 function parseAsset(text: string): Asset {
   return ADDRESS_TEXT.test(text)

@@ -1,21 +1,10 @@
-/** What the HTTP interface of one process caches, and how much memory that may take. */
-import type { LedgerView } from '../../ledger/api-contract.ts';
-import { BoundedCache } from '../../ledger/bounded-cache.ts';
-import { contentTag } from '../../ledger/content-tag.ts';
+/** What the HTTP interface of one process caches; budgets are in src/cache.ts. */
+import { Cache } from '../../cache.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
 import type { Format } from './negotiation.ts';
 
-const MIB = 1024 * 1024;
-
-/** Most memory of each cache, estimated, in bytes. */
-export const CACHE_BUDGETS = {
-  /** Whole answers of the newest view. */
-  answers: 32 * MIB,
-  /** Bodies that are the same at many views: modules, API documents. */
-  bodies: 32 * MIB,
-  /** Compressed forms of such bodies and of the page's files. */
-  compressed: 32 * MIB,
-} as const;
 /** Larger answers are not cached, in bytes: making them is not what takes the time. */
 export const MAX_CACHED_ANSWER_BYTES = 64 * 1024;
 /** Longer texts are cached as their bytes, which are sent as they are; in UTF-16 units. */
@@ -27,23 +16,12 @@ const textEncoder = new TextEncoder();
 
 /** The caches of one interface. */
 export class ApiCaches {
+  /** Whole answers of the newest view. */
   readonly answers = new AnswerCache();
-  readonly bodies = new BoundedCache<Answer>(CACHE_BUDGETS.bodies);
-  readonly compressed = new BoundedCache<Uint8Array>(CACHE_BUDGETS.compressed);
-}
-
-/** The cached value of a key; else it is made, and cached once it is there: a failure never is. */
-export async function cachedOrMade<V>(
-  cache: BoundedCache<V>,
-  key: string,
-  make: () => Promise<V>,
-  bytesOf: (value: V) => number,
-): Promise<V> {
-  const cached = cache.get(key);
-  if (cached !== undefined) return cached;
-  const made = await make();
-  cache.set(key, made, bytesOf(made));
-  return made;
+  /** Bodies that are the same at many views. */
+  readonly bodies = new Cache<Answer>('bodies');
+  /** Compressed forms of such bodies and of the page's files, by entity tag. */
+  readonly compressed = new Cache<Uint8Array>('compressed');
 }
 
 /**
@@ -51,7 +29,7 @@ export async function cachedOrMade<V>(
  * made again. Only for answers that their URL, their format and the view decide (`Endpoint.isDecidedByView`).
  */
 export class AnswerCache {
-  readonly #answers = new BoundedCache<Answer>(CACHE_BUDGETS.answers);
+  readonly #answers = new Cache<Answer>('answers');
   #view: LedgerView | undefined;
 
   /** The answer that a URL has at a view, when it is cached. */
@@ -73,7 +51,7 @@ export class AnswerCache {
       this.#answers.clear();
     }
     const body = detached(found.body);
-    const answer = { ...found, body, tagCore: found.tagCore ?? contentTag(body) };
+    const answer = { ...found, body, tagCore: found.tagCore ?? contentDigest(body) };
     this.#answers.set(keyOf(format, url), answer, bytesOfAnswer(answer));
     return answer;
   }

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { contentTag } from '../../ledger/content-tag.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
 import type { HeaderList } from './ledger-headers.ts';
 
 /** Files are under this path; `/` and `/v1/spec` are the two documents. */
@@ -121,6 +121,6 @@ function readPageFile(folder: string, name: string, path: string): PageFile {
       'no-referrer',
     ],
     bytes,
-    tagCore: contentTag(bytes),
+    tagCore: contentDigest(bytes),
   };
 }

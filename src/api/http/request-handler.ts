@@ -5,7 +5,8 @@
  * that of docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LedgerReader, LedgerView } from '../../ledger/api-contract.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { type Answer, type AnyEndpoint, checkSwitches } from '../endpoints/endpoint.ts';
 import { readParameters } from '../endpoints/parameters.ts';

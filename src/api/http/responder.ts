@@ -3,12 +3,12 @@
  * nowhere else (docs/spec/http.md §2.2, §3, §10; docs/spec/decisions.md D1, D5, D11).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { LedgerState } from '../../ledger/api-contract.ts';
-import { contentTag } from '../../ledger/content-tag.ts';
+import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
 import type { ApiSettings } from '../settings.ts';
-import { type ApiCaches, cachedOrMade } from './caches.ts';
+import type { ApiCaches } from './caches.ts';
 import { compress } from './compression.ts';
 import { type ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
 import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
@@ -71,9 +71,12 @@ export class Responder {
     const { cursor } = answer;
     if (cursor !== undefined) headers.push(this.#ledgerHeaders.cursorName, cursor);
     if (isTagged) {
-      const core = answer.tagCore ?? contentTag(answer.body);
+      const core = answer.tagCore ?? contentDigest(answer.body);
       // A page that was the last one and is not any more has the same body: the cursor is part of the answer.
-      const tag = entityTag(cursor === undefined ? core : `${core}.${contentTag(cursor)}`, coding);
+      const tag = entityTag(
+        cursor === undefined ? core : `${core}.${contentDigest(cursor)}`,
+        coding,
+      );
       headers.push('etag', tag);
       if (answer.pinned === true) headers.push('cache-control', PINNED_CACHE_CONTROL);
       if (matchesTag(request.headers['if-none-match'], tag)) {
@@ -174,7 +177,7 @@ export class Responder {
       const make = () => compress(answer.body, coding);
       if (answer.isReused !== true) return await make();
       const key = entityTag(answer.tagCore!, coding);
-      return await cachedOrMade(this.#compressed, key, make, (bytes) => bytes.length);
+      return await this.#compressed.getOrMake(key, make, (bytes) => bytes.length);
     } finally {
       this.#compressions -= 1;
     }

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { LedgerReader } from '../../ledger/api-contract.ts';
+import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, settle } from '../../maybe-promise.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoint-list.ts';

@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LedgerReader } from '../../ledger/api-contract.ts';
+import type { LedgerReader } from '../../ledger/open.ts';
 import { MoveError } from '../../move/errors.ts';
 import { U64 } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';

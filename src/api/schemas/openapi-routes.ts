@@ -1,9 +1,9 @@
 /** `GET /v1/spec.json` and `GET /v1/spec.yaml` (docs/spec/http.md §1.2). */
 
-import { contentTag } from '../../ledger/content-tag.ts';
 import { andThen } from '../../maybe-promise.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer, AnyEndpoint } from '../endpoints/endpoint.ts';
-import { bytesOfAnswer, cachedOrMade } from '../http/caches.ts';
+import { bytesOfAnswer } from '../http/caches.ts';
 import type { HeaderList } from '../http/ledger-headers.ts';
 import { type ApiContext, openView } from '../http/request-handler.ts';
 import { BASE_PATH } from '../http/request-target.ts';
@@ -42,14 +42,14 @@ export function documentRows(endpoints: readonly AnyEndpoint[], context: ApiCont
   return FORMS.map((form) => {
     const make = async (): Promise<Answer> => {
       const body = await form.write(openApiDocument(endpoints, settings));
-      return { body, tagCore: contentTag(body), isReused: true };
+      return { body, tagCore: contentDigest(body), isReused: true };
     };
     const { path, contentType, extraHeaders = [] } = form;
     const route: Route = {
       operationId: '',
       work: 'none',
       answer: async ({ response }) => {
-        const answer = await cachedOrMade(caches.bodies, path, make, bytesOfAnswer);
+        const answer = await caches.bodies.getOrMake(path, make, bytesOfAnswer);
         const content = { answer, contentType, isTagged: true, extraHeaders };
         await andThen(openView(ledger), ({ view }) =>
           responder.send(response, content, view?.state),

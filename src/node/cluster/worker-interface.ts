@@ -8,7 +8,7 @@ import type { RequestObserver } from '../../api/http/observers.ts';
 import { Admission } from '../../api/http/overload.ts';
 import { readPageFiles } from '../../api/http/page-files.ts';
 import { type Api, buildApi } from '../../api/http/server.ts';
-import type { LedgerState } from '../../ledger/api-contract.ts';
+import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { openLedger } from '../../ledger/open.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { openAccessLog } from '../metrics/access-log.ts';
