@@ -1,7 +1,7 @@
 /** Metrics of one process: requests, refusals, caches, memory, its event loop. */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
 import type { RequestObserver } from '../../api/http/observers.ts';
+import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
 import type { CacheSize } from '../../cache.ts';
 import { counter, gauge, histogram, type MetricFamily, type MetricValue } from './metric-family.ts';
 
