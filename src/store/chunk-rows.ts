@@ -5,11 +5,11 @@ import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from './columns/block-column.ts';
-import { TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES } from './columns/columns.ts';
+import { STATE, TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES } from './columns/columns.ts';
 import { putEvent, putModuleEvent } from './columns/event-column.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
-import { encodeBucketKey } from './columns/order-key.ts';
-import { putState } from './columns/state-column.ts';
+import { encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
+import { encodeStateRow } from './columns/state-column.ts';
 import { MAX_STATE_KEY_BYTES, ownerOfKey } from './columns/state-key-column.ts';
 import {
   type EmittedEvent,
@@ -90,6 +90,7 @@ function putWrites(
   writes: readonly StateWrite[],
   keysByName: Map<string, WrittenChunkKey>,
 ): WrittenKey[] {
+  const order = encodeU64Key(version);
   return writes.map(({ key, value, metadata }) => {
     const name = key.toString('latin1');
     let known = keysByName.get(name);
@@ -102,7 +103,7 @@ function putWrites(
       known.lastVersion = version;
       known.lastValue = value;
     }
-    putState(batch, known, version, value, metadata);
+    batch.put(STATE, known.hash, order, encodeStateRow(key, value, metadata));
     return { hash: known.hash, owner: ownerOfKey(key) };
   });
 }

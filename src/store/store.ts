@@ -51,10 +51,7 @@ export interface ScanQuery {
   readonly after?: RowKey | undefined;
   /** 1 to MAX_SCAN_ROWS. */
   readonly maxRows: number;
-  /**
-   * The page ends with the row that reaches this many bytes of keys and values; it always has one
-   * row.
-   */
+  /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
   readonly maxBytes: number;
 }
 
@@ -62,10 +59,7 @@ export interface ScanQuery {
 export interface ColumnStatistics {
   readonly column: Column;
   readonly rows: number;
-  /**
-   * Bytes the column takes, as the engine counts them: pages for LMDB, keys and values for the
-   * model.
-   */
+  /** Bytes the column takes, as the engine counts them: pages for LMDB, keys and values for the model. */
   readonly bytes: number;
 }
 

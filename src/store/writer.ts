@@ -2,7 +2,6 @@
  * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time
  * per store; it works on its chunks one after the other, even when the next is handed in early.
  */
-import type { MaybePromise } from '../maybe-promise.ts';
 import { putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
@@ -19,10 +18,7 @@ import { chunkError, RowDamagedError, StoreError } from './store-error.ts';
 
 /** The outcome of a chunk. */
 export interface AppendResult {
-  /**
-   * `already_there`: all of its versions were committed before, with the same infos; nothing was
-   * written.
-   */
+  /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
   readonly outcome: 'committed' | 'already_there';
   readonly head: Head;
   /** Rows and bytes of the commit. */
@@ -100,8 +96,12 @@ export class LedgerWriter {
    * Commits other changes of this store between two chunks, such as deleting what was pruned. `changes` is called when
    * it is their turn: what it reads then does not change before its changes are made.
    */
-  commitBetween(changes: () => MaybePromise<Batch>): Promise<void> {
-    return this.#inTurn(async () => this.#store.commit(await changes()));
+  commitBetween<T extends { readonly batch: Batch }>(changes: () => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const made = await changes();
+      await this.#store.commit(made.batch);
+      return made;
+    });
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -16,8 +16,8 @@ import {
   readPruneProgress,
 } from '../../src/store/columns/pruning-column.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import type { PrunePolicy } from '../../src/store/pruning/prune.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import type { PrunePolicy } from '../../src/store/pruning/prune-target.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';

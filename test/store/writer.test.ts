@@ -224,7 +224,9 @@ describe.each(ENGINES)('%s', (_name, open) => {
       RangeError,
     );
     await writer.advanceOldest({ firstVersion: 10n, height: 9n });
-    await writer.commitBetween(() => new Batch().delete(IDENTITY, Buffer.of(9), NO_ORDER));
+    await writer.commitBetween(async () => ({
+      batch: new Batch().delete(IDENTITY, Buffer.of(9), NO_ORDER),
+    }));
     expect((await readHead(store))?.oldestVersion).toBe(10n);
   });
 });

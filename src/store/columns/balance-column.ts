@@ -40,9 +40,6 @@ const COIN_UNREADABLE = 1;
 const FUNGIBLE_UNREADABLE = 2;
 /** Version, which amounts cannot be read, two amounts. */
 const ROW_BYTES = 8 + 1 + 8 + 8;
-const FLAGS_OFFSET = 8;
-const COIN_OFFSET = 9;
-const FUNGIBLE_OFFSET = 17;
 
 /** The row value of a balance. */
 export function encodeBalance({ version, coin, fungible }: StoredBalance): Buffer {
@@ -57,15 +54,7 @@ export function encodeBalance({ version, coin, fungible }: StoredBalance): Buffe
 }
 
 /** Reads a row of balances. @throws RowDamagedError */
-export function decodeBalance(key: RowKey, value: Buffer): StoredBalance {
-  // Nearly every row: both amounts are there.
-  if (value.length === ROW_BYTES && value[FLAGS_OFFSET] === 0) {
-    return {
-      version: value.readBigUInt64LE(0),
-      coin: value.readBigUInt64LE(COIN_OFFSET),
-      fungible: value.readBigUInt64LE(FUNGIBLE_OFFSET),
-    };
-  }
+export function decodeBalance(key: RowKey, value: Uint8Array): StoredBalance {
   return decodeRow(BALANCES, key, value, (reader) => {
     const version = reader.u64();
     const at = reader.offset;

@@ -94,39 +94,7 @@ export function putEvent(
 }
 
 /** Reads a row of a stream. @throws RowDamagedError */
-export function decodeEventRow(partition: Uint8Array, row: Row): StoredEvent {
-  return decodePlainRow(row) ?? decodeAnyRow(partition, row);
-}
-
-/**
- * The same for rows of sound lengths, without a reader: a page of 25 events takes half the time. Nothing for others,
- * which the reader decodes or refuses.
- */
-function decodePlainRow({ order, value }: Row): StoredEvent | undefined {
-  if (value.length < FIXED_BYTES + 1) return undefined;
-  const lengthAt = FIXED_BYTES + value.readUInt32LE(FIXED_BYTES - 4);
-  if (lengthAt >= value.length) return undefined;
-  let dataAt = lengthAt + 1;
-  let dataBytes = value[lengthAt]!;
-  if (dataBytes >= 0x80) {
-    const high = value[dataAt];
-    // Two bytes, the second neither missing, nor zero, nor followed by a third.
-    if (high === undefined || high === 0 || high >= 0x80) return undefined;
-    dataBytes += (high - 1) * 0x80;
-    dataAt += 1;
-  }
-  if (dataAt + dataBytes !== value.length) return undefined;
-  return {
-    sequenceNumber: decodeU64Key(order),
-    version: value.readBigUInt64LE(0),
-    index: value.readUInt32LE(U64_BYTES),
-    typeTag: value.subarray(FIXED_BYTES, lengthAt),
-    data: value.subarray(dataAt),
-    encoded: value.subarray(FIXED_BYTES),
-  };
-}
-
-function decodeAnyRow(partition: Uint8Array, { order, value }: Row): StoredEvent {
+export function decodeEventRow(partition: Uint8Array, { order, value }: Row): StoredEvent {
   return decodeRow(EVENTS, { partition, order }, value, (reader) => {
     const version = reader.u64();
     const index = reader.u32();

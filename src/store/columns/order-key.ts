@@ -37,23 +37,13 @@ export interface BucketKey {
   readonly order: Buffer;
 }
 
-/** The last number that was split, and its key: the rows of a version are made one after the other. */
-let lastBucketValue = -1n;
-let lastBucketKey: BucketKey | undefined;
-
-/**
- * Splits a version or height: 65,536 neighbours share a partition. The key may be that of an
- * earlier call: nobody writes to it. @throws RangeError
- */
+/** Splits a version or height: 65,536 neighbours share a partition. @throws RangeError */
 export function encodeBucketKey(value: bigint): BucketKey {
-  if (lastBucketKey !== undefined && value === lastBucketValue) return lastBucketKey;
   const bytes = encodeU64Key(value);
-  lastBucketKey = {
+  return {
     partition: bytes.subarray(0, BUCKET_PARTITION_BYTES),
     order: bytes.subarray(BUCKET_PARTITION_BYTES),
   };
-  lastBucketValue = value;
-  return lastBucketKey;
 }
 
 /** The first number of a bucket, given any number in it. */
@@ -66,9 +56,7 @@ export function bucketEnd(value: bigint): bigint {
   return value | 0xffffn;
 }
 
-/**
- * The number of a bucketed key. `order` may be longer than the two bytes that belong to the number.
- */
+/** The number of a bucketed key. `order` may be longer than the two bytes that belong to the number. */
 export function decodeBucketKey(partition: Uint8Array, order: Uint8Array): bigint {
   const bytes = Buffer.allocUnsafe(U64_BYTES);
   bytes.set(partition, 0);

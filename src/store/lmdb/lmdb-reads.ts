@@ -28,19 +28,19 @@ const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
  * is read after it is of that moment or later.
  */
 export class LmdbReads implements StoreReader {
+  protected readonly columns: ReadonlyMap<number, LmdbColumn>;
+  protected readonly directory: string;
   readonly #root: RootDatabase<never, string>;
-  readonly #columns: ReadonlyMap<number, LmdbColumn>;
-  readonly #where: string;
   #closing: Promise<void> | undefined;
 
   constructor(
     root: RootDatabase<never, string>,
     columns: ReadonlyMap<number, LmdbColumn>,
-    where: string,
+    directory: string,
   ) {
     this.#root = root;
-    this.#columns = columns;
-    this.#where = where;
+    this.columns = columns;
+    this.directory = directory;
   }
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
@@ -108,7 +108,7 @@ export class LmdbReads implements StoreReader {
   /** @throws StoreError `store_closed` */
   protected assertOpen(): void {
     if (this.#closing !== undefined) {
-      throw new StoreError('store_closed', `the store ${this.#where} is closed`);
+      throw new StoreError('store_closed', `the store ${this.directory} is closed`);
     }
   }
 
@@ -135,13 +135,13 @@ export class LmdbReads implements StoreReader {
   /** @throws StoreError `store_closed`; `store_io` when the engine fails */
   #read<T>(column: Column, read: (database: LmdbColumn) => T): T {
     if (this.#closing !== undefined) this.assertOpen();
-    const database = this.#columns.get(column.number);
+    const database = this.columns.get(column.number);
     if (database === undefined) throw new RangeError(`no column ${column.number}`);
     try {
       return read(database);
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : String(cause);
-      const message = `column ${column.name} of ${this.#where} cannot be read: ${detail}`;
+      const message = `column ${column.name} of ${this.directory} cannot be read: ${detail}`;
       throw new StoreError('store_io', message, { cause });
     }
   }

@@ -95,9 +95,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
 }
 
 class LmdbStore extends LmdbReads implements Store {
-  readonly #columns: ReadonlyMap<number, LmdbColumn>;
   readonly #lock: LmdbWriterLock;
-  readonly #directory: string;
   /** Settles, never rejects, when all commits begun so far have settled. */
   #lastCommit: Promise<unknown> = Promise.resolve();
   #hasFailed = false;
@@ -110,8 +108,6 @@ class LmdbStore extends LmdbReads implements Store {
     lock: LmdbWriterLock,
   ) {
     super(root, columns, directory);
-    this.#columns = columns;
-    this.#directory = directory;
     this.#lock = lock;
   }
 
@@ -149,7 +145,7 @@ class LmdbStore extends LmdbReads implements Store {
     if (!stored) {
       throw new StoreError(
         'store_lock_lost',
-        `another process has taken over writing ${this.#directory}: ` +
+        `another process has taken over writing ${this.directory}: ` +
           'nothing was stored, stop this process',
       );
     }
@@ -157,7 +153,7 @@ class LmdbStore extends LmdbReads implements Store {
 
   /** An operation has the parts of its key itself. */
   #apply(operation: BatchOperation): void {
-    const database = this.#columns.get(operation.column.number)!;
+    const database = this.columns.get(operation.column.number)!;
     if (operation.value === undefined) database.remove(operation);
     else database.put(operation, operation.value);
   }
@@ -165,7 +161,7 @@ class LmdbStore extends LmdbReads implements Store {
   async #commitFailure(error: unknown, batch: Batch): Promise<StoreError> {
     const cause = await causeOfFailure(error);
     const errno = (cause as { code?: unknown }).code;
-    const { bavail, bsize } = statfsSync(this.#directory);
+    const { bavail, bsize } = statfsSync(this.directory);
     const freeBytes = bavail * bsize;
     const batchBytes = batch.byteLength;
     // A write that is cut short by a full disk comes out of the engine as an I/O error.
@@ -173,7 +169,7 @@ class LmdbStore extends LmdbReads implements Store {
     if (errno === ERRNO_NO_SPACE || (errno === ERRNO_IO && nearlyFull)) {
       return new StoreError(
         'store_full',
-        `no room for a commit of ${batchBytes} bytes: ${freeBytes} are free where ${this.#directory} lies;` +
+        `no room for a commit of ${batchBytes} bytes: ${freeBytes} are free where ${this.directory} lies;` +
           ' nothing of it was stored, make room and try again',
         { cause, batchBytes, freeBytes },
       );
@@ -181,7 +177,7 @@ class LmdbStore extends LmdbReads implements Store {
     const detail = cause instanceof Error ? cause.message : String(cause);
     return new StoreError(
       'store_io',
-      `a commit to ${this.#directory} failed (${detail}): nothing of it was stored, check the disk`,
+      `a commit to ${this.directory} failed (${detail}): nothing of it was stored, check the disk`,
       { cause },
     );
   }

@@ -58,17 +58,14 @@ export interface PruneBounds {
 export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
 
 /** What is retained in addition to the newest versions. */
-export interface Retained {
+interface Retained {
   readonly accounts: PinnedAccounts;
   readonly objectSince: PinnedObject;
 }
 
-/** What a step has done. */
-export interface PruneStepResult {
+interface PruneStepResult {
   readonly batch: Batch;
   readonly progress: PruneProgress;
-  /** Rows changed. */
-  readonly rows: number;
 }
 
 /** Longest time between two turns of the event loop, in milliseconds. */
@@ -138,7 +135,7 @@ class PruneStep {
       frozenRoots: this.#accumulator.frozenSubtreeRoots,
     };
     PRUNE_PROGRESS.publish(this.#batch, undefined, progress);
-    return { batch: this.#batch, progress, rows: this.rows };
+    return { batch: this.#batch, progress };
   }
 
   /** Deletes everything of the next version that nothing retained needs. */

@@ -11,7 +11,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
+import type { Block } from '../columns/block-column.ts';
+import { BLOCKS_BY_HEIGHT } from '../columns/columns.ts';
 import type { Head } from '../columns/head.ts';
+import { encodeBucketKey } from '../columns/order-key.ts';
 import {
   MAX_PINNED_ACCOUNTS,
   PINNED_ACCOUNT,
@@ -21,17 +24,10 @@ import {
   readPinnedAccounts,
   readPruneProgress,
 } from '../columns/pruning-column.ts';
-import { StoreError } from '../store-error.ts';
+import { RowDamagedError, StoreError } from '../store-error.ts';
 import { StoreView } from '../view.ts';
 import type { LedgerWriter } from '../writer.ts';
-import {
-  makePruneStep,
-  type PinnedObject,
-  type PruneBounds,
-  type PruneStepResult,
-  type Retained,
-} from './prune-step.ts';
-import { type PrunePolicy, pruneTarget } from './prune-target.ts';
+import { makePruneStep, type PinnedObject, type PruneBounds } from './prune-step.ts';
 
 /**
  * A step in a node that also commits: other commits wait for it, some tenths of a second with its own commit, and
@@ -41,6 +37,16 @@ import { type PrunePolicy, pruneTarget } from './prune-target.ts';
 const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 20_000, maxMs: 250 };
 /** A step where nobody waits: rows of neighbouring keys share pages, so fewer are written. */
 export const OFFLINE_PRUNE_BOUNDS: PruneBounds = { maxRows: 50_000, maxMs: 1_000 };
+
+/** How much history is retained: what one of the two bounds retains stays, whatever the other is. */
+export interface PrunePolicy {
+  /** The newest so many versions; 1 or more. */
+  readonly versions?: number | undefined;
+  /** So many seconds before the newest block, by the time of the ledger; 1 or more. */
+  readonly seconds?: number | undefined;
+}
+
+const USECS_PER_SECOND = 1_000_000n;
 
 /** How a pruner works. */
 export interface PrunerOptions {
@@ -85,25 +91,23 @@ export class Pruner {
    * @throws StoreError `too_many_kept_accounts`, `ledger_empty`
    */
   async pinAccounts(accounts: Iterable<Address>): Promise<PinnedAccounts> {
-    const writer = this.#writer;
-    await writer.commitBetween(async () => {
+    const { reader } = this.#writer;
+    const { pinned } = await this.#writer.commitBetween(async () => {
       const { oldestVersion } = this.#head();
-      const pinned = new Map(await readPinnedAccounts(writer.reader));
+      const pinned = new Map(await readPinnedAccounts(reader));
       const batch = new Batch();
       for (const account of accounts) {
         if (pinned.has(account)) continue;
         if (pinned.size === MAX_PINNED_ACCOUNTS) {
-          throw new StoreError(
-            'too_many_kept_accounts',
-            `the history of at most ${MAX_PINNED_ACCOUNTS} accounts is kept`,
-          );
+          const detail = `the history of at most ${MAX_PINNED_ACCOUNTS} accounts is kept`;
+          throw new StoreError('too_many_kept_accounts', detail);
         }
         pinned.set(account, oldestVersion);
         PINNED_ACCOUNT.put(batch, account, oldestVersion);
       }
-      return batch;
+      return { batch, pinned };
     });
-    return readPinnedAccounts(writer.reader);
+    return pinned;
   }
 
   /**
@@ -112,8 +116,7 @@ export class Pruner {
    * @throws StoreError `ledger_empty` and those of Store.commit; RowDamagedError
    */
   async run(policy: PrunePolicy, signal?: AbortSignal): Promise<PruneReport> {
-    const view = new StoreView(this.#writer.reader, this.#head());
-    const target = await pruneTarget(view, policy);
+    const target = await pruneTarget(new StoreView(this.#writer.reader, this.#head()), policy);
     if (target.firstVersion > this.#head().oldestVersion) {
       await this.#writer.advanceOldest(target);
     }
@@ -121,45 +124,34 @@ export class Pruner {
   }
 
   async #clear(signal: AbortSignal | undefined): Promise<PruneReport> {
-    const { graceMs = READER_GRACE_MS, restFactor = 0.5, objectsOf, onProgress } = this.#options;
+    const { bounds = DEFAULT_PRUNE_BOUNDS, graceMs = READER_GRACE_MS } = this.#options;
+    const { restFactor = 0.5, objectsOf, onProgress } = this.#options;
+    const { reader } = this.#writer;
     const { oldestVersion } = this.#head();
-    let { clearedBelow } = await readPruneProgress(this.#writer.reader);
+    let { clearedBelow } = await readPruneProgress(reader);
     const firstVersion = clearedBelow;
     let rows = 0;
     let steps = 0;
     // After a restart the time of publishing is unknown, so the whole grace is given again.
     if (clearedBelow < oldestVersion) await rest(graceMs, signal);
     // An account pinned later is whole from the oldest version on, and nothing from there on is deleted here.
-    const accounts = await readPinnedAccounts(this.#writer.reader);
+    const accounts = await readPinnedAccounts(reader);
     const retained = { accounts, objectSince: objectsOf?.(accounts) ?? (() => undefined) };
-    while (clearedBelow < oldestVersion && !isAborted(signal)) {
-      const { done, turnMs } = await this.#step(oldestVersion, retained);
-      ({ clearedBelow } = done.progress);
-      rows += done.rows;
+    while (clearedBelow < oldestVersion && signal?.aborted !== true) {
+      let turnBeganMs = 0;
+      // Read in its turn: whether a key is gone for good must still be so when its row is deleted.
+      const { progress, batch } = await this.#writer.commitBetween(async () => {
+        turnBeganMs = performance.now();
+        const before = await readPruneProgress(reader);
+        return makePruneStep(reader, before, oldestVersion, retained, bounds);
+      });
+      ({ clearedBelow } = progress);
+      rows += batch.size;
       steps += 1;
-      onProgress?.(done.progress, oldestVersion);
-      await rest(turnMs * restFactor, signal);
+      onProgress?.(progress, oldestVersion);
+      await rest((performance.now() - turnBeganMs) * restFactor, signal);
     }
     return { head: this.#head(), versions: clearedBelow - firstVersion, rows, steps };
-  }
-
-  /** One step, and how long others could not commit, in milliseconds. */
-  async #step(
-    oldestVersion: bigint,
-    retained: Retained,
-  ): Promise<{ readonly done: PruneStepResult; readonly turnMs: number }> {
-    const { bounds = DEFAULT_PRUNE_BOUNDS } = this.#options;
-    const { reader } = this.#writer;
-    let done: PruneStepResult | undefined;
-    let turnBeganMs = 0;
-    // Read in its turn: whether a key is gone for good must still be so when its row is deleted.
-    await this.#writer.commitBetween(async () => {
-      turnBeganMs = performance.now();
-      const progress = await readPruneProgress(reader);
-      done = await makePruneStep(reader, progress, oldestVersion, retained, bounds);
-      return done.batch;
-    });
-    return { done: done!, turnMs: performance.now() - turnBeganMs };
   }
 
   #head(): Head {
@@ -174,10 +166,56 @@ async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> 
   try {
     await sleep(ms, undefined, signal === undefined ? {} : { signal });
   } catch (error) {
-    if (!isAborted(signal)) throw error;
+    if (signal?.aborted !== true) throw error;
   }
 }
 
-function isAborted(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true;
+/**
+ * The block that retained history would begin with: the first that begins at or after the bound, as in the reference
+ * (docs/spec/ledger.md §5.6); one that begins at the oldest version when there is nothing to
+ * prune. The newest block always stays.
+ * @throws RangeError for a policy that retains nothing or everything; RowDamagedError
+ */
+async function pruneTarget(view: StoreView, policy: PrunePolicy): Promise<Block> {
+  const { versions, seconds } = policy;
+  if (versions === undefined && seconds === undefined) {
+    throw new RangeError('a pruning policy without a bound prunes nothing');
+  }
+  for (const bound of [versions, seconds]) {
+    if (bound !== undefined && !(Number.isSafeInteger(bound) && bound >= 1)) {
+      throw new RangeError(`a bound of ${bound}: it must be a whole number of at least 1`);
+    }
+  }
+  const targets: Block[] = [];
+  if (versions !== undefined) targets.push(await blockForVersions(view, BigInt(versions)));
+  if (seconds !== undefined) targets.push(await blockForSeconds(view, BigInt(seconds)));
+  return targets.reduce((low, block) => (block.height < low.height ? block : low));
+}
+
+async function blockForVersions(view: StoreView, versions: bigint): Promise<Block> {
+  const first = view.head.version - versions + 1n;
+  const block = await view.blockFromVersion(first < 0n ? 0n : first);
+  // A newest block that is longer than the bound stays whole.
+  return block ?? blockAt(view, view.head.blockHeight);
+}
+
+/** Times of blocks never fall (§2.3), so the first one late enough is found by halves. */
+async function blockForSeconds(view: StoreView, seconds: bigint): Promise<Block> {
+  const { timestampUsecs, oldestBlockHeight, blockHeight } = view.head;
+  const leastUsecs = timestampUsecs - seconds * USECS_PER_SECOND;
+  let low = oldestBlockHeight;
+  let high = blockHeight;
+  while (low < high) {
+    const middle = (low + high) >> 1n;
+    const block = await blockAt(view, middle);
+    if (block.timestampUsecs < leastUsecs) low = middle + 1n;
+    else high = middle;
+  }
+  return blockAt(view, low);
+}
+
+async function blockAt(view: StoreView, height: bigint): Promise<Block> {
+  const block = await view.blockByHeight(height);
+  if (block !== undefined) return block;
+  throw new RowDamagedError(BLOCKS_BY_HEIGHT, encodeBucketKey(height), 'it is missing');
 }
