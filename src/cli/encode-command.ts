@@ -1,6 +1,6 @@
 /** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
 import type { Command } from 'commander';
-import { readInput } from '../node/settings/read-input.ts';
+import { readInput } from '../node/settings/input.ts';
 import { nodeSettings } from '../node/settings/settings.ts';
 import type { SubmissionSettings } from '../node/submission.ts';
 

@@ -17,7 +17,7 @@ export interface EmbeddedNodeOptions {
   readonly data?: string | undefined;
   /** What the sample ledger is made from, over the small one's values. */
   readonly sample?: Partial<SampleRequest> | undefined;
-  /** Where sample ledgers are kept from one start to the next; absent: in the system's temporary folder. */
+  /** Where sample ledgers stay from one start to the next; absent: the system's temporary folder. */
   readonly cacheFolder?: string | undefined;
   /** Port to listen on; absent or 0: a free one. */
   readonly port?: number | undefined;
@@ -32,7 +32,7 @@ export interface EmbeddedNode {
   readonly chainId: number;
   /** The newest version at the start. */
   readonly ledgerVersion: bigint;
-  /** Finishes requests under way and gives port and files back. */
+  /** Finishes requests in flight and releases port and files. */
   stop(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOpti
     .join('-');
   const folder = join(cacheFolder, name);
   if (existsSync(folder)) return folder;
-  // Made beside and moved when it is whole: two processes may do so at once, and one may be killed.
+  // Made elsewhere and moved when complete: two processes may do so at once, and one may be killed.
   const making = mkdtempSync(join(cacheFolder, 'daybook-making-'));
   try {
     await makeSample(making, request);

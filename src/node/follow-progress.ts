@@ -6,14 +6,6 @@ import { durationText, grouped, ProgressLine, type ProgressOutput } from './prog
 /** How often a log line is written, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
-/** How far a follower is. */
-interface FollowPosition {
-  /** Newest durable version; absent before genesis. */
-  readonly version: bigint | undefined;
-  /** Newest version of the upstream, as last heard. */
-  readonly upstreamVersion: bigint | undefined;
-}
-
 /** Shows the progress of one follower. */
 export class FollowProgress {
   readonly #counters: FollowCounters;
@@ -37,10 +29,16 @@ export class FollowProgress {
     this.#shown = { ...counters };
   }
 
-  /** Shows the position when it is time to. */
-  update(position: FollowPosition): void {
-    if (this.#line !== undefined) this.#line.update(() => this.#text(position));
-    else if (performance.now() - this.#shownMs >= LOG_INTERVAL_MS) this.#log(position);
+  /**
+   * Shows the position when it is time to.
+   * @param version the newest durable one; absent before genesis
+   * @param upstreamVersion the newest of the upstream, as last heard
+   */
+  update(version: bigint | undefined, upstreamVersion: bigint | undefined): void {
+    if (this.#line !== undefined) this.#line.update(() => this.#text(version, upstreamVersion));
+    else if (performance.now() - this.#shownMs >= LOG_INTERVAL_MS) {
+      this.#log(version, upstreamVersion);
+    }
   }
 
   /** Removes the line from a terminal, before something else is written there. */
@@ -48,46 +46,42 @@ export class FollowProgress {
     this.#line?.clear();
   }
 
-  #text(position: FollowPosition): string {
-    const { rate, left } = this.#sinceShown(position);
-    const { version } = position;
+  #text(version: bigint | undefined, upstreamVersion: bigint | undefined): string {
+    const { rate, left, leftSecs } = this.#sinceShown(version, upstreamVersion);
     const at = version === undefined ? 'before genesis' : `version ${grouped(version)}`;
-    const hasEstimate = left !== undefined && rate !== 0;
-    const rest = hasEstimate ? `, ${grouped(left)} left, ${durationText(Number(left) / rate)}` : '';
+    const rest =
+      leftSecs === undefined ? '' : `, ${grouped(left!)} left, ${durationText(leftSecs)}`;
     return `${at}, ${grouped(Math.round(rate))}/s${rest}`;
   }
 
-  #log(position: FollowPosition): void {
+  #log(version: bigint | undefined, upstreamVersion: bigint | undefined): void {
     const before = this.#shown;
-    const { rate, left, passedMs } = this.#sinceShown(position);
+    const { rate, left, leftSecs, passedMs } = this.#sinceShown(version, upstreamVersion);
     // Nothing new and nothing left: an upstream that does not grow needs no lines.
     if (rate === 0 && left === 0n) return;
-    const { version, upstreamVersion } = position;
-    this.#logger.info(
-      {
-        version: version === undefined ? null : String(version),
-        upstream_version: upstreamVersion === undefined ? null : String(upstreamVersion),
-        transactions_per_second: Math.round(rate),
-        remaining_seconds:
-          left === undefined || rate === 0 ? null : Math.round(Number(left) / rate),
-        interval_ms: Math.round(passedMs),
-        ...splitOf(this.#counters, before),
-      },
-      'following',
-    );
+    const facts = {
+      version: version === undefined ? null : String(version),
+      upstream_version: upstreamVersion === undefined ? null : String(upstreamVersion),
+      transactions_per_second: Math.round(rate),
+      remaining_seconds: leftSecs === undefined ? null : Math.round(leftSecs),
+      interval_ms: Math.round(passedMs),
+      ...splitOf(this.#counters, before),
+    };
+    this.#logger.info(facts, 'following');
   }
 
-  /** The rate since the last time, and how many versions are left. */
-  #sinceShown({ version, upstreamVersion }: FollowPosition) {
+  /** The rate since the last time, and how many versions and seconds are left. */
+  #sinceShown(version: bigint | undefined, upstreamVersion: bigint | undefined) {
     const nowMs = performance.now();
     const passedMs = nowMs - this.#shownMs;
     const rate = ((this.#counters.transactions - this.#shown.transactions) * 1000) / passedMs;
     const end = this.#until ?? upstreamVersion;
     const ahead = end === undefined ? undefined : end - (version ?? -1n);
     const left = ahead !== undefined && ahead < 0n ? 0n : ahead;
+    const leftSecs = left === undefined || rate === 0 ? undefined : Number(left) / rate;
     this.#shownMs = nowMs;
     this.#shown = { ...this.#counters };
-    return { rate, left, passedMs };
+    return { rate, left, leftSecs, passedMs };
   }
 }
 

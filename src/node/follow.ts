@@ -15,11 +15,11 @@ import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
 import type { Head } from '../store/columns/head.ts';
-import { LedgerWriter } from '../store/writer.ts';
+import type { LedgerWriter } from '../store/writer.ts';
 import { FollowProgress, splitOf } from './follow-progress.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
-import { asNodeError, hasStore, openStoreWriter, refuseUsedFolder } from './open-store.ts';
+import { asNodeError, hasStore, refuseUsedFolder, withWriter } from './open-store.ts';
 import type { ProgressOutput } from './progress.ts';
 
 /** How often an upstream that has nothing new is polled, in milliseconds. */
@@ -82,18 +82,17 @@ export async function followIntoFolder(
 ): Promise<FollowReport> {
   const options = followOptions(request);
   if (!hasStore(dataFolder)) refuseUsedFolder(dataFolder);
-  const store = await openStoreWriter(dataFolder);
+  const startedMs = performance.now();
+  const counters = newFollowCounters();
+  const context = { logger, terminal, signal };
   try {
-    const startedMs = performance.now();
-    const writer = await LedgerWriter.open(store);
-    const counters = newFollowCounters();
-    const head = await follow(writer, options, counters, { logger, terminal, signal });
-    const seconds = (performance.now() - startedMs) / 1000;
-    return { head, chainId: writer.identity?.chainId, counters, seconds };
+    return await withWriter(dataFolder, async (writer) => {
+      const head = await follow(writer, options, counters, context);
+      const seconds = (performance.now() - startedMs) / 1000;
+      return { head, chainId: writer.identity?.chainId, counters, seconds };
+    });
   } catch (error) {
     throw asFollowError(error);
-  } finally {
-    await store.close();
   }
 }
 
@@ -166,7 +165,7 @@ async function follow(
         logGenesis(writer, options, logger);
       }
       onProgress?.(head, upstreamVersion);
-      progress.update({ version: head?.version, upstreamVersion });
+      progress.update(head?.version, upstreamVersion);
     },
     trouble: (error, delayMs) => {
       progress.clear();

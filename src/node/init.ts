@@ -1,27 +1,21 @@
 /** `daybook init`: from a genesis file to a ledger on disk, checked before anything is written. */
 import { Committer } from '../ingest/committer.ts';
 import {
-  type Genesis,
   type GenesisCounts,
   GenesisError,
   MAX_GENESIS_BYTES,
   readGenesis,
 } from '../ingest/genesis/genesis.ts';
-import {
-  checkWaypoint,
-  chunkOfGenesis,
-  type GenesisProof,
-  proveGenesis,
-} from '../ingest/genesis/genesis-waypoint.ts';
+import { checkWaypoint, chunkOfGenesis, proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
 import {
   formatWaypoint,
   parseWaypoint,
   type Waypoint,
   WaypointTextError,
 } from '../move/transactions/waypoint.ts';
-import { NodeError } from './node-error.ts';
+import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
-import { readInputFile } from './settings/input-file.ts';
+import { readInputFile } from './settings/input.ts';
 
 /** Most bytes read of a waypoint file. */
 const MAX_WAYPOINT_FILE_BYTES = 4096;
@@ -38,7 +32,7 @@ export interface InitReport {
 
 /**
  * Makes a ledger in `dataFolder` from a genesis file.
- * @param waypointOrFile the waypoint's text or a file that holds it
+ * @param waypointOrFile the waypoint's text or a file that contains it
  * @throws NodeError: `file_not_readable`, `not_a_genesis`, `waypoint_mismatch`, `ledger_exists`, `data_not_usable`
  */
 export async function initLedger(
@@ -47,8 +41,15 @@ export async function initLedger(
   waypointOrFile?: string,
 ): Promise<InitReport> {
   const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
-  const genesis = decodeGenesis(genesisFile);
-  const proof = prove(genesis, expected);
+  const bytes = readInputFile(genesisFile, 'genesis file', MAX_GENESIS_BYTES);
+  const genesis = withGenesisErrors(
+    () => readGenesis(bytes),
+    ({ message }) => ['not_a_genesis', `${genesisFile}: ${message}`],
+  );
+  const proof = withGenesisErrors(
+    () => (expected === undefined ? proveGenesis(genesis) : checkWaypoint(genesis, expected)),
+    ({ message }) => ['waypoint_mismatch', `${message}; nothing was stored`],
+  );
   await withNewLedger(dataFolder, (writer) =>
     new Committer(writer).pushAll([chunkOfGenesis(genesis, proof)]),
   );
@@ -61,8 +62,8 @@ export async function initLedger(
 }
 
 /**
- * The waypoint that a text is, or that a file of that name holds.
- * @throws NodeError `bad_input` (exit code 2 for a text that is none), `file_not_readable`
+ * Parses a waypoint, or reads it from a file of that name.
+ * @throws NodeError `bad_input` (exit code 2 for a malformed text), `file_not_readable`
  */
 export function readWaypoint(textOrFile: string): Waypoint {
   const isText = /^\s*\d+:/.test(textOrFile);
@@ -74,30 +75,19 @@ export function readWaypoint(textOrFile: string): Waypoint {
   } catch (cause) {
     if (!(cause instanceof WaypointTextError)) throw cause;
     const where = isText ? '--waypoint' : `waypoint file ${textOrFile}`;
-    throw new NodeError('bad_input', `${where}: ${cause.message}`, {
-      cause,
-      exitCode: isText ? 2 : 1,
-    });
+    const message = `${where}: ${cause.message}`;
+    throw new NodeError('bad_input', message, { cause, exitCode: isText ? 2 : 1 });
   }
 }
 
-function decodeGenesis(path: string): Genesis {
-  const bytes = readInputFile(path, 'genesis file', MAX_GENESIS_BYTES);
+function withGenesisErrors<T>(
+  work: () => T,
+  describe: (error: GenesisError) => [code: NodeErrorCode, message: string],
+): T {
   try {
-    return readGenesis(bytes);
+    return work();
   } catch (cause) {
     if (!(cause instanceof GenesisError)) throw cause;
-    throw new NodeError('not_a_genesis', `${path}: ${cause.message}`, { cause });
-  }
-}
-
-function prove(genesis: Genesis, expected: Waypoint | undefined): GenesisProof {
-  if (expected === undefined) return proveGenesis(genesis);
-  try {
-    return checkWaypoint(genesis, expected);
-  } catch (cause) {
-    if (!(cause instanceof GenesisError)) throw cause;
-    const message = `${cause.message}; nothing was stored`;
-    throw new NodeError('waypoint_mismatch', message, { cause });
+    throw new NodeError(...describe(cause), { cause });
   }
 }

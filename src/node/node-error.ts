@@ -32,7 +32,7 @@ export class NodeError extends Error {
   }
 }
 
-/** What a message tells of a cause. */
+/** A cause, for the end of a message. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -31,7 +31,7 @@ export function openStoreReader(dataFolder: string): StoreReader {
   }
 }
 
-/** Opens the store for writing. @throws NodeError `data_not_usable` */
+/** Opens the store for writing; makes one if there is none. @throws NodeError `data_not_usable` */
 export async function openStoreWriter(dataFolder: string): Promise<Store> {
   try {
     return await openLmdbStore({ directory: dataFolder });
@@ -40,25 +40,47 @@ export async function openStoreWriter(dataFolder: string): Promise<Store> {
   }
 }
 
+/** Runs `work` with a reader, then closes it. @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws */
+export async function withReader<T>(
+  dataFolder: string,
+  work: (store: StoreReader) => Promise<T>,
+): Promise<T> {
+  return await closing(openStoreReader(dataFolder), work);
+}
+
+/** Runs `work` with the writer of a store, then closes it. @throws NodeError `data_not_usable`; what `work` throws */
+export async function withWriter<T>(
+  dataFolder: string,
+  work: (writer: LedgerWriter) => Promise<T>,
+): Promise<T> {
+  const store = await openStoreWriter(dataFolder);
+  return await closing(store, async () => work(await LedgerWriter.open(store)));
+}
+
 /**
- * Runs `fill` with the writer of a new, empty ledger in the folder, then closes the store, whatever happens.
- * @throws NodeError `ledger_exists`, `data_not_usable`; what `fill` throws
+ * Runs `work` with the writer of a new, empty ledger, then closes the store.
+ * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
 export async function withNewLedger<T>(
   dataFolder: string,
-  fill: (writer: LedgerWriter) => Promise<T>,
+  work: (writer: LedgerWriter) => Promise<T>,
 ): Promise<T> {
   refuseUsedFolder(dataFolder);
-  const store = await openStoreWriter(dataFolder);
+  return await withWriter(dataFolder, (writer) => {
+    if (writer.head === undefined) return work(writer);
+    throw new NodeError(
+      'ledger_exists',
+      `${dataFolder} holds a ledger already: give an absent or empty folder`,
+    );
+  });
+}
+
+async function closing<S extends StoreReader, T>(
+  store: S,
+  work: (store: S) => Promise<T>,
+): Promise<T> {
   try {
-    const writer = await LedgerWriter.open(store);
-    if (writer.head !== undefined) {
-      throw new NodeError(
-        'ledger_exists',
-        `${dataFolder} holds a ledger already: give an absent or empty folder`,
-      );
-    }
-    return await fill(writer);
+    return await work(store);
   } catch (cause) {
     throw asNodeError(cause);
   } finally {
@@ -77,9 +99,8 @@ export function refuseUsedFolder(dataFolder: string): void {
   try {
     names = readdirSync(dataFolder);
   } catch (cause) {
-    throw new NodeError('data_not_usable', `cannot use ${dataFolder}: ${reasonOf(cause)}`, {
-      cause,
-    });
+    const message = `cannot use ${dataFolder}: ${reasonOf(cause)}`;
+    throw new NodeError('data_not_usable', message, { cause });
   }
   const others = names.filter((name) => !OWN_FILE.test(name));
   if (others.length === 0) return;
@@ -100,6 +121,6 @@ export function emptyStoreError(dataFolder: string): NodeError {
 /** A failure of the store as a NodeError; any other failure unchanged. */
 export function asNodeError(cause: unknown): unknown {
   if (!(cause instanceof StoreError)) return cause;
-  if (cause.code === 'store_not_found') return new NodeError('no_ledger', cause.message, { cause });
-  return new NodeError('data_not_usable', cause.message, { cause });
+  const code = cause.code === 'store_not_found' ? 'no_ledger' : 'data_not_usable';
+  return new NodeError(code, cause.message, { cause });
 }

@@ -1,6 +1,4 @@
-/**
- * Pruning a ledger: `daybook prune`, and beside the writing of a serving node. docs/operations.md.
- */
+/** Pruning a ledger: `daybook prune`, and in a serving node that writes (docs/operations.md). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { keptPrimaryStores } from '../ledger/balances/pinned-stores.ts';
@@ -9,41 +7,35 @@ import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/prunin
 import type { PrunePolicy } from '../store/pruning/prune.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';
 import { isStoreError } from '../store/store-error.ts';
-import { LedgerWriter } from '../store/writer.ts';
+import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
-import { asNodeError, emptyStoreError, openStoreReader, openStoreWriter } from './open-store.ts';
-import { readInputFile } from './settings/input-file.ts';
+import { emptyStoreError, openStoreReader, withWriter } from './open-store.ts';
+import { readInputFile } from './settings/input.ts';
 import type { NodeSettings } from './settings/settings.ts';
 
-/** How often a serving node looks whether something can be pruned, in milliseconds. */
+/** How often a serving node checks for something to prune, in milliseconds. */
 const PRUNE_INTERVAL_MS = 1_000;
-/** How long it waits after a failure that may pass: a disk that is full. */
+/** How long it waits when the disk is full, in milliseconds. */
 const RETRY_INTERVAL_MS = 3_000;
-/** Largest file of addresses: 10,000 with remarks, in bytes. */
+/** Largest file of addresses, in bytes: 10,000 with remarks. */
 const MAX_ACCOUNTS_FILE_BYTES = 4 * 1024 * 1024;
+const MS_PER_SECOND = 1_000;
 
-/** What is kept, as people write it. */
-export type KeepSettings = Pick<
+/** What is retained. */
+type KeepSettings = Pick<
   NodeSettings,
   'keepVersions' | 'keepSeconds' | 'keepAccounts' | 'keepAccountsFile'
 >;
 
-const MS_PER_SECOND = 1_000;
-
 /** What `daybook prune` did. */
 export interface PruneFolderReport extends PruneReport {
-  /** Accounts whose history is kept, all in all. */
+  /** Accounts whose history is retained, in total. */
   readonly keptAccounts: number;
   readonly seconds: number;
 }
 
-/**
- * The bounds of settings; `undefined` when everything is kept.
- */
-export function prunePolicyOf({
-  keepVersions,
-  keepSeconds,
-}: KeepSettings): PrunePolicy | undefined {
+/** `undefined` when everything is retained. */
+function prunePolicyOf({ keepVersions, keepSeconds }: KeepSettings): PrunePolicy | undefined {
   if (keepVersions === 0 && keepSeconds === 0) return undefined;
   return {
     versions: keepVersions === 0 ? undefined : keepVersions,
@@ -51,15 +43,19 @@ export function prunePolicyOf({
   };
 }
 
-/**
- * The accounts that settings and their file name. @throws NodeError `bad_setting`,
- * `file_not_readable`
- */
-export function keptAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set<Address> {
+/** The accounts in the settings and in their file. @throws NodeError `bad_setting`, `file_not_readable` */
+function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set<Address> {
   const accounts = new Set<Address>();
-  const add = (text: string, where: string): void => {
-    const trimmed = text.replace(/#.*$/, '').trim();
-    if (trimmed !== '') accounts.add(addressOf(trimmed, where));
+  const add = (line: string, where: string): void => {
+    const text = line.replace(/#.*$/, '').trim();
+    if (text === '') return;
+    try {
+      accounts.add(parseAddress(text));
+    } catch (cause) {
+      if (!(cause instanceof HexTextError)) throw cause;
+      const message = `${where}: ${JSON.stringify(text)} is no address: ${cause.message}`;
+      throw new NodeError('bad_setting', message, { cause });
+    }
   };
   for (const text of keepAccounts.split(',')) add(text, 'keep_accounts');
   if (keepAccountsFile !== '') {
@@ -68,28 +64,16 @@ export function keptAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings)
       add(line, `${keepAccountsFile}, line ${index + 1}`);
     }
   }
-  if (accounts.size > MAX_PINNED_ACCOUNTS) {
-    throw new NodeError(
-      'bad_setting',
-      `the history of ${accounts.size} accounts is to be kept, at most ${MAX_PINNED_ACCOUNTS} are`,
-    );
-  }
-  return accounts;
-}
-
-function addressOf(text: string, where: string): Address {
-  try {
-    return parseAddress(text);
-  } catch (cause) {
-    if (!(cause instanceof HexTextError)) throw cause;
-    const message = `${where}: ${JSON.stringify(text)} is no address: ${cause.message}`;
-    throw new NodeError('bad_setting', message, { cause });
-  }
+  if (accounts.size <= MAX_PINNED_ACCOUNTS) return accounts;
+  throw new NodeError(
+    'bad_setting',
+    `the history of ${accounts.size} accounts is to be kept, at most ${MAX_PINNED_ACCOUNTS} are`,
+  );
 }
 
 /**
- * Prunes the ledger of a folder to its end. Nobody else may write it; readers may go on.
- * @param graceMs time for those who read; 0 when nobody does
+ * Prunes the ledger of a folder completely. No other process may write it; readers can continue.
+ * @param graceMs time for requests in flight; 0 when nobody reads
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function pruneFolder(
@@ -99,22 +83,15 @@ export async function pruneFolder(
   onProgress: (progress: PruneProgress, oldestVersion: bigint) => void,
 ): Promise<PruneFolderReport> {
   const startedMs = performance.now();
-  const accounts = keptAccountsOf(keep);
+  const accounts = pinnedAccountsOf(keep);
   const policy = prunePolicyOf(keep);
   if (policy === undefined) {
-    throw new NodeError(
-      'bad_setting',
-      'say what to keep: --keep VERSIONS, --keep-seconds SECONDS',
-      {
-        exitCode: 2,
-      },
-    );
+    const message = 'say what to keep: --keep VERSIONS, --keep-seconds SECONDS';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
-  // A reader looks first: it makes no store where there is none.
+  // The reader fails where there is no store; the writer would make one.
   await openStoreReader(dataFolder).close();
-  const store = await openStoreWriter(dataFolder);
-  try {
-    const writer = await LedgerWriter.open(store);
+  return await withWriter(dataFolder, async (writer) => {
     if (writer.head === undefined) throw emptyStoreError(dataFolder);
     const pruner = new Pruner(writer, {
       ...{ objectsOf: keptPrimaryStores, graceMs, restFactor: 0, bounds: OFFLINE_PRUNE_BOUNDS },
@@ -123,65 +100,53 @@ export async function pruneFolder(
     const { size: keptAccounts } = await pruner.pinAccounts(accounts);
     const report = await pruner.run(policy);
     return { ...report, keptAccounts, seconds: (performance.now() - startedMs) / 1000 };
-  } catch (error) {
-    throw asNodeError(error);
-  } finally {
-    await store.close();
-  }
-}
-
-/** Pruning under way in a serving node. */
-export interface Pruning {
-  /** Ends it between two steps; the next start goes on there. */
-  stop(): Promise<void>;
+  });
 }
 
 /**
- * Keeps pruning the ledger of a writer, beside its commits; at once notes down the accounts to
- * keep. A ledger that has yet to come is waited for, and so is room on a full disk.
+ * Prunes the ledger of a writer between its commits, until stopped; pins the accounts first. Waits for a ledger that
+ * does not exist yet, and for a full disk.
+ * @returns a function that ends it between two steps; the next start continues there
  * @throws NodeError `bad_setting`, `file_not_readable`
  */
 export async function startPruning(
   writer: LedgerWriter,
   settings: KeepSettings & Pick<NodeSettings, 'pruneGraceSeconds'>,
   logger: Logger,
-): Promise<Pruning> {
-  const accounts = keptAccountsOf(settings);
+): Promise<() => Promise<void>> {
+  const accounts = pinnedAccountsOf(settings);
   const policy = prunePolicyOf(settings);
-  const pruner = new Pruner(writer, {
-    objectsOf: keptPrimaryStores,
-    graceMs: settings.pruneGraceSeconds * MS_PER_SECOND,
-  });
+  const graceMs = settings.pruneGraceSeconds * MS_PER_SECOND;
+  const pruner = new Pruner(writer, { objectsOf: keptPrimaryStores, graceMs });
   const abort = new AbortController();
   const { signal } = abort;
-  let isOnRecord = accounts.size === 0;
-  const keep = async (): Promise<void> => {
-    const { size } = await pruner.pinAccounts(accounts);
-    isOnRecord = true;
-    logger.info({ accounts: size }, 'the history of accounts is kept');
-  };
-  if (writer.head !== undefined && !isOnRecord) await withRoom(keep, logger);
+  const pin = () =>
+    ifDiskHasSpace(logger, async () => {
+      const { size } = await pruner.pinAccounts(accounts);
+      logger.info({ accounts: size }, 'the history of accounts is kept');
+    });
+  let arePinned = accounts.size === 0 || (writer.head !== undefined && (await pin()));
   const work = async (): Promise<void> => {
     const rest = (ms: number) => sleep(ms, undefined, { signal });
     while (writer.head === undefined) await rest(PRUNE_INTERVAL_MS);
-    // Nothing is deleted before it is on record what has to stay.
-    while (!isOnRecord) {
-      if (!(await withRoom(keep, logger))) await rest(RETRY_INTERVAL_MS);
+    // Nothing is deleted before the store has a record of what has to stay.
+    while (!arePinned) {
+      arePinned = await pin();
+      if (!arePinned) await rest(RETRY_INTERVAL_MS);
     }
     while (policy !== undefined) {
-      const isDone = await withRoom(() => pruneOnce(pruner, policy, signal, logger), logger);
+      const prune = () => pruneOnce(pruner, policy, signal, logger);
+      const isDone = await ifDiskHasSpace(logger, prune);
       await rest(isDone ? PRUNE_INTERVAL_MS : RETRY_INTERVAL_MS);
     }
   };
-  const isDue = policy !== undefined || !isOnRecord;
-  const done = (isDue ? work() : Promise.resolve()).catch((error: unknown) => {
+  const isNeeded = policy !== undefined || !arePinned;
+  const done = (isNeeded ? work() : Promise.resolve()).catch((error: unknown) => {
     if (!signal.aborted) logger.error({ err: error }, 'pruning stopped: it failed');
   });
-  return {
-    stop: async () => {
-      abort.abort();
-      await done;
-    },
+  return async () => {
+    abort.abort();
+    await done;
   };
 }
 
@@ -197,8 +162,8 @@ async function pruneOnce(
   logger.info({ oldest, versions: String(versions), rows, steps }, 'pruned');
 }
 
-/** Does what takes room on the disk. @returns whether there was room */
-async function withRoom(work: () => Promise<void>, logger: Logger): Promise<boolean> {
+/** Does work that writes. @returns false if the disk is full */
+async function ifDiskHasSpace(logger: Logger, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;

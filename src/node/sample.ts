@@ -1,8 +1,32 @@
-/** `daybook sample`, and the small sample ledger that `serve` makes where there is none. */
-import { Committer } from '../ingest/committer.ts';
-import { SampleError, sampleChunksInParallel } from '../sample/sample.ts';
+/** Sample ledgers: `daybook sample`, the small one that `serve` makes where there is none, and `--produce`. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { Committer, type CommitterOptions } from '../ingest/committer.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { padAddress } from '../move/types/address.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import { parseStructTag } from '../move/types/type-parser.ts';
+import {
+  continueSampleInParallel,
+  MAX_SAMPLE_TRANSACTIONS,
+  readSampleSettings,
+  SAMPLE_RESOURCE,
+  SampleError,
+  sampleChunksInParallel,
+} from '../sample/sample.ts';
+import type { Chunk } from '../store/chunk.ts';
+import type { StoreReader } from '../store/store.ts';
+import { openView } from '../store/view.ts';
+import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
+
+/** How often a producing node commits, at most, in milliseconds. */
+const COMMIT_INTERVAL_MS = 250;
+/** How often a commit to a full disk is tried again, in milliseconds. */
+const FULL_DISK_INTERVAL_MS = 1_000;
+/** The account that holds the sample's settings. */
+const SAMPLE_ADDRESS = padAddress('cafe');
 
 /** What a sample ledger is made from. */
 export interface SampleRequest {
@@ -12,7 +36,7 @@ export interface SampleRequest {
   readonly accounts: number;
   /** u64. */
   readonly seed: bigint;
-  /** Whether whole transactions are kept, so that the ledger can feed another. */
+  /** Whether whole transactions are stored, so that the ledger can feed another. */
   readonly keepsTransactions: boolean;
 }
 
@@ -24,8 +48,7 @@ export const SMALL_SAMPLE: SampleRequest = {
   keepsTransactions: true,
 };
 
-/** What was made. */
-export interface SampleReport {
+interface SampleReport {
   readonly chainId: number;
   readonly version: bigint;
   readonly blockHeight: bigint;
@@ -49,17 +72,95 @@ export async function makeSample(
       const committer = new Committer(writer, {
         onCommit: ({ head }) => onProgress(Number(head.version) + 1),
       });
-      const head = await committer.pushAll(sampleChunksInParallel(request));
-      return {
-        chainId: writer.identity!.chainId,
-        version: head!.version,
-        blockHeight: head!.blockHeight,
-        epoch: head!.epoch,
-        seconds: (performance.now() - startedMs) / 1000,
-      };
+      const { version, blockHeight, epoch } = (await committer.pushAll(
+        sampleChunksInParallel(request),
+      ))!;
+      const { chainId } = writer.identity!;
+      const seconds = (performance.now() - startedMs) / 1000;
+      return { chainId, version, blockHeight, epoch, seconds };
     });
   } catch (cause) {
     if (!(cause instanceof SampleError)) throw cause;
     throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
   }
+}
+
+/**
+ * Continues a sample ledger at a rate until stopped. Waits while the disk is full; any other failure is logged and ends
+ * it.
+ * @param transactionsPerSecond 1 or more; whole blocks are committed, so the rate is an average
+ * @returns a function that ends it after the pending commits
+ * @throws NodeError `bad_setting` when the ledger is not a sample of this generator
+ */
+export async function startProducing(
+  writer: LedgerWriter,
+  transactionsPerSecond: number,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const settings = await sampleSettingsOf(writer.reader);
+  const abort = new AbortController();
+  const { signal } = abort;
+  const committer = new Committer(writer, waitForSpace(logger, signal));
+  const chunkTransactions = Math.max(
+    1,
+    Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000),
+  );
+  const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions };
+  const chunks = continueSampleInParallel(settings, writer.head!, options);
+  const produce = () => committer.pushAll(paced(chunks, transactionsPerSecond, signal));
+  const done = produce().catch((error: unknown) => {
+    if (!signal.aborted) logger.error({ err: error }, 'producing stopped: it failed');
+  });
+  return async () => {
+    abort.abort();
+    await done;
+  };
+}
+
+/** Gives each chunk when it is due. @throws the signal's reason */
+async function* paced(
+  chunks: AsyncIterable<Chunk>,
+  transactionsPerSecond: number,
+  signal: AbortSignal,
+): AsyncGenerator<Chunk> {
+  const startedMs = performance.now();
+  let produced = 0;
+  for await (const chunk of chunks) {
+    const dueMs = startedMs + (produced / transactionsPerSecond) * 1000;
+    await sleep(Math.max(0, dueMs - performance.now()), undefined, { signal });
+    yield chunk;
+    produced += chunk.transactions.length;
+  }
+}
+
+/** Waits for a full disk; logs the first attempt that fails, and the one that succeeds. */
+function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
+  let isFull = false;
+  return {
+    onCommit: () => {
+      if (isFull) logger.info('producing continues: there is space again');
+      isFull = false;
+    },
+    onFullDisk: async (error) => {
+      if (!isFull) logger.error({ err: error }, 'producing waits: the disk is full');
+      isFull = true;
+      await sleep(FULL_DISK_INTERVAL_MS, undefined, { signal });
+    },
+  };
+}
+
+async function sampleSettingsOf(store: StoreReader) {
+  const view = await openView(store);
+  const key = physicalStateKey(resourceStateKey(SAMPLE_ADDRESS, parseStructTag(SAMPLE_RESOURCE)));
+  const entry = await view.state(stateKeyHash(key));
+  try {
+    if (entry?.bytes !== undefined) return readSampleSettings(entry.bytes);
+  } catch (cause) {
+    if (!(cause instanceof SampleError || cause instanceof BcsError)) throw cause;
+    throw new NodeError('bad_setting', `cannot produce: ${cause.message}`, { cause });
+  }
+  throw new NodeError(
+    'bad_setting',
+    'cannot produce: the ledger is not a sample ledger, and only those can be continued',
+  );
 }

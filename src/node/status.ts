@@ -1,7 +1,7 @@
-/** `daybook status`: what a ledger is and how much each column holds. */
+/** `daybook status`: what a ledger is and how much each column contains. */
 import { readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
-import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
+import { emptyStoreError, withReader } from './open-store.ts';
 
 /** The object that `status --json` prints; versions and heights are decimal strings as in the API. */
 export interface StatusReport {
@@ -17,15 +17,12 @@ export interface StatusReport {
   readonly columns: Readonly<Record<string, { readonly rows: number; readonly bytes: number }>>;
 }
 
-/** Reads the state of the ledger in a folder, beside any writer. @throws NodeError */
-export async function ledgerStatus(dataFolder: string): Promise<StatusReport> {
-  const store = openStoreReader(dataFolder);
-  try {
+/** Reads the state of the ledger in a folder, next to any writer. @throws NodeError */
+export function ledgerStatus(dataFolder: string): Promise<StatusReport> {
+  return withReader(dataFolder, async (store) => {
     const head = await readHead(store);
     const identity = await LEDGER_IDENTITY.get(store);
-    if (head === undefined || identity === undefined) {
-      throw emptyStoreError(dataFolder);
-    }
+    if (head === undefined || identity === undefined) throw emptyStoreError(dataFolder);
     const columns = await store.statistics();
     return {
       chain_id: identity.chainId,
@@ -39,9 +36,5 @@ export async function ledgerStatus(dataFolder: string): Promise<StatusReport> {
         columns.map(({ column, rows, bytes }) => [column.name, { rows, bytes }]),
       ),
     };
-  } catch (cause) {
-    throw asNodeError(cause);
-  } finally {
-    await store.close();
-  }
+  });
 }

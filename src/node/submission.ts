@@ -1,5 +1,4 @@
 /** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
-
 import {
   DecodeError,
   decodeSubmission,
@@ -13,7 +12,7 @@ import { openLedger } from '../ledger/open.ts';
 import { formatHex } from '../move/bcs/hex.ts';
 import { plainJson } from '../move/json/json-plain.ts';
 import { NodeError } from './node-error.ts';
-import { openStoreReader } from './open-store.ts';
+import { withReader } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 
 /** The settings that change what the commands answer. */
@@ -25,25 +24,20 @@ export type SubmissionSettings = Pick<NodeSettings, 'data' | 'signingDomainPrefi
  * @throws NodeError `bad_input` with the text that a client gets over HTTP; `no_ledger`, `data_not_usable`
  */
 export function encodeRequest(settings: SubmissionSettings, request: Buffer): Promise<string> {
-  return withLedger(settings, async (view) => {
-    const { lookupModule, state } = view;
-    const { chainId } = state;
-    const domainPrefix = settings.signingDomainPrefix;
-    return formatHex(await encodeSubmission(request, { chainId, domainPrefix, lookupModule }));
-  });
+  return withLedger(settings, async ({ lookupModule, state: { chainId } }, domainPrefix) =>
+    formatHex(await encodeSubmission(request, { chainId, domainPrefix, lookupModule })),
+  );
 }
 
 /**
- * The request that a signing message is made of, with notes, as indented JSON. Invisible characters are escaped: what
- * is shown on a terminal is what is there.
- * @param text hex, `0x` and quotes optional, blanks around it ignored
+ * The request that a signing message is made from, with notes, as indented JSON. Invisible characters are escaped: the
+ * terminal shows what is there.
+ * @param text hex, `0x` and quotes optional, surrounding blanks ignored
  * @throws NodeError as encodeRequest
  */
 export function decodeMessage(settings: SubmissionSettings, text: string): Promise<string> {
-  return withLedger(settings, async (view) => {
-    const { lookupModule, state } = view;
+  return withLedger(settings, async ({ lookupModule, state }, domainPrefix) => {
     const { chainId, timestampUsecs } = state;
-    const domainPrefix = settings.signingDomainPrefix;
     const bytes = parseMessageText(withoutQuotes(text.trim()));
     const context = { chainId, timestampUsecs, domainPrefix, lookupModule };
     const decoded = submissionJson(await decodeSubmission(bytes, context));
@@ -51,14 +45,14 @@ export function decodeMessage(settings: SubmissionSettings, text: string): Promi
   });
 }
 
-/** What the interface answers is a JSON string; it may be given as it is. */
+/** The interface answers with a JSON string, which may be given as it is. */
 function withoutQuotes(text: string): string {
   return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text;
 }
 
 const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
-/** In indented JSON, line feeds stand between tokens only. */
+/** In indented JSON, line feeds are between tokens only. */
 function escapeInvisible(json: string): string {
   return json.replaceAll(INVISIBLE, (character) => {
     let escaped = '';
@@ -69,21 +63,20 @@ function escapeInvisible(json: string): string {
   });
 }
 
-async function withLedger<T>(
-  settings: SubmissionSettings,
-  answer: (view: LedgerView) => Promise<T>,
+function withLedger<T>(
+  { data, signingDomainPrefix }: SubmissionSettings,
+  answer: (view: LedgerView, domainPrefix: string) => Promise<T>,
 ): Promise<T> {
-  const store = openStoreReader(settings.data);
-  try {
-    return await answer(await openLedger(store).view());
-  } catch (cause) {
-    if (cause instanceof EncodeError || cause instanceof DecodeError) {
-      throw new NodeError('bad_input', cause.message, { cause });
+  return withReader(data, async (store) => {
+    try {
+      return await answer(await openLedger(store).view(), signingDomainPrefix);
+    } catch (cause) {
+      if (cause instanceof EncodeError || cause instanceof DecodeError) {
+        throw new NodeError('bad_input', cause.message, { cause });
+      }
+      if (!(cause instanceof LedgerError)) throw cause;
+      const code = cause.code === 'ledger_unavailable' ? 'no_ledger' : 'data_not_usable';
+      throw new NodeError(code, cause.message, { cause });
     }
-    if (!(cause instanceof LedgerError)) throw cause;
-    const isMissing = cause.code === 'ledger_unavailable';
-    throw new NodeError(isMissing ? 'no_ledger' : 'data_not_usable', cause.message, { cause });
-  } finally {
-    await store.close();
-  }
+  });
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_INPUT_BYTES } from '../../src/node/settings/read-input.ts';
+import { MAX_INPUT_BYTES } from '../../src/node/settings/input.ts';
 import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
 import { hostileModules } from '../api/hostile-modules.ts';
 import { writeModuleLedger } from '../api/module-ledger.ts';

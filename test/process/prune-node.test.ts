@@ -49,7 +49,7 @@ describe('pruning in a node whose disk is full', () => {
       store.isFull = true;
     };
     if (hasLedger) await begin();
-    const pruning = await startPruning(writer, SETTINGS, pino({ level: 'info' }, { write }));
+    const stopPruning = await startPruning(writer, SETTINGS, pino({ level: 'info' }, { write }));
     if (!hasLedger) await begin();
     await until('it waits', () => messages.includes('pruning waits: the disk is full'));
     await sleep(50);
@@ -60,6 +60,6 @@ describe('pruning in a node whose disk is full', () => {
     expect((await readPruneProgress(store)).clearedBelow).toBe(writer.head!.oldestVersion);
     expect(messages.filter((one) => one === 'the history of accounts is kept')).toHaveLength(1);
     expect(messages).not.toContain('pruning stopped: it failed');
-    await pruning.stop();
+    await stopPruning();
   });
 });

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_EARLY_ENDS } from '../../src/node/cluster/worker-pool.ts';
-import { startProducing } from '../../src/node/producer.ts';
+import { startProducing } from '../../src/node/sample.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
@@ -214,7 +214,7 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
     const agents = await connectionsToAll(node);
     const store = await openLmdbStore({ directory: sample });
     const writer = await LedgerWriter.open(store);
-    const producer = await startProducing(writer, 100, pino({ level: 'silent' }));
+    const stopProducing = await startProducing(writer, 100, pino({ level: 'silent' }));
     const newest = agents.map(() => 0n);
     const delaysMs: number[] = [];
     try {
@@ -235,7 +235,7 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
         delaysMs.push(performance.now() - committedMs);
       }
     } finally {
-      await producer.stop();
+      await stopProducing();
       await store.close();
     }
     const [median] = delaysMs.toSorted((a, b) => a - b).slice(delaysMs.length / 2);

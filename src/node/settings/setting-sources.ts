@@ -5,7 +5,7 @@
  */
 import type { Setting, SettingTable } from '../../api/settings.ts';
 import { NodeError } from '../node-error.ts';
-import { readInputFile } from './input-file.ts';
+import { readInputFile } from './input.ts';
 
 /** Prefix of every environment variable. */
 export const ENVIRONMENT_PREFIX = 'DAYBOOK_';
