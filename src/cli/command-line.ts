@@ -29,12 +29,15 @@ export function collected(text: string, before: readonly string[] = []): readonl
 }
 
 /** Facts of a report, by their names in JSON. */
-export type Facts = Readonly<Record<string, string | number | null>>;
+type Facts = Readonly<Record<string, string | number | null>>;
 
-/** Facts as lines for people. */
-export function factLines(facts: Facts): string {
+/** Facts as lines for people. @param nameCharacters the width of the names */
+export function factLines(facts: Facts, nameCharacters = 24): string {
   return Object.entries(facts)
-    .map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(24)}${value ?? 'none'}\n`)
+    .map(([name, value]) => {
+      const words = name.replaceAll('_', ' ');
+      return `${words.padEnd(nameCharacters)}${value ?? 'none'}\n`;
+    })
     .join('');
 }
 

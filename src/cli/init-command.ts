@@ -1,6 +1,10 @@
 /** `daybook init`: a ledger from a genesis file. */
 import type { Command } from 'commander';
 import type { InitReport } from '../node/init.ts';
+import { factLines } from './command-line.ts';
+
+/** Width of the names in the report. */
+const NAME_CHARACTERS = 16;
 
 interface InitFlags {
   readonly data: string;
@@ -21,37 +25,27 @@ export function addInitCommand(program: Command): void {
     .action(async (flags: InitFlags) => {
       const { initLedger } = await import('../node/init.ts');
       const report = await initLedger(flags.data, flags.genesis, flags.waypoint);
-      process.stdout.write(
-        flags.json ? `${JSON.stringify(reportObject(report))}\n` : lines(report),
-      );
+      const facts = factsOf(report);
+      process.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : linesOf(facts));
     });
 }
 
-function reportObject(report: InitReport): Record<string, unknown> {
+function factsOf({ chainId, waypoint, waypointCompared, counts }: InitReport) {
   return {
-    chain_id: report.chainId,
-    waypoint: report.waypoint,
-    waypoint_compared: report.waypointCompared,
-    modules: report.counts.modules,
-    resources: report.counts.resources,
-    resource_groups: report.counts.resourceGroups,
-    table_items: report.counts.tableItems,
-    events: report.counts.events,
+    chain_id: chainId,
+    waypoint,
+    waypoint_compared: waypointCompared,
+    modules: counts.modules,
+    resources: counts.resources,
+    resource_groups: counts.resourceGroups,
+    table_items: counts.tableItems,
+    events: counts.events,
   };
 }
 
-function lines(report: InitReport): string {
-  const compared = report.waypointCompared
+function linesOf({ waypoint_compared: isCompared, ...facts }: ReturnType<typeof factsOf>): string {
+  const compared = isCompared
     ? 'equal to the waypoint given'
     : 'nothing was compared: give --waypoint to check the file';
-  const rows: [string, string | number][] = [
-    ['chain id', report.chainId],
-    ['waypoint', `${report.waypoint} (${compared})`],
-    ['modules', report.counts.modules],
-    ['resources', report.counts.resources],
-    ['resource groups', report.counts.resourceGroups],
-    ['table items', report.counts.tableItems],
-    ['events', report.counts.events],
-  ];
-  return rows.map(([name, value]) => `${name.padEnd(16)}${value}\n`).join('');
+  return factLines({ ...facts, waypoint: `${facts.waypoint} (${compared})` }, NAME_CHARACTERS);
 }

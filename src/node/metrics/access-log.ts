@@ -1,69 +1,66 @@
 /**
- * The access log (docs/spec/http.md §10.5): a line for a request with where it came from, what it asked and how it
- * ended.
- * Off by default. `sampled` keeps to the rates and levels of the reference; `all` writes each request.
+ * The access log (docs/spec/http.md §10.5): a line for a request with its origin, target and outcome. Off by default.
+ * `sampled` has the rates and levels of the reference; `all` writes each request.
  */
 import type { IncomingMessage } from 'node:http';
-import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino';
+import { destination, type Level, type Logger, pino } from 'pino';
 import type { RequestObserver, RequestOutcome } from '../../api/http/observers.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 
 const STDERR = 2;
-/** Lines are written together when they come to so many bytes, */
+/** Lines are written together when there are so many bytes, */
 const WRITE_BYTES = 8 * 1024;
-/** or have waited so long, in milliseconds. */
+/** or after this time, in milliseconds. */
 const WRITE_INTERVAL_MS = 500;
-/** Longest text of a client's that a line holds, in characters. */
+/** Longest text from a client in a line, in characters. */
 export const MAX_LOGGED_CHARACTERS = 512;
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const MILLISECONDS_PER_SECOND = 1_000;
 const MILLISECONDS_PER_MINUTE = 60_000;
 
-/** What becomes of requests by their status, the highest first: their level, and how rarely one is written. */
+/** Level and least interval of lines by status, the highest first. */
 const SAMPLES: readonly { from: number; level: Level; intervalMs: number }[] = [
   { from: 500, level: 'warn', intervalMs: MILLISECONDS_PER_SECOND },
   { from: 400, level: 'info', intervalMs: MILLISECONDS_PER_MINUTE },
   { from: 0, level: 'debug', intervalMs: MILLISECONDS_PER_SECOND },
 ];
 
-/** An access log that is written. */
-export interface AccessLog {
+interface AccessLog {
   readonly observe: RequestObserver;
   /** Writes what is left. */
   close(): void;
 }
 
 /**
- * The access log that settings ask for.
- * @param output where lines go; absent: stderr, many at a time
- * @returns `undefined` when it is off
+ * The access log of the settings; `undefined` when it is off. Stderr is written in larger pieces: writing each line
+ * alone would cost more than the request.
  */
-export function openAccessLog(
-  { accessLog, logLevel, headerPrefix }: NodeSettings,
-  output?: DestinationStream,
-): AccessLog | undefined {
+export function openAccessLog({
+  accessLog,
+  logLevel,
+  headerPrefix,
+}: NodeSettings): AccessLog | undefined {
   if (accessLog === 'off') return undefined;
-  const buffered = output === undefined ? bufferedStderr() : undefined;
-  const level = accessLog === 'all' ? 'info' : logLevel;
-  const logger = pino({ level, base: { pid: process.pid } }, output ?? buffered!.stream);
+  const isAll = accessLog === 'all';
+  const stream = destination({ fd: STDERR, sync: true, minLength: WRITE_BYTES });
+  const timer = setInterval(() => stream.flushSync(), WRITE_INTERVAL_MS).unref();
+  const logger = pino({ level: isAll ? 'info' : logLevel, base: { pid: process.pid } }, stream);
   const clientHeader = `${headerPrefix}-client`.toLowerCase();
-  const write = (outcome: RequestOutcome, at: Level): void =>
-    logger[at](lineOf(outcome, clientHeader), 'request');
+  const write = (outcome: RequestOutcome, level: Level): void =>
+    logger[level](lineOf(outcome, clientHeader), 'request');
   return {
-    observe:
-      accessLog === 'all'
-        ? (outcome) => write(outcome, levelOfAll(outcome))
-        : sampled(logger, write),
-    close: () => buffered?.close(),
+    observe: isAll
+      ? (outcome) => write(outcome, outcome.status >= 500 ? 'warn' : 'info')
+      : sampled(logger, write),
+    close: () => {
+      clearInterval(timer);
+      stream.flushSync();
+    },
   };
 }
 
-function levelOfAll({ status }: RequestOutcome): Level {
-  return status >= 500 ? 'warn' : 'info';
-}
-
-/** Of each sort of outcome at most one in its interval. */
+/** At most one outcome of each kind in its interval. */
 function sampled(
   logger: Logger,
   write: (outcome: RequestOutcome, level: Level) => void,
@@ -105,7 +102,7 @@ function lineOf(
   };
 }
 
-/** Ids of the trace that a request belongs to; made from the clock for one that names none. */
+/** Ids of the request's trace; made from the clock if it names none. */
 function traceOf({ headers }: IncomingMessage): { trace_id: string; span_id: string } {
   const given = headers['traceparent'];
   const match = typeof given === 'string' ? TRACE_PARENT.exec(given) : null;
@@ -117,17 +114,4 @@ function traceOf({ headers }: IncomingMessage): { trace_id: string; span_id: str
 
 function clipped(text: string | readonly string[] | undefined): string | undefined {
   return typeof text === 'string' ? text.slice(0, MAX_LOGGED_CHARACTERS) : undefined;
-}
-
-/** Stderr, written in larger pieces: a line of its own for each request would cost more than the request. */
-function bufferedStderr(): { readonly stream: DestinationStream; close(): void } {
-  const stream = destination({ fd: STDERR, sync: true, minLength: WRITE_BYTES });
-  const timer = setInterval(() => stream.flushSync(), WRITE_INTERVAL_MS).unref();
-  return {
-    stream,
-    close: () => {
-      clearInterval(timer);
-      stream.flushSync();
-    },
-  };
 }
