@@ -1,26 +1,26 @@
 /**
- * What this process remembers: every cache is one of this class, and all their budgets are in one list. A cache holds
- * what can be made again and never changes, by a key that says what it is; so nothing here is needed for an answer to
- * be right, and nothing is ever found by which object it once belonged to.
+ * The caches of this process: every cache is an instance of this class, and all budgets are in one list. A cache holds
+ * values that never change and can be computed again, by a key that describes the value. So no cache is needed for a
+ * correct answer, and none depends on object identity.
  */
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Most memory of each cache, in bytes, estimated; each process of a node has all of them. */
+/** Maximum memory of each cache in bytes, estimated; each process of a node has all of them. */
 export const CACHE_BUDGETS = {
-  /** Modules with their loaded form and their JSON: all of the framework, many times. */
+  /** Modules with their loaded form and their JSON: many times the whole framework. */
   modules: 64 * MIB,
-  /** Layouts of event and resource types: some ten thousand types. */
+  /** Layouts of event and resource types: about ten thousand types. */
   layouts: 16 * MIB,
-  /** Rendered pages of event streams: some 10,000 pages of 25 events. */
+  /** Rendered pages of event streams: about 10,000 pages of 25 events. */
   event_pages: 64 * MIB,
-  /** Entry functions with the layouts of their parameters: some thousand functions. */
+  /** Entry functions with the layouts of their parameters: about a thousand functions. */
   functions: 8 * MIB,
-  /** Names of functions as requests write them: some thousand names. */
+  /** Names of functions as requests write them: about a thousand names. */
   function_names: 2 * MIB,
-  /** Types as requests write them: some thousand types. */
+  /** Types as requests write them: about a thousand types. */
   type_texts: 4 * MIB,
   /** Assets of balances as paths write them: some thousand. */
   assets: 1 * MIB,
@@ -48,13 +48,13 @@ interface Entry<V> {
   readonly sizeBytes: number;
 }
 
-/** What an entry costs besides key and value: map slot and entry object. In bytes, estimated. */
+/** Memory of an entry besides key and value: map slot and entry object. In bytes, estimated. */
 const ENTRY_OVERHEAD_BYTES = 160;
 
 /**
  * Values by text keys, bounded in bytes. New entries go into the young generation, and so does an entry of the old one
- * that is asked for. When the young generation has taken half of the budget it becomes the old one, and what was left
- * in the old one is dropped. A hit costs one look-up: there is no list of entries in order of their use.
+ * that is used. When the young generation reaches half of the budget, it becomes the old one, and the previous old one
+ * is dropped. A hit costs one lookup: there is no list in order of use.
  */
 export class Cache<V> {
   readonly #name: CacheName;

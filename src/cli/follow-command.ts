@@ -1,4 +1,4 @@
-/** `daybook follow`: copies the ledger of another node and keeps it growing (docs/follow.md). */
+/** `daybook follow`: replicates the ledger of another node (docs/follow.md). */
 import type { Command } from 'commander';
 import type { FollowReport } from '../node/follow.ts';
 import { stopSignal } from '../node/shutdown.ts';

@@ -25,7 +25,7 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
   };
 }
 
-/** Starts a node in as many processes as the settings say. */
+/** Starts a node in the configured number of processes. */
 async function startServing(settings: NodeSettings): Promise<RunningNode> {
   const { startNode, workerCount } = await import('../node/start-node.ts');
   return startNode(settings, workerCount(settings));
@@ -61,7 +61,7 @@ export function addServeCommand(program: Command): void {
     ]);
     // A later stop need not wait.
     started.abort();
-    // It may wait for an upstream for ever. Nothing was answered yet, and what was committed is safe.
+    // It may wait for an upstream forever. No request was answered yet, and commits are safe.
     if (node === undefined) process.exit(0);
     process.stdout.write(`${JSON.stringify(node.ready)}\n`);
     try {

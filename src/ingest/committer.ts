@@ -57,7 +57,7 @@ export class Committer {
 
   /**
    * Translates a chunk and hands it to the writer; waits while enough chunks are pending.
-   * @throws what the writer throws, also for chunks pushed before: of several failures the first
+   * @throws the writer's errors, also for earlier chunks: the first of several
    */
   async push(chunk: Chunk): Promise<void> {
     this.#throwFailure();
@@ -79,7 +79,7 @@ export class Committer {
   }
 
   /**
-   * Commits all chunks. @returns the head when they are on disk
+   * Commits all chunks. @returns the head once they are on disk
    * @throws what the chunks or the writer throw; everything reported before is on disk
    */
   async pushAll(chunks: AsyncIterable<Chunk> | Iterable<Chunk>): Promise<Head | undefined> {

@@ -1,4 +1,4 @@
-/** What can be asked of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
+/** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
@@ -127,7 +127,7 @@ function blockPruned(height: bigint): LedgerError {
   return new LedgerError('block_pruned', `Block(${height}) has been pruned`);
 }
 
-/** A ledger that keeps transactions has one for every version, so its absence is damage. */
+/** A ledger with whole transactions has one for every version, so a missing one is damage. */
 function missing(version: bigint): LedgerError {
   return new LedgerError(
     'internal_error',

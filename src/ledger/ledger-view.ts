@@ -93,8 +93,8 @@ export class LedgerView {
   }
 
   /**
-   * The version to read at: `asked`, or the latest. Throws `version_not_found` above the latest and
-   * `version_pruned` below the oldest; of an account whose history is retained, below what of it is whole.
+   * The version to read at: The requested version, or the latest. Throws `version_not_found` above the latest and
+   * `version_pruned` below the oldest; for a pinned account, below the version from which its history is complete.
    */
   resolveVersion(asked: bigint | undefined, account?: Address): bigint {
     return this.#guard.resolveVersion(asked, account);

@@ -14,13 +14,13 @@ import { LayoutCache } from './modules/layouts.ts';
 import { ModuleCache } from './modules/module-view.ts';
 import { PruningGuard } from './pruning-guard.ts';
 
-/** A ledger that can be asked. */
+/** A ledger for reading. */
 export interface LedgerReader {
   /** The state now. Throws `ledger_unavailable` when there is none, or rejects with it. */
   view(): MaybePromise<LedgerView>;
 }
 
-/** A view with what it was made from. */
+/** A view with its sources. */
 interface OpenView {
   readonly view: LedgerView;
   readonly head: Head;
@@ -96,7 +96,7 @@ class StoredLedger implements LedgerReader {
     this.#identity ??= await LEDGER_IDENTITY.get(this.#store);
     if (this.#identity === undefined) throw new Error('a ledger without identity');
     const before = this.#newest;
-    // Who is pinned matters below the oldest version only, and is on record before that moves.
+    // Pinned accounts matter only below the oldest version, and are stored before that version changes.
     const pinned =
       before?.head.oldestVersion === head.oldestVersion
         ? before.pinned

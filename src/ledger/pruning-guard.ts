@@ -2,11 +2,11 @@
  * What of a ledger was pruned, key by key: below the oldest version only pinned accounts have a history, each from the
  * version on that it is whole from.
  *
- * Nothing is answered from half-pruned state. A view may be older than the newest pruning. A row that is found is right
- * all the same (src/store/pruning/prune-step.ts); absence is trusted only while nothing that the view shows can have
- * been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the new oldest version was
- * published. So a view whose head was the newest within half of that time needs no second look, and a request that is
- * answered at once never pays for one.
+ * Nothing is answered from half-pruned state. A view may be older than the newest pruning. A row that is found is
+ * correct anyway (src/store/pruning/prune-step.ts); a missing row is trusted only while nothing visible to the view
+ * can have been deleted, and otherwise the head is read again. Deleting begins READER_GRACE_MS after the new oldest
+ * version was published. So a view whose head was the newest within half of that time needs no second look, and a
+ * request that is answered at once never pays for one.
  */
 
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
@@ -122,7 +122,7 @@ export class PruningGuard {
   }
 
   /**
-   * Passes when what belongs to a version is all there, now.
+   * Passes if all data of a version is still there.
    * @throws LedgerError `version_pruned`
    */
   assertRetained(version: bigint, account?: Address): MaybePromise<void> {

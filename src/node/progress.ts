@@ -2,7 +2,7 @@
 
 /** How often the line on a terminal is redrawn, in milliseconds. */
 const TERMINAL_INTERVAL_MS = 200;
-/** How often a line is written where there is no terminal, in milliseconds. */
+/** Interval of log lines without a terminal, in milliseconds. */
 const LINE_INTERVAL_MS = 5_000;
 /** Width of the bar in characters. */
 const BAR_CHARACTERS = 24;

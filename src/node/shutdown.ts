@@ -1,6 +1,6 @@
-/** Stopping: what was started is stopped by one list, when a signal asks for it. */
+/** Stopping: one list stops everything that was started, on a signal. */
 
-/** Steps that stop what was started: registered at the start, run backwards, once. */
+/** Steps that stop the started parts: registered at the start, run once in reverse order. */
 export class StopList {
   readonly #steps: { readonly what: string; readonly stop: () => unknown }[] = [];
   #stopping: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 /**
- * The composition root: opens the store, starts what writes it and what answers from it. Nothing starts because it was
- * imported; what was started is stopped by one list.
+ * The composition root: opens the store, starts its writers and the API. Nothing starts on import; one list stops
+ * everything that was started.
  */
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
@@ -62,7 +62,7 @@ async function start(
   const { host } = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
   const workers = count === 1 ? undefined : await forkWorkers(settings, count, logger, stopList);
-  // Loaded while the workers load what they need.
+  // Loaded while the workers load their modules.
   const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
   let metrics: ProcessMetrics | undefined;

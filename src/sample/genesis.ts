@@ -28,7 +28,7 @@ const GOLD_SEED = 'gold';
 /** Ordinary accounts that genesis creates, at most; the others come by transaction. */
 export const MAX_GENESIS_ACCOUNTS = 200;
 
-/** Smallest units that genesis mints, by who gets them. */
+/** Smallest units that genesis mints, by recipient. */
 const FAUCET_UNITS = 100_000_000_000_000_000n;
 const SPECIAL_UNITS = 1_000_000_000_000n;
 const ORDINARY_UNITS = 100_000_000_000n;

@@ -46,7 +46,7 @@ export interface SampleHead extends BlockPosition {
   readonly frozenRoots: readonly Buffer[];
 }
 
-/** A sample ledger from genesis on: genesis as a chunk of its own, then chunks of whole blocks. @throws SampleError */
+/** A sample ledger from genesis on: genesis as one chunk, then chunks of whole blocks. @throws SampleError */
 export function* sampleChunks(options: SampleOptions): Generator<Chunk, void, undefined> {
   const maker = new ChunkMaker(options);
   for (const step of makeDrafts(wholeRequest(options))) yield maker.chunk(step);

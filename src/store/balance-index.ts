@@ -1,7 +1,7 @@
 /**
  * Updates balances in the commit that changes state. This is the one exception to "the store does not know what a
- * resource means" (ARCHITECTURE.md): a row of balances must change in the same commit as the state it follows from, and
- * what was there before is known only when the commit is made. What a write means for a balance is in
+ * resource means" (ARCHITECTURE.md): a row of balances must change in the same commit as the state it is derived from,
+ * and the previous row is known only at that time. What a write means for a balance is in
  * src/move/values/balance-change.ts, the rows are in columns/balance-column.ts, and `ledger/` only reads them.
  */
 import { addressFromBytes } from '../move/types/address.ts';
@@ -35,7 +35,7 @@ export interface BalanceWrite {
   readonly change: CoinStoreChange | ObjectGroupChange;
 }
 
-/** What a write to a key means for balances; `undefined` for a key that holds none. */
+/** What a write to a key means for balances; `undefined` for a key that has no balance. */
 export function balanceWriteOf(
   physical: Buffer,
   value: Uint8Array | undefined,

@@ -4,10 +4,10 @@ import { StoreError } from './store-error.ts';
 
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
-/** Most bytes of keys and values in one batch. */
+/** Maximum bytes of keys and values in one batch. */
 const MAX_BATCH_BYTES = 512 * 1024 * 1024;
 
-/** One change; without a value it removes the row, if there is one. */
+/** One change; without a value it removes the row, if it exists. */
 export interface BatchOperation extends RowKey {
   readonly column: Column;
   readonly value: Uint8Array | undefined;

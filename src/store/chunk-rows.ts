@@ -35,7 +35,7 @@ export interface ChunkRows {
   readonly balances: readonly BalanceWrite[];
 }
 
-/** A key with what the chunk's last write to it left. */
+/** A key with its value after the chunk's last write to it. */
 interface WrittenChunkKey extends ChunkKey {
   lastVersion: bigint;
   lastValue: Uint8Array | undefined;
@@ -58,7 +58,7 @@ export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   return { batch, keys, balances };
 }
 
-/** Puts what belongs to single versions. Gives every state key written. */
+/** Writes the rows that belong to single versions. Gives every state key written. */
 function putTransactions(
   batch: Batch,
   chunk: Chunk,

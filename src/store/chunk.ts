@@ -1,6 +1,6 @@
 /**
- * What the store writes in one commit: consecutive versions, in the store's own neutral words. The maker of a chunk has
- * checked it against hashes; the store checks that it follows what is there.
+ * What the store writes in one commit: consecutive versions, in the store's own neutral words. The producer of a chunk
+ * has verified its hashes; the store checks that it continues the ledger.
  */
 
 import { HASH_BYTES } from '../move/crypto/hash.ts';
@@ -11,7 +11,7 @@ import { frozenRootCount, type Head } from './columns/head.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
 import { chunkError } from './store-error.ts';
 
-/** Most versions in one chunk. */
+/** Maximum number of versions in one chunk. */
 export const MAX_CHUNK_TRANSACTIONS = 100_000;
 
 /** One write of a transaction. */
@@ -24,7 +24,7 @@ export interface StateWrite {
   readonly metadata?: StateValueMetadata | undefined;
 }
 
-/** An event that has a place in a stream. Type tag and data are BCS. */
+/** An event of a stream. Type tag and data are BCS. */
 export interface ChunkStreamEvent {
   readonly kind: 'stream';
   readonly address: Address;
@@ -69,7 +69,7 @@ export interface Chunk {
   readonly epochEnds: readonly EpochEnd[];
   /** The accumulator's full subtrees after the chunk's last version, as in Head. */
   readonly frozenRoots: readonly Buffer[];
-  /** What ledger this is: with version 0, and only there. */
+  /** The ledger's identity: present with version 0 and only there. */
   readonly identity?: LedgerIdentity | undefined;
 }
 
@@ -78,7 +78,7 @@ export function lastVersionOf(chunk: Chunk): bigint {
   return chunk.firstVersion + BigInt(chunk.transactions.length) - 1n;
 }
 
-/** Checks what can be seen without the store. @throws StoreError `chunk_…` */
+/** Checks everything that does not need the store. @throws StoreError `chunk_…` */
 export function checkChunk(chunk: Chunk): void {
   const { firstVersion, transactions, frozenRoots } = chunk;
   if (transactions.length === 0) {
@@ -118,7 +118,7 @@ function checkEpochs({ firstVersion, epochEnds }: Chunk, last: bigint): void {
   }
 }
 
-/** Checks that the blocks of a chunk follow those there are. @throws StoreError `chunk_…` */
+/** Checks that the blocks of a chunk follow the existing ones. @throws StoreError `chunk_…` */
 export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
   const last = lastVersionOf(chunk);
   let height = head === undefined ? 0n : head.blockHeight + 1n;

@@ -1,7 +1,7 @@
 /**
- * Pages of event streams at a head: rules of docs/spec/http.md §7.1, with what was pruned said openly
+ * Pages of event streams at a head: rules of docs/spec/http.md §7.1, and an error for pruned events
  * (docs/spec/decisions.md D4). Rows of a stream are contiguous and their versions never fall, so that "at or below
- * a version" is a search by halves where the plain way (look at the ends) does not answer.
+ * a version" is a binary search unless the first or last row already answers it.
  */
 
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -35,11 +35,11 @@ export interface EventPage {
   readonly pruned: PrunedEvents | undefined;
 }
 
-/** The beginning of a page that is no longer kept. */
+/** The beginning of a page has been pruned. */
 export interface PrunedEvents {
   /** The first event of the page. */
   readonly wanted: bigint;
-  /** The first event of the stream that is kept; one above the last when none is. */
+  /** The first retained event of the stream; one above the last if none is retained. */
   readonly firstKept: bigint;
 }
 
@@ -60,8 +60,7 @@ export class EventStreamView {
   }
 
   /**
-   * A page, by the rules of docs/spec/http.md §7.1. One round trip unless a page meets the head or what
-   * was pruned.
+   * A page, by the rules of docs/spec/http.md §7.1. One round trip unless the page reaches the head or pruned events.
    */
   page(query: EventPageQuery): MaybePromise<EventPage> {
     return query.start === undefined
@@ -81,8 +80,7 @@ export class EventStreamView {
   }
 
   /**
-   * The first sequence number that is kept; one above the last when none is, `undefined` without
-   * events.
+   * The first retained sequence number; one above the last if none is retained, `undefined` without events.
    */
   firstKeptSequenceNumber(): MaybePromise<bigint | undefined> {
     return andThen(this.lastSequenceNumber(), (last) =>
@@ -126,7 +124,7 @@ export class EventStreamView {
     if (isThere && !this.#isVisible(first)) return NO_EVENTS;
     const visible = this.#decodeVisible(first, rows);
     const { oldestVersion } = this.#head;
-    // Versions never fall: where the first is kept, all are.
+    // Versions never decrease: if the first is retained, all are.
     const events =
       first.version >= oldestVersion
         ? visible
@@ -157,7 +155,7 @@ export class EventStreamView {
   }
 
   /**
-   * The first sequence number up to `last` whose version lies above `version`; `last + 1` when
+   * The first sequence number up to `last` whose version is above `version`; `last + 1` when
    * there is none.
    */
   async #firstAbove(version: bigint, last: bigint): Promise<bigint> {

@@ -1,5 +1,5 @@
 /**
- * Failures of the store. Callers decide by `code` and the facts, never by `message`, which is one line for people: what
+ * Failures of the store. Callers use `code` and the fields, never `message`, which is one line for people: what
  * happened and what to do.
  */
 import type { Column, RowKey } from './columns/column.ts';

@@ -3,7 +3,7 @@
  * one column. LMDB answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts;
  * the model of an engine is test/store/memory-store.ts.
  *
- * Buffers. What a read returns belongs to the caller: it is a copy that no later read and no commit changes. It may
+ * Buffers. The result of a read belongs to the caller: it is a copy that no later read or commit changes. It may
  * share its memory with other small answers (Node's buffer pool): to cache a few bytes of it, copy them out. A key that
  * is passed in is read before the call returns and may be used again. Buffers put into a batch belong to the store
  * until the commit has settled.
@@ -93,8 +93,8 @@ export interface StoreReader {
 /** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
-   * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic
-   * batches stores the batch's rows first and what is published last, each durably.
+   * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic batches stores the
+   * batch's rows first and the published row last, each durably.
    * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the
    *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */

@@ -1,8 +1,7 @@
 /**
- * A ledger as one head shows it: everything written at or below the head's version and nothing
- * above, however far the writer has come meanwhile. A view never changes; what is pruned after it
- * was taken may go missing from it. What a version below the oldest means to a client is the
- * caller's matter (410), the view only says what is there.
+ * A ledger as one head shows it: everything written at or below the head's version and nothing above, however far the
+ * writer has come meanwhile. A view never changes, except that rows pruned after it was opened may be missing. The
+ * caller decides how to answer for a version below the oldest (410); the view only returns the rows that exist.
  */
 
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -71,14 +70,14 @@ export class StoreView {
   }
 
   /**
-   * What stands under a key (by its 32-byte hash) after a version; `undefined` when nothing does.
+   * The value of a key (by its 32-byte hash) after a version; `undefined` when nothing does.
    */
   state(keyHash: Uint8Array, version = this.head.version): MaybePromise<StateEntry | undefined> {
     const row = this.#store.seekLast(STATE, keyHash, this.#orderOf(version));
     return andThen(row, (found) => existingState(keyHash, found));
   }
 
-  /** `state` for many keys, in the order asked. */
+  /** `state` for many keys, in the requested order. */
   stateMany(
     keyHashes: readonly Uint8Array[],
     version = this.head.version,
@@ -92,7 +91,7 @@ export class StoreView {
 
   /**
    * What an owner has of an asset, as of this head or an older one: an answer from the version it
-   * names on. `undefined` says nothing; state has the answer. 32 bytes each.
+   * names on. `undefined` means unknown: read state. 32 bytes each.
    */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined> {
     return readBalance(this.#store, owner, metadata);
@@ -110,7 +109,7 @@ export class StoreView {
 
   /**
    * Keys under an account in the order of listings (docs/spec/ledger.md §5.4), written at or below a
-   * version. Whether they still have a value there is for `stateMany` to say.
+   * version. `stateMany` tells whether they still have a value.
    */
   async accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage> {
     const { from, limit, version } = query;
@@ -127,14 +126,14 @@ export class StoreView {
     return { keys, next: undefined };
   }
 
-  /** The block that a version belongs to; `undefined` when it is not kept. */
+  /** The block that a version belongs to; `undefined` when it is not retained. */
   blockOfVersion(version: bigint): MaybePromise<Block | undefined> {
     this.#orderOf(version);
     return this.#lastBlockFrom(version, this.head.oldestVersion);
   }
 
   /**
-   * The first kept block that begins at or after a version; `undefined` when there is none up to
+   * The first retained block that begins at or after a version; `undefined` when there is none up to
    * the head.
    */
   blockFromVersion(version: bigint): MaybePromise<Block | undefined> {
@@ -149,7 +148,7 @@ export class StoreView {
     });
   }
 
-  /** A block by its height; `undefined` when it is not kept or not there yet. */
+  /** A block by its height; `undefined` when it is pruned or does not exist yet. */
   blockByHeight(height: bigint): MaybePromise<Block | undefined> {
     if (height > this.head.blockHeight) return undefined;
     return BLOCK_BY_HEIGHT.get(this.#store, height);
@@ -176,7 +175,7 @@ export class StoreView {
     });
   }
 
-  /** BCS of the TransactionInfo of a version; `undefined` when it is not kept. */
+  /** BCS of the TransactionInfo of a version; `undefined` when it is not retained. */
   transactionInfo(version: bigint): MaybePromise<Buffer | undefined> {
     this.#orderOf(version);
     const { partition, order } = encodeBucketKey(version);

@@ -1,8 +1,8 @@
 /**
- * Checks balances against state, in both directions: every key that may hold an amount has its row, and every row has
- * the amounts that state has. A row with a version above its last write passes: readers then take the balance from
- * state. Which coin a row's asset is paired with does not follow from the row, so amounts of coins without a coin store
- * are found by counting.
+ * Checks balances against state, in both directions: every key that may contain an amount has its row, and every row
+ * has the amounts in state. A row with a version above its last write passes: readers then take the balance from
+ * state. Which coin a row's asset is paired with does not follow from the row, so amounts of coins without a coin
+ * store are found by counting.
  */
 import { addressFromBytes } from '../move/types/address.ts';
 import { primaryStoreOf } from '../move/types/derived-address.ts';

@@ -1,4 +1,4 @@
-/** Checks blocks, epochs and the head against one another (docs/spec/ledger.md §2.3). */
+/** Checks that blocks, epochs and the head are consistent (docs/spec/ledger.md §2.3). */
 import {
   BLOCK_BY_HEIGHT,
   BLOCK_BY_VERSION,
@@ -10,7 +10,7 @@ import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS, HEAD } from '../store/colu
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
-/** Checks blocks_by_height, blocks_by_version, epochs, and what the head says of them. */
+/** Checks blocks_by_height, blocks_by_version, epochs, and the head's values for them. */
 export async function verifyBlocks(context: VerifyContext): Promise<void> {
   const { head } = context.view;
   const { count, newest, oldest } = await checkHeights(context);
@@ -98,7 +98,7 @@ async function checkBlocksByVersion(context: VerifyContext, expected: bigint): P
   damages.add({ column: BLOCKS_BY_VERSION.name, detail });
 }
 
-/** Each epoch ends where the blocks of the next begin, and none is left out. */
+/** Each epoch ends where the blocks of the next begin, and none is missing. */
 async function checkEpochs(context: VerifyContext): Promise<void> {
   const { damages, view } = context;
   const { head } = view;

@@ -1,5 +1,5 @@
 /**
- * What the checks of a ledger share: what they read, and the list of what is damaged. The checks are streams over
+ * What the checks of a ledger share: the store they read, and the list of damages. The checks are streams over
  * columns: their memory does not grow with the ledger.
  */
 import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
@@ -12,7 +12,7 @@ import { type StoreReader, scanPages } from '../store/store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 
-/** Most damages that are listed; all are counted. */
+/** Maximum number of listed damages; all are counted. */
 const MAX_LISTED_DAMAGES = 100;
 
 /** Something that is not as it must be. */
@@ -66,7 +66,7 @@ export class DamageList {
 /** A ledger under examination. */
 export interface VerifyContext {
   readonly store: StoreReader;
-  /** At the head as it was when the examination began; what is above it is not checked. */
+  /** At the head when verification began; versions above it are not checked. */
   readonly view: StoreView;
   readonly identity: LedgerIdentity;
   readonly progress: PruneProgress;
@@ -74,7 +74,7 @@ export interface VerifyContext {
   readonly damages: DamageList;
   /** Rows above the head: of a commit that came meanwhile, or else damages too. */
   readonly above: DamageList;
-  /** Rows found on the way from versions to what they wrote. */
+  /** Rows found while following versions to their writes. */
   readonly reached: { state: bigint; events: bigint; moduleEvents: bigint; writes: bigint };
   /** Called as rows are read. */
   readonly onRows: (column: Column, rows: number) => void;

@@ -1,6 +1,6 @@
 /**
- * Examines the ledger of a folder in a process of its own: whatever the engine does on damaged pages, this process is
- * left to report what is damaged.
+ * Verifies the ledger of a folder in a separate process: if LMDB crashes on damaged pages, this process can still
+ * report the damage.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,12 +9,12 @@ import { openLmdbReader } from '../store/lmdb/lmdb-store.ts';
 import { isStoreError, RowDamagedError, StoreError } from '../store/store-error.ts';
 import { type VerifyProgress, type VerifyReport, verifyLedger } from './ledger.ts';
 
-/** The process's file. Only compiled code has one: Node 20 runs no TypeScript. */
+/** The process's file. Only compiled code has one: Node 20 cannot run TypeScript. */
 const PROCESS_URL = new URL('./process.js', import.meta.url);
 const IS_COMPILED = import.meta.url.endsWith('.js');
 /** A process silent for so long is in an endless loop on damaged pages, in milliseconds. */
 const SILENCE_TIMEOUT_MS = 120_000;
-/** Most characters of one piece of its error output. */
+/** Maximum characters of one piece of its error output. */
 const MAX_OUTPUT_CHARACTERS = 2_000;
 
 /** What to do about a damaged ledger. */

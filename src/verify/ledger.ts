@@ -1,6 +1,6 @@
 /**
- * Examines a whole ledger: every hash, every column against the others, and digests of all columns. What it proves and
- * what it cannot: docs/operations.md.
+ * Verifies a whole ledger: recomputes every hash, compares the columns with each other, and computes digests of all
+ * columns. What it checks and what it cannot: docs/operations.md.
  */
 import type { Column } from '../store/columns/column.ts';
 import {
@@ -35,7 +35,7 @@ export interface VerifyReport {
   /** The first damages found; `damageCount` counts all. */
   readonly damages: readonly Damage[];
   readonly damageCount: number;
-  /** Whether the ledger was pruned meanwhile: what looks like damage may then be none. */
+  /** Whether the ledger was pruned meanwhile: apparent damage may then be pruned data. */
   readonly prunedMeanwhile: boolean;
   /** Versions whose hashes were computed again. */
   readonly hashedVersions: bigint;
@@ -129,7 +129,7 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
   if (format === undefined || !format.equals(FORMAT.encode(STORE_FORMAT_VERSION))) {
     damages.row(IDENTITY, FORMAT_KEY, 'it is not the format of this program');
   }
-  // The first byte of the partition says which row it is; that of pruning's progress has no order.
+  // The first byte of the partition identifies the row; the progress row of pruning has no order.
   for (const [column, isKnown] of [
     [IDENTITY, (row: number) => row <= 1],
     [HEAD, (row: number) => row === 0],
@@ -153,7 +153,7 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
   }
 }
 
-/** Checks that the columns by version have no rows except those of the versions there are. */
+/** Checks that the columns by version have rows only for existing versions. */
 async function verifyByVersion(context: VerifyContext): Promise<void> {
   const { damages, identity, progress, reached, view } = context;
   for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES]) {
@@ -170,7 +170,7 @@ async function verifyByVersion(context: VerifyContext): Promise<void> {
         damages.row(column, row, 'there should be no such row', version);
       }
     }
-    // Of the other two, verifyVersions has named what is missing.
+    // verifyVersions has reported missing rows of the other two.
     if (column === VERSION_WRITES && rows !== reached.writes) {
       const detail = `${rows} rows, ${reached.writes} were found by their versions`;
       damages.add({ column: column.name, detail });

@@ -1,7 +1,7 @@
 /** The process that examines a ledger: `node process.js DIRECTORY`, started by folder.ts with a channel. */
 import { VerifyError, type VerifyMessage, verifyHere } from './folder.ts';
 
-/** Least time between two reports of progress, in milliseconds. */
+/** Minimum time between two progress reports, in milliseconds. */
 const PROGRESS_INTERVAL_MS = 100;
 
 function send(message: VerifyMessage): Promise<void> {

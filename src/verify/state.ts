@@ -1,6 +1,6 @@
 /**
- * Checks state against the keys that are known and both against what versions wrote. versions.ts checks that every
- * write has its row; here the other direction: no row that no version wrote, no key without state, no state without its
+ * Compares state with the known keys, and both with the recorded writes. versions.ts checks that every write has its
+ * row; here the other direction: no row without a version that wrote it, no key without state, no state without its
  * key. Equal counts show that cheaply; only when they differ is the row at fault searched for.
  */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
@@ -19,7 +19,7 @@ import {
 import { keyText } from '../store/store-error.ts';
 import { nameUnwrittenRows, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
-/** Key hashes in memory at once when a state key without its row is searched for: some 100 MB. */
+/** Maximum number of key hashes in memory while searching for a state key without its row: about 100 MB. */
 const MAX_HASHES_AT_ONCE = 1_000_000;
 
 /** Checks state, account_keys, account_key_tails and state_keys. */
@@ -109,7 +109,7 @@ async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
   return keys;
 }
 
-/** The keys of every account; those that cannot be read are noted as damage and left out. */
+/** The keys of every account; unreadable ones are reported as damage and skipped. */
 export async function* allAccountKeys(context: VerifyContext): AsyncGenerator<AccountKey> {
   let partition: Buffer | undefined;
   for await (const row of scanColumn(context, ACCOUNT_KEYS)) {
@@ -148,7 +148,7 @@ async function checkKnownKey(
     return false;
   }
   if (firstVersion === undefined) return true;
-  // Below what is cleared the first write may be gone, and with it the proof of its version.
+  // Below the cleared versions the first write may be deleted, so its version cannot be checked.
   const isProvable = progress.clearedBelow === 0n || firstVersion > progress.clearedBelow;
   if (isProvable ? firstVersion !== version : firstVersion > version) {
     const detail = `it names version ${firstVersion} as the first write, which is ${version}`;
@@ -167,7 +167,7 @@ function isPhysicalKey(key: Buffer): boolean {
   }
 }
 
-/** Checks the keys that are under no account. Gives how many there are. */
+/** Checks the keys that do not belong to an account. Gives how many there are. */
 async function checkStateKeys(context: VerifyContext): Promise<bigint> {
   const { damages } = context;
   let keys = 0n;

@@ -1,8 +1,7 @@
 /**
- * Examines the versions of a ledger in order. Where whole transactions are stored, every hash is computed again, the
- * accumulator is extended from genesis (or from what pruning left on record), and every row that a version's bytes make
- * is compared with the stored one: the store must be exactly what its transactions state. Where they are not stored,
- * what each version is on record to have written must be there.
+ * Examines the versions of a ledger in order. With whole transactions, every hash is recomputed, the accumulator is
+ * extended from genesis (or from the subtrees that pruning stored), and every row derived from a version is compared
+ * with the stored one. Without them, the rows that each version is recorded to have written must exist.
  */
 import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
@@ -110,7 +109,7 @@ class VersionExaminer {
     const info = await store.get(TRANSACTION_INFOS, key.partition, key.order);
     if (info === undefined) damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
     else this.#decodeInfo(version, key, info);
-    // A missing info has a place in the chain too, so that the versions keep their numbers.
+    // A missing info counts in the chain too, so that version numbers stay correct.
     this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
     return info;
   }
@@ -271,7 +270,7 @@ class VersionExaminer {
     }
   }
 
-  /** What a version is on record to have written is there, and its events are those of its info. */
+  /** The recorded writes of a version exist, and its events match its info. */
   async #examineRecorded(
     version: bigint,
     key: BucketKey,

@@ -55,7 +55,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What the reference's web framework refuses: bad parameters and bodies, routes, methods, sizes. */
+/** Errors of the reference's web framework: bad parameters and bodies, routes, methods, sizes. */
 export function frameworkError(status: number, message: string, options?: ErrorOptions): ApiError {
   return new ApiError(status, 'web_framework_error', message, options);
 }

@@ -70,10 +70,10 @@ export function splitList(header: string): string[] {
   return pieces;
 }
 
-/** How much a client wants one format. */
+/** A client's preference for one format. */
 interface Preference {
   readonly quality: number;
-  /** 2 named itself, 1 `application/*`, 0 `*` + `/*`, -1 not mentioned. */
+  /** 2: named explicitly, 1: `application/*`, 0 `*` + `/*`, -1 not mentioned. */
   readonly specificity: number;
   /** Place in the header. */
   readonly position: number;
@@ -83,8 +83,8 @@ const UNMENTIONED: Preference = { quality: 0, specificity: -1, position: Number.
 
 /**
  * The format for an `Accept` header. Proper negotiation between the two types, never 406 (docs/spec/decisions.md D3,
- * which overrides docs/spec/http.md §2.1). The higher quality wins; at equal quality the format that is named itself,
- * then the one named first. JSON when nothing fits, and when only wildcards do.
+ * which overrides docs/spec/http.md §2.1). The higher quality wins; at equal quality the format that is named
+ * explicitly, then the one named first. JSON when nothing matches, and when only wildcards match.
  */
 export function chooseFormat(accept: string | undefined): Format {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json';
@@ -100,7 +100,7 @@ export function chooseFormat(accept: string | undefined): Format {
   return isBcsNamed ? 'bcs' : 'json';
 }
 
-/** The most specific mention of a format counts; among equally specific ones the best. */
+/** The most specific range that matches a format decides; among equally specific ones, the best. */
 function preferenceFor(format: Format, ranges: readonly (MediaType | undefined)[]): Preference {
   let best = UNMENTIONED;
   ranges.forEach((range, position) => {

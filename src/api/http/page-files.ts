@@ -26,7 +26,7 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.svg', 'image/svg+xml'],
 ]);
 
-/** More files than this in the page's folder mean that it is not the page's folder. */
+/** Maximum number of files: a folder with more is not the page's folder. */
 export const MAX_PAGE_FILES = 200;
 /** Largest file of the page, in bytes. */
 export const MAX_PAGE_FILE_BYTES = 4 * 1024 * 1024;
@@ -68,7 +68,7 @@ function defaultPageFolder(): string {
 
 /**
  * Reads the page's files and those of swagger-ui-dist.
- * @throws PageFilesError when the page is not built, or the folder holds what cannot be part of it
+ * @throws PageFilesError when the page is not built, or the folder contains files that are not part of it
  */
 export function readPageFiles(folder: string = defaultPageFolder()): PageFile[] {
   const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist'));

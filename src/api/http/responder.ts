@@ -94,7 +94,7 @@ export class Responder {
     const answer: Answer = { body: file.bytes, tagCore: file.tagCore, isReused: true };
     const coding = this.#codingFor(response.req, answer);
     const tag = entityTag(file.tagCore, coding);
-    // Asked again each time, answered 304: an upgraded node shows its own page at once.
+    // Browsers revalidate each time and get 304, so an upgraded node shows its own page at once.
     const headers = ['etag', tag, 'cache-control', 'no-cache', 'vary', 'accept-encoding'];
     headers.push(...file.securityHeaders);
     if (matchesTag(response.req.headers['if-none-match'], tag)) {

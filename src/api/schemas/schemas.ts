@@ -1,6 +1,6 @@
 /**
  * Schemas of what goes over the wire (docs/spec/http.md §4, §6–8; docs/spec/encode.md §A1, A2). The OpenAPI
- * document is made of them, and tests hold answers against them. A schema with `$id` becomes a
+ * document is generated from them, and tests check responses against them. A schema with `$id` becomes a
  * component of that name.
  */
 
@@ -67,7 +67,7 @@ export const StructTagSchema = Type.String({
   examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
 });
 
-/** What a balance is asked of. */
+/** The asset of a balance. */
 export const AssetTypeSchema = Type.String({
   $id: 'AssetType',
   description:
@@ -87,7 +87,7 @@ const EntryFunctionIdSchema = Type.String({
 /** Values whose form depends on their Move type. */
 const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
-/** An object with all members required and none but those. */
+/** An object with exactly these members, all required. */
 function record(id: string, properties: Properties, description: string): Schema {
   return Type.Object(properties, { $id: id, description, additionalProperties: false });
 }

@@ -64,7 +64,7 @@ export class ChunkAssembler {
     this.#waiting = versions;
   }
 
-  /** Gives up waiting for the end of a block: what there is of it will be in the next chunk. */
+  /** Stops waiting for the end of a block: the part received so far goes into the next chunk. */
   completeAll(): void {
     if (this.#lastEnd !== undefined) this.#complete(this.#lastEnd);
   }

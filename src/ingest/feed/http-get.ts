@@ -8,7 +8,7 @@ import { FeedError } from './feed-error.ts';
 
 /** Bounds of one request. */
 export interface GetLimits {
-  /** Most bytes of a body. */
+  /** Maximum bytes of a body. */
   readonly maxBytes: number;
   /** Longest silence, before the first byte or between two, in milliseconds. */
   readonly silenceTimeoutMs: number;
@@ -20,7 +20,7 @@ export interface GetLimits {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** In a buffer of its own, so that it can change hands. */
+  /** In a separate buffer, so that it can be transferred to another thread. */
   readonly body: Uint8Array<ArrayBuffer>;
 }
 

@@ -1,4 +1,4 @@
-/** Compares an upstream with what is known already: the ledger here, and roots from elsewhere (`--trust`). */
+/** Compares an upstream with what is already known: this ledger, and trusted roots (`--trust`). */
 
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';

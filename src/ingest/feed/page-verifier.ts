@@ -1,6 +1,6 @@
 /**
  * Verifies a page: every hash in it is recomputed from its own bytes, and the transaction accumulator is extended from
- * what is known to be true (docs/spec/ledger.md §2.7, §3.3–3.5). What covers which bytes: docs/follow.md.
+ * its verified state (docs/spec/ledger.md §2.7, §3.3–3.5). What covers which bytes: docs/follow.md.
  */
 
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -36,7 +36,7 @@ import {
   type VerifiedPage,
 } from './verified-page.ts';
 
-/** Most items of a page, far more than any node sends: a bound for what a page's few bytes can claim. */
+/** Maximum number of items of a page, far more than any node sends: limits what a page of a few bytes can claim. */
 export const MAX_PAGE_ITEMS = 10_000;
 
 /** A root that is known from elsewhere. */
@@ -212,7 +212,10 @@ export function checkItem({ data, bytes }: EncodedOnChainData, version: bigint):
   }
 }
 
-/** A node that translates sends other events than those hashed (docs/spec/ledger.md §5.8): tells that from damage. */
+/**
+ * A node that translates sends events that differ from the hashed ones (docs/spec/ledger.md §5.8); this distinguishes
+ * it from damage.
+ */
 function eventMismatch(events: readonly Buffer[]): string {
   const plain = 'their root is not the one in the info';
   const translated = events.some((bytes) => {

@@ -26,7 +26,7 @@ export interface VerifiedPage {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** For each version: item from and to, info from and to, changes from and to, event count, events from, each to. */
   readonly spans: Uint32Array<ArrayBuffer>;
-  /** Where the last block that begins in the page begins (there the one before ends); absent when none does. */
+  /** Where the last block that begins in the page begins (and the previous one ends); absent if none begins here. */
   readonly lastBlockStart: PageCut | undefined;
   /** After the last version. */
   readonly end: PageCut;

@@ -1,4 +1,4 @@
-/** Verifies pages in a thread of its own, for verifier.ts. Pages change hands without being copied. */
+/** Verifies pages in a separate thread, for verifier.ts. Pages change hands without being copied. */
 import { parentPort } from 'node:worker_threads';
 import { PageError, type PageFault } from './feed-error.ts';
 import { PageVerifier, type VerifierStart } from './page-verifier.ts';

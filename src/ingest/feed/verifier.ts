@@ -17,11 +17,11 @@ export interface Verifier {
   close(): Promise<void>;
 }
 
-/** The worker's file. Only compiled code has one: Node 20 runs no TypeScript. */
+/** The worker's file. Only compiled code has one: Node 20 cannot run TypeScript. */
 const WORKER_URL = new URL('./verifier-worker.js', import.meta.url);
 const IS_COMPILED = import.meta.url.endsWith('.js');
 
-/** A verifier in a thread of its own, or from source (in tests) in this one. */
+/** A verifier in a separate thread, or from source (in tests) in this one. */
 export function openVerifier(): Verifier {
   return IS_COMPILED ? new ThreadVerifier() : localVerifier();
 }
@@ -49,7 +49,7 @@ class ThreadVerifier implements Verifier {
   #failure: Error | undefined;
 
   constructor() {
-    // Only a page that is waited for keeps the process alive.
+    // Only a pending page keeps the process alive.
     this.#worker.unref();
     this.#worker.on('message', (answer: VerifierAnswer) => {
       const { resolve, reject } = this.#waiting.shift()!;

@@ -28,7 +28,10 @@ import type { Chunk } from '../../store/chunk.ts';
 import { ChunkBuilder } from '../chunk-builder.ts';
 import { GENESIS_VERSION, type Genesis, GenesisError } from './genesis.ts';
 
-/** Every step from the file to its waypoint, in the order of docs/spec/ledger.md §2.7. All hashes are 32 bytes. */
+/**
+ * The intermediate hashes from the file to its waypoint, in the order of docs/spec/ledger.md §2.7. All hashes are 32
+ * bytes.
+ */
 export interface GenesisProof {
   readonly transactionHash: Buffer;
   readonly stateChangeHash: Buffer;
@@ -48,7 +51,7 @@ export interface GenesisProof {
 const GENESIS_EPOCH = 0n;
 const GENESIS_TIMESTAMP_USECS = 0n;
 
-/** Computes all hashes of a genesis: some two per write, well under a second for real ones. */
+/** Computes all hashes of a genesis: about two per write, well under a second for real ones. */
 export function proveGenesis(genesis: Genesis): GenesisProof {
   const hashes = {
     transactionHash: transactionHash(genesis.bytes),

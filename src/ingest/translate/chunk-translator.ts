@@ -1,7 +1,7 @@
 /**
  * Adds to chunks the events that continue old streams (docs/spec/ledger.md §5.8, docs/spec/http.md §7.6), as the
  * reference does it. It differs in two things, because rows of the store never change (docs/differences.md): a
- * handle's state is that after the event's own transaction, and a place in a stream is given out once.
+ * handle's state is that after the event's own transaction, and a sequence number is assigned once.
  *
  * Chunks that are not committed yet are looked into before the store: translation needs the state and the streams as
  * they are at a version, wherever that version still is.
@@ -24,8 +24,8 @@ function streamName(stream: StreamId): string {
 }
 
 /**
- * State and streams as one chunk changes them, up to a transaction of it. Filled when needed, and only so far: most
- * chunks of an old chain are never looked into.
+ * State and streams as one chunk changes them, up to a transaction of it. Filled on demand, and only as far as needed:
+ * most chunks of an old chain are never searched.
  */
 class ChunkOverlay {
   readonly chunk: Chunk;

@@ -1,5 +1,5 @@
 /**
- * What becomes of one module event: the handle event with the old stream's key, found in the state (docs/spec/ledger.md
+ * Translates one module event to the handle event with the old stream's key, found in the state (docs/spec/ledger.md
  * §5.8, docs/spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
  */
 
@@ -101,7 +101,7 @@ export class EventTranslation {
     const owner = fields.get(this.#row.owner)!;
     for (const place of this.#resources) {
       const value = await lookup(place.stateKey(owner, fields));
-      // Without the group there is no object, and so no stream of its own (§7.6).
+      // Without the group there is no object, and so no stream (§7.6).
       if (value === undefined && place.inObjectGroup) return undefined;
       const handle = value === undefined ? undefined : place.handleIn(value);
       if (handle !== undefined) return handle;
@@ -118,7 +118,7 @@ class ResourcePlace {
   readonly #resource: HandleResource;
   readonly #handleIndex: number;
   readonly #tag: StructTag;
-  /** BCS of the tag: how members of a group are told apart. */
+  /** BCS of the tag, which identifies members of a group. */
   readonly #tagBytes: Buffer;
   /** Ends of physical keys, by the text of the type argument; the same few coins come again and again. */
   readonly #keyEnds = new Map<string, Buffer>();
@@ -132,7 +132,7 @@ class ResourcePlace {
     this.#tagBytes = encodeTypeTag({ kind: 'struct', struct: this.#tag }).subarray(1);
   }
 
-  /** The physical state key of the resource, or of the group it lies in, under an address. */
+  /** The physical state key of the resource, or of its group, under an address. */
   stateKey(owner: Buffer, fields: ReadonlyMap<string, Buffer>): Buffer {
     const { typeArgument } = this.#resource;
     const argument = typeArgument === undefined ? undefined : textOf(fields.get(typeArgument)!);
@@ -174,7 +174,7 @@ class ResourcePlace {
 }
 
 const ACCESS_PATH = Buffer.of(0);
-/** Ends of keys kept for each resource: some 100 bytes each. */
+/** Suffixes of keys cached for each resource: about 100 bytes each. */
 const MAX_KEPT_KEY_ENDS = 10_000;
 
 /** The text of a `String` field, its length before it. @throws BcsError */
@@ -195,7 +195,7 @@ const BY_MODULE_EVENT: ReadonlyMap<string, EventTranslation> = new Map(
   ]),
 );
 
-/** Lengths of their tags: most types are told from the 28 without making a text of them. */
+/** Lengths of their tags: most types can be distinguished from the 28 without formatting them. */
 const TAG_LENGTHS: ReadonlySet<number> = new Set(
   [...BY_MODULE_EVENT.keys()].map((tag) => tag.length),
 );
@@ -211,7 +211,7 @@ const HANDLE_EVENT_TAGS: ReadonlySet<string> = new Set(
   TRANSLATIONS.map(({ handleEvent }) => eventTag(handleEvent).toString('latin1')),
 );
 
-/** Whether events of this type (by the BCS of its tag) may have been translated by who sent them. */
+/** Whether events of this type (by the BCS of its tag) may have been translated by the sender. */
 export function mayBeTranslated(typeTag: Uint8Array): boolean {
   const { buffer, byteOffset, byteLength } = typeTag;
   return HANDLE_EVENT_TAGS.has(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'));

@@ -4,15 +4,15 @@
  */
 import type { FieldKind } from './field-kinds.ts';
 
-/** A resource with event handles that stand one after the other. */
+/** A resource with consecutive event handles. */
 export interface HandleResource {
   /** Without type arguments. */
   readonly type: string;
   /** The struct of its one type argument is named by this field of the module event. */
   readonly typeArgument?: string;
-  /** Whether it lies in the object group of its address. */
+  /** Whether it is in the object group of its address. */
   readonly inObjectGroup: boolean;
-  /** What stands before the first handle. */
+  /** The fields before the first handle. */
   readonly before: readonly FieldKind[];
   /** Names of the handles in order. */
   readonly handles: readonly string[];

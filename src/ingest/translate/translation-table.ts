@@ -18,13 +18,13 @@ import {
   UNLIMITED_SUPPLY,
 } from './handle-resources.ts';
 
-/** One row: what becomes of one type of module event. */
+/** One row: how one type of module event is translated. */
 export interface Translation {
   readonly moduleEvent: string;
   readonly handleEvent: string;
   /** Fields of the module event, in order. */
   readonly fields: Readonly<Record<string, FieldKind>>;
-  /** The field with the address that the resource lies under. */
+  /** The field with the address of the resource. */
   readonly owner: string;
   /** Fields of the handle event, in order. */
   readonly kept: readonly string[];
@@ -95,14 +95,14 @@ function claim(names: Names, handle: string): Translation {
   return withoutOwner('0x3::token_transfers', names, 'account', OFFER, place);
 }
 
-/** A change that an artist makes to a collection: `creator_addr, collection_name` and what changes. */
+/** A change that an artist makes to a collection: `creator_addr, collection_name` and the changed values. */
 function collectionChange(names: Names, handle: string, change: Fields): Translation {
   const fields: Fields = { creator_addr: 'address', collection_name: 'text', ...change };
   const place = { resources: [TOKEN_EVENT_STORE], handle };
   return unchanged('0x3::token_event_store', names, 'creator_addr', fields, place);
 }
 
-/** A change that an artist makes to a token: `creator, collection, token` and what changes. */
+/** A change that an artist makes to a token: `creator, collection, token` and the changed values. */
 function tokenChange(names: Names, handle: string, change: Fields): Translation {
   const fields: Fields = { creator: 'address', collection: 'text', token: 'text', ...change };
   const place = { resources: [TOKEN_EVENT_STORE], handle };

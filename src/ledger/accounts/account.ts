@@ -12,9 +12,9 @@ import { decodeStored, LedgerError } from '../ledger-error.ts';
 import { featuresAt } from '../modules/features.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
-/** Accounts exist without a resource of their own: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
+/** Accounts can exist without a resource: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
 const DEFAULT_ACCOUNT_FLAG = 91;
-/** Of an account that was never created: its first two numbers are those of its two streams. */
+/** For an account that was never created: the first two creation numbers belong to its two streams. */
 const DEFAULT_GUID_CREATION_NUMBER = 2n;
 
 /** An account at a version. */
@@ -26,7 +26,7 @@ export interface AccountAnswer {
 }
 
 /**
- * The account at a version: its resource, or the default of one that has none where the chain allows that.
+ * The account at a version: its resource, or the default account if the chain allows that.
  * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode
  */
 export async function accountAt(

@@ -1,4 +1,4 @@
-/** What can be asked of an account: itself, its resources and modules, the streams of its event handles. */
+/** Reads of an account: the account itself, its resources and modules, the streams of its event handles. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -24,7 +24,7 @@ const ITEMS_PER_TURN = 64;
 
 /** A resource at a version. */
 export interface ResourceAnswer {
-  /** The stored bytes, those of the member for one in a group. */
+  /** The stored bytes; for a member of a group, those of the member. */
   readonly bytes: Uint8Array;
   /** `{"type":"…","data":{…}}` as JSON text, rendered by the types of the version read. */
   json(): Promise<string>;
@@ -71,7 +71,7 @@ export class Accounts {
     return { bytes, json: () => resourceJson(tag, bytes, modules.lookup, layouts, failure) };
   }
 
-  /** A page of resources, groups opened; nothing for an account that has none. */
+  /** A page of resources, with the members of groups; empty for an account without resources. */
   async resources(request: ListingRequest): Promise<Listing> {
     const { layouts, modulesAt } = this.#sources;
     const page = await this.#list(request, ['resource', 'resourceGroup']);
@@ -88,7 +88,7 @@ export class Accounts {
     };
   }
 
-  /** A page of modules; nothing for an account that has none. */
+  /** A page of modules; empty for an account without modules. */
   async modules(request: ListingRequest): Promise<Listing> {
     const page = await this.#list(request, ['code']);
     const found = page.items.flatMap(({ path, bytes }) =>
@@ -121,7 +121,7 @@ export class Accounts {
     return eventStreamIn(found, fieldName, modules.lookup, layouts);
   }
 
-  /** A listing reads several times: what was pruned in between would be left out without a word. */
+  /** A listing reads several times: without this check, rows pruned in between would be silently missing. */
   async #list(request: ListingRequest, kinds: readonly Path['kind'][]): Promise<ListedPage> {
     const { guard, store } = this.#sources;
     const page = await listAccount(store, request, kinds);

@@ -1,10 +1,10 @@
 /**
- * Pages of what lies under an account: the state keys of some kinds that have a value at a version, in the order of
+ * Pages of an account's state: the state keys of some kinds that have a value at a version, in the order of
  * their physical encoding (docs/spec/ledger.md §5.4). The cursor of a page is the physical key that the next one begins
  * with.
  *
- * An answer is bounded in items, in bytes and in keys looked at: whatever bound is reached first ends the page, and
- * its cursor says where to go on. So a page may hold less than was asked for, or nothing, and have a next one.
+ * A page is limited in items, in bytes and in keys read: the first limit reached ends the page, and its cursor tells
+ * where to continue. So a page may be shorter than requested, even empty, and have a next one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -36,13 +36,14 @@ export interface ListingRequest {
 export interface ListingBounds {
   /** The page ends with the item whose value reaches this many bytes in all. */
   readonly maxBytes: number;
-  /** The page ends after so many keys looked at, whether they count or not, rounded up to a step. */
+  /** The page ends after this many keys read, listed or not, rounded up to a step. */
   readonly maxKeys: number;
 }
 
 /**
- * 16 MiB of values make some 50 MB of JSON; `0x1` has 2 MB of modules. 100,000 keys take about a second, in steps of
- * some milliseconds. Both are far above what an account has by default pages, since clients are used to get all of it.
+ * 16 MiB of values become about 50 MB of JSON; `0x1` has 2 MB of modules. 100,000 keys take about a second, in steps
+ * of some milliseconds. Both are far above the size of usual accounts, because clients expect to get everything on one
+ * page.
  */
 const LISTING_BOUNDS: ListingBounds = { maxBytes: 16 * 1024 * 1024, maxKeys: 100_000 };
 
@@ -79,7 +80,7 @@ interface ParsedKey {
   readonly path: Path | undefined;
 }
 
-/** The page of an account's keys of the given kinds. Keys whose path means nothing are no kind. */
+/** The page of an account's keys of the given kinds. Keys with an unknown path have no kind. */
 export async function listAccount(
   store: ListingStore,
   request: ListingRequest,
@@ -124,7 +125,7 @@ function parseKey(physical: Buffer): ParsedKey {
 }
 
 /**
- * Where to look next. Within one length of paths modules come first, so behind another kind there is none before the
+ * Where to look next. Among paths of one length, modules come first, so after another kind there are none until the
  * next length: an account with a million resources and two modules is listed at once.
  */
 function nextFrom({ physical, path }: ParsedKey, kinds: readonly Path['kind'][]): Buffer {
@@ -149,7 +150,7 @@ function cursorOf(address: Address, { physical, path }: ParsedKey): string {
   return key.toString('hex');
 }
 
-/** A cursor that lies under another account, or under none. */
+/** A cursor of another account, or of none. */
 const NOTHING = Symbol('nothing to list');
 
 async function startOf(
@@ -166,8 +167,8 @@ async function startOf(
 }
 
 /**
- * The group that a cursor means which reads like a resource: beginning at the resource would list again what lies
- * between the two. No type is both.
+ * The group meant by a cursor that looks like a resource: starting at the resource would list the keys between the two
+ * again. No type is both.
  */
 async function groupInDisguise(
   store: ListingStore,

@@ -27,8 +27,8 @@ import type { PruningGuard } from '../pruning-guard.ts';
 const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
 
 /**
- * The bytes of a resource at the version of some modules. Whether a struct is in a group is asked of its module there;
- * a module that is missing or does not load declares no membership.
+ * The bytes of a resource at the version of some modules. The struct's module declares whether it is in a group; a
+ * module that is missing or does not load declares none.
  * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode
  */
 export async function readResource(
@@ -72,7 +72,7 @@ async function groupOf(tag: StructTag, lookup: ModuleLookup): Promise<StructTag 
 }
 
 /**
- * What rendering values of a resource type needs.
+ * What is needed to render values of a resource type.
  * @throws LayoutError
  */
 export async function resourceType(
@@ -86,7 +86,7 @@ export async function resourceType(
 
 /**
  * The JSON text of a resource: `{"type":"…","data":{…}}`.
- * @param failure what failed, as messages begin
+ * @param failure beginning of error messages: what failed
  * @throws LedgerError `internal_error`
  */
 export async function resourceJson(

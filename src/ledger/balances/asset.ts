@@ -1,5 +1,5 @@
 /**
- * What balances are asked of: coins by their type, fungible assets by their metadata address. An asset makes the state
+ * Assets of balances: coins by their type, fungible assets by their metadata address. An asset makes the state
  * keys of its balances: all of a key but the account is the same for all of them, so the input of the hash is laid out
  * once and only the account is filled in.
  */

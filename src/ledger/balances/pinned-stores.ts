@@ -1,8 +1,7 @@
 /**
- * Which objects belong to accounts whose history is kept: their primary fungible stores, so that
- * their balances can be asked at every kept version. The store of an account and an asset lies at
- * an address of its own (docs/spec/ledger.md §6.2); the asset is read from its value, and the address
- * must follow from both.
+ * The objects that belong to pinned accounts: their primary fungible stores, so that their balances can be read at
+ * every retained version. The store of an account and an asset has a derived address (docs/spec/ledger.md §6.2); the
+ * asset is read from its value, and the address must match both.
  */
 
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
@@ -20,12 +19,12 @@ import type { PinnedAccounts } from '../../store/columns/pruning-column.ts';
 import type { PinnedObject } from '../../store/pruning/prune-step.ts';
 
 /**
- * Most addresses of primary stores remembered; all are dropped together when there are more. Some
+ * Maximum number of cached addresses of primary stores; all are dropped together when there are more. Some
  * 100 MB.
  */
 const MAX_REMEMBERED_STORES = 500_000;
 
-/** Tells primary stores of kept accounts; for the pruner. */
+/** Finds primary stores of pinned accounts, for the pruner. */
 export function keptPrimaryStores(accounts: PinnedAccounts): PinnedObject {
   const sinceByAsset = new Map<Address, ReadonlyMap<Address, bigint>>();
   return ({ hash, owner }, entries) => {
@@ -55,7 +54,7 @@ function storesOf(accounts: PinnedAccounts, metadata: Address): ReadonlyMap<Addr
   return stores;
 }
 
-/** The asset that a fungible store holds; `undefined` for a group that is none. */
+/** The asset that a fungible store holds; `undefined` for a group that is not one. */
 function assetOf(group: Buffer): Address | undefined {
   try {
     const store = findGroupMember(decodeResourceGroup(group), FUNGIBLE_STORE_TAG);

@@ -1,8 +1,8 @@
-/** Why bytes are no signing message. What is wrong with the transaction in it is a warning, not an error. */
+/** Why bytes are not a signing message. What is wrong with the transaction in it is a warning, not an error. */
 import type { BcsErrorCode } from '../../move/bcs/bcs-reader.ts';
 
 /**
- * Besides what makes bytes no BCS: `bad_hex` text that is no hex; `too_large` above MAX_SIGNING_MESSAGE_BYTES;
+ * In addition to the errors of BCS: `bad_hex` text that is not hex; `too_large` above MAX_SIGNING_MESSAGE_BYTES;
  * `no_domain` too short to begin with a domain; `unknown_domain` a first hash that is neither domain's.
  */
 export type DecodeErrorCode =
@@ -12,10 +12,10 @@ export type DecodeErrorCode =
   | 'no_domain'
   | 'unknown_domain';
 
-/** Bytes that are no signing message; `message` is what the client sees. */
+/** Bytes that are not a signing message; `message` is shown to the client. */
 export class DecodeError extends Error {
   readonly code: DecodeErrorCode;
-  /** Where, from the first byte of the message; undefined when it is no single place. */
+  /** Offset from the first byte of the message; undefined if it is not a single place. */
   readonly offset: number | undefined;
 
   constructor(code: DecodeErrorCode, detail: string, offset?: number, options?: ErrorOptions) {

@@ -2,9 +2,9 @@
  * Decode submission: the inverse of encode submission, from the bytes that signers sign to the request that gives
  * them, with notes for the person about to sign. An extension of the reference's interface.
  *
- * Bytes that are no signing message are refused. Everything else is shown: what the request object has no form for
- * stands there as its bytes, in a form that the encoder refuses, and a warning says so. Nothing is taken on trust:
- * the request is encoded again, and `encodesBack` says whether that gave the same bytes.
+ * Bytes that are not a signing message are rejected. Everything else is shown: content that the request object cannot
+ * express appears as raw bytes, in a form that the encoder rejects, with a warning. The result is checked: the request
+ * is encoded again, and `encodesBack` tells whether that gives the same bytes.
  */
 
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
@@ -29,7 +29,7 @@ export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 export interface DecodeContext {
   /** The modules of the latest state. */
   readonly lookupModule: ModuleLookup;
-  /** The ledger's chain id, a u8; absent: that of the message is taken for it. */
+  /** The ledger's chain id, a u8; absent: assumed to be that of the message. */
   readonly chainId?: number | undefined;
   /** The text before type names in hash domains; `APTOS::` when absent. */
   readonly domainPrefix?: string | undefined;
@@ -46,14 +46,14 @@ export interface DecodedSubmission {
 /** Member of the answer that holds the notes. The encoder ignores it, like all members it does not know. */
 const NOTES_MEMBER = 'daybook_notes';
 
-/** The request object with the notes as its last member: what the endpoint and the command answer. */
+/** The request object with the notes as its last member, as the endpoint and the command return it. */
 export function submissionJson({ request, notes }: DecodedSubmission): JsonObject {
   return new Map<string, JsonValue>([...request, [NOTES_MEMBER, notesJson(notes)]]);
 }
 
 /**
  * Decodes a signing message: 32 bytes that name the domain, then the BCS of the transaction.
- * @throws DecodeError; whatever the lookup throws that is no MoveError.
+ * @throws DecodeError; errors of the lookup other than MoveError.
  */
 export async function decodeSubmission(
   bytes: Uint8Array,
@@ -150,7 +150,7 @@ function warnOfSequenceNumber(
   );
 }
 
-/** Encodes the request and says whether that gives `bytes`; warns when it does not. */
+/** Encodes the request and returns whether that gives `bytes`; warns if not. */
 async function warnOfEncoding(
   request: JsonObject,
   bytes: Uint8Array,

@@ -13,8 +13,9 @@ import { DecodeError } from './decode-error.ts';
 export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
 
 /**
- * Most items of all lists in one message: arguments, type arguments at any level, signers. They take a byte or more
- * each, so a transaction of 64 KiB cannot have more; it keeps what hostile bytes cost in memory to some 20 MB.
+ * Maximum number of items of all lists in one message: arguments, type arguments at any level, signers. They take a
+ * byte or more each, so a transaction of 64 KiB cannot have more; it limits the memory for hostile bytes to about 20
+ * MB.
  */
 export const MAX_MESSAGE_ITEMS = 65_536;
 
@@ -23,7 +24,7 @@ export interface SigningMessage {
   readonly raw: RawTransaction;
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
   readonly secondarySigners: readonly Address[] | undefined;
-  /** Who pays for gas, where that is another account. */
+  /** The account that pays for gas, if it is not the sender. */
   readonly feePayer: Address | undefined;
 }
 

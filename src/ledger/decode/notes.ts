@@ -1,6 +1,6 @@
 /**
- * What a person should know before signing, beside the request itself: what the bytes alone do not tell, and what
- * the request object cannot say. Not part of the reference's interface.
+ * What a signer should know in addition to the request: facts that the bytes alone do not show, or that the request
+ * object cannot express. Not part of the reference's interface.
  */
 
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
@@ -63,7 +63,7 @@ export interface SubmissionNotes {
   readonly scheme: SigningScheme;
   /** The zero address: not known yet when this was made. */
   readonly feePayer: Address | undefined;
-  /** What keeps the transaction from being run twice. */
+  /** What prevents the transaction from being executed twice. */
   readonly replayProtection: 'sequence_number' | 'nonce';
   /** As in the bytes; a u8. */
   readonly chainId: number;
@@ -107,7 +107,7 @@ export function notesJson(notes: SubmissionNotes): JsonObject {
 /** The last moment of JavaScript's dates, in seconds since 1970. */
 const MAX_DATE_SECS = 8_640_000_000_000n;
 
-/** An expiration as a date; undefined beyond what dates can say. */
+/** An expiration as a date; undefined beyond the range of dates. */
 export function expirationDate(expirationTimestampSecs: bigint): string | undefined {
   if (expirationTimestampSecs > MAX_DATE_SECS) return undefined;
   return new Date(Number(expirationTimestampSecs) * 1000).toISOString();

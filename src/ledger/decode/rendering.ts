@@ -1,4 +1,4 @@
-/** What the parts of the decoder share, and the raw forms of what the request object has no form for. */
+/** Shared parts of the decoder, and the raw forms of content that the request object cannot express. */
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
@@ -16,11 +16,11 @@ export const MAX_MESSAGE_CONTAINERS = 65_536;
 
 /** First member of an argument that is shown as its bytes. No parameter takes such an object. */
 const RAW_ARGUMENT = 'daybook_raw';
-/** Second member of such an argument, where it is known what the bytes mean. */
+/** Second member of such an argument, if the meaning of the bytes is known. */
 const RAW_ARGUMENT_VALUE = 'daybook_value';
 /** Type of a payload that is shown as its bytes. No encoder knows it. */
 const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
-/** What a type argument begins with that is shown as its bytes. It is no type's text. */
+/** What a type argument begins with that is shown as its bytes. It is not the text of any type. */
 const RAW_TYPE_PREFIX = 'daybook_raw:';
 
 /** One decoding under way. */
@@ -51,7 +51,7 @@ export class Rendering {
   }
 }
 
-/** An argument by its bytes, with what they mean where that is known. */
+/** An argument as raw bytes, with its meaning if known. */
 export function rawArgument(bytes: Uint8Array, value?: JsonValue): JsonObject {
   const members = new Map<string, JsonValue>([[RAW_ARGUMENT, formatHex(bytes)]]);
   if (value !== undefined) members.set(RAW_ARGUMENT_VALUE, value);

@@ -4,7 +4,7 @@
 export type EncodeStage = 'parse' | 'verify' | 'convert';
 
 /**
- * - parse: `json_syntax` text that is no JSON; `bad_field` a field of wrong type or text; `bad_payload` a payload
+ * - parse: `json_syntax` text that is not JSON; `bad_field` a field of wrong type or text; `bad_payload` a payload
  *   that is no object or of unknown kind; `too_large` over a limit that the reference does not have;
  * - verify: `payload_removed`, `payload_not_encrypted`, `unparsable_type`, `type_too_deep`;
  * - convert: `module_not_found`, `module_not_loadable`, `function_not_found`, `type_argument_count`,
@@ -37,7 +37,7 @@ const PREFIXES: Readonly<Record<EncodeStage, string>> = {
   convert: 'The given transaction is invalid: Failed to parse transaction payload: ',
 };
 
-/** A request that cannot be encoded; `message` is what the client sees. */
+/** A request that cannot be encoded; `message` is shown to the client. */
 export class EncodeError extends Error {
   readonly stage: EncodeStage;
   readonly code: EncodeErrorCode;

@@ -1,6 +1,6 @@
 /**
- * Parameters of a called function or script: which take an argument, what each is called in messages, and the layout
- * its JSON is encoded by (docs/spec/encode.md §A4 steps 4 to 8).
+ * Parameters of a called function or script: which have an argument, the name of each in messages, and the layout for
+ * encoding its JSON (docs/spec/encode.md §A4 steps 4 to 8).
  */
 import { type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';

@@ -1,4 +1,4 @@
-/** The request as TypeScript sees it, for those who use the encoder as a library (docs/spec/encode.md §A1, A2). */
+/** The request as TypeScript types, for users of the library (docs/spec/encode.md §A1, A2). */
 import type { PlainJson } from '../../move/json/json-plain.ts';
 
 /** `arguments` without signers: u8 to u32 as numbers, u64 and larger as decimal text, bytes as hex. */
@@ -25,7 +25,7 @@ export interface ScriptPayloadObject {
 export interface MultisigPayloadObject {
   readonly type: 'multisig_payload';
   readonly multisig_address: string;
-  /** Absent when what is to be run is stored on the chain. */
+  /** Absent if the payload is stored on the chain. */
   readonly transaction_payload?: EntryFunctionPayloadObject | ScriptPayloadObject | null;
 }
 

@@ -17,7 +17,7 @@ import {
 } from './parameters.ts';
 import type { ScriptRequest } from './payload.ts';
 
-/** A script whose parameters and layouts are found: all that is left needs no lookup. */
+/** A script whose parameters and layouts are known: the remaining steps need no lookup. */
 export interface PreparedScript {
   readonly kind: 'script';
   readonly request: ScriptRequest;
@@ -29,7 +29,7 @@ interface ScriptParameter {
   readonly resolved: ResolvedParameter;
 }
 
-/** Variant indices of a transaction argument (docs/spec/encode.md §A5); other types are none. */
+/** Variant indices of a transaction argument (docs/spec/encode.md §A5); other types are not allowed. */
 const ARGUMENT_INDEX: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
   ['u8', 0],
   ['u64', 1],

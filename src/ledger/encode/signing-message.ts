@@ -9,7 +9,7 @@ import type { EncryptedRequest } from './payload.ts';
 import type { EncodeRequest } from './request.ts';
 import { type PreparedScript, writeScript } from './script.ts';
 
-/** What is run; `empty` runs what a multisig account has stored. */
+/** What is run; `empty` runs the payload that a multisig account has stored. */
 export type PreparedExecutable =
   | PreparedEntryFunction
   | PreparedScript
@@ -34,7 +34,7 @@ const PAYLOAD_INDEX = {
 };
 /** Variant indices of the executable inside `withConfig`: not those of the payload. */
 const EXECUTABLE_INDEX = { script: 0, entryFunction: 1, empty: 2 };
-/** Variant indices of what a multisig payload holds: a third numbering. */
+/** Variant indices of the content of a multisig payload: a third numbering. */
 const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 
 /** The sequence number of transactions that are protected by a nonce instead. */
@@ -66,9 +66,9 @@ function hashesOf(prefix: string): DomainHashes {
 }
 
 /**
- * Writes the signing message, in a buffer of its own. Secondary signers, if given, also an empty list of them, make
+ * Writes the signing message to a new buffer. Secondary signers, if given, also an empty list of them, make
  * it that of a transaction with several signers.
- * @throws EncodeError of stage `convert`; RangeError when the chain id is no u8
+ * @throws EncodeError of stage `convert`; RangeError if the chain id is not a u8
  */
 export function signingMessage(
   request: EncodeRequest,

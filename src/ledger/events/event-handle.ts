@@ -25,7 +25,7 @@ export interface HandleHolder {
 /**
  * The stream that a field of a resource is the handle of. Whatever takes 48 bytes counts as a handle, as in the
  * reference.
- * @throws LedgerError `struct_field_not_found`; `invalid_input` for a field that is no handle; `internal_error` for
+ * @throws LedgerError `struct_field_not_found`; `invalid_input` for a field that is not a handle; `internal_error` for
  *   a resource that cannot be read by its type
  */
 export async function eventStreamIn(

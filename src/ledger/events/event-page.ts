@@ -97,7 +97,7 @@ function onePiece(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
-/** The decimal digits of a u64: those of a number are made in half the time. */
+/** The decimal digits of a u64: formatting a number takes half the time of a bigint. */
 function u64Text(value: bigint): string {
   return value <= Number.MAX_SAFE_INTEGER ? String(Number(value)) : String(value);
 }

@@ -38,7 +38,7 @@ export interface EventPageAnswer {
   readonly tagCore: string;
 }
 
-/** A page with what it was made of, and where it is right by that. */
+/** A page with its sources, and the views for which it is valid. */
 export interface CachedPage {
   readonly answer: EventPageAnswer;
   /** The version of its first event. */
@@ -55,7 +55,7 @@ export type EventPageCache = Cache<CachedPage>;
 /** What a page takes besides its bytes, in bytes, estimated. */
 const PAGE_OVERHEAD_BYTES = 512;
 
-/** What pages of a view are made from. */
+/** What pages of a view are rendered from. */
 export interface PageSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
@@ -82,7 +82,7 @@ export class StreamPages {
     return settle(
       () => this.#find(request, form),
       (found) => found ?? this.#make(request, form),
-      // What fails here fails again where the page is made, which says it in the interface's words.
+      // An error here occurs again when the page is rendered, which reports it with the API's message.
       () => this.#make(request, form),
     );
   }
@@ -111,7 +111,7 @@ export class StreamPages {
   #find(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
     if (start === undefined) return this.#findLast(request, form);
-    // A full page: whatever comes after it, it stays as it is.
+    // A full page never changes, whatever is appended to the stream.
     return andThen(
       this.#cached(request, start, limit, form),
       (full) => full ?? this.#findLast(request, form),
@@ -133,7 +133,7 @@ export class StreamPages {
     });
   }
 
-  /** The cached page of some events, if it is what this view shows of them. */
+  /** The cached page of some events, if it is valid for this view. */
   #cached(
     stream: StreamId,
     first: bigint,
@@ -159,7 +159,7 @@ export class StreamPages {
     try {
       const page = await guard.eventPage({ address, creationNumber }, { start, limit });
       if (start !== undefined && page.pruned !== undefined) {
-        // docs/spec/decisions.md D4: never a page that begins later than asked without saying so.
+        // docs/spec/decisions.md D4: never a page that silently begins later than requested.
         throw new LedgerError(
           'version_pruned',
           `Event ${page.pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
@@ -179,7 +179,7 @@ export class StreamPages {
   }
 }
 
-/** Bytes of their own: a small page may lie in a buffer that many share, which would stay as long as the page. */
+/** A copy: a small page may be part of a shared buffer, which would stay in memory as long as the page. */
 function standingAlone(body: Buffer): Uint8Array {
   return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
 }

@@ -1,7 +1,7 @@
 /**
- * What follows from modules: layouts of types, entry functions with their parameters. It is the same as long as the
- * modules are, whatever the version of the ledger; so it is cached with a digest of each module that it was made from,
- * and used again where a lookup gives modules of the same digests.
+ * Values derived from modules: layouts of types, entry functions with their parameters. They depend only on the
+ * modules, not on the ledger version; so they are cached with a digest of each module, and reused while a lookup
+ * returns modules with the same digests.
  */
 import { Cache, type CacheName, type CacheSize, copiedText } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
@@ -12,7 +12,7 @@ import type { ModuleId } from '../../move/types/module-id.ts';
 /** A module by its content. */
 export interface ModuleStamp {
   readonly id: ModuleId;
-  /** Absent for a module that does not say: nothing that was made from it is used again. */
+  /** Absent for a module without a digest: values derived from it are not reused. */
   readonly digest: string | undefined;
 }
 
@@ -45,7 +45,7 @@ function falseIfBroken(failure: unknown): false {
   throw failure;
 }
 
-/** Values that are made from modules, by a key that says which value it is. */
+/** Values derived from modules, by a key that identifies the value. */
 export class DerivedCache<V> {
   readonly #cache: Cache<Derived<V>>;
   readonly #sizeOf: (value: V) => number | undefined;

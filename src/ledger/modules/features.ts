@@ -42,7 +42,7 @@ export function featuresAt(
   });
 }
 
-/** The limits for modules under some feature flags; the defaults where there are none. */
+/** The limits for modules under some feature flags; the defaults without flags. */
 export function loaderLimitsOf(features: Uint8Array | undefined): LoaderLimits {
   if (features === undefined) return DEFAULT_LOADER_LIMITS;
   const raised = VERSION_FLAGS.find(([flag]) => isFeatureEnabled(features, flag));

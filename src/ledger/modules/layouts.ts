@@ -1,4 +1,4 @@
-/** Types of stored values, events and resources, with what rendering their values needs. */
+/** Types of stored values, events and resources, with their layouts for rendering. */
 import type { CacheSize } from '../../cache.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';

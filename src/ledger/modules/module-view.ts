@@ -10,7 +10,7 @@ import type { PruningGuard } from '../pruning-guard.ts';
 import { featuresAt, loaderLimitsOf } from './features.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
-/** Most modules that a view remembers by name; all are dropped together when there are more. */
+/** Maximum number of modules that a view caches by name; all are dropped together when there are more. */
 const MAX_REMEMBERED_MODULES = 4_096;
 
 /** Modules by state key and version of the write; shared by all views of a ledger. */
@@ -25,7 +25,7 @@ export class ModuleCache extends Cache<StoredModule> {
     const key = `${keyHash.toString('latin1')}${entry.version}`;
     let module = this.get(key);
     if (module === undefined) {
-      // A copy of its own: what a store gives may share a larger buffer, which would stay as long as the module.
+      // A copy: the store's result may be part of a larger buffer, which would stay in memory as long as the module.
       module = new StoredModule(Uint8Array.from(entry.bytes), entry.version);
       this.set(key, module, entry.bytes.length * MODULE_MEMORY_FACTOR);
     }

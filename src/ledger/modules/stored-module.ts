@@ -21,7 +21,7 @@ export const MODULE_MEMORY_FACTOR = 16;
 export class StoredModule {
   /** The stored bytes, as they are. */
   readonly bytes: Uint8Array;
-  /** The version whose write this module is: with address and name it identifies the module for ever. */
+  /** The version that wrote this module: with address and name it is a permanent identifier. */
   readonly writtenAtVersion: bigint;
   readonly #loaded = new Map<string, CompiledModule | BinaryFormatError>();
   #json: string | undefined;

@@ -23,7 +23,7 @@ interface WaypointParts {
   readonly nextEpochState: EpochState | undefined;
 }
 
-/** A text that is no waypoint. */
+/** A text that is not a waypoint. */
 export class WaypointTextError extends MoveError<'bad_waypoint'> {
   /** The text, shortened. */
   readonly text: string;
@@ -85,7 +85,7 @@ interface ValidatorPower {
   readonly votingPower: bigint;
 }
 
-/** An epoch and those who validate it. */
+/** An epoch and its validators. */
 export interface EpochState {
   readonly epoch: bigint;
   readonly validators: readonly ValidatorPower[];

@@ -14,7 +14,9 @@ const ADDRESS_DIGITS = ADDRESS_BYTES * 2;
 
 type HexErrorCode = 'hex_too_short' | 'hex_odd_length' | 'hex_bad_length' | 'hex_bad_digit';
 
-/** A text that is no address or no hex string; `message` is the interface's own text (docs/spec/http.md §5.2). */
+/**
+ * A text that is not an address or not a hex string; `message` is the interface's own text (docs/spec/http.md §5.2).
+ */
 export class HexTextError extends MoveError<HexErrorCode> {}
 
 /** 0x0, padded. */
@@ -115,7 +117,7 @@ export function addressFromBytes(bytes: Uint8Array, offset = 0): Address {
   return byteTools.hexText(byteTools.asBuffer(bytes), offset, offset + ADDRESS_BYTES);
 }
 
-/** The 32 bytes of an address, in a buffer of their own. */
+/** The 32 bytes of an address, in a new buffer. */
 export function addressBytes(address: Address): Buffer {
   return byteTools.hexBytes(address);
 }

@@ -1,4 +1,4 @@
-/** The interface of one process: the ledger over its store, HTTP over that, and what watches both. */
+/** The API of one process: the ledger over its store, HTTP over that, and their metrics. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -51,7 +51,7 @@ export class ConnectionCounter {
     server.prependListener('request', (_request, response) => {
       if (this.#toClose === 0) return;
       this.#toClose -= 1;
-      // The answer says so, and its connection ends after it.
+      // The response announces it, and the connection is closed after it.
       response.shouldKeepAlive = false;
     });
   }
@@ -61,14 +61,14 @@ export class ConnectionCounter {
     return this.#open;
   }
 
-  /** Lets so many go, each after its next answer. */
+  /** Closes this many connections, each after its next response. */
   close(count: number): void {
     this.#toClose = count;
   }
 }
 
 /**
- * Answers from a store at the address of the settings; stopping goes on the list.
+ * Serves a store at the configured address; stopping is added to the list.
  * @param metrics counts requests when it is there
  * @throws NodeError `bad_setting`, `listen_failed`
  */
@@ -137,7 +137,7 @@ async function listenFurther(server: Server, port: number): Promise<SocketServer
   return listening;
 }
 
-/** Stops accepting, waits for requests under way, then cuts what is left. */
+/** Stops accepting, waits for running requests, then closes the remaining connections. */
 async function closeApi(
   api: Api,
   further: readonly SocketServer[],

@@ -21,7 +21,7 @@ export interface StartMessage {
 /** From the primary. */
 export type PrimaryMessage =
   | StartMessage
-  /** Finish what is in flight, and end. */
+  /** Finish running requests, and exit. */
   | { readonly kind: 'stop' }
   /** Close this many connections after their next answer. */
   | { readonly kind: 'close'; readonly connections: number }

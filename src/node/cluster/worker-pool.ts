@@ -1,10 +1,10 @@
 /**
- * The workers of a node: started, watched, started again when they end, stopped. One that keeps ending soon after its
- * start fails the node: something is wrong that starting again does not cure.
+ * The workers of a node: started, watched, started again when they end, stopped. A worker that repeatedly exits soon
+ * after its start fails the node: restarting does not help.
  *
- * They accept connections from one listening socket (SCHED_NONE). If the primary hands connections out in turn instead,
- * they wait whenever the primary writes, and a connection on its way to a worker that is killed hangs for ever: one in
- * each of four kills under load, measured, against none.
+ * They accept connections from one listening socket (SCHED_NONE). With round-robin distribution by the primary,
+ * connections would wait whenever the primary writes, and a connection on its way to a killed worker would hang
+ * forever (measured: one in each of four kills under load).
  *
  * With one socket the system gives a new connection to whichever worker is awake first, so a few persistent
  * connections can all end up with one worker while another has nothing to do. The busy one then closes some of them
@@ -84,7 +84,7 @@ export class WorkerPool {
   #fail: (error: NodeError) => void = () => undefined;
   #started: { ready(message: ReadyMessage): void; failed(error: NodeError): void } | undefined;
   #allReady = false;
-  /** Where workers listen, once known; those that start before wait for it. */
+  /** Where workers listen, once known; workers that start earlier wait for it. */
   #listen: string | undefined;
   #stopping: Promise<void> | undefined;
   #restarts = 0;
@@ -96,7 +96,7 @@ export class WorkerPool {
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
-    // A failure is not "unhandled" when nobody waits for it.
+    // Prevents an unhandled rejection when no caller waits.
     this.failed.catch(() => undefined);
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)) });
@@ -130,7 +130,7 @@ export class WorkerPool {
   }
 
   /**
-   * The metrics of all workers, and what those that have ended had counted. A worker that does not answer in time is
+   * The metrics of all workers, and the sums of those that have exited. A worker that does not answer in time is
    * represented by its last answer. To be called again only when it has resolved.
    */
   async metrics(): Promise<readonly (readonly MetricFamily[])[]> {
@@ -242,7 +242,7 @@ export class WorkerPool {
     slot.isReady = false;
     slot.load = undefined;
     clearTimeout(slot.startTimeout);
-    // Sums must not fall when a worker ends: what it had counted stays in them.
+    // Sums must not decrease when a worker exits, so its counts are added.
     slot.endedFamilies = addLasting(slot.endedFamilies, slot.families);
     slot.families = [];
     slot.onMetrics();

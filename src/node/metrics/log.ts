@@ -7,8 +7,8 @@ const STDERR = 2;
 const OVERLOAD_INTERVAL_MS = 5_000;
 
 /**
- * A logger at a level. Lines are written at once: a node writes few, and none may be lost at its end. An error's cause
- * is logged next to it, not in its message: our messages name the cause where it helps.
+ * A logger at a level. Lines are written synchronously: a node writes few, and none may be lost at exit. An error's
+ * cause is logged next to it, not in its message: our messages name the cause where it helps.
  */
 export function createLogger(level: string): Logger {
   const serializers = { err: stdSerializers.errWithCause };

@@ -109,7 +109,7 @@ export class ProcessMetrics {
 interface OperationCounts {
   /** By index in METHODS times METHOD_FACTOR plus status. */
   readonly outcomes: Map<number, number>;
-  /** Requests in each bucket, not added up; the last one is for what took longer. */
+  /** Requests in each bucket, not cumulative; the last bucket is for longer ones. */
   readonly buckets: number[];
   sumSecs: number;
 }

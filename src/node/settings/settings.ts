@@ -1,4 +1,4 @@
-/** All settings of a serving node: those of the interface and the node's own. */
+/** All settings of a serving node: those of the API and those of the node. */
 import { API_SETTINGS, type SettingTable, type SettingValues } from '../../api/settings.ts';
 import {
   allowedText,
@@ -8,7 +8,7 @@ import {
   type SettingSources,
 } from './setting-sources.ts';
 
-/** Where a ledger lies when nothing else is said. */
+/** Default folder of a ledger. */
 export const DEFAULT_DATA_FOLDER = './daybook-data';
 
 const OWN_SETTINGS = {
@@ -126,7 +126,7 @@ export function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSe
   return nodeSettings({ flags: changes, environment: {} });
 }
 
-/** Every setting as a flag of the command line, with what it may be, its default and its variable. */
+/** Every setting as a command-line flag, with its allowed values, default and environment variable. */
 export function settingFlags(): readonly { readonly flag: string; readonly help: string }[] {
   return Object.entries(NODE_SETTINGS).map(([name, setting]) => {
     const { description, default: defaultValue } = setting;

@@ -1,4 +1,7 @@
-/** `cafe::journal`: every account that writes has a stream of its own, of handle events for ever. */
+/**
+ * `cafe::journal`: every account that writes has its own stream of handle events, which never migrates to module
+ * events.
+ */
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { EventHandles, eventType } from '../model/events.ts';

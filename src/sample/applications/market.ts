@@ -1,5 +1,5 @@
 /**
- * `cafe::market`: orders are items of a table that come and go, announced by module events that belong to no stream.
+ * `cafe::market`: orders are items of a table that are added and removed, with module events without a stream.
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { CAFE } from '../framework/application-modules.ts';

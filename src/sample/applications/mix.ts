@@ -20,7 +20,7 @@ import {
   transferNativeAsset,
 } from './transfers.ts';
 
-/** Draws what the next user transaction is. */
+/** Picks the next user transaction at random. */
 export class TransactionMix {
   readonly #world: World;
   readonly #actions: readonly Action[];
@@ -54,7 +54,7 @@ export class TransactionMix {
     );
   }
 
-  /** Does one thing to the model. */
+  /** Applies one action to the model. */
   next(): Call {
     return this.#world.random.pick(this.#actions)(this.#world);
   }

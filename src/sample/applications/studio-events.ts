@@ -5,7 +5,7 @@
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { type MigratedEventType, migratedEventType } from '../model/events.ts';
 
-/** What the data of a token event is made of. */
+/** The fields of a token event. */
 export interface StudioFacts {
   /** 32 bytes each. */
   readonly artist: Uint8Array;
@@ -20,7 +20,10 @@ export interface StudioFacts {
 
 type Write = (writer: BcsWriter, facts: StudioFacts) => void;
 
-/** One kind of event in both forms; the module event has everything of the handle event, and more around it. */
+/**
+ * One kind of event in both forms; the module event has all fields of the handle event, and more before and after
+ * them.
+ */
 interface EventKind {
   readonly types: MigratedEventType;
   readonly common: Write;

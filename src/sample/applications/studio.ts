@@ -34,7 +34,7 @@ const COLLECTION = 'Sample prints';
 const TOKEN = 'First print';
 const MAX_SUPPLY = 1_000_000n;
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
-/** Amount of its own token that an artist begins with. */
+/** Initial amount of an artist's own token. */
 const FIRST_AMOUNT = 1_000;
 
 const TOKEN_TAG = structTagBytes('0x4::token::Token');

@@ -16,9 +16,9 @@ import {
 const MAX_TRANSFER_UNITS = 1_000_000;
 /** Octas that a new account begins with. */
 const NEW_ACCOUNT_OCTAS = 1_000_000_000n;
-/** Most accounts that one batch creates. */
+/** Maximum number of accounts that one batch creates. */
 const MAX_BATCH_ACCOUNTS = 20;
-/** A sender keeps this many octas for fees. */
+/** A sender retains this many octas for fees. */
 const FEE_RESERVE_OCTAS = 1_000_000n;
 
 const callTransfer = callsOf('0x1::aptos_account::transfer');
@@ -38,7 +38,7 @@ function issuerOf(world: World, asset: Asset): number {
   return asset === world.native ? FAUCET_ACCOUNT : CAFE_ACCOUNT;
 }
 
-/** Sender, receiver and amount of a transfer; the asset's issuer steps in for those who have too little. */
+/** Sender, receiver and amount of a transfer; the asset's issuer replaces senders who have too little. */
 function drawTransfer(world: World, asset: Asset): [from: number, to: number, amount: bigint] {
   const amount = BigInt(world.random.between(1, MAX_TRANSFER_UNITS));
   const to = pickReceiver(world, asset.holders);

@@ -1,5 +1,5 @@
 /**
- * The declaration language: Move's own syntax for everything an interface has, and nothing for code.
+ * The declaration language: Move's syntax for declarations, without code.
  *
  *     module 0x1::coin {
  *       use 0x1::string::String;
@@ -315,7 +315,7 @@ class DeclarationParser {
     const positional = this.#peek().text === '(';
     const fields = this.#fields();
     if (positional) {
-      // As in Move, the abilities of a struct with positional fields stand behind them.
+      // As in Move, the abilities of a struct with positional fields follow the fields.
       if (this.#accept('has')) abilities = this.#abilities(',');
       this.#expect(';');
     }

@@ -1,7 +1,7 @@
 /**
  * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, without
  * code. `declare-parse.ts` reads them from a small text language close to Move's own; `assemble.ts` turns them into
- * compiled modules. What is declared is what docs/spec/move.md §2 shows in an ABI, and the metadata of §2.3.
+ * compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and the metadata of §2.3.
  */
 
 import { MoveError } from '../../move/errors.ts';
@@ -89,5 +89,5 @@ export class DeclarationError extends MoveError<DeclarationErrorCode> {
   }
 }
 
-/** Bytecode version of a module that does not say otherwise: the newest. */
+/** Default bytecode version of a module: the newest. */
 export const DEFAULT_BYTECODE_VERSION = 10;

@@ -99,7 +99,7 @@ function borrows(
   );
 }
 
-/** One pair for every field offset and every type that a variant has there, types counted per offset. */
+/** One pair for every field offset and every type that occurs at this offset in a variant, numbered per offset. */
 function variantBorrows(
   wrap: WrapperMaker,
   self: MoveType,

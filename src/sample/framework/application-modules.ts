@@ -176,7 +176,7 @@ module cafe::classic {
 /** Functions that upgrades of 0xbeef::clock add one by one, until the module starts over. */
 export const CLOCK_MAX_HANDS = 12;
 
-/** The module that upgrades change: upgrade n has so many more hands. */
+/** The module that upgrades change: upgrade n adds n hands. */
 export function clockModuleText(upgrade: number): string {
   const hands = Array.from({ length: upgrade % CLOCK_MAX_HANDS }, (_, index) => index + 1);
   const functions = hands.map(

@@ -1,6 +1,6 @@
 /**
- * Takes drafts from a thread of their own: while this thread hashes and commits one step, the other makes and signs
- * the next ones. With two cores that is nearly twice as fast as one after the other, and the bytes are the same.
+ * Receives drafts from another thread: while this thread hashes and commits one step, the other creates and signs the
+ * next ones. With two cores that is nearly twice as fast as one after the other, and the bytes are the same.
  */
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import { SampleError, type SampleErrorCode } from '../settings.ts';
 import { type DraftRequest, type DraftStep, decodeDrafts, makeDrafts } from './drafts.ts';
 
 /**
- * The worker's file. Only compiled code has one: Node 20 runs no TypeScript, so from source (in tests) the drafts
+ * The worker's file. Only compiled code has one: Node 20 cannot run TypeScript, so from source (in tests) the drafts
  * are made in this thread instead.
  */
 const WORKER_URL = new URL('./draft-worker.js', import.meta.url);

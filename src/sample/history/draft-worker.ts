@@ -1,6 +1,6 @@
 /**
  * The generator in a thread of its own: makes the history that its workerData asks for, a few steps ahead of the
- * thread that takes them (see draft-thread.ts). The entry file of that thread, imported by nobody.
+ * thread that takes them (see draft-thread.ts). The entry file of that thread, never imported.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { SampleError } from '../settings.ts';

@@ -57,7 +57,7 @@ const BUFFER_BYTES = 1024 * 1024;
 /** Fewest bytes of an outcome: far less than any has. */
 const MIN_OUTCOME_BYTES = 16;
 
-/** The bytes of drafts, in a buffer of their own. */
+/** The bytes of drafts, in a new buffer. */
 export function encodeDrafts(outcomes: readonly Outcome[]): Uint8Array<ArrayBuffer> {
   const writer = new BcsWriter(BUFFER_BYTES);
   writer.vector(outcomes, (to, outcome) => {

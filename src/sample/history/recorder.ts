@@ -1,6 +1,6 @@
 /**
- * Turns what a transaction did into a version of the ledger: hashes, transaction info, accumulator, and the bytes
- * that the feed hands out (docs/spec/ledger.md §2.7, §3.1, §3.3).
+ * Turns what a transaction did into a version of the ledger: hashes, transaction info, accumulator, and the bytes that
+ * the feed serves (docs/spec/ledger.md §2.7, §3.1, §3.3).
  *
  * `state_checkpoint_hash` is there for genesis only. A root over the whole state at every block's end would need the
  * whole state in memory and dozens of hashes a transaction: the sample stays flat and fast instead, and leaves the
@@ -24,7 +24,7 @@ import {
 } from '../../move/transactions/transaction-info.ts';
 import { writeSetHash } from '../../move/transactions/write-set.ts';
 
-/** Variant of PersistedAuxiliaryInfo that says where a transaction is in its block (docs/spec/ledger.md §3.3). */
+/** Variant of PersistedAuxiliaryInfo with the position of a transaction in its block (docs/spec/ledger.md §3.3). */
 const AUXILIARY_INFO_V1 = 1;
 
 /** One transaction with everything that came of it. */
@@ -38,7 +38,7 @@ export interface Outcome {
   /** Gas units. */
   readonly gasUsed: number;
   readonly status: ExecutionStatus;
-  /** Place in its block; absent while the ledger did not keep it. */
+  /** Position in its block; absent in epochs that did not record it. */
   readonly indexInBlock: number | undefined;
 }
 

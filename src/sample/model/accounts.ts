@@ -12,7 +12,7 @@ import { KeyRing, type SampleKey } from './keys.ts';
 import { derivedBytes } from './random.ts';
 import { resourceKeys, Slots, type ValueWriter } from './slots.ts';
 
-/** Special accounts come first, each at an index of its own. */
+/** Special accounts come first, each at a fixed index. */
 export const CAFE_ACCOUNT = 0;
 export const BEEF_ACCOUNT = 1;
 /** Mints, tops others up, and is never short of coins. */

@@ -203,7 +203,7 @@ export class Asset {
     this.#effects.create(this.#fungibleStores, account);
   }
 
-  /** Puts coins where a coin deposit puts them: the coin store, or the primary store of those who have none. */
+  /** Deposits coins like the framework: into the coin store, or into the primary store of accounts without one. */
   deposit(account: number, amount: bigint): void {
     if (!this.hasCoinStore(account)) {
       this.depositFungible(account, amount);
@@ -215,7 +215,7 @@ export class Asset {
     this.#coinEvent(COIN_DEPOSIT, this.#deposits, account, amount);
   }
 
-  /** Puts an amount into the primary store, which is opened when there is none. */
+  /** Deposits an amount into the primary store, which is created if it does not exist. */
   depositFungible(account: number, amount: bigint): void {
     if (!this.hasFungibleStore(account)) this.#openFungibleStore(account);
     this.#fungible[account]! += amount;

@@ -1,6 +1,6 @@
 /**
  * The chain itself: blocks, epochs, time, validators, features; the resources at 0x1 that every block changes
- * (docs/spec/ledger.md §2.3). Time is the ledger's own: it begins on 2026-01-01 and is read from no clock.
+ * (docs/spec/ledger.md §2.3). Time is part of the model: it begins on 2026-01-01 and does not depend on a clock.
  */
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
@@ -10,7 +10,7 @@ import { EventHandles, eventType, writeEventHandle } from './events.ts';
 import { derivedBytes } from './random.ts';
 import { resourceKey, Slots, singleSlot, tableItemKey, type ValueWriter } from './slots.ts';
 
-/** Chain id of every sample ledger: none of the public networks'. */
+/** Chain id of every sample ledger, different from all public networks. */
 export const SAMPLE_CHAIN_ID = 204;
 export const VALIDATORS = 4;
 /** 2026-01-01T00:00:00Z in microseconds since 1970. */
@@ -161,7 +161,7 @@ export class Chain {
     return timestamp - this.#lastReconfiguration >= EPOCH_INTERVAL_USECS;
   }
 
-  /** Ends the epoch; validators' counts start over and features that waited for it come on. */
+  /** Ends the epoch: resets the validators' counts and enables pending features. */
   reconfigure(): void {
     this.epoch += 1;
     this.#lastReconfiguration = this.#effects.now;

@@ -44,7 +44,7 @@ export class Effects {
     return this.#isRecording;
   }
 
-  /** Stops or starts collecting; what was collected before is forgotten. */
+  /** Stops or starts collecting; discards what was collected before. */
   setRecording(isRecording: boolean): void {
     this.#isRecording = isRecording;
     this.#touches.clear();
@@ -94,7 +94,7 @@ export class Effects {
     this.#finishEvent(type, write);
   }
 
-  /** A module event: in no stream. */
+  /** A module event, which has no stream. */
   moduleEvent(type: EventType, write: ValueWriter): void {
     if (!this.#isRecording) return;
     this.#writer.reset();
@@ -136,7 +136,7 @@ export class Effects {
     return events;
   }
 
-  /** BCS of the write set of what was touched since the last call, written from the model as it is now. */
+  /** BCS of the write set of all slots written since the last call, from the current model. */
   takeWriteSet(): Buffer {
     // The wire wants the order of the serialized keys.
     const touches = [...this.#touches.values()].sort((left, right) =>

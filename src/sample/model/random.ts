@@ -54,12 +54,12 @@ export class Random {
     return low + this.below(high - low + 1);
   }
 
-  /** True so many times in a thousand. */
+  /** True with a probability in thousandths. */
   perMille(times: number): boolean {
     return this.below(1000) < times;
   }
 
-  /** 0 to `count` - 1, small numbers far more often: as few accounts do most of the work. */
+  /** 0 to `count` - 1, small numbers far more often, because few accounts do most of the work. */
   skewed(count: number): number {
     const unit = this.unit();
     return Math.floor(unit * unit * unit * count);

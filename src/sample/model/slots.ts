@@ -98,7 +98,7 @@ export class AccessPathKeys {
   }
 }
 
-/** Keys of a resource that is in no group. */
+/** Keys of a resource that is not in a group. */
 export function resourceKeys(type: string): AccessPathKeys {
   return new AccessPathKeys({ kind: 'resource', tag: parseStructTag(type) });
 }

@@ -29,7 +29,7 @@ export interface StoredBalance {
   readonly fungible: Amount;
 }
 
-/** Whose balance of what, 32 bytes each. */
+/** Owner and asset of a balance, 32 bytes each. */
 export interface BalanceHolder {
   readonly owner: Buffer;
   /** Address of the asset's metadata. */

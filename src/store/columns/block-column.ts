@@ -12,7 +12,7 @@ import { RowCodec } from './row-codec.ts';
 /** The one partition of the epochs: there are few. */
 export const EPOCHS_PARTITION = Buffer.of(0);
 
-/** A block, as the event that begins it tells (docs/spec/ledger.md §2.3). */
+/** A block, from the event that begins it (docs/spec/ledger.md §2.3). */
 export interface Block {
   readonly height: bigint;
   readonly firstVersion: bigint;

@@ -4,7 +4,7 @@
  * are equally long, so that an engine with plain keys only (LMDB) can store partition ‖ order.
  */
 
-/** Who uses a column. */
+/** The modules that use a column. */
 type ColumnUser = 'store' | 'writer' | 'pruner' | 'view' | 'verify' | 'feed';
 
 /** One column. Lengths in bytes. */
@@ -13,11 +13,11 @@ export interface Column {
   readonly number: number;
   readonly name: string;
   readonly partitionBytes: number;
-  /** Least and most bytes of the order part; both 0 where a partition has one row. */
+  /** Minimum and maximum bytes of the order part; both 0 if a partition has one row. */
   readonly orderBytes: readonly [least: number, most: number];
   /** What the partition is made of, for people. */
   readonly partition: string;
-  /** What the order part is made of, for people; absent where there is none. */
+  /** Description of the order part; absent if there is none. */
   readonly order?: string;
   /** What the value is made of, for people. */
   readonly value: string;

@@ -1,7 +1,7 @@
 /**
- * Events: handle events by stream and sequence number, module events by version. A row is
- * self-contained: a page needs no second read. Type tag and data lie together as the BCS of an
- * event ends (docs/spec/ledger.md §1.3, docs/spec/http.md §7.5), so that a BCS answer copies them as they are.
+ * Events: handle events by stream and sequence number, module events by version. A row is self-contained: a page needs
+ * no second read. Type tag and data together are the end of the event's BCS (docs/spec/ledger.md §1.3,
+ * docs/spec/http.md §7.5), so that a BCS response copies them unchanged.
  */
 
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
@@ -49,7 +49,7 @@ export interface StoredEvent extends EventBody {
   readonly index: number;
 }
 
-/** A module event: it belongs to no stream. */
+/** A module event, which does not belong to a stream. */
 export interface StoredModuleEvent extends EventBody {
   readonly version: bigint;
   readonly index: number;

@@ -1,5 +1,5 @@
 /**
- * The head: the one row that says how far a ledger reaches and how far back it is kept. A reader
+ * The head: the row that contains the newest version and the oldest retained version of the ledger. A reader
  * takes it first and then looks at nothing above it (ARCHITECTURE.md). Where its values come from:
  * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
  */
@@ -26,7 +26,7 @@ export interface Head {
   readonly epoch: bigint;
   /** Height of the newest block. */
   readonly blockHeight: bigint;
-  /** The oldest version that may be asked for; the first version of a block. */
+  /** The oldest version that can be read; the first version of a block. */
   readonly oldestVersion: bigint;
   /** The block that begins there. */
   readonly oldestBlockHeight: bigint;
@@ -37,7 +37,7 @@ export interface Head {
   readonly frozenRoots: readonly Buffer[];
 }
 
-/** How many full subtrees an accumulator of so many leaves has. */
+/** The number of full subtrees of an accumulator with this many leaves. */
 export function frozenRootCount(leafCount: bigint): number {
   let count = 0;
   for (let rest = leafCount; rest > 0n; rest >>= 1n) count += Number(rest & 1n);
@@ -82,7 +82,7 @@ export function openHead(store: StoreReader): MaybePromise<Head> {
   return andThen(readHead(store), (head) => head ?? emptyLedger());
 }
 
-/** Reads the head of one store again and again; what has not changed is not decoded again. */
+/** Reads the head of one store repeatedly; an unchanged row is not decoded again. */
 export class HeadReader {
   readonly #store: StoreReader;
   #bytes: Buffer | undefined;
@@ -93,7 +93,7 @@ export class HeadReader {
   }
 
   /**
-   * The newest head: the same object as long as there is no other.
+   * The newest head: the same object as long as it has not changed.
    * @throws StoreError `ledger_empty`, RowDamagedError
    */
   read(): MaybePromise<Head> {

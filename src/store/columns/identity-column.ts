@@ -49,7 +49,7 @@ export const FORMAT = new RowCodec<void, number>(
 
 /**
  * Checks the format row of a store.
- * @returns false when the store has none yet.
+ * @returns false when the store has no format row yet.
  * @throws StoreError `store_format_mismatch`, RowDamagedError.
  */
 export function checkFormat(bytes: Uint8Array | undefined, where: string): boolean {

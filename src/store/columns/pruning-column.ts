@@ -1,6 +1,6 @@
 /**
  * What pruning leaves on record: how far deleting has come, and the pinned accounts, whose history is retained, with
- * the version from which it is whole. Readers decide by it what is gone.
+ * the version from which it is whole. Readers use it to tell what is deleted.
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
@@ -21,7 +21,7 @@ import { RowCodec } from './row-codec.ts';
 const PROGRESS_PARTITION = Buffer.of(0);
 const PINNED_PARTITION = Buffer.of(1);
 
-/** Most accounts that one store pins: readers hold the list in memory. */
+/** Maximum number of pinned accounts: readers hold the list in memory. */
 export const MAX_PINNED_ACCOUNTS = 10_000;
 
 /**

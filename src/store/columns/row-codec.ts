@@ -26,7 +26,7 @@ export class RowCodec<Name, Value> {
     this.#read = read;
   }
 
-  /** A row's value. @throws RangeError for what the format cannot hold */
+  /** A row's value. @throws RangeError for values that the format cannot represent */
   encode(value: Value): Buffer {
     return encodeBcs((writer) => this.#write(writer, value));
   }

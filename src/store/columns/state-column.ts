@@ -18,7 +18,7 @@ const TAG_DELETED = 0;
 const TAG_PLAIN = 1;
 const TAG_WITH_METADATA = 2;
 const TAG_BYTES = 1;
-/** Most bytes of metadata: variant and three u64. */
+/** Maximum bytes of metadata: variant and three u64. */
 const MAX_METADATA_BYTES = 25;
 
 /** What a write left under a key. */

@@ -2,13 +2,13 @@
  * State keys, each with a row that is there exactly when the key is known.
  *
  * Keys under an account are in the order of listings: by the bytes of the physical state key (docs/spec/ledger.md
- * §5.4). A row's order part is what follows the address there: the path's length, then the path.
+ * §5.4). A row's order part is the key after the address: the path's length, then the path.
  *
  * Long keys. Key parts are bounded (MAX_ORDER_BYTES), state keys are not: a type with deep generics takes kilobytes. A
- * longer key is cut into segments; a segment that is not the last has an empty value, and the next one is in a
- * partition of its own in account_key_tails, named by the address and a chained hash of the segments before. Walking
- * the rows depth first gives exactly the order of the whole keys, whatever they share. No key is the beginning of
- * another, because each begins with its own length, so a row is either an end or a branch, never both.
+ * longer key is cut into segments; a segment that is not the last has an empty value, and the next one is in its own
+ * partition of account_key_tails, identified by the address and a chained hash of the previous segments. Walking the
+ * rows depth first gives exactly the order of the whole keys, whatever they share. No key is the beginning of another,
+ * because each begins with its own length, so a row is either an end or a branch, never both.
  *
  * All other keys (table items and rarer kinds) are filed by their hash, so that `verify` can trace every row of the
  * state column back to its key.
@@ -69,7 +69,7 @@ export function ownerOfKey(physical: Buffer): Buffer {
   }
 }
 
-/** The rows of a key: branches first, the end last; one row for a key that is under no account. */
+/** The rows of a key: branches first, the end last; one row for a key that does not belong to an account. */
 export function rowsOfKey(physical: Uint8Array, hash: Uint8Array): readonly KeyRow[] {
   if (!isAccountKey(physical)) return [{ column: STATE_KEYS, partition: hash, order: NO_ORDER }];
   const address = physical.subarray(1, ACCESS_PATH_PREFIX_BYTES);
@@ -115,7 +115,7 @@ export async function* walkAccountKeys(
   const prefix = Buffer.concat([Buffer.of(ACCESS_PATH_TAG), partition]);
   const start = from?.subarray(0, ACCESS_PATH_PREFIX_BYTES);
   const side = start === undefined ? -1 : Buffer.compare(start, prefix);
-  // Below the account's first key there is nothing to skip, above its last there is nothing to show.
+  // Before the account's first key there is nothing to skip, after its last key nothing to list.
   if (side > 0) return;
   const rest = side < 0 ? undefined : from?.subarray(ACCESS_PATH_PREFIX_BYTES);
   yield* walk(store, partition, prefix, BRANCH, rest);

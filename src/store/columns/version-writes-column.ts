@@ -1,9 +1,9 @@
 /**
  * What each version wrote: the pruner's list. A value is superseded at the version of the next write to its key
- * (docs/spec/ledger.md §5.6), so the keys written at v name exactly what may go once v is the oldest version. Writing
- * this list takes no look at older values, and its rows are appended in order; the pruner finds the older rows, which
- * it has to touch anyway. The owner's address is next to each hash, so that pinned accounts are spared without another
- * read.
+ * (docs/spec/ledger.md §5.6), so the keys written at v are exactly those whose older rows can be deleted once v is the
+ * oldest version. Writing this list takes no look at older values, and its rows are appended in order; the pruner
+ * finds the older rows, which it has to touch anyway. The owner's address is next to each hash, so that pinned
+ * accounts are spared without another read.
  */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { writeFixedBytes, writeHash } from '../../move/bcs/fixed-bytes.ts';

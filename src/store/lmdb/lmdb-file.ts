@@ -23,7 +23,7 @@ const META_BYTES = 160;
 /** Pages are at least this large, in bytes, and a power of two. */
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
-/** Most bytes at the end of a file that may not have been written: as many as the largest commit has of its own. */
+/** Maximum bytes at the end of a file that may be unwritten: the size of the largest commit. */
 const MAX_UNWRITTEN_BYTES = 512 * 1024 * 1024;
 
 const HEADER_BYTES = 24;
@@ -35,7 +35,7 @@ const BRANCH_FLAG = 1;
 const LEAF_FLAG = 2;
 const OVERFLOW_NODE_FLAG = 1;
 const NUMBER_BYTES = 8;
-/** Most pages and levels of the tree of free pages that are read: far more than any store has. */
+/** Maximum pages and levels read of the tree of free pages: far more than any store has. */
 const MAX_TREE_PAGES = 100_000;
 const MAX_TREE_DEPTH = 16;
 /** Longest list of free pages that is read, in bytes. */
@@ -50,7 +50,7 @@ interface DataFile {
   readonly sizeBytes: number;
 }
 
-/** Looks at the data file of a folder. An empty one is what a writer leaves that was stopped in its first moment. */
+/** Looks at the data file of a folder. A writer that was killed right at its start leaves an empty one. */
 export function inspectDataFile(directory: string): DataFileKind {
   let file: number;
   try {
@@ -163,8 +163,8 @@ function readBytes({ file, pageBytes, sizeBytes }: DataFile, page: number, count
 }
 
 /**
- * Makes a folder and those above it that are missing. One at a time: the runtime's recursive way never returns where
- * a file system says that a folder is not there and may not be made either (/proc).
+ * Creates a folder and its missing parents. One at a time: Node's recursive mkdir never returns on a file system that
+ * reports a folder as missing but does not allow creating it (/proc).
  * @throws the system's error
  */
 export function makeFolders(directory: string): void {
@@ -174,7 +174,7 @@ export function makeFolders(directory: string): void {
     try {
       mkdirSync(folder);
     } catch (error) {
-      // Another process was quicker.
+      // Another process created it first.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }

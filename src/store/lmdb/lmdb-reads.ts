@@ -24,8 +24,8 @@ import type { LmdbColumn, LmdbRange } from './lmdb-columns.ts';
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
 
 /**
- * The reads of a store, on an environment that is open. A head is the newest that was committed when it is read; what
- * is read after it is of that moment or later.
+ * The reads of a store, on an environment that is open. A read of the head returns the newest committed one; later
+ * reads see that commit or a newer one.
  */
 export class LmdbReads implements StoreReader {
   protected readonly columns: ReadonlyMap<number, LmdbColumn>;
@@ -46,8 +46,8 @@ export class LmdbReads implements StoreReader {
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
     assertKeyShape(column, partition, order);
     return this.#read(column, (database) => {
-      // The engine's snapshot lasts until a timer ends it, which is long in a process that is kept from running: a
-      // client that asked another process first would see the ledger go back.
+      // LMDB's snapshot lasts until a timer ends it, which is long in a process that gets no CPU time: a client that
+      // queried another process first would see the ledger go backwards.
       if (column === HEAD) this.#root.resetReadTxn();
       return database.get({ partition, order });
     });
@@ -112,7 +112,7 @@ export class LmdbReads implements StoreReader {
     }
   }
 
-  /** Rows of a range, at most `limit` of them and none after the one that reaches `maxBytes`. */
+  /** Rows of a range, at most `limit` rows, ending with the one that reaches `maxBytes`. */
   #collect<T>(
     column: Column,
     range: LmdbRange,

@@ -18,22 +18,21 @@ import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
 const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
 /**
- * Bytes of a page in an environment that is made here; an existing one has its own. Half a page holds most
- * transactions, which in pages of 4 KiB take one of their own each; and a tree of half as many pages has fewer that
- * change with a commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the
- * engine.
+ * Bytes of a page in an environment that is made here; an existing one has its own. Most transactions fit in half a
+ * page; with pages of 4 KiB each would need its own page. And a tree of half as many pages has fewer that change with
+ * a commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the engine.
  */
 export const PAGE_BYTES = 8192;
 /** Most named databases; columns and the writer's lock must fit. */
 const MAX_DATABASES = 64;
-/** Most processes and threads that read at once. */
+/** Maximum number of processes and threads that read at the same time. */
 const MAX_READERS = 512;
 
 /** Where a store is. */
 interface LmdbStoreOptions {
   /** The folder of the store and of nothing else. */
   readonly directory: string;
-  /** Address space to begin with, in bytes; grows by itself. */
+  /** Initial address space in bytes; grows automatically. */
   readonly mapSizeBytes?: number | undefined;
 }
 
@@ -43,7 +42,7 @@ const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
-/** LMDB's codes of pages that are missing or of another kind, and of what follows from that. */
+/** LMDB's error codes for missing or wrong pages, and for their consequences. */
 const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
 /** Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and others */
@@ -65,7 +64,7 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
 }
 
 /**
- * Opens a store for writing, and makes it when there is none.
+ * Opens a store for writing, and creates it if it does not exist.
  * @throws StoreError `store_locked` when another process writes it, `store_format_mismatch`, `store_foreign`.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
@@ -74,7 +73,7 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
   let lock: LmdbWriterLock | undefined;
   try {
     const identity = openColumn(root, IDENTITY, false);
-    // Nothing is written before it is clear that the folder is ours or empty, and that nobody else writes.
+    // Nothing is written until the folder is known to be ours or empty, and no other process writes.
     if (identity === undefined && !rootIsEmpty(root)) throw foreign(directory);
     if (identity !== undefined) checkFormat(identity.get(FORMAT_KEY), directory);
     lock = LmdbWriterLock.acquire(root, directory);
@@ -183,7 +182,7 @@ class LmdbStore extends LmdbReads implements Store {
   }
 }
 
-/** The engine rejects with a general error first and gives the cause in a promise of its own. */
+/** LMDB rejects with a general error first and reports the cause in a separate promise. */
 async function causeOfFailure(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<unknown> };
   if (commitError === undefined) return error;
@@ -211,10 +210,10 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
       // A commit is on disk before anybody sees it. The library's default shows it first and flushes afterwards; it
       // was not measurably faster.
       ...(readOnly ? {} : { overlappingSync: false }),
-      // With event-turn batching a failed commit leaves a rejected promise that nobody can catch.
+      // With event-turn batching, a failed commit leaves a rejected promise that cannot be caught.
       eventTurnBatching: false,
     });
-    // Readers that were killed would otherwise hold their pages for ever.
+    // Killed readers would otherwise hold their pages forever.
     root.readerCheck();
     return root;
   } catch (error) {

@@ -50,7 +50,7 @@ export class LmdbWriterLock {
 
   /**
    * Runs `changes`, which only puts and removes, as one commit on the engine's own thread.
-   * @returns false when the lock is no longer ours: then nothing was stored.
+   * @returns false if another process has the lock; then nothing was stored.
    */
   commit(changes: () => void): Promise<boolean> {
     return this.#database.ifVersion(LOCK_KEY, this.#token, changes);
@@ -106,7 +106,7 @@ export function decodeProcessIdentity(bytes: Uint8Array): ProcessIdentity {
   return identity;
 }
 
-/** Whether a process still runs. Errs on the side of "yes" where the system tells little. */
+/** Whether a process still runs. If unknown, the answer is yes. */
 export function isRunning(identity: ProcessIdentity): boolean {
   const boot = bootId();
   if (boot !== '' && identity.bootId !== '' && boot !== identity.bootId) return false;
@@ -128,7 +128,7 @@ function bootId(): string {
 
 const DEAD_STATES: readonly string[] = ['Z', 'X', 'x'];
 
-/** Fields 3 and 22 of the process's stat file; the name before them may hold blanks and parentheses. */
+/** Fields 3 and 22 of the process's stat file; the name before them may contain spaces and parentheses. */
 function statusOf(pid: number): { readonly state: string; readonly startTicks: string } {
   const stat = readSystemFile(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,6 +1,7 @@
 /**
- * One bounded step of deleting what was pruned. Versions are cleared in ascending order, each whole and in one commit
- * with the progress: what a version wrote is what it superseded (version-writes-column.ts, docs/spec/ledger.md §5.6).
+ * One bounded step of deleting pruned rows. Versions are cleared in ascending order, each completely and in one commit
+ * with the progress: whatever a version wrote superseded an older row (version-writes-column.ts, docs/spec/ledger.md
+ * §5.6).
  *
  * What stays is a function of the history and the oldest version alone, however many steps and runs it took: of each
  * key its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below
@@ -44,15 +45,15 @@ import { keyText, RowDamagedError } from '../store-error.ts';
 
 /** How much one step does. */
 export interface PruneBounds {
-  /** The step ends with the version that reaches so many changes of rows. */
+  /** The step ends with the version that reaches this many row changes. */
   readonly maxRows: number;
-  /** The step ends with the version that is reached after so many milliseconds. */
+  /** The step ends with the version that is reached after this many milliseconds. */
   readonly maxMs: number;
 }
 
 /**
- * For a key under another address, the version from which a pinned account retains it, `undefined` when none does: the
- * store itself cannot know what belongs to whom.
+ * For a key under another address, the version from which a pinned account retains it, `undefined` if none does: the
+ * store does not know the owners of objects.
  * @param entries writes of the key, the newest first
  */
 export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
@@ -204,7 +205,7 @@ class PruneStep {
     if (newest?.deletedKey !== undefined) await this.#forgetKey(key.hash, newest, version);
   }
 
-  /** A key whose last row goes is no longer known, until it is written again. */
+  /** A key whose last row is deleted is unknown until it is written again. */
   async #forgetKey(hash: Buffer, deletion: StateEntry, version: bigint): Promise<void> {
     const from = encodeU64Key(version + 1n);
     const later = await this.#store.range(STATE, hash, { from, limit: 1 });
@@ -217,7 +218,7 @@ class PruneStep {
     }
   }
 
-  /** Whether the partition of a key's row has rows besides those that this step deletes. */
+  /** Whether the partition of a key's row has rows that this step does not delete. */
   async #hasKeys({ column, partition }: RowKey & { readonly column: Column }): Promise<boolean> {
     for await (const { order } of rowsBetween(this.#store, column, partition, {})) {
       if (!this.#deletedKeyRows.has(keyText({ partition, order }))) return true;
@@ -229,7 +230,7 @@ class PruneStep {
   async #clearEventsBefore(event: EmittedEvent, version: bigint): Promise<void> {
     const { address, sequenceNumber } = event;
     const since = this.#retained.accounts.get(address);
-    // Not even those of the version that a history is whole from.
+    // Not even those of the version from which a history is complete.
     if (sequenceNumber === 0n || (since !== undefined && version >= since)) return;
     const partition = encodeStreamId(event);
     const name = partition.toString('latin1');

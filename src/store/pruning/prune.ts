@@ -30,19 +30,19 @@ import type { LedgerWriter } from '../writer.ts';
 import { makePruneStep, type PinnedObject, type PruneBounds } from './prune-step.ts';
 
 /**
- * A step in a node that also commits: other commits wait for it, some tenths of a second with its own commit, and
- * requests do not. Steps of 50 ms cleared a fifth as many versions: most of their time was that of the commit, which
- * costs by the page and not by the row.
+ * A step in a node that also commits: other commits wait for it, a few tenths of a second including its own commit;
+ * requests do not. Steps of 50 ms cleared a fifth as many versions: most of their time was the commit, whose cost
+ * depends on pages, not rows.
  */
 const DEFAULT_PRUNE_BOUNDS: PruneBounds = { maxRows: 20_000, maxMs: 250 };
-/** A step where nobody waits: rows of neighbouring keys share pages, so fewer are written. */
+/** A step when no other process waits: rows of neighbouring keys share pages, so fewer pages are written. */
 export const OFFLINE_PRUNE_BOUNDS: PruneBounds = { maxRows: 50_000, maxMs: 1_000 };
 
-/** How much history is retained: what one of the two bounds retains stays, whatever the other is. */
+/** How much history is retained: a version is pruned only if neither bound retains it. */
 export interface PrunePolicy {
-  /** The newest so many versions; 1 or more. */
+  /** Number of newest versions to retain; 1 or more. */
   readonly versions?: number | undefined;
-  /** So many seconds before the newest block, by the time of the ledger; 1 or more. */
+  /** Seconds before the newest block to retain, by ledger time; 1 or more. */
   readonly seconds?: number | undefined;
 }
 
@@ -50,14 +50,14 @@ const USECS_PER_SECOND = 1_000_000n;
 
 /** How a pruner works. */
 export interface PrunerOptions {
-  /** Which objects belong to pinned accounts. Absent: none do. */
+  /** Which objects belong to pinned accounts. Absent: none. */
   readonly objectsOf?: ((accounts: PinnedAccounts) => PinnedObject) | undefined;
   /** Default DEFAULT_PRUNE_BOUNDS. */
   readonly bounds?: PruneBounds | undefined;
-  /** Default READER_GRACE_MS. 0 is for a store that nobody else reads. */
+  /** Default READER_GRACE_MS. 0 only for a store that no other process reads. */
   readonly graceMs?: number | undefined;
   /**
-   * Rest after a step, as a multiple of the time that the step took in its turn: 1 leaves half of
+   * Rest after a step, as a multiple of the step's duration: 1 leaves half of
    * the time to others. Default 0.5.
    */
   readonly restFactor?: number | undefined;
@@ -86,7 +86,7 @@ export class Pruner {
   }
 
   /**
-   * Retains the history of accounts from now on; those that are pinned already stay as they are. What was pruned before
+   * Retains the history of accounts from now on; already pinned ones do not change. What was pruned before
    * is not brought back: their history is whole from the present oldest version.
    * @throws StoreError `too_many_kept_accounts`, `ledger_empty`
    */
@@ -111,8 +111,8 @@ export class Pruner {
   }
 
   /**
-   * Publishes the new oldest version if the policy allows one, waits, and deletes all that is due,
-   * also what an earlier run has left. Ends early, between two steps, when `signal` is aborted.
+   * Publishes the new oldest version if the policy allows one, waits, and deletes everything due, including leftovers
+   * of earlier runs. Ends early, between two steps, when `signal` is aborted.
    * @throws StoreError `ledger_empty` and those of Store.commit; RowDamagedError
    */
   async run(policy: PrunePolicy, signal?: AbortSignal): Promise<PruneReport> {
@@ -199,7 +199,7 @@ async function blockForVersions(view: StoreView, versions: bigint): Promise<Bloc
   return block ?? blockAt(view, view.head.blockHeight);
 }
 
-/** Times of blocks never fall (§2.3), so the first one late enough is found by halves. */
+/** Times of blocks never fall (§2.3), so a binary search finds the first one late enough. */
 async function blockForSeconds(view: StoreView, seconds: bigint): Promise<Block> {
   const { timestampUsecs, oldestBlockHeight, blockHeight } = view.head;
   const leastUsecs = timestampUsecs - seconds * USECS_PER_SECOND;
