@@ -20,6 +20,7 @@ import {
   parametersOf,
   resolveParameters,
 } from '../encode/entry-function.ts';
+import { type FunctionId, functionKey } from '../encode/fields.ts';
 import type { ResolvedParameter } from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
 
@@ -31,10 +32,14 @@ export async function entryFunctionJson(
   if (!isIdentifier(call.module.name) || !isIdentifier(call.function)) return undefined;
   return jsonObject(
     ['type', 'entry_function_payload'],
-    ['function', functionText(call)],
+    ['function', functionText(idOf(call))],
     ['type_arguments', rendering.typeArguments(call.typeArguments)],
     ['arguments', await callArguments(call, rendering)],
   );
+}
+
+function idOf({ module, function: name }: EntryFunction): FunctionId {
+  return { module, name, key: functionKey(module, name) };
 }
 
 async function callArguments(
@@ -54,7 +59,7 @@ async function findParameters(
   call: EntryFunction,
   rendering: Rendering,
 ): Promise<readonly PlannedParameter[] | undefined> {
-  const plan = await findFunction(call.module, call.function, rendering.lookup);
+  const plan = await findFunction(idOf(call), rendering.lookup);
   if ('missing' in plan) {
     warnOfMissing(plan, call, rendering);
     return undefined;
@@ -63,7 +68,7 @@ async function findParameters(
   if (plan.typeParameterCount !== typeArguments.length) {
     rendering.warn(
       'type_argument_count',
-      `${functionText(call)} takes ${plan.typeParameterCount} type arguments, ` +
+      `${functionText(idOf(call))} takes ${plan.typeParameterCount} type arguments, ` +
         `here are ${typeArguments.length}`,
     );
     return undefined;
@@ -73,7 +78,7 @@ async function findParameters(
   if (parameters.length === call.args.length) return parameters;
   rendering.warn(
     'argument_count',
-    `${functionText(call)} takes ${parameters.length} arguments, here are ${call.args.length}`,
+    `${functionText(idOf(call))} takes ${parameters.length} arguments, here are ${call.args.length}`,
   );
   return undefined;
 }
@@ -97,7 +102,7 @@ function warnOfMissing(found: MissingFunction, call: EntryFunction, rendering: R
     case 'function':
       rendering.warn(
         'function_not_found',
-        `this ledger has no entry function ${functionText(call)}`,
+        `this ledger has no entry function ${functionText(idOf(call))}`,
       );
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { formatAddress } from '../../move/types/address.ts';
-import { type ModuleId, writeModuleId } from '../../move/types/module-id.ts';
+import { writeModuleId } from '../../move/types/module-id.ts';
 import {
   isSignerParameter,
   type MoveType,
@@ -25,6 +25,7 @@ import type { ConvertedTypes } from '../../move/types/move-type-tag.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { DerivedCache } from '../modules/derived.ts';
 import { EncodeError } from './encode-error.ts';
+import type { FunctionId } from './fields.ts';
 import {
   checkArgumentCount,
   encodeSizedArgument,
@@ -83,11 +84,10 @@ function sizeOf(found: FunctionPlan | MissingFunction): number | undefined {
 
 /** The plan of the first entry function of a name, whatever its visibility. */
 export function findFunction(
-  id: ModuleId,
-  name: string,
+  { module: id, name, key }: FunctionId,
   lookup: ModuleLookup,
 ): MaybePromise<FunctionPlan | MissingFunction> {
-  const plan = plans.get(`${id.address}::${id.name}::${name}`, lookup, (modules) =>
+  const plan = plans.get(key, lookup, (modules) =>
     settle<CompiledModule | undefined, FunctionPlan | MissingFunction>(
       () => modules(id),
       (module) => (module === undefined ? { missing: 'module' } : planOf(module, name, modules)),
@@ -178,7 +178,7 @@ export function prepareEntryFunction(
   request: EntryFunctionRequest,
   lookup: ModuleLookup,
 ): MaybePromise<PreparedEntryFunction> {
-  return andThen(findFunction(request.module, request.function, lookup), (plan) => {
+  return andThen(findFunction(request.id, lookup), (plan) => {
     if ('missing' in plan) throw missingFunction(plan, request);
     const { typeArguments } = request;
     if (plan.typeParameterCount !== typeArguments.length) {
@@ -186,7 +186,7 @@ export function prepareEntryFunction(
         'convert',
         'type_argument_count',
         `expect ${plan.typeParameterCount} type arguments for entry function ` +
-          `${functionText(request)}, but got ${typeArguments.length}`,
+          `${functionText(request.id)}, but got ${typeArguments.length}`,
       );
     }
     const wanted = parametersOf(plan, typeArguments);
@@ -199,7 +199,7 @@ export function prepareEntryFunction(
 }
 
 function missingFunction(found: MissingFunction, request: EntryFunctionRequest): EncodeError {
-  const module = debugModuleId(request.module);
+  const module = debugModuleId(request.id.module);
   switch (found.missing) {
     case 'module':
       return new EncodeError('convert', 'module_not_found', `Module ${module} can't be found`);
@@ -209,7 +209,7 @@ function missingFunction(found: MissingFunction, request: EntryFunctionRequest):
       return new EncodeError('convert', 'module_not_loadable', text, { cause });
     }
     case 'function': {
-      const text = `could not find entry function by ${functionText(request)}`;
+      const text = `could not find entry function by ${functionText(request.id)}`;
       return new EncodeError('convert', 'function_not_found', text);
     }
   }
@@ -240,9 +240,6 @@ function badTypeArgument(writer: BcsWriter, types: readonly MoveType[]): EncodeE
 }
 
 /** A function as texts name it. */
-export function functionText({
-  module,
-  function: name,
-}: Pick<EntryFunctionRequest, 'module' | 'function'>): string {
+export function functionText({ module, name }: Omit<FunctionId, 'key'>): string {
   return `${formatAddress(module.address)}::${module.name}::${name}`;
 }

@@ -142,10 +142,17 @@ function moveTypeField(value: JsonField, trace: Trace): MoveType {
   throw badText('MoveType', `deserialize Move type failed, ${wrongKind(value)}`, trace);
 }
 
-/** A function of a module by its full name. */
+/** A function of a module. */
 export interface FunctionId {
   readonly module: ModuleId;
   readonly name: string;
+  /** `functionKey` of the two. */
+  readonly key: string;
+}
+
+/** The one text for a function, by which it is cached. */
+export function functionKey({ address, name: module }: ModuleId, name: string): string {
+  return `${address}::${module}::${name}`;
 }
 
 /** `{address}::{module}`, split at the first `::`; undefined when it is none. */
@@ -177,7 +184,7 @@ function parseFunctionId(text: string, trace: Trace): FunctionId {
   if (module === undefined || !isIdentifier(name)) {
     throw badText('EntryFunctionId', `Invalid entry function ID ${text}`, trace);
   }
-  return { module, name };
+  return { module, name, key: functionKey(module, name) };
 }
 
 /** `{address}::{module}`. */
@@ -200,6 +207,7 @@ export function listField<T>(
   if (list.length > MAX_LIST_ITEMS) {
     throw tooLarge(`list of ${list.length} items, at most ${MAX_LIST_ITEMS} are read${trace}`);
   }
+  if (list.length === 0) return [];
   const itemTrace = within(`[${item}]`, trace);
   return list.map((entry) => read(entry, itemTrace));
 }

@@ -16,6 +16,7 @@ import {
   bytesField,
   entryFunctionField,
   enumField,
+  type FunctionId,
   hashField,
   type JsonField,
   listField,
@@ -38,8 +39,7 @@ export interface CallRequest {
 
 export interface EntryFunctionRequest extends CallRequest {
   readonly kind: 'entryFunction';
-  readonly module: ModuleId;
-  readonly function: string;
+  readonly id: FunctionId;
 }
 
 export interface ScriptRequest extends CallRequest {
@@ -62,22 +62,26 @@ export type RequestPayload =
 
 const MULTISIG_UNION = 'MultisigTransactionPayload';
 
+const REQUEST_TRACE = within('UserTransactionRequestInner', within('EncodeSubmissionRequest', ''));
+const TRACE = within('TransactionPayload', REQUEST_TRACE);
+/** Made once, not for each request: that of nearly all payloads. */
+const ENTRY_FUNCTION_TRACE = within('EntryFunctionPayload', TRACE);
+
 /** Reads the payload of a request. @throws EncodeError of stage `parse` */
-export function readPayload(value: JsonField, outer: Trace): RequestPayload {
-  const trace = within('TransactionPayload', outer);
+export function readPayload(value: JsonField): RequestPayload {
   switch (asObject(value)?.get('type')) {
     case 'entry_function_payload':
-      return readEntryFunction(value, trace);
+      return readEntryFunction(value, ENTRY_FUNCTION_TRACE);
     case 'script_payload':
-      return readScript(value, trace);
+      return readScript(value, TRACE);
     case 'multisig_payload':
-      return readMultisig(value, trace);
+      return readMultisig(value, TRACE);
     case 'module_bundle_payload':
       return { kind: 'moduleBundle' };
     case 'encrypted_transaction_payload':
-      return readEncryptedPayload(value, trace);
+      return readEncryptedPayload(value, TRACE);
     default:
-      throw badPayload('TransactionPayload', value, outer);
+      throw badPayload('TransactionPayload', value, REQUEST_TRACE);
   }
 }
 
@@ -85,13 +89,12 @@ function badPayload(type: string, value: JsonField, trace: Trace): EncodeError {
   return new EncodeError('parse', 'bad_payload', unexpectedType(type, value, trace).detail);
 }
 
-function readEntryFunction(value: JsonField, outer: Trace): EntryFunctionRequest {
+function readEntryFunction(value: JsonField, trace: Trace): EntryFunctionRequest {
   const payload = asObject(value)!;
-  const trace = within('EntryFunctionPayload', outer);
-  const { module, name } = entryFunctionField(payload.get('function'), trace);
+  const id = entryFunctionField(payload.get('function'), trace);
   const typeArguments = moveTypeListField(payload.get('type_arguments'), trace);
   const args = argumentsField(payload.get('arguments'), trace);
-  return { kind: 'entryFunction', module, function: name, typeArguments, arguments: args };
+  return { kind: 'entryFunction', id, typeArguments, arguments: args };
 }
 
 function readScript(value: JsonField, outer: Trace): ScriptRequest {
@@ -133,7 +136,7 @@ function readMultisigTransactionPayload(
   const trace = within(MULTISIG_UNION, outer);
   switch (asObject(value)?.get('type')) {
     case 'entry_function_payload':
-      return readEntryFunction(value, trace);
+      return readEntryFunction(value, within('EntryFunctionPayload', trace));
     case 'script_payload':
       return readScript(value, trace);
     default:

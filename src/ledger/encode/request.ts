@@ -49,7 +49,7 @@ export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest 
     maxGasAmount: u64Field(field('max_gas_amount'), INNER),
     gasUnitPrice: u64Field(field('gas_unit_price'), INNER),
     expirationTimestampSecs: u64Field(field('expiration_timestamp_secs'), INNER),
-    payload: readPayload(field('payload'), INNER),
+    payload: readPayload(field('payload')),
     replayProtectionNonce: optionalField(
       field('replay_protection_nonce'),
       'string(U64)',

@@ -130,6 +130,7 @@ function writeTextInteger(kind: TextIntegerKind, json: JsonValue, writer: BcsWri
 
 function writeAddress(json: JsonValue, writer: BcsWriter): void {
   if (typeof json !== 'string') throw wrongType(json, 'a string');
+  if (writer.addressText(json)) return;
   try {
     writer.address(parseAddress(json));
   } catch (error) {
