@@ -76,9 +76,7 @@ describe('metrics of one process', () => {
       metrics.get(`daybook_request_duration_seconds_${part}`) ?? Number.NaN;
     expect(ofBalance('count{operation="get_account_balance"}')).toBe(3);
     expect(ofBalance('bucket{operation="get_account_balance",le="+Inf"}')).toBe(3);
-    const sumSecs = ofBalance('sum{operation="get_account_balance"}');
-    expect(sumSecs).toBeGreaterThan(0);
-    expect(sumSecs).toBeLessThan(3);
+    expect(ofBalance('sum{operation="get_account_balance"}')).toBeGreaterThan(0);
     expect((await node.stop()).code).toBe(0);
   });
 
@@ -90,14 +88,17 @@ describe('metrics of one process', () => {
     const { columns } = JSON.parse(status.stdout) as {
       columns: Record<string, { rows: number; bytes: number }>;
     };
+    const askedSecs = Date.now() / 1_000;
     const metrics = await metricsOf(node);
+    const answeredSecs = Date.now() / 1_000;
     expect(metrics.get('daybook_ledger_version')).toBe(Number(state['ledger_version']));
     expect(metrics.get('daybook_ledger_oldest_version')).toBe(0);
     expect(metrics.get('daybook_block_height')).toBe(Number(state['block_height']));
     const seconds = Number(state['ledger_timestamp']) / 1e6;
     expect(metrics.get('daybook_ledger_timestamp_seconds')).toBeCloseTo(seconds, 3);
-    const age = Date.now() / 1e3 - seconds;
-    expect(Math.abs(metrics.get('daybook_ledger_age_seconds')! - age)).toBeLessThan(60);
+    const ageSecs = metrics.get('daybook_ledger_age_seconds');
+    expect(ageSecs).toBeGreaterThanOrEqual(askedSecs - seconds);
+    expect(ageSecs).toBeLessThanOrEqual(answeredSecs - seconds);
     for (const [column, { rows, bytes }] of Object.entries(columns)) {
       expect(metrics.get(`daybook_store_column_rows{column="${column}"}`)).toBe(rows);
       expect(metrics.get(`daybook_store_column_bytes{column="${column}"}`)).toBe(bytes);
@@ -174,9 +175,7 @@ describe.runIf(process.platform === 'linux')('metrics of several processes', () 
     await metricsOf(node);
     const [first] = childrenOf(node.process.pid!);
     process.kill(first!, 'SIGSTOP');
-    const startedMs = performance.now();
     const [one, other] = await Promise.all([metricsOf(node), metricsOf(node)]);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
     expect(one.get('daybook_workers')).toBe(2);
     expect([...other.keys()]).toEqual([...one.keys()]);
     process.kill(first!, 'SIGCONT');

@@ -3,7 +3,7 @@
  * docs/spec/http.md §1.3, §3.1). Nothing of it is verified here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { FeedError, UpstreamStatusError } from './feed-error.ts';
+import { FeedError, type FeedErrorCode } from './feed-error.ts';
 import { type Answer, type GetLimits, HttpGetter } from './http-get.ts';
 
 /** Largest page taken, in bytes: a genesis with its writes twice has some 3 MB, the worst block less than this. */
@@ -163,7 +163,6 @@ function statusError(
   { ledgerVersion, oldestVersion }: UpstreamState,
 ): FeedError {
   const { status, headers, body } = answer;
-  const facts = { url: url.href, status, says: shownText(body) };
   // Below its oldest version the reference answers 500 where others answer 410 (docs/spec/ledger.md §3.1).
   const isPruned = start !== undefined && oldestVersion !== undefined && start < oldestVersion;
   if (status === 410 || (status >= 400 && isPruned)) {
@@ -173,18 +172,19 @@ function statusError(
       `${url.host} no longer keeps version ${start}${first}: follow a node that keeps more`,
     );
   }
-  const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-  if (status === 429 || status === 503) {
-    return new UpstreamStatusError('upstream_busy', facts, retryAfterMs);
-  }
-  if (status >= 500 || status === 408 || status === 425) {
-    return new UpstreamStatusError('upstream_failed', facts, retryAfterMs);
-  }
-  // It was higher a moment ago: it was restarted, or several nodes answer behind one name.
   const isBehind = start !== undefined && ledgerVersion !== undefined && ledgerVersion < start;
-  if (status === 400 && isBehind) return new UpstreamStatusError('upstream_behind', facts);
-  if (status === 404) return new UpstreamStatusError('upstream_not_a_feed', facts);
-  return new UpstreamStatusError('upstream_refused', facts);
+  const text = shownText(body);
+  const message = `${url.href} answers ${status}${text === '' ? '' : `: ${text}`}`;
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+  return new FeedError(statusCode(status, isBehind), message, { retryAfterMs });
+}
+
+function statusCode(status: number, isBehind: boolean): FeedErrorCode {
+  if (status === 429 || status === 503) return 'upstream_busy';
+  if (status >= 500 || status === 408 || status === 425) return 'upstream_failed';
+  // It was higher a moment ago: it was restarted, or several nodes answer behind one name.
+  if (status === 400 && isBehind) return 'upstream_behind';
+  return status === 404 ? 'upstream_not_a_feed' : 'upstream_refused';
 }
 
 /** The beginning of a body as one line of plain text. */

@@ -51,29 +51,21 @@ export class FeedError extends Error {
   /** Stable, machine-readable reason, in snake_case. */
   readonly code: FeedErrorCode;
   readonly remedy: Remedy;
+  /** How long the upstream asked to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: FeedErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: FeedErrorCode,
+    message: string,
+    {
+      retryAfterMs,
+      ...options
+    }: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+  ) {
     super(message, options);
     this.name = this.constructor.name;
     this.code = code;
     this.remedy = REMEDIES[code];
-  }
-}
-
-/** An answer that is not a page. */
-export class UpstreamStatusError extends FeedError {
-  readonly status: number;
-  /** What the upstream asked to wait, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    code: Extract<FeedErrorCode, `upstream_${string}`>,
-    facts: { readonly url: string; readonly status: number; readonly says: string },
-    retryAfterMs?: number,
-  ) {
-    const { url, status, says } = facts;
-    super(code, `${url} answers ${status}${says === '' ? '' : `: ${says}`}`);
-    this.status = status;
     this.retryAfterMs = retryAfterMs;
   }
 }

@@ -12,7 +12,7 @@ import { ChunkDataError } from '../chunk-builder.ts';
 import { type Commit, Committer } from '../committer.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
 import { FeedClient, type FeedTimeouts, type UpstreamState } from './feed-client.ts';
-import { FeedError, PageError, UpstreamStatusError } from './feed-error.ts';
+import { FeedError, PageError } from './feed-error.ts';
 import { checkChain, checkHistory, checkStoredRoots } from './known-history.ts';
 import { MAX_PAGES_IN_FLIGHT, PageSource, type SourceEvent } from './page-source.ts';
 import type { TrustedRoot } from './page-verifier.ts';
@@ -196,7 +196,7 @@ export class Follower {
     if (error.code === 'upstream_busy') {
       this.#pagesInFlight = Math.max(1, Math.floor(this.#pagesInFlight / 2));
     }
-    const retryAfterMs = error instanceof UpstreamStatusError ? error.retryAfterMs : undefined;
+    const retryAfterMs = error instanceof FeedError ? error.retryAfterMs : undefined;
     const delayMs = retryDelayMs(this.#faults, retryAfterMs);
     this.#observer.trouble(error, delayMs);
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);

@@ -16,8 +16,8 @@ import { FeedError, PageError } from './feed-error.ts';
 export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 /** Most pages requested and not taken yet. */
 export const MAX_PAGES_IN_FLIGHT = 8;
-/** Largest page that is taken ahead of its turn, in bytes. */
-const MAX_AHEAD_PAGE_BYTES = 8 * 1024 * 1024;
+/** Largest page that is taken in its turn, and ahead of it. */
+const PAGE_LIMITS = { maxBytes: MAX_PAGE_BYTES, maxAheadBytes: 8 * 1024 * 1024 };
 /** Requests are sized so that pages have about this many bytes at most. */
 const TARGET_PAGE_BYTES = 4 * 1024 * 1024;
 
@@ -28,12 +28,8 @@ export interface PageSourceOptions {
   readonly pageTransactions: number;
   /** How often an upstream that has nothing new is polled, in milliseconds. */
   readonly pollIntervalMs: number;
-  /** Most bytes of a page whose turn it is. */
-  readonly maxPageBytes?: number | undefined;
-  /** Most bytes of a page that is requested ahead. */
-  readonly maxAheadPageBytes?: number | undefined;
-  /** Pages that may be requested and not taken yet, 1 to MAX_PAGES_IN_FLIGHT; absent: the most. */
-  readonly pagesInFlight?: () => number;
+  /** Pages that may be requested and not taken yet, 1 to MAX_PAGES_IN_FLIGHT. */
+  readonly pagesInFlight: () => number;
   /** Called with the state in each answer; throws to end the source. */
   readonly onState: (state: UpstreamState) => void;
 }
@@ -43,7 +39,6 @@ export type SourceEvent =
   | {
       readonly kind: 'page';
       readonly bytes: Uint8Array<ArrayBuffer>;
-      readonly count: number;
       /** Whether the upstream's ledger ended with this page when it was sent. */
       readonly isNewest: boolean;
       /** From the request to the last byte. */
@@ -66,8 +61,7 @@ export class PageSource {
   #mostAtOnce: number;
   /** Transactions requested at once: fewer where they are large. */
   #limit: number;
-  readonly #maxPageBytes: number;
-  readonly #maxAheadPageBytes: number;
+  readonly #limits: typeof PAGE_LIMITS;
   /** Newest version of the upstream, as last heard. */
   #available: bigint;
   /** The version to request next. */
@@ -77,13 +71,17 @@ export class PageSource {
   /** Set until a page has shown how many transactions the upstream gives, and after one that was too large. */
   #oneAtATime = true;
 
-  constructor(client: FeedClient, state: UpstreamState, options: PageSourceOptions) {
+  constructor(
+    client: FeedClient,
+    state: UpstreamState,
+    options: PageSourceOptions,
+    limits = PAGE_LIMITS,
+  ) {
     this.#client = client;
     this.#options = options;
     this.#mostAtOnce = options.pageTransactions;
     this.#limit = options.pageTransactions;
-    this.#maxPageBytes = options.maxPageBytes ?? MAX_PAGE_BYTES;
-    this.#maxAheadPageBytes = options.maxAheadPageBytes ?? MAX_AHEAD_PAGE_BYTES;
+    this.#limits = limits;
     this.#next = options.start;
     this.#available = state.ledgerVersion ?? -1n;
   }
@@ -119,7 +117,7 @@ export class PageSource {
 
   /** Requests as many pages as may be in flight. */
   #requestAhead(): void {
-    const { until, pagesInFlight = () => MAX_PAGES_IN_FLIGHT } = this.#options;
+    const { until, pagesInFlight } = this.#options;
     const last = until !== undefined && until < this.#available ? until : this.#available;
     const most = this.#oneAtATime ? 1 : pagesInFlight();
     while (this.#inFlight.length < most && this.#next <= last) {
@@ -127,7 +125,7 @@ export class PageSource {
       const left = last - start + 1n;
       const limit = left < BigInt(this.#limit) ? Number(left) : this.#limit;
       const isNext = this.#inFlight.length === 0;
-      const maxBytes = isNext ? this.#maxPageBytes : this.#maxAheadPageBytes;
+      const maxBytes = isNext ? this.#limits.maxBytes : this.#limits.maxAheadBytes;
       const answer = this.#request(start, limit, maxBytes);
       // Awaited when it is its turn; until then a failure is not "unhandled".
       answer.catch(() => undefined);
@@ -157,18 +155,12 @@ export class PageSource {
     const count = itemCount(page, request);
     const end = request.start + BigInt(count);
     this.#adapt(request, page, count, end);
-    return {
-      kind: 'page',
-      bytes: page.bytes,
-      count,
-      isNewest: end > this.#available,
-      requestMs,
-    };
+    return { kind: 'page', bytes: page.bytes, isNewest: end > this.#available, requestMs };
   }
 
   /** After a page that is too large: requests half as many transactions, and alone. */
   #shrink(request: PageRequest, error: FeedError): void {
-    const isHopeless = request.limit === 1 && request.maxBytes === this.#maxPageBytes;
+    const isHopeless = request.limit === 1 && request.maxBytes === this.#limits.maxBytes;
     if (isHopeless) throw error;
     this.#restart(request.start);
     this.#limit = Math.max(1, Math.floor(request.limit / 2));
@@ -184,8 +176,7 @@ export class PageSource {
       if (end <= this.#available) this.#mostAtOnce = count;
     }
     const fits = Math.floor((count * TARGET_PAGE_BYTES) / page.bytes.length);
-    const wanted = Math.min(fits, 2 * this.#limit, this.#mostAtOnce);
-    this.#limit = Math.max(1, wanted);
+    this.#limit = Math.max(1, Math.min(fits, 2 * this.#limit, this.#mostAtOnce));
   }
 
   #restart(next: bigint): void {

@@ -84,59 +84,22 @@ export interface GenesisCounts {
   readonly streams: number;
 }
 
-interface GenesisParts {
+/** A decoded genesis; its bytes are views on the file. */
+export interface Genesis {
   /** The whole file. */
   readonly bytes: Buffer;
   /** From the variant of the write set to its end. */
   readonly writeSetBytes: Buffer;
   /** From the count of the events to the file's end. */
   readonly eventsBytes: Buffer;
-  /** Where each event starts, and then where the last one ends. */
-  readonly eventBounds: Uint32Array;
   /** u8. */
   readonly chainId: number;
   readonly validatorSet: ValidatorSet;
   readonly counts: GenesisCounts;
-}
-
-/** A decoded genesis; its bytes are views on the file. Made by `readGenesis`. */
-export class Genesis {
-  readonly bytes: GenesisParts['bytes'];
-  readonly writeSetBytes: GenesisParts['writeSetBytes'];
-  readonly eventsBytes: GenesisParts['eventsBytes'];
-  readonly chainId: GenesisParts['chainId'];
-  readonly validatorSet: GenesisParts['validatorSet'];
-  readonly counts: GenesisParts['counts'];
-  readonly #eventBounds: GenesisParts['eventBounds'];
-
-  constructor(parts: GenesisParts) {
-    this.bytes = parts.bytes;
-    this.writeSetBytes = parts.writeSetBytes;
-    this.eventsBytes = parts.eventsBytes;
-    this.chainId = parts.chainId;
-    this.validatorSet = parts.validatorSet;
-    this.counts = parts.counts;
-    this.#eventBounds = parts.eventBounds;
-  }
-
-  /** All writes in the file's order, one at a time. */
-  *writes(): Generator<GenesisWrite> {
-    const reader = new BcsReader(this.writeSetBytes);
-    reader.uleb32();
-    const count = reader.length(MIN_WRITE_BYTES);
-    for (let index = 0; index < count; index += 1) {
-      const key = readStateKey(reader);
-      yield { key, physicalKey: physicalStateKey(key), op: readWriteOp(reader) };
-    }
-  }
-
+  /** All writes in the file's order, decoded one at a time. */
+  writes(): Iterable<GenesisWrite>;
   /** The BCS of each event, in the order of emission. */
-  *eventBytes(): Generator<Buffer> {
-    const bounds = this.#eventBounds;
-    for (let index = 1; index < bounds.length; index += 1) {
-      yield this.bytes.subarray(bounds[index - 1], bounds[index]);
-    }
-  }
+  eventBytes(): Iterable<Buffer>;
 }
 
 /**
@@ -204,15 +167,18 @@ class GenesisScan {
       throw new GenesisError('trailing_bytes', message, reader.offset);
     }
     const validatorSetBytes = this.#validatorSetBytes;
-    return new Genesis({
-      bytes: reader.buffer,
-      writeSetBytes: reader.buffer.subarray(writeSetStart, writeSetEnd),
-      eventsBytes: reader.buffer.subarray(writeSetEnd),
-      eventBounds,
+    const bytes = reader.buffer;
+    const writeSetBytes = bytes.subarray(writeSetStart, writeSetEnd);
+    return {
+      bytes,
+      writeSetBytes,
+      eventsBytes: bytes.subarray(writeSetEnd),
+      writes: () => writesOf(writeSetBytes),
+      eventBytes: () => slicesOf(bytes, eventBounds),
       chainId: decodeResource(CHAIN_ID_TAG, chainIdCodec.decode, this.#chainIdBytes),
       validatorSet: decodeResource(VALIDATOR_SET_TAG, validatorSetCodec.decode, validatorSetBytes),
       counts: { ...this.#tally, streams: this.#streams.size },
-    });
+    };
   }
 
   #readHead(): void {
@@ -319,6 +285,23 @@ class GenesisScan {
       throw new GenesisError('too_many_items', message, start);
     }
     return count;
+  }
+}
+
+function* writesOf(writeSet: Buffer): Generator<GenesisWrite> {
+  const reader = new BcsReader(writeSet);
+  reader.uleb32();
+  const count = reader.length(MIN_WRITE_BYTES);
+  for (let index = 0; index < count; index += 1) {
+    const key = readStateKey(reader);
+    yield { key, physicalKey: physicalStateKey(key), op: readWriteOp(reader) };
+  }
+}
+
+/** @param bounds where each slice starts, and then where the last one ends */
+function* slicesOf(bytes: Buffer, bounds: Uint32Array): Generator<Buffer> {
+  for (let index = 1; index < bounds.length; index += 1) {
+    yield bytes.subarray(bounds[index - 1], bounds[index]);
   }
 }
 
