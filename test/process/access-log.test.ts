@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { RequestOutcome } from '../../src/api/http/request-observer.ts';
+import type { RequestOutcome } from '../../src/api/http/observers.ts';
 import { MAX_LOGGED_CHARACTERS, openAccessLog } from '../../src/node/metrics/access-log.ts';
 import { nodeSettingsWith } from '../../src/node/settings/settings.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
