@@ -61,7 +61,7 @@ export function openAccessLog({
 }
 
 /** At most one outcome of each kind in its interval. */
-function sampled(
+export function sampled(
   logger: Logger,
   write: (outcome: RequestOutcome, level: Level) => void,
 ): RequestObserver {
