@@ -1,11 +1,3 @@
-/**
- * Merkle accumulators: append-only trees of hashes (docs/spec/ledger.md §2.7). A level of odd length is
- * padded on the right with a placeholder, so the tree is kept as the roots of its full subtrees,
- * largest first.
- */
-import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
-import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import { domainSeed, HASH_BYTES } from './hash.ts';
 import { keccakSha3 } from './keccak.ts';
 
@@ -109,38 +101,6 @@ export class MerkleAccumulator {
   clone(): MerkleAccumulator {
     return new MerkleAccumulator(this.name, this.#leafCount, this.#frozen);
   }
-
-  /**
-   * All that is needed to go on later: leaf count u64, then the frozen roots as a BCS vector of
-   * hashes.
-   */
-  toBytes(): Buffer {
-    return encodeBcs((writer) => writeAccumulator(writer, this));
-  }
-
-  /**
-   * An accumulator from `toBytes`.
-   * @throws BcsError, `bad_value` when roots and leaf count do not fit.
-   */
-  static fromBytes(name: AccumulatorName, bytes: Uint8Array): MerkleAccumulator {
-    return decodeBcs(bytes, (reader) => readAccumulator(reader, name));
-  }
-}
-
-function writeAccumulator(writer: BcsWriter, accumulator: MerkleAccumulator): void {
-  writer.u64(accumulator.leafCount).vector(accumulator.frozenSubtreeRoots, writeHash);
-}
-
-function readAccumulator(reader: BcsReader, name: AccumulatorName): MerkleAccumulator {
-  const leafCount = reader.u64();
-  const start = reader.offset;
-  // Copied: the accumulator outlives the input.
-  const roots = reader.vector(HASH_BYTES, (inner) => Buffer.from(readHash(inner)));
-  if (leafCount > MAX_ACCUMULATOR_LEAVES || roots.length !== bitCount(leafCount)) {
-    const detail = `${roots.length} frozen roots for ${leafCount} leaves`;
-    throw reader.error('bad_value', detail, start);
-  }
-  return new MerkleAccumulator(name, leafCount, roots);
 }
 
 function bitCount(value: bigint): number {

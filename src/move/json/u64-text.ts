@@ -2,11 +2,9 @@
  * Integers as texts: the interface takes and gives all integers of 64 bits and more as decimal strings
  * (docs/spec/encode.md §A1, A4; docs/spec/http.md §5.3, §11.2).
  */
+import type { WideIntegerKind } from '../bcs/integers.ts';
 import { MoveError } from '../errors.ts';
 import { debugString } from '../rust-debug.ts';
-
-/** Integer types whose JSON form is a string. */
-export type TextIntegerKind = 'u64' | 'u128' | 'u256' | 'i64' | 'i128' | 'i256';
 
 type IntegerTextErrorCode =
   | 'integer_empty'
@@ -23,11 +21,11 @@ const WHY: Readonly<Record<IntegerTextErrorCode, string>> = {
 
 /** A text that is no integer of the type; `message` is `Parsing u64 string "…" failed, caused by error: {why}`. */
 export class IntegerTextError extends MoveError<IntegerTextErrorCode> {
-  readonly kind: TextIntegerKind;
+  readonly kind: WideIntegerKind;
   /** The reason alone, for messages that frame it differently. */
   readonly why: string;
 
-  constructor(code: IntegerTextErrorCode, kind: TextIntegerKind, text: string) {
+  constructor(code: IntegerTextErrorCode, kind: WideIntegerKind, text: string) {
     const why = WHY[code];
     const type = INTEGERS[kind].shownAs;
     super(code, `Parsing ${type} string ${debugString(text)} failed, caused by error: ${why}`);
@@ -43,7 +41,7 @@ interface IntegerRange {
   readonly shownAs: string;
 }
 
-const INTEGERS: Readonly<Record<TextIntegerKind, IntegerRange>> = {
+const INTEGERS: Readonly<Record<WideIntegerKind, IntegerRange>> = {
   u64: { min: 0n, max: 2n ** 64n - 1n, shownAs: 'u64' },
   u128: { min: 0n, max: 2n ** 128n - 1n, shownAs: 'u128' },
   u256: { min: 0n, max: 2n ** 256n - 1n, shownAs: 'move_core_types::int256::U256' },
@@ -63,7 +61,7 @@ const EXACT_DIGITS = 15;
  * there is too large, not badly written. Linear in the text.
  * @throws IntegerTextError
  */
-export function parseIntegerText(text: string, kind: TextIntegerKind): bigint {
+export function parseIntegerText(text: string, kind: WideIntegerKind): bigint {
   const { min, max } = INTEGERS[kind];
   if (text === '') throw new IntegerTextError('integer_empty', kind, text);
   const first = text.charCodeAt(0);

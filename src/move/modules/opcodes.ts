@@ -1,4 +1,5 @@
 /** The instructions of the Move machine: codes, operands, first versions (docs/spec/move.md §1.9). */
+import type { IntegerKind } from '../bcs/integers.ts';
 
 /**
  * What follows an opcode: an index into a table or into the code, a local, a closure mask, or an
@@ -20,21 +21,7 @@ export type OperandKind =
   | 'structVariantInstantiation'
   | 'signature'
   | 'local'
-  | ImmediateKind;
-
-type ImmediateKind =
-  | 'u8'
-  | 'u16'
-  | 'u32'
-  | 'u64'
-  | 'u128'
-  | 'u256'
-  | 'i8'
-  | 'i16'
-  | 'i32'
-  | 'i64'
-  | 'i128'
-  | 'i256';
+  | IntegerKind;
 
 /**
  * A second operand: the closure mask (ULEB128) or the element count of VecPack and VecUnpack (8
@@ -177,17 +164,3 @@ function opcodeTable(): (OpcodeInfo | undefined)[] {
   }
   return opcodes;
 }
-
-/** Bits and sign of an immediate, `undefined` for other operands. */
-export function immediateOf(
-  operand: OperandKind,
-): { readonly bits: 8 | 16 | 32 | 64 | 128 | 256; readonly signed: boolean } | undefined {
-  return IMMEDIATES.get(operand);
-}
-
-const IMMEDIATES = new Map<OperandKind, { bits: 8 | 16 | 32 | 64 | 128 | 256; signed: boolean }>(
-  ([8, 16, 32, 64, 128, 256] as const).flatMap((bits) => [
-    [`u${bits}` as const, { bits, signed: false }],
-    [`i${bits}` as const, { bits, signed: true }],
-  ]),
-);

@@ -1,4 +1,5 @@
 /** Reads function definitions and code units in the forms of every version (docs/spec/move.md §1.8, §1.9). */
+import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../bcs/integers.ts';
 import type { BinaryCursor } from './binary-cursor.ts';
 import type { CodeUnit, FunctionDefinition, Instruction, Visibility } from './compiled.ts';
 import {
@@ -10,7 +11,7 @@ import {
   VERSION_5_ENTRY,
   VISIBILITIES,
 } from './format.ts';
-import { immediateOf, OPCODES, type OpcodeInfo } from './opcodes.ts';
+import { OPCODES, type OpcodeInfo } from './opcodes.ts';
 
 /** Reads one function definition with its code. @throws BinaryFormatError */
 export function readFunctionDefinition(cursor: BinaryCursor): FunctionDefinition {
@@ -119,7 +120,7 @@ function readInstruction(cursor: BinaryCursor): Instruction {
 
 function readOperand(cursor: BinaryCursor, info: OpcodeInfo): number | bigint {
   if (info.operand === 'local') return cursor.uleb(MAX_LOCAL_INDEX, 'local');
-  const immediate = immediateOf(info.operand);
+  const immediate = INTEGER_SIZES[info.operand as IntegerKind] as IntegerSize | undefined;
   if (immediate === undefined) return cursor.index(info.operand);
   const value = cursor.integer(immediate.bits, immediate.signed, info.operand);
   return immediate.bits <= MAX_NUMBER_BITS ? Number(value) : value;

@@ -5,11 +5,12 @@
  */
 
 import { MoveError } from '../errors.ts';
-import type {
-  CompiledModule,
-  FieldDefinition,
-  SignatureToken,
-  VariantDefinition,
+import {
+  type CompiledModule,
+  type FieldDefinition,
+  type SignatureToken,
+  structPathOfHandle,
+  type VariantDefinition,
 } from '../modules/compiled.ts';
 import type { ModuleLookup } from '../modules/lookup.ts';
 import { debugString } from '../rust-debug.ts';
@@ -29,7 +30,6 @@ import {
   type NamedField,
   objectTemplate,
   optionTemplate,
-  structNameAt,
 } from './layout.ts';
 
 /**
@@ -127,7 +127,7 @@ class DecodeResolver {
       case 'vector':
         return this.#vector(await this.#token(module, token.element, typeArguments, depth + 1));
       case 'struct': {
-        const { id, name } = structNameAt(module, token.handle);
+        const { module: id, name } = structPathOfHandle(module, token.handle);
         const found = await this.#find(id, name);
         const resolved: Resolved[] = [];
         for (const argument of token.typeArguments) {

@@ -5,11 +5,12 @@
 
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { MoveError } from '../errors.ts';
-import type {
-  CompiledModule,
-  FieldDefinition,
-  SignatureToken,
-  VariantDefinition,
+import {
+  type CompiledModule,
+  type FieldDefinition,
+  type SignatureToken,
+  structPathOfHandle,
+  type VariantDefinition,
 } from '../modules/compiled.ts';
 import type { ModuleLookup } from '../modules/lookup.ts';
 import { ADDRESS_ONE } from '../types/address.ts';
@@ -25,7 +26,6 @@ import {
   isOptionModule,
   isStringStruct,
   LayoutError,
-  structNameAt,
 } from './layout.ts';
 
 /**
@@ -189,7 +189,7 @@ class EncodeResolver {
   async #findByHandle(module: CompiledModule, structHandle: number): Promise<FoundStruct> {
     const own = findStructByHandle(module, structHandle);
     if (own !== undefined) return own;
-    const { id, name } = structNameAt(module, structHandle);
+    const { module: id, name } = structPathOfHandle(module, structHandle);
     return this.#find(id, name);
   }
 

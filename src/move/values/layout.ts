@@ -7,7 +7,12 @@
  * value-decode.ts).
  */
 import { MoveError } from '../errors.ts';
-import type { CompiledModule, StructDefinition, StructHandle } from '../modules/compiled.ts';
+import {
+  type CompiledModule,
+  moduleIdOf,
+  type StructDefinition,
+  type StructHandle,
+} from '../modules/compiled.ts';
 import { debugString } from '../rust-debug.ts';
 import { ADDRESS_ONE } from '../types/address.ts';
 import type { ModuleId } from '../types/module-id.ts';
@@ -142,7 +147,7 @@ const indexes = new WeakMap<CompiledModule, StructIndex>();
 function structIndex(module: CompiledModule): StructIndex {
   const known = indexes.get(module);
   if (known !== undefined) return known;
-  const id = moduleIdAt(module, module.selfHandle);
+  const id = moduleIdOf(module);
   const byName = new Map<string, FoundStruct>();
   const byHandle = new Map<number, FoundStruct>();
   for (const definition of module.structDefinitions) {
@@ -157,15 +162,6 @@ function structIndex(module: CompiledModule): StructIndex {
   return index;
 }
 
-/** The id that a module handle names. */
-function moduleIdAt(module: CompiledModule, moduleHandle: number): ModuleId {
-  const handle = module.moduleHandles[moduleHandle]!;
-  return {
-    address: module.addresses[handle.address]!,
-    name: module.identifiers[handle.name]!,
-  };
-}
-
 /** The first definition of a name in a module. */
 export function findStruct(module: CompiledModule, name: string): FoundStruct | undefined {
   return structIndex(module).byName.get(name);
@@ -177,15 +173,6 @@ export function findStructByHandle(
   structHandle: number,
 ): FoundStruct | undefined {
   return structIndex(module).byHandle.get(structHandle);
-}
-
-/** What a struct handle names: the module that declares the struct, and the struct's name. */
-export function structNameAt(
-  module: CompiledModule,
-  structHandle: number,
-): { readonly id: ModuleId; readonly name: string } {
-  const handle = module.structHandles[structHandle]!;
-  return { id: moduleIdAt(module, handle.module), name: module.identifiers[handle.name]! };
 }
 
 /** A field before it has its place. */
@@ -218,7 +205,8 @@ export function objectTemplate(
   const order: number[] = [];
   let piece = '{';
   let separator = '';
-  for (const name of [...members.keys()].sort(compareNames)) {
+  // Names are ASCII, so UTF-16 order is byte order.
+  for (const name of [...members.keys()].sort()) {
     const member = members.get(name)!;
     piece += `${separator}${JSON.stringify(name)}:`;
     separator = ',';
@@ -255,9 +243,4 @@ function finishTemplate(
       order.length === fields.length && order.every((field, place) => field === place),
     nameBytes,
   };
-}
-
-/** Names are ASCII, so UTF-16 order is byte order. */
-function compareNames(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
 import { debugString } from '../rust-debug.ts';
 import type { PrimitiveKind, StructTag, TypeTag } from '../types/type-tag.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
@@ -163,8 +164,7 @@ class ValuePrinter {
       case 'function':
         throw new TypeError('no function value can be made from JSON');
       default: {
-        const name = layout.kind.charAt(0).toUpperCase() + layout.kind.slice(1);
-        this.#append(`${name}(${this.#scalar(layout.kind)})`);
+        this.#append(`${capitalized(layout.kind)}(${this.#scalar(layout.kind)})`);
       }
     }
   }
@@ -191,30 +191,10 @@ class ValuePrinter {
         return reader.bool();
       case 'address':
         return reader.address();
-      case 'u8':
-        return reader.u8();
-      case 'u16':
-        return reader.u16();
-      case 'u32':
-        return reader.u32();
-      case 'u64':
-        return reader.u64();
-      case 'u128':
-        return reader.u128();
-      case 'u256':
-        return reader.u256();
-      case 'i8':
-        return reader.signed(8);
-      case 'i16':
-        return reader.signed(16);
-      case 'i32':
-        return reader.signed(32);
-      case 'i64':
-        return reader.signed(64);
-      case 'i128':
-        return reader.signed(128);
-      case 'i256':
-        return reader.signed(256);
+      default:
+        return isSmallInteger(kind)
+          ? readSmallInteger(reader, kind)
+          : readWideInteger(reader, kind);
     }
   }
 

@@ -8,6 +8,7 @@
 
 import { BcsReader } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
+import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { formatAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
@@ -63,36 +64,19 @@ class ArgumentDecoder {
     switch (layout.kind) {
       case 'bool':
         return reader.bool();
-      case 'u8':
-        return new JsonNumber(String(reader.u8()));
-      case 'u16':
-        return new JsonNumber(String(reader.u16()));
-      case 'u32':
-        return new JsonNumber(String(reader.u32()));
-      case 'i8':
-        return new JsonNumber(String(reader.signed(8)));
-      case 'i16':
-        return new JsonNumber(String(reader.signed(16)));
-      case 'i32':
-        return new JsonNumber(String(reader.signed(32)));
-      case 'u64':
-        return String(reader.u64());
-      case 'u128':
-        return String(reader.u128());
-      case 'u256':
-        return String(reader.u256());
-      case 'i64':
-        return String(reader.signed(64));
-      case 'i128':
-        return String(reader.signed(128));
-      case 'i256':
-        return String(reader.signed(256));
       case 'address':
         return formatAddress(reader.address());
       case 'string':
         return this.#text();
-      default:
+      case 'vector':
+      case 'struct':
+      case 'enum':
+      case 'function':
         return this.#composite(layout);
+      default:
+        return isSmallInteger(layout.kind)
+          ? new JsonNumber(String(readSmallInteger(reader, layout.kind)))
+          : String(readWideInteger(reader, layout.kind));
     }
   }
 

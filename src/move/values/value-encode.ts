@@ -2,9 +2,15 @@
 
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { parseHex } from '../bcs/hex.ts';
+import {
+  INTEGER_SIZES,
+  type SmallIntegerKind,
+  type WideIntegerKind,
+  writeInteger,
+} from '../bcs/integers.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { debugJson, describeJsonKind } from '../json/json-text-print.ts';
-import { IntegerTextError, parseIntegerText, type TextIntegerKind } from '../json/u64-text.ts';
+import { IntegerTextError, parseIntegerText } from '../json/u64-text.ts';
 import { debugString } from '../rust-debug.ts';
 import { HexTextError, parseAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
@@ -12,17 +18,6 @@ import { debugLayout } from './value-debug.ts';
 import { ValueEncodeError } from './value-error.ts';
 
 type EnumLayout = Extract<EncodeLayout, { kind: 'enum' }>;
-type SmallIntegerKind = keyof typeof SMALL_INTEGERS;
-
-/** Integers whose JSON is a number. */
-const SMALL_INTEGERS = {
-  u8: { bits: 8, min: 0, max: 0xff },
-  u16: { bits: 16, min: 0, max: 0xffff },
-  u32: { bits: 32, min: 0, max: 0xffff_ffff },
-  i8: { bits: 8, min: -0x80, max: 0x7f },
-  i16: { bits: 16, min: -0x8000, max: 0x7fff },
-  i32: { bits: 32, min: -0x8000_0000, max: 0x7fff_ffff },
-} as const;
 
 const INTEGER = /^-?[0-9]+$/;
 
@@ -42,7 +37,7 @@ export function encodeValue(layout: EncodeLayout, json: JsonValue, writer: BcsWr
     case 'i8':
     case 'i16':
     case 'i32':
-      writeSmallInteger(layout.kind, json, writer);
+      writeNumber(layout.kind, json, writer);
       return;
     case 'u64':
     case 'u128':
@@ -86,18 +81,17 @@ function wrongType(json: JsonValue, expected: string): ValueEncodeError {
   );
 }
 
-function writeSmallInteger(kind: SmallIntegerKind, json: JsonValue, writer: BcsWriter): void {
+function writeNumber(kind: SmallIntegerKind, json: JsonValue, writer: BcsWriter): void {
   if (!(json instanceof JsonNumber)) throw wrongType(json, kind);
-  const { bits, min, max } = SMALL_INTEGERS[kind];
+  const { bits, signed } = INTEGER_SIZES[kind];
+  const max = 2 ** (signed ? bits - 1 : bits) - 1;
+  const min = signed ? -max - 1 : 0;
   const value = INTEGER.test(json.text) ? Number(json.text) : Number.NaN;
   if (!(value >= min && value <= max)) throw new ValueEncodeError('bad_number', 'invalid number');
-  if (min < 0) writer.signed(BigInt(value), bits);
-  else if (bits === 8) writer.u8(value);
-  else if (bits === 16) writer.u16(value);
-  else writer.u32(value);
+  writeInteger(writer, kind, value);
 }
 
-function writeTextInteger(kind: TextIntegerKind, json: JsonValue, writer: BcsWriter): void {
+function writeTextInteger(kind: WideIntegerKind, json: JsonValue, writer: BcsWriter): void {
   if (typeof json !== 'string') throw wrongType(json, 'a string');
   let value: bigint;
   try {
@@ -106,26 +100,7 @@ function writeTextInteger(kind: TextIntegerKind, json: JsonValue, writer: BcsWri
     if (!(error instanceof IntegerTextError)) throw error;
     throw new ValueEncodeError('bad_integer_text', error.message);
   }
-  switch (kind) {
-    case 'u64':
-      writer.u64(value);
-      return;
-    case 'u128':
-      writer.u128(value);
-      return;
-    case 'u256':
-      writer.u256(value);
-      return;
-    case 'i64':
-      writer.signed(value, 64);
-      return;
-    case 'i128':
-      writer.signed(value, 128);
-      return;
-    case 'i256':
-      writer.signed(value, 256);
-      return;
-  }
+  writeInteger(writer, kind, value);
 }
 
 function writeAddress(json: JsonValue, writer: BcsWriter): void {

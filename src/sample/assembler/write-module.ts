@@ -6,6 +6,7 @@
  * check. Mirror image of read.ts.
  */
 
+import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../../move/bcs/integers.ts';
 import type {
   CodeUnit,
   CompiledModule,
@@ -31,7 +32,7 @@ import {
   VISIBILITIES,
   versionWordOf,
 } from '../../move/modules/format.ts';
-import { immediateOf, OPCODES, type OpcodeInfo } from '../../move/modules/opcodes.ts';
+import { OPCODES, type OpcodeInfo } from '../../move/modules/opcodes.ts';
 import { BinaryWriter } from './binary-writer.ts';
 import {
   writeAccessSpecifiers,
@@ -159,7 +160,7 @@ function writeInstruction(writer: BinaryWriter, instruction: Instruction): void 
 }
 
 function writeOperand(writer: BinaryWriter, info: OpcodeInfo, operand: number | bigint): void {
-  const immediate = immediateOf(info.operand);
+  const immediate = INTEGER_SIZES[info.operand as IntegerKind] as IntegerSize | undefined;
   if (immediate !== undefined) {
     writer.integer(BigInt(operand), immediate.bits, immediate.signed, info.name);
     return;

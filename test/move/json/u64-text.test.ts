@@ -1,17 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  IntegerTextError,
-  parseIntegerText,
-  parseU64,
-  type TextIntegerKind,
-} from '../../../src/move/json/u64-text.ts';
+import type { WideIntegerKind } from '../../../src/move/bcs/integers.ts';
+import { IntegerTextError, parseIntegerText, parseU64 } from '../../../src/move/json/u64-text.ts';
 import { debugString } from '../../../src/move/rust-debug.ts';
 import { testSeed } from '../../random.ts';
 
 const seed = testSeed('u64-text');
 
-function failure(text: string, kind: TextIntegerKind = 'u64'): IntegerTextError {
+function failure(text: string, kind: WideIntegerKind = 'u64'): IntegerTextError {
   try {
     parseIntegerText(text, kind);
   } catch (error) {
@@ -85,7 +81,7 @@ describe('integer texts (docs/spec/encode.md §A1, A4)', () => {
   });
 
   it('reads back every printed integer, with zeros before it', () => {
-    const kinds = fc.constantFrom<TextIntegerKind>('u64', 'u128', 'u256', 'i64', 'i128', 'i256');
+    const kinds = fc.constantFrom<WideIntegerKind>('u64', 'u128', 'u256', 'i64', 'i128', 'i256');
     fc.assert(
       fc.property(kinds, fc.nat(255), fc.nat(90), fc.bigInt(), (kind, bits, zeros, random) => {
         const value = BigInt.asUintN(Math.min(bits, Number(kind.slice(1)) - 1), random);

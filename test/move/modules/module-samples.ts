@@ -2,6 +2,11 @@
  * Binaries for tests: the smallest ones of the specification, raw assembly, and a module that uses
  * everything.
  */
+import {
+  INTEGER_SIZES,
+  type IntegerKind,
+  type IntegerSize,
+} from '../../../src/move/bcs/integers.ts';
 import type {
   BinaryTables,
   CompiledModule,
@@ -9,7 +14,7 @@ import type {
   Instruction,
   SignatureToken,
 } from '../../../src/move/modules/compiled.ts';
-import { immediateOf, OPCODES } from '../../../src/move/modules/opcodes.ts';
+import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { PRIMITIVE_KINDS } from '../../../src/move/types/type-tag.ts';
 
 /** `0x1::m` with an entry function and a struct, version 10 (docs/spec/move.md §1.12). */
@@ -116,7 +121,7 @@ export function everyInstruction(version: number): Instruction[] {
     if (info === undefined || info.since > version) continue;
     // The two that lack a version check of their own need tables of version 7.
     if (version < 7 && info.operand.startsWith('structVariant')) continue;
-    const immediate = immediateOf(info.operand);
+    const immediate = INTEGER_SIZES[info.operand as IntegerKind] as IntegerSize | undefined;
     const value = immediate?.signed ? -1 : 1;
     const wide = immediate !== undefined && immediate.bits > 32;
     code.push({
