@@ -17,7 +17,7 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\r', '\\r'],
 ]);
 
-/** Characters escaped at a time: replacing keeps some 60 bytes for every match until it is done. */
+/** Characters escaped at a time: replacing holds about 60 bytes for every match until it is done. */
 const CHUNK_LENGTH = 65_536;
 
 /** A string in double quotes with `\" \\ \0 \t \n \r`, other unprintable characters as `\u{1f}`. */

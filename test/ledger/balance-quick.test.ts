@@ -24,7 +24,7 @@ import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import {
   coinStoreAmount,
   fungibleGroupBalance,
-  plainGroupBalance,
+  generalGroupBalance,
 } from '../../src/move/values/balance-values.ts';
 import {
   coinStoreCodec,
@@ -118,7 +118,7 @@ describe('balances, quick and plain', () => {
       const bytes = Buffer.from(encodeResourceGroup(randomMembers(random)));
       if (random(2) === 1 && bytes.length > 0) bytes[random(bytes.length)]! ^= 1 << random(8);
       const cut = random(6) === 0 ? bytes.subarray(0, random(bytes.length + 1)) : bytes;
-      const plain = outcome(() => plainGroupBalance(cut));
+      const plain = outcome(() => generalGroupBalance(cut));
       expect(outcome(() => fungibleGroupBalance(cut))).toBe(plain);
       seen.set(plain, (seen.get(plain) ?? 0) + 1);
     }

@@ -1,8 +1,7 @@
 /**
- * A balance over versions as an SVG chart. Dots are what the node said. Between two dots nothing is
- * known: where both ends are equal a thin line joins them, where they differ a box spans all that
- * may have been; versions the node refused (pruned history) are hatched. The same samples are in a
- * slider's readout and in a table.
+ * A balance over versions as an SVG chart. Dots are what the node said. Between two dots nothing is known: where both
+ * ends are equal a thin line joins them, where they differ a box spans all that may have been; versions the node
+ * refused (pruned history) are hatched. The same samples are in a slider's readout and in a table.
  */
 import type { Sample, SampleOutcome, VersionRange } from './balance-history.ts';
 import { element, freshId, svgElement } from './dom.ts';
@@ -109,9 +108,7 @@ export class BalanceChart {
     signal.addEventListener('abort', () => observer.disconnect(), { once: true });
   }
 
-  /**
-   * Shows the samples, ascending by version. The last one stays selected until the reader chooses.
-   */
+  /** Shows the samples, ascending by version. The last one stays selected until the reader chooses. */
   show(samples: readonly Sample[]): void {
     const chosen = this.#samples[Number(this.#slider.value)];
     const wasLast = Number(this.#slider.value) === this.#samples.length - 1;

@@ -1,7 +1,6 @@
 /**
- * The history of a balance, sampled by requests at chosen versions. First versions at even
- * distances, then more where two neighbours differ most: a bounded number of requests, and nothing
- * is claimed between two samples.
+ * The history of a balance, sampled by requests at chosen versions. First versions at even distances, then more where
+ * two neighbours differ most: a bounded number of requests, and nothing is claimed between two samples.
  */
 
 /** What one request said. */
@@ -37,9 +36,7 @@ export const SAMPLES_AT_ONCE = 4;
 /** Asks for one version; rejects only when the history is no longer wanted. */
 export type ReadSample = (version: bigint) => Promise<SampleOutcome>;
 
-/**
- * Up to `count` (2 or more) versions at even distances, ascending, both ends included, each once.
- */
+/** Up to `count` (2 or more) versions at even distances, ascending, both ends included, each once. */
 export function evenVersions(range: VersionRange, count: number): bigint[] {
   const width = range.to - range.from;
   if (width < BigInt(count)) {

@@ -24,9 +24,7 @@ export function copyButton(
   return node;
 }
 
-/**
- * False where browsers keep the clipboard away: pages that are neither HTTPS nor on this machine.
- */
+/** False where browsers keep the clipboard away: pages that are neither HTTPS nor on this machine. */
 async function writeClipboard(text: string): Promise<boolean> {
   if (!window.isSecureContext) return false;
   try {

@@ -5,10 +5,7 @@ type Attributes = Readonly<Record<string, string | number | boolean | undefined>
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 
-/**
- * An element with attributes (true: present without value; false and undefined: absent) and
- * children.
- */
+/** An element with attributes (true: present without value; false and undefined: absent) and children. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -39,9 +36,7 @@ function fill<Kind extends Element>(
   return node;
 }
 
-/**
- * The element with this id. @throws Error when the page has none: index.html and the code disagree.
- */
+/** The element with this id. @throws Error when the page has none: index.html and the code disagree. */
 export function required(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`index.html lacks an element with id ${id}`);

@@ -1,7 +1,6 @@
 /**
- * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and the form's fields to and
- * from the JSON. The JSON is what is sent; the form only changes fields of it and leaves everything
- * else as it is.
+ * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and the form's fields to and from the JSON.
+ * The JSON is what is sent; the form only changes fields of it and leaves everything else as it is.
  */
 import {
   JsonNumber,
@@ -139,9 +138,7 @@ function onlyTexts(items: readonly JsonValue[]): string[] {
   return items.filter((item) => typeof item === 'string');
 }
 
-/**
- * `request` with the form's fields written into it; optional fields that are empty are taken out.
- */
+/** `request` with the form's fields written into it; optional fields that are empty are taken out. */
 export function writeForm(request: JsonValue, form: EncodeForm): JsonValue {
   const changed = new Map(request instanceof Map ? (request as JsonObject) : []);
   for (const [name, text] of form.texts) {
@@ -181,9 +178,7 @@ const STRING_TYPE =
   /^(?:u64|u128|u256|i64|i128|i256|address|vector<u8>|0x1::string::String|0x1::object::Object<.*>)$/;
 const NUMBER_TYPE = /^[ui](?:8|16|32)$/;
 
-/**
- * How an argument is typed into a field: strings without quotes where the type takes nothing else.
- */
+/** How an argument is typed into a field: strings without quotes where the type takes nothing else. */
 export function argumentText(value: JsonValue, type: string | undefined): string {
   const bare = typeof value === 'string' && type !== undefined && STRING_TYPE.test(type);
   return bare ? value : formatJson(value);

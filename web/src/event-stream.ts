@@ -99,10 +99,7 @@ export async function readOlderEvents(
   return pruned === undefined ? best : { ...best, pruned };
 }
 
-/**
- * The events from `start` to before `end`: one page, or more where the node's largest page is
- * smaller.
- */
+/** The events from `start` to before `end`: one page, or more where the node's largest page is smaller. */
 async function readRange(
   stream: StreamName,
   start: bigint,

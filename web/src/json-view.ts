@@ -1,6 +1,4 @@
-/**
- * JSON values as nodes to read: names, exact numbers, and addresses and types that lead somewhere.
- */
+/** JSON values as nodes to read: names, exact numbers, and addresses and types that lead somewhere. */
 
 import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json/json-text.ts';
 import { element } from './dom.ts';

@@ -1,7 +1,6 @@
 /**
- * Structs and functions of an ABI as Move declarations, in lines of tokens. The ABI has no
- * parameter names and does not say which type parameters are phantom, so neither is shown
- * (docs/spec/http.md §8.2).
+ * Structs and functions of an ABI as Move declarations, in lines of tokens. The ABI has no parameter names and does not
+ * say which type parameters are phantom, so neither is shown (docs/spec/http.md §8.2).
  */
 import type { AbiField, AbiFunction, AbiStruct, AbiVariant, Constraints } from './move-abi.ts';
 
@@ -59,9 +58,7 @@ export function functionLines(declared: AbiFunction): Line[] {
   return declared.isView ? [attributeLine('#[view]'), ...lines] : lines;
 }
 
-/**
- * `struct Coin<T0> has store { value: u64 }` or an enum with its variants, with attributes above.
- */
+/** `struct Coin<T0> has store { value: u64 }` or an enum with its variants, with attributes above. */
 export function structLines(declared: AbiStruct): Line[] {
   const head: Token[] = [];
   if (declared.isNative) head.push(keyword('native '));

@@ -1,9 +1,6 @@
 /** Numbers, times and sizes as people read them. Integers never pass through a double. */
 
-/**
- * Decimal digits with a comma every three places: `18446744073709551615` →
- * `18,446,744,073,709,551,615`.
- */
+/** Decimal digits with a comma every three places: `18446744073709551615` → `18,446,744,073,709,551,615`. */
 export function groupDigits(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(?:\d{3})+(?!\d))/g, ',');
 }
@@ -24,10 +21,7 @@ const USECS_PER_MS = 1000n;
 /** The last microsecond that a JavaScript date can hold. */
 const MAX_DATE_USECS = 8_640_000_000_000_000n * USECS_PER_MS;
 
-/**
- * Microseconds since 1970 as `2026-11-20 23:38:03.123456 UTC`; the bare number when no date can
- * hold it.
- */
+/** Microseconds since 1970 as `2026-11-20 23:38:03.123456 UTC`; the bare number when no date can hold it. */
 export function timeText(usecs: bigint): string {
   if (usecs > MAX_DATE_USECS) return `${groupDigits(usecs)} µs after 1970`;
   const iso = new Date(Number(usecs / USECS_PER_MS)).toISOString();

@@ -1,7 +1,6 @@
 /**
- * Takes a signing message apart into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone
- * say how they are divided; what an entry function's arguments mean needs the module, which the
- * node's decoding adds.
+ * Takes a signing message apart into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone say how they are
+ * divided; what an entry function's arguments mean needs the module, which the node's decoding adds.
  */
 import { BcsError, BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex, parseHex } from '../../src/move/bcs/hex.ts';
@@ -29,9 +28,7 @@ export function hexDigits(bytes: Uint8Array): string {
   return formatHex(bytes).slice(2);
 }
 
-/**
- * A run of bytes: `start` inclusive, `end` exclusive. The parts of a message tile it without gaps.
- */
+/** A run of bytes: `start` inclusive, `end` exclusive. The parts of a message tile it without gaps. */
 export interface MessagePart {
   readonly label: string;
   readonly start: number;
@@ -40,10 +37,7 @@ export interface MessagePart {
   readonly meaning: string;
 }
 
-/**
- * A message in parts; when `problem` is given, the last part holds the bytes that could not be
- * read.
- */
+/** A message in parts; when `problem` is given, the last part holds the bytes that could not be read. */
 export interface DividedMessage {
   readonly parts: readonly MessagePart[];
   readonly problem?: string;
@@ -231,9 +225,7 @@ const INTEGER_OF_SIZE = new Map<number, 'u8' | 'u16' | 'u32' | 'u64' | 'u128'>([
   [16, 'u128'],
 ]);
 
-/**
- * Arguments of entry functions are bytes; their size suggests a type, but only the module knows.
- */
+/** Arguments of entry functions are bytes; their size suggests a type, but only the module knows. */
 function argumentMeaning(bytes: Uint8Array): string {
   const reader = new BcsReader(bytes);
   const size = bytes.length === 1 ? '1 byte' : `${groupDigits(bytes.length)} bytes`;

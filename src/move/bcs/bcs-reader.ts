@@ -23,7 +23,7 @@ export type BcsErrorCode =
 /** Bytes that are not canonical BCS of what was asked for; `offset` counts from the reader's first byte. */
 export class BcsError extends MoveError<BcsErrorCode> {
   readonly offset: number;
-  /** What stood there, without the place: the reference's own words where the interface shows them. */
+  /** What was found, without the place: the reference's own words where the interface shows them. */
   readonly detail: string;
 
   constructor(code: BcsErrorCode, detail: string, offset: number) {
@@ -36,7 +36,7 @@ export class BcsError extends MoveError<BcsErrorCode> {
 /** Longest sequence BCS allows: 2^31 - 1 items or bytes. */
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff;
 
-/** Up to so many bytes a text is made here, which takes less than the call into the runtime. */
+/** Longest text, in bytes, that is made here: a call into the runtime takes longer. */
 const MAX_SHORT_TEXT_BYTES = 12;
 
 /** Bytes as text; undefined when one is not ASCII. */

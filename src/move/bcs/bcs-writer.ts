@@ -5,7 +5,7 @@ import { byteTools } from './bytes.ts';
 
 const INITIAL_BYTES = 256;
 
-/** Up to so many UTF-16 units, fewer than 128, a text is written here: less than the call into the runtime takes. */
+/** Longest text, in UTF-16 units, that is written here: a call into the runtime takes longer. Below 128. */
 const MAX_SHORT_TEXT_LENGTH = 12;
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 const u64View = new DataView(new ArrayBuffer(8));
@@ -51,7 +51,7 @@ export class BcsWriter {
     return bytes;
   }
 
-  /** Forgets what was written, keeps the memory. */
+  /** Begins again in the same memory. */
   reset(): void {
     this.#length = 0;
   }
@@ -217,7 +217,7 @@ export class BcsWriter {
 
   /**
    * Appends an address given as text, `0x` and 64 hex digits of either case. Gives false and appends nothing when it
-   * is none, or a shorter one.
+   * is not one, or a shorter one.
    */
   addressText(text: string): boolean {
     if (text.length !== 66 || text.charCodeAt(0) !== 0x30 || text.charCodeAt(1) !== 0x78) {

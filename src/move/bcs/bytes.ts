@@ -39,7 +39,7 @@ export interface ByteTools {
   hexBytes(digits: string): Buffer;
   utf8Bytes(text: string): Buffer;
   utf8Length(text: string): number;
-  /** Writes a text of so many bytes. */
+  /** Writes a text whose UTF-8 has `byteLength` bytes. */
   writeUtf8(bytes: Buffer, text: string, offset: number, byteLength: number): void;
   isAscii(bytes: Uint8Array): boolean;
   isUtf8(bytes: Uint8Array): boolean;

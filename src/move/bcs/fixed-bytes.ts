@@ -1,5 +1,5 @@
 /**
- * Byte strings whose size a type fixes: hashes stand bare, keys and signatures carry their length
+ * Byte strings whose size a type fixes: hashes are bare, keys and signatures carry their length
  * (docs/spec/ledger.md §0, trap 1). Readers give views on the input.
  */
 
@@ -7,7 +7,6 @@ import { HASH_BYTES } from '../crypto/hash.ts';
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';
 
-/** Reads the 32 bare bytes of a hash. @throws BcsError */
 export function readHash(reader: BcsReader): Buffer {
   return reader.fixed(HASH_BYTES);
 }

@@ -1,7 +1,7 @@
 import { domainSeed, HASH_BYTES } from './hash.ts';
 import { keccakSha3 } from './keccak.ts';
 
-/** The root of no leaves, and what stands where a right sibling is missing. */
+/** The root of no leaves, and the replacement of a missing right sibling. */
 export const ACCUMULATOR_PLACEHOLDER = Buffer.concat(
   [Buffer.from('ACCUMULATOR_PLACEHOLDER_HASH', 'ascii')],
   HASH_BYTES,
@@ -16,9 +16,7 @@ type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator';
 /** H(name, left ‖ right) for a fixed name. */
 type NodeHash = (left: Uint8Array, right: Uint8Array) => Buffer;
 
-/**
- * A function hashing the two children of inner nodes: 32 bytes each.
- */
+/** A function hashing the two children of inner nodes: 32 bytes each. */
 export function nodeHasher(name: string): NodeHash {
   const seed = domainSeed(name);
   return (left, right) => keccakSha3([seed, left, right], 3 * HASH_BYTES);
@@ -33,7 +31,7 @@ export class MerkleAccumulator {
   #leafCount: bigint;
 
   /**
-   * An empty accumulator, or one that goes on from frozen roots.
+   * An empty accumulator, or one that continues from frozen roots.
    * @throws RangeError when there is not one root of 32 bytes for each set bit of `leafCount`.
    */
   constructor(name: AccumulatorName, leafCount = 0n, frozenSubtreeRoots: readonly Buffer[] = []) {

@@ -1,7 +1,4 @@
-/**
- * Authenticators: who signed a transaction, and how (docs/spec/ledger.md §3.4). Signatures are not
- * verified here.
- */
+/** Authenticators: who signed a transaction, and how (docs/spec/ledger.md §3.4). Signatures are not verified here. */
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { readSizedBytes } from '../bcs/fixed-bytes.ts';
@@ -59,7 +56,7 @@ export type AccountAuthenticator =
       readonly publicKeys: readonly AnyPublicKey[];
       readonly signaturesRequired: number;
       readonly signatures: readonly AnySignature[];
-      /** Bit i, as in MultiEd25519, says that key i signed; its size is the writer's choice. */
+      /** Bit i, as in MultiEd25519, is set if key i signed; its size is the writer's choice. */
       readonly bitmap: Buffer;
     }
   | { readonly kind: 'noAccount' }
@@ -94,7 +91,6 @@ const MIN_AUTHENTICATOR_BYTES = 1;
 /** Fewest bytes of a public key or signature of any scheme: a variant and two empty parts. */
 const MIN_ANY_KEY_BYTES = 3;
 
-/** Reads a transaction authenticator. @throws BcsError */
 export function readTransactionAuthenticator(reader: BcsReader): TransactionAuthenticator {
   switch (reader.variant(5, 'TransactionAuthenticator')) {
     case 0:
@@ -121,7 +117,6 @@ function readSecondarySigners(reader: BcsReader): SecondarySigners {
   return { sender, secondarySignerAddresses, secondarySigners };
 }
 
-/** Reads an account authenticator. @throws BcsError */
 export function readAccountAuthenticator(reader: BcsReader): AccountAuthenticator {
   switch (reader.variant(6, 'AccountAuthenticator')) {
     case 0:

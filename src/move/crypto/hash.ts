@@ -16,7 +16,7 @@ export function sha3(bytes: Uint8Array): Buffer {
 
 const seeds = new Map<string, Buffer>();
 
-/** The 32-byte seed of a domain: SHA3-256 of `APTOS::` + name. Kept: there are a dozen names. */
+/** The 32-byte seed of a domain: SHA3-256 of `APTOS::` + name. Cached: there are a dozen names. */
 export function domainSeed(name: string): Buffer {
   let seed = seeds.get(name);
   if (seed === undefined) {

@@ -1,7 +1,4 @@
-/**
- * Keys and signatures of MultiEd25519 accounts: each is one byte string on the wire (docs/spec/ledger.md
- * §3.4).
- */
+/** Keys and signatures of MultiEd25519 accounts: each is one byte string on the wire (docs/spec/ledger.md §3.4). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 
 const KEY_BYTES = 32;
@@ -20,7 +17,7 @@ export interface MultiEd25519PublicKey {
 export interface MultiEd25519Signature {
   /** 1 to 32 signatures of 64 bytes, in the order of the bitmap's bits. */
   readonly signatures: readonly Buffer[];
-  /** 4 bytes; bit i is `0x80 >> (i % 8)` of byte `i / 8` and says that key i signed. */
+  /** 4 bytes; bit i is `0x80 >> (i % 8)` of byte `i / 8` and is set if key i signed. */
   readonly bitmap: Buffer;
 }
 

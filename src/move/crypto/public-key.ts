@@ -69,9 +69,7 @@ const GROTH16_G1_BYTES = 32;
 const GROTH16_G2_BYTES = 64;
 const PEPPER_BYTES = 31;
 
-/**
- * Who issued the identity, and a commitment to it (32 bytes in valid keys; the wire fixes no size).
- */
+/** Who issued the identity, and a commitment to it (32 bytes in valid keys; the wire fixes no size). */
 export interface KeylessPublicKey {
   readonly issuer: string;
   readonly identityCommitment: Buffer;
@@ -129,19 +127,16 @@ export interface KeylessSignature {
   readonly ephemeralSignature: EphemeralSignature;
 }
 
-/** Reads a keyless public key. @throws BcsError */
 function readKeylessPublicKey(reader: BcsReader): KeylessPublicKey {
   const issuer = reader.string();
   return { issuer, identityCommitment: reader.bytes() };
 }
 
-/** Reads a federated keyless public key. @throws BcsError */
 function readFederatedKeylessPublicKey(reader: BcsReader): FederatedKeylessPublicKey {
   const jwkAddress = reader.address();
   return { jwkAddress, ...readKeylessPublicKey(reader) };
 }
 
-/** Reads a keyless signature. @throws BcsError */
 function readKeylessSignature(reader: BcsReader): KeylessSignature {
   return {
     certificate: readCertificate(reader),
@@ -205,7 +200,6 @@ interface WebAuthnAssertion {
   readonly clientDataJson: Buffer;
 }
 
-/** Reads an assertion. @throws BcsError */
 function readWebAuthnAssertion(reader: BcsReader): WebAuthnAssertion {
   reader.variant(1, 'AssertionSignature');
   const signature = readSizedBytes(reader, SECP256R1_SIGNATURE_BYTES, 'Secp256r1 signature');

@@ -14,10 +14,7 @@ const INITIAL_LEAVES = 256;
 const hashInternal = nodeHasher('SparseMerkleInternal');
 const hashLeaf = nodeHasher('SparseMerkleLeafNode');
 
-/**
- * Collects leaves and gives their root. 64 bytes a leaf, packed: a leaf of two buffers would take
- * ten times that.
- */
+/** Collects leaves and gives their root. 64 bytes a leaf, packed: a leaf of two buffers would take ten times that. */
 export class SparseMerkleLeaves {
   #packed = Buffer.allocUnsafe(INITIAL_LEAVES * LEAF_BYTES);
   #count = 0;
@@ -65,10 +62,7 @@ export class SparseMerkleLeaves {
     return packed.compare(packed, right, right + HASH_BYTES, left, left + HASH_BYTES);
   }
 
-  /**
-   * The root over leaves (their positions, in key order) that agree in the first `depth` bits; at
-   * most 256 deep.
-   */
+  /** The root over leaves (their positions, in key order) that agree in the first `depth` bits; at most 256 deep. */
   #subtree(leaves: Uint32Array, depth: number): Buffer {
     if (leaves.length === 0) return SPARSE_MERKLE_PLACEHOLDER;
     if (leaves.length === 1) {

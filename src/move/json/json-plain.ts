@@ -20,7 +20,7 @@ export type PlainJsonErrorCode = 'not_json' | 'too_deep';
 /** Names in a message; of a circle there are 127. */
 const SHOWN_PATH_NAMES = 8;
 
-/** A plain value that is no JSON; the message says where. */
+/** A plain value that is not JSON; the message tells where. */
 export class PlainJsonError extends MoveError<PlainJsonErrorCode> {
   /** What is wrong, without the place. */
   readonly what: string;
@@ -59,7 +59,7 @@ const LONE_SURROGATE = /[\ud800-\udfff]/;
 function convert(value: unknown, depth: number): JsonValue {
   switch (typeof value) {
     case 'string':
-      // The quick test finds pairs too.
+      // The first, faster test also matches pairs.
       if (!LONE_SURROGATE.test(value) || !/\p{Cs}/u.test(value)) return value;
       throw new PlainJsonError('not_json', 'text with half a surrogate pair', []);
     case 'boolean':

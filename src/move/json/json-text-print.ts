@@ -1,7 +1,6 @@
 /**
  * JSON values as texts: compact JSON as messages quote it, and the debug print of the reference (docs/spec/encode.md
- * §A1,
- * A4). Both are linear in the value at any depth, and take little more memory than the text they give.
+ * §A1, A4). Both are linear in the value at any depth, and take little more memory than the text they give.
  */
 
 import { debugString } from '../rust-debug.ts';
@@ -13,7 +12,7 @@ export const JSON_MAX_DEBUG_LENGTH = 4 * 1024 * 1024;
 /** Pieces joined at a time: few enough to be cheap, enough that the joined texts are few. */
 const PIECES = 4_096;
 
-/** Appends pieces. Joining in bulk, as adding strings keeps 32 bytes of bookkeeping for every piece. */
+/** Appends pieces and joins them in bulk: adding strings costs 32 bytes of bookkeeping a piece. */
 class TextBuilder {
   readonly #texts: string[] = [];
   #pieces: string[] = [];
@@ -137,8 +136,7 @@ export function debugJsonList(values: readonly JsonValue[]): string {
 
 /**
  * What a value is, in `invalid type: {kind}, expected …` (docs/spec/encode.md §A4): `null`, ``boolean `true` ``,
- * `number`,
- * `string "a"`, `sequence` or `map`.
+ * `number`, `string "a"`, `sequence` or `map`.
  */
 export function describeJsonKind(value: JsonValue): string {
   if (value === null) return 'null';

@@ -21,8 +21,8 @@ export class JsonNumber {
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 
 /**
- * JSON as the interface needs it: numbers keep their text (`1` is not `1.0`, u256 does not fit a double), objects
- * keep their order and may hold any name (`__proto__` is one like others). docs/spec/encode.md §A1, part C trap 2.
+ * JSON as the interface needs it: numbers have their text (`1` is not `1.0`, u256 does not fit a double), objects
+ * have their order and may hold any name (`__proto__` is one like others). docs/spec/encode.md §A1, part C trap 2.
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
@@ -106,7 +106,7 @@ export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {
   }
 }
 
-/** Stands for a character code at the end of the text. */
+/** The character code at the end of the text. */
 const END = -1;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -346,7 +346,7 @@ class JsonParser {
     }
     // One-character strings are shared by the engine.
     if (at > start + 1) this.#spend(JSON_COST_BYTES.string);
-    // What is checked by here is read alike by JSON.parse, which is quick and takes no memory for pieces.
+    // The text is checked by now. JSON.parse reads it the same way, fast and without memory for pieces.
     if (hasEscapes) return JSON.parse(text.slice(start - 1, at + 1)) as string;
     return text.slice(start, at);
   }
@@ -422,8 +422,8 @@ function isDigit(code: number): boolean {
 }
 
 /**
- * Reads one JSON text that must take all of `bytes`. Linear in its length; small strings keep the text of the whole
- * body alive, so whoever keeps a value for long copies it.
+ * Reads one JSON text that must take all of `bytes`. Linear in its length; small strings hold the text of the whole
+ * body in memory, so copy a value that lives long.
  * @throws JsonSyntaxError
  */
 export function parseJson(bytes: Uint8Array, maxValueBytes = JSON_MAX_VALUE_BYTES): JsonValue {

@@ -1,5 +1,5 @@
 /**
- * The ABI of modules and scripts as the interface shows it: plain objects whose keys stand in the
+ * The ABI of modules and scripts as the interface shows it: plain objects with keys in the
  * interface's order (docs/spec/move.md §2, §5; docs/spec/http.md §8). The module must have been read under
  * DEFAULT_LOADER_LIMITS: what loads only under wider ones has no ABI.
  *
@@ -76,7 +76,7 @@ export interface ModuleAbi {
 interface AbiSource {
   readonly module: CompiledModule;
   readonly texts: AbiTexts;
-  /** Function handle → what all definitions of that handle show alike. */
+  /** Function handle → the part that all its definitions share. */
   readonly signatures: Map<number, FunctionSignatureAbi>;
 }
 
@@ -84,8 +84,7 @@ type FunctionSignatureAbi = Pick<FunctionAbi, 'generic_type_params' | 'params' |
 
 /**
  * The ABI of a module.
- * @throws AbiError `abi_too_large` when its types alone print more than `maxBytes`;
- * `option_without_value`.
+ * @throws AbiError `abi_too_large` when its types alone print more than `maxBytes`; `option_without_value`.
  */
 export function moduleAbi(module: CompiledModule, maxBytes = MAX_ABI_JSON_BYTES): ModuleAbi {
   const texts = new AbiTexts(module, maxBytes);
@@ -255,9 +254,8 @@ const TRUE_BYTES = 4;
 const FALSE_BYTES = 5;
 
 /**
- * Counts the bytes that JSON.stringify would print of objects, arrays, booleans and strings. The
- * strings of an ABI are identifiers and types: ASCII with nothing to escape, one byte per
- * character.
+ * Counts the bytes that JSON.stringify would print of objects, arrays, booleans and strings. The strings of an ABI are
+ * identifiers and types: ASCII with nothing to escape, one byte per character.
  */
 class JsonSize {
   readonly #maxBytes: number;

@@ -1,7 +1,4 @@
-/**
- * The one bounds-checked cursor under the reader of compiled modules and scripts (docs/spec/move.md
- * §1.2, §6).
- */
+/** The one bounds-checked cursor under the reader of compiled modules and scripts (docs/spec/move.md §1.2, §6). */
 import { isIdentifier } from '../types/module-id.ts';
 import {
   BinaryFormatError,
@@ -16,9 +13,7 @@ const MAX_ULEB32_BYTES = 5;
 /** Most bytes of a ULEB128 number up to 2^64 - 1. */
 const MAX_ULEB64_BYTES = 10;
 
-/**
- * Reads the pieces of one range of a binary. Every method throws BinaryFormatError on bad bytes.
- */
+/** Reads the pieces of one range of a binary. Every method throws BinaryFormatError on bad bytes. */
 export class BinaryCursor {
   readonly #bytes: Buffer;
   readonly #end: number;
@@ -138,7 +133,7 @@ export class BinaryCursor {
     return this.uleb(MAX_TABLE_INDEX, what);
   }
 
-  /** Whether the byte for a yes (2) or a no (1) stands here; used for booleans and options. */
+  /** Reads the byte of a yes (2) or a no (1): booleans and options. */
   flag(what: string): boolean {
     const byte = this.u8(what);
     if (byte !== 1 && byte !== 2) {

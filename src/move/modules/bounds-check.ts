@@ -1,8 +1,7 @@
 /**
- * The check that every index has a target, which is part of loading (docs/spec/move.md §1.11). Nothing
- * beyond it is verified: no types on the stack, no duplicate names. Linear in the size of the
- * binary: what code asks again and again, the highest type parameter of a signature, is found once
- * (§6).
+ * The check that every index has a target, which is part of loading (docs/spec/move.md §1.11). Nothing beyond it is
+ * verified: no types on the stack, no duplicate names. Linear in the size of the binary: what code asks again and
+ * again, the highest type parameter of a signature, is found once (§6).
  */
 
 import type {
@@ -20,7 +19,7 @@ import type {
 import { BinaryFormatError, MAX_LOCAL_INDEX } from './format.ts';
 import { OPCODES, type OperandKind } from './opcodes.ts';
 
-/** Stands for "no type parameter" where the highest one is asked for. */
+/** The highest type parameter of a type that has none. */
 const NO_TYPE_PARAMETER = -1;
 
 /** Asserts that every index of a module has a target. @throws BinaryFormatError */
@@ -242,10 +241,7 @@ interface CodeScope {
   readonly parameters: number;
 }
 
-/**
- * What an operand can point at: so many entries, and their type arguments where they are
- * instantiations.
- */
+/** What an operand can point at: the number of entries, and their type arguments if they are instantiations. */
 interface Target {
   readonly count: number;
   readonly instantiations?: readonly Instantiation[];

@@ -1,7 +1,6 @@
 /**
- * The parts of a compiled module or script, as they stand in its tables (docs/spec/move.md §1). Every `…Handle`,
- * `name`,
- * `address` and signature field that is a number is an index into the table of that kind.
+ * The parts of a compiled module or script, as its tables hold them (docs/spec/move.md §1). Every `…Handle`,
+ * `name`, `address` and signature field that is a number is an index into the table of that kind.
  */
 import type { Address } from '../types/address.ts';
 import type { ModuleId } from '../types/module-id.ts';
@@ -13,7 +12,7 @@ export type SignatureToken =
   | { readonly kind: 'reference'; readonly mutable: boolean; readonly to: SignatureToken }
   | { readonly kind: 'vector'; readonly element: SignatureToken }
   | { readonly kind: 'typeParameter'; readonly index: number }
-  /** A struct; `instantiated` says which of the two codes it had (0x08 or 0x0B). */
+  /** A struct; `instantiated` tells which of the two codes it had (0x08 or 0x0B). */
   | {
       readonly kind: 'struct';
       readonly handle: number;

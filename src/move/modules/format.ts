@@ -8,9 +8,7 @@ import type { PrimitiveKind } from '../types/type-tag.ts';
 
 /** The first four bytes of every binary. */
 export const MAGIC = Buffer.from([0xa1, 0x1c, 0xeb, 0x0b]);
-/**
- * Bits of the version word that say nothing about the version; writers set them from version 7 on.
- */
+/** Bits of the version word that are not part of the version; writers set them from version 7 on. */
 export const VERSION_FLAGS = 0x0a00_0000;
 /** Lowest version that loads. */
 export const MIN_VERSION = 1;
@@ -63,10 +61,7 @@ export const MAX_ACCESS_SPECIFIERS = 64;
 export const MAX_ATTRIBUTES = 16;
 /** All abilities: copy 1, drop 2, store 4, key 8. */
 export const ALL_ABILITIES = 15;
-/**
- * Most constructors (vectors, references, structs, functions) around a type, the type itself
- * included.
- */
+/** Most constructors (vectors, references, structs, functions) around a type, the type itself included. */
 export const MAX_TOKEN_DEPTH = 256;
 
 /** The version word writers use: flag bits from version 7 on. */
@@ -134,7 +129,7 @@ export const TABLE_KINDS: readonly TableKind[] = [
 
 const KIND_OF_CODE = new Map(TABLE_KINDS.map((kind) => [kind.code, kind]));
 
-/** The table of a directory number, `undefined` when there is none. */
+/** The table of a directory number, `undefined` if it does not exist. */
 export function tableKindOfCode(code: number): TableKind | undefined {
   return KIND_OF_CODE.get(code);
 }
@@ -233,10 +228,7 @@ export type BinaryFormatErrorCode =
 
 /** Bytes that do not load. */
 export class BinaryFormatError extends MoveError<BinaryFormatErrorCode> {
-  /**
-   * Byte position in the file; `undefined` when the fault is in a decoded index, which has no place
-   * left.
-   */
+  /** Byte position in the file; `undefined` when the fault is in a decoded index, which has no place left. */
   readonly offset: number | undefined;
   /** What was found, without the place. */
   readonly detail: string;

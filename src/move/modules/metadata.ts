@@ -1,5 +1,5 @@
 /**
- * What compilers write about a module beside its code: error texts, and attributes of functions and
+ * What compilers write about a module in addition to its code: error texts, and attributes of functions and
  * structs (docs/spec/move.md §2.3). Names come from attackers, so all collections are Maps.
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
@@ -9,7 +9,7 @@ import type { StructTag } from '../types/type-tag.ts';
 import type { CompiledModule } from './compiled.ts';
 import { VERSION_5_ENTRY } from './format.ts';
 
-/** An attribute: what it says, and its arguments. Unknown kinds are kept. */
+/** An attribute: its kind and its arguments. Unknown kinds are retained. */
 export interface MetadataAttribute {
   /** One of ATTRIBUTE_KINDS, or any other u8. */
   readonly kind: number;
@@ -43,10 +43,7 @@ interface ModuleMetadata {
 const KEY_V1 = Buffer.from('aptos::metadata_v1', 'ascii');
 const KEY_V0 = Buffer.from('aptos::metadata_v0', 'ascii');
 
-/**
- * Least bytes of an entry: u64 and two empty strings; an empty name and no attributes; kind and no
- * arguments.
- */
+/** Least bytes of an entry: u64 and two empty strings; an empty name and no attributes; kind and no arguments. */
 const MIN_ERROR_BYTES = 10;
 const MIN_NAMED_BYTES = 2;
 const MIN_ATTRIBUTE_BYTES = 2;
@@ -68,7 +65,7 @@ export function moduleMetadata(module: CompiledModule): ModuleMetadata {
 }
 
 /**
- * The group that keeps a struct's values, `undefined` for a plain resource: the first membership
+ * The group that holds a struct's values, `undefined` for a plain resource: the first membership
  * whose container parses. Attributes count here whatever the module's version.
  */
 export function resourceGroupOf(module: CompiledModule, structName: string): StructTag | undefined {

@@ -26,7 +26,7 @@ export function modulesFrom(
 ): ModuleLookup {
   const modules = new Map<string, CompiledModule>();
   for (const bytes of bytecodes) {
-    // A copy: loaded modules keep views on their bytes, which the caller may change.
+    // A copy: loaded modules hold views on their bytes, which the caller may change.
     const module = loadModule(Uint8Array.from(bytes), limits);
     const { address, name } = moduleIdOf(module);
     const key = `${address}::${name}`;

@@ -3,7 +3,7 @@ import type { IntegerKind } from '../bcs/integers.ts';
 
 /**
  * What follows an opcode: an index into a table or into the code, a local, a closure mask, or an
- * immediate of so many bits (`i…` signed).
+ * immediate of that many bits (`i…` signed).
  */
 export type OperandKind =
   | 'none'
@@ -23,10 +23,7 @@ export type OperandKind =
   | 'local'
   | IntegerKind;
 
-/**
- * A second operand: the closure mask (ULEB128) or the element count of VecPack and VecUnpack (8
- * bytes).
- */
+/** A second operand: the closure mask (ULEB128) or the element count of VecPack and VecUnpack (8 bytes). */
 type SecondOperandKind = 'none' | 'mask' | 'count';
 
 export interface OpcodeInfo {

@@ -13,7 +13,6 @@ import {
 } from './format.ts';
 import { OPCODES, type OpcodeInfo } from './opcodes.ts';
 
-/** Reads one function definition with its code. @throws BinaryFormatError */
 export function readFunctionDefinition(cursor: BinaryCursor): FunctionDefinition {
   const handle = cursor.index('function handle');
   const { visibility, isEntry, isNative } = readQualifiers(cursor);
@@ -90,10 +89,6 @@ function sharedInstruction(opcode: number, operand?: number): Instruction {
   return instruction;
 }
 
-/**
- * Reads the locals' signature and the instructions of a function or script. @throws
- * BinaryFormatError
- */
 export function readCodeUnit(cursor: BinaryCursor): CodeUnit {
   const locals = cursor.index('locals signature');
   const code = cursor.list(MAX_INSTRUCTIONS, 'instruction count', readInstruction);

@@ -15,7 +15,7 @@ import {
   VERSION_8_FUNCTION_VALUES,
 } from './format.ts';
 
-/** Where an ability set stands: version 1 had a code of its own for each place. */
+/** Where an ability set occurs: version 1 had a code of its own for each place. */
 type AbilityPlace = 'struct' | 'functionTypeParameter' | 'structTypeParameter';
 
 const COPY_DROP = 3;
@@ -41,7 +41,6 @@ const VERSION_1_ABILITIES: Readonly<Record<AbilityPlace, ReadonlyMap<number, Abi
   ]),
 };
 
-/** Reads an ability set. @throws BinaryFormatError */
 export function readAbilities(cursor: BinaryCursor, place: AbilityPlace): AbilitySet {
   if (cursor.version >= VERSION_2_ABILITIES) return cursor.uleb(ALL_ABILITIES, 'ability set');
   const start = cursor.offset;
@@ -51,14 +50,12 @@ export function readAbilities(cursor: BinaryCursor, place: AbilityPlace): Abilit
   return abilities;
 }
 
-/** Reads the type parameters of a function handle or script. @throws BinaryFormatError */
 export function readFunctionTypeParameters(cursor: BinaryCursor): readonly AbilitySet[] {
   return cursor.list(MAX_TYPE_PARAMETERS, 'type parameter count', (at) =>
     readAbilities(at, 'functionTypeParameter'),
   );
 }
 
-/** Reads the type parameters of a struct handle. @throws BinaryFormatError */
 export function readStructTypeParameters(cursor: BinaryCursor): readonly StructTypeParameter[] {
   return cursor.list(MAX_TYPE_PARAMETERS, 'type parameter count', (at) => {
     const constraints = readAbilities(at, 'structTypeParameter');
@@ -67,7 +64,6 @@ export function readStructTypeParameters(cursor: BinaryCursor): readonly StructT
   });
 }
 
-/** Reads one entry of the signature table. @throws BinaryFormatError */
 export function readSignature(cursor: BinaryCursor): readonly SignatureToken[] {
   return cursor.list(MAX_SIGNATURE_TOKENS, 'signature length', (at) => readToken(at));
 }

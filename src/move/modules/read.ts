@@ -93,7 +93,7 @@ export function readScript(
 interface BinaryFile {
   readonly versionWord: number;
   readonly version: number;
-  /** Stands behind the tables' contents. */
+  /** Begins after the tables' contents. */
   readonly tail: BinaryCursor;
   /** The entries of a table, none when it is absent. */
   readonly table: <K extends TableName>(name: K) => CompiledModule[K];
@@ -168,10 +168,6 @@ interface Directory {
   readonly contentBytes: number;
 }
 
-/**
- * Reads the directory and asserts that its tables follow each other without gap. @throws
- * BinaryFormatError
- */
 function readDirectory(
   header: BinaryCursor,
   version: number,

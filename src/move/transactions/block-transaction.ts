@@ -70,7 +70,6 @@ export type BlockEpilogue =
       readonly toMakeHot: readonly StateKey[];
     } & BlockEnd);
 
-/** Reads block metadata. @throws BcsError */
 export function readBlockMetadata(reader: BcsReader): BlockMetadata {
   return {
     id: readHash(reader),
@@ -83,7 +82,6 @@ export function readBlockMetadata(reader: BcsReader): BlockMetadata {
   };
 }
 
-/** Reads extended block metadata. @throws BcsError */
 export function readBlockMetadataExt(reader: BcsReader): BlockMetadataExt {
   const variant = reader.variant(3, 'BlockMetadataExt');
   const metadata = readBlockMetadata(reader);
@@ -99,7 +97,6 @@ function readRoundBytes(reader: BcsReader): RoundBytes {
   return { epoch, round, bytes: reader.bytes() };
 }
 
-/** Reads a block epilogue. @throws BcsError */
 export function readBlockEpilogue(reader: BcsReader): BlockEpilogue {
   const variant = reader.variant(3, 'BlockEpiloguePayload');
   const blockId = readHash(reader);

@@ -38,18 +38,15 @@ export type ContractEvent = StreamEvent | ModuleEvent;
 /** Fewest bytes an event takes: V2, a primitive type, no data. */
 export const MIN_EVENT_BYTES = 3;
 
-/** Reads an event key. @throws BcsError */
 export function readEventKey(reader: BcsReader): EventKey {
   const creationNumber = reader.u64();
   return { creationNumber, address: reader.address() };
 }
 
-/** Writes an event key. */
 export function writeEventKey(writer: BcsWriter, key: EventKey): void {
   writer.u64(key.creationNumber).address(key.address);
 }
 
-/** Reads an event. @throws BcsError */
 export function readContractEvent(reader: BcsReader): ContractEvent {
   if (reader.variant(2, 'ContractEvent') === 1) {
     const typeTag = readTypeTag(reader);
@@ -61,10 +58,7 @@ export function readContractEvent(reader: BcsReader): ContractEvent {
   return { kind: 'v1', key, sequenceNumber, typeTag, data: reader.bytes() };
 }
 
-/**
- * The leaf of an event in its transaction's event accumulator: of the event's own BCS
- * (docs/spec/ledger.md §2.7).
- */
+/** The leaf of an event in its transaction's event accumulator: of the event's own BCS (docs/spec/ledger.md §2.7). */
 export function contractEventHash(eventBytes: Uint8Array): Buffer {
   return domainHash('ContractEvent', eventBytes);
 }

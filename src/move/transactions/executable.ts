@@ -36,7 +36,6 @@ export type Executable =
   | { readonly kind: 'empty' }
   | { readonly kind: 'encrypted' };
 
-/** Reads an entry function call. @throws BcsError */
 export function readEntryFunction(reader: BcsReader): EntryFunction {
   const module = readModuleId(reader);
   const name = reader.string();
@@ -45,7 +44,6 @@ export function readEntryFunction(reader: BcsReader): EntryFunction {
   return { kind: 'entryFunction', module, function: name, typeArguments, args };
 }
 
-/** Writes an entry function call. */
 export function writeEntryFunction(writer: BcsWriter, call: EntryFunction): void {
   writeModuleId(writer, call.module);
   writer.string(call.function);
@@ -53,7 +51,6 @@ export function writeEntryFunction(writer: BcsWriter, call: EntryFunction): void
   writer.vector(call.args, (inner, argument) => inner.bytes(argument));
 }
 
-/** Reads a script. @throws BcsError */
 export function readScriptCall(reader: BcsReader): Script {
   const code = reader.bytes();
   const typeArguments = reader.vector(1, (inner) => readTypeTag(inner));
@@ -61,7 +58,6 @@ export function readScriptCall(reader: BcsReader): Script {
   return { kind: 'script', code, typeArguments, args };
 }
 
-/** Writes a script. */
 export function writeScriptCall(writer: BcsWriter, script: Script): void {
   writer.bytes(script.code);
   writer.vector(script.typeArguments, (inner, tag) => writeTypeTag(inner, tag));
@@ -82,7 +78,6 @@ export function readExecutable(reader: BcsReader): Executable {
   }
 }
 
-/** Writes an executable. */
 export function writeExecutable(writer: BcsWriter, executable: Executable): void {
   switch (executable.kind) {
     case 'script':
@@ -130,7 +125,6 @@ export type ExtraConfig =
 
 const REQUEST_KINDS = ['stakePoolOwner', 'delegatedVoter', 'delegationPoolDelegator'] as const;
 
-/** Reads the extra configuration. @throws BcsError */
 export function readExtraConfig(reader: BcsReader): ExtraConfig {
   const variant = reader.variant(2, 'TransactionExtraConfig');
   const multisigAddress = reader.option((inner) => inner.address());
@@ -140,7 +134,6 @@ export function readExtraConfig(reader: BcsReader): ExtraConfig {
   return { kind: 'v2', multisigAddress, replayProtectionNonce, limitsRequest };
 }
 
-/** Writes the extra configuration. */
 export function writeExtraConfig(writer: BcsWriter, config: ExtraConfig): void {
   writer.uleb32(config.kind === 'v1' ? 0 : 1);
   writer.option(config.multisigAddress, (inner, address) => inner.address(address));

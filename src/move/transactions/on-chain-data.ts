@@ -1,5 +1,5 @@
 /**
- * Transactions with all that came of them: the items of the BCS feed of a node (docs/spec/ledger.md
+ * Transactions with their outcomes: the items of a node's BCS feed (docs/spec/ledger.md
  * §3.1). Hashes are of the bytes as they came, so a reader gives those too, as views on its input.
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
@@ -16,9 +16,7 @@ export interface TransactionOnChainData {
   readonly events: readonly ContractEvent[];
   /** Root of the transaction accumulator after this version, 32 bytes. */
   readonly accumulatorRootHash: Buffer;
-  /**
-   * All that was written; for a genesis transaction the writes stand here and in the transaction.
-   */
+  /** All that was written; a genesis transaction has its writes here and in the transaction. */
   readonly changes: WriteSet;
 }
 
@@ -37,13 +35,9 @@ export interface EncodedOnChainData {
   readonly bytes: OnChainDataBytes;
 }
 
-/**
- * Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write
- * set 2.
- */
+/** Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write set 2. */
 export const MIN_ON_CHAIN_DATA_BYTES = 156;
 
-/** Reads a feed item. @throws BcsError */
 export function readOnChainData(reader: BcsReader): EncodedOnChainData {
   const start = reader.offset;
   const version = reader.u64();

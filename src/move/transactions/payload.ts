@@ -47,7 +47,6 @@ export type TransactionPayload =
     }
   | { readonly kind: 'encrypted'; readonly payload: EncryptedPayload };
 
-/** Reads a payload. @throws BcsError */
 export function readTransactionPayload(reader: BcsReader): TransactionPayload {
   switch (reader.variant(6, 'TransactionPayload')) {
     case 0:
@@ -75,7 +74,6 @@ function readMultisigPayload(reader: BcsReader): EntryFunction | Script {
   return variant === 0 ? readEntryFunction(reader) : readScriptCall(reader);
 }
 
-/** Writes a payload. */
 export function writeTransactionPayload(writer: BcsWriter, payload: TransactionPayload): void {
   switch (payload.kind) {
     case 'script':
@@ -142,7 +140,7 @@ export interface Ciphertext {
   readonly signature: Buffer;
 }
 
-/** The entry function a sender says the ciphertext holds: its module, and its name where given. */
+/** The entry function that the sender claims the ciphertext holds: its module, and its name where given. */
 interface ClaimedEntryFunction {
   readonly module: ModuleId;
   readonly function: string | undefined;
@@ -193,7 +191,6 @@ export function readCiphertext(reader: BcsReader): Ciphertext {
   };
 }
 
-/** Writes a ciphertext. */
 function writeCiphertext(writer: BcsWriter, ciphertext: Ciphertext): void {
   const { verificationKey, identity, groupElements } = ciphertext;
   writeSizedBytes(writer, verificationKey, VERIFICATION_KEY_BYTES, 'verification key');
@@ -205,7 +202,6 @@ function writeCiphertext(writer: BcsWriter, ciphertext: Ciphertext): void {
   writeFixedBytes(writer, ciphertext.signature, SIGNATURE_BYTES, 'signature');
 }
 
-/** The BCS of a ciphertext. */
 export function encodeCiphertext(ciphertext: Ciphertext): Buffer {
   return encodeBcs((writer) => writeCiphertext(writer, ciphertext));
 }
@@ -234,7 +230,6 @@ function writeContent(writer: BcsWriter, content: EncryptedContent): void {
   });
 }
 
-/** Reads an encrypted payload in any state. @throws BcsError */
 export function readEncryptedPayload(reader: BcsReader): EncryptedPayload {
   const variant = reader.variant(3, 'EncryptedPayload');
   const content = readContent(reader);
@@ -250,7 +245,6 @@ export function readEncryptedPayload(reader: BcsReader): EncryptedPayload {
   return { state: 'decrypted', content, evalProof, executable, decryptionNonce };
 }
 
-/** Writes an encrypted payload. */
 export function writeEncryptedPayload(writer: BcsWriter, payload: EncryptedPayload): void {
   switch (payload.state) {
     case 'encrypted':

@@ -39,7 +39,6 @@ const KINDS: readonly TransactionArgument['kind'][] = [
   'i256',
 ];
 
-/** Reads a script argument. @throws BcsError */
 export function readTransactionArgument(reader: BcsReader): TransactionArgument {
   const kind = KINDS[reader.variant(KINDS.length, 'TransactionArgument')]!;
   switch (kind) {

@@ -1,4 +1,4 @@
-/** Transaction infos: what came of a transaction, in hashes (docs/spec/ledger.md §3.3). */
+/** Transaction infos: a transaction's outcome, in hashes (docs/spec/ledger.md §3.3). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
@@ -10,7 +10,7 @@ type AbortLocation =
   | { readonly kind: 'module'; readonly module: ModuleId }
   | { readonly kind: 'script' };
 
-/** What the aborting module says of its code. */
+/** The name and text that the aborting module gives its code. */
 interface AbortInfo {
   readonly reasonName: string;
   readonly description: string;
@@ -56,10 +56,9 @@ export type TransactionInfo =
       readonly reserved: readonly (Buffer | undefined)[];
     } & InfoContent);
 
-/** Hashes a V1 info keeps free. */
+/** Hashes that a V1 info reserves. */
 const RESERVED_INFO_HASHES = 8;
 
-/** Reads a transaction info. @throws BcsError */
 export function readTransactionInfo(reader: BcsReader): TransactionInfo {
   const variant = reader.variant(2, 'TransactionInfo');
   const content = {
@@ -80,7 +79,6 @@ export function readTransactionInfo(reader: BcsReader): TransactionInfo {
   return { kind: 'v1', ...content, hotStateCheckpointHash, auxiliaryInfoHash, reserved };
 }
 
-/** Writes a transaction info. */
 export function writeTransactionInfo(writer: BcsWriter, info: TransactionInfo): void {
   writer.uleb32(info.kind === 'v0' ? 0 : 1).u64(info.gasUsed);
   writeExecutionStatus(writer, info.status);
@@ -97,7 +95,6 @@ export function writeTransactionInfo(writer: BcsWriter, info: TransactionInfo): 
   for (const hash of info.reserved) writer.option(hash, writeHash);
 }
 
-/** The BCS of a transaction info. */
 export function encodeTransactionInfo(info: TransactionInfo): Buffer {
   return encodeBcs((writer) => writeTransactionInfo(writer, info));
 }
@@ -107,7 +104,6 @@ export function transactionInfoHash(infoBytes: Uint8Array): Buffer {
   return domainHash('TransactionInfo', infoBytes);
 }
 
-/** Reads an execution status. @throws BcsError */
 export function readExecutionStatus(reader: BcsReader): ExecutionStatus {
   switch (reader.variant(5, 'ExecutionStatus')) {
     case 0:
@@ -134,7 +130,6 @@ export function readExecutionStatus(reader: BcsReader): ExecutionStatus {
   }
 }
 
-/** Writes an execution status. */
 export function writeExecutionStatus(writer: BcsWriter, status: ExecutionStatus): void {
   switch (status.kind) {
     case 'success':

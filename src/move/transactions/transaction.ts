@@ -48,7 +48,6 @@ export const TRANSACTION_KINDS: readonly Transaction['kind'][] = [
   'blockEpilogue',
 ];
 
-/** Reads a transaction. @throws BcsError */
 export function readTransaction(reader: BcsReader): Transaction {
   const kind = TRANSACTION_KINDS[reader.variant(TRANSACTION_KINDS.length, 'Transaction')]!;
   switch (kind) {

@@ -35,7 +35,6 @@ export interface SignedTransaction {
   readonly authenticator: TransactionAuthenticator;
 }
 
-/** Reads an unsigned transaction. @throws BcsError */
 export function readRawTransaction(reader: BcsReader): RawTransaction {
   return {
     sender: reader.address(),
@@ -48,7 +47,6 @@ export function readRawTransaction(reader: BcsReader): RawTransaction {
   };
 }
 
-/** Writes an unsigned transaction. */
 export function writeRawTransaction(writer: BcsWriter, raw: RawTransaction): void {
   writer.address(raw.sender).u64(raw.sequenceNumber);
   writeTransactionPayload(writer, raw.payload);
@@ -56,7 +54,6 @@ export function writeRawTransaction(writer: BcsWriter, raw: RawTransaction): voi
   writer.u64(raw.expirationTimestampSecs).u8(raw.chainId);
 }
 
-/** Reads a signed transaction. @throws BcsError */
 export function readSignedTransaction(reader: BcsReader): SignedTransaction {
   const raw = readRawTransaction(reader);
   return { raw, authenticator: readTransactionAuthenticator(reader) };

@@ -30,7 +30,6 @@ export type ValidatorTransaction =
       readonly encryptionKey: Buffer;
     } & DkgTranscript);
 
-/** Reads a validator transaction. @throws BcsError */
 export function readValidatorTransaction(reader: BcsReader): ValidatorTransaction {
   switch (reader.variant(3, 'ValidatorTransaction')) {
     case 0:
@@ -62,13 +61,12 @@ function readTranscript(reader: BcsReader): DkgTranscript {
 const BLS_SIGNATURE_BYTES = 96;
 
 export interface AggregateSignature {
-  /** Bit i is `0x80 >> (i % 8)` of byte `i / 8` and says that validator i signed. */
+  /** Bit i is `0x80 >> (i % 8)` of byte `i / 8` and is set if validator i signed. */
   readonly validatorBitmask: Buffer;
   /** BLS12-381, 96 bytes. */
   readonly signature: Buffer | undefined;
 }
 
-/** Reads an aggregate signature. @throws BcsError */
 export function readAggregateSignature(reader: BcsReader): AggregateSignature {
   const validatorBitmask = reader.bytes();
   const signature = reader.option((inner) =>

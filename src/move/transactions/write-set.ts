@@ -46,7 +46,6 @@ export const MIN_WRITE_BYTES = MIN_STATE_KEY_BYTES + 1;
 
 const OP_KINDS = ['creation', 'modification', 'deletion'] as const;
 
-/** Reads a write. @throws BcsError */
 export function readWriteOp(reader: BcsReader): WriteOp {
   const variant = reader.variant(6, 'WriteOp');
   const kind = OP_KINDS[variant % 3]!;
@@ -70,7 +69,6 @@ function readWrites(reader: BcsReader): WriteSetEntry[] {
   return reader.map(MIN_WRITE_BYTES, readStateKey, readWriteOp).map(([key, op]) => ({ key, op }));
 }
 
-/** Reads a write set. @throws BcsError */
 export function readWriteSet(reader: BcsReader): WriteSet {
   const variant = reader.variant(2, 'WriteSet');
   const writes = readWrites(reader);
@@ -91,10 +89,7 @@ function readWriteSetTail(reader: BcsReader): {
   return { hotness, extensions };
 }
 
-/**
- * The state change hash: of the write set's own bytes, from its variant to its end (docs/spec/ledger.md
- * §2.7).
- */
+/** The state change hash: of the write set's own bytes, from its variant to its end (docs/spec/ledger.md §2.7). */
 export function writeSetHash(writeSetBytes: Uint8Array): Buffer {
   return domainHash('WriteSet', writeSetBytes);
 }

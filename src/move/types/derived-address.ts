@@ -31,7 +31,7 @@ export function namedObjectAddress(creator: Address, seed: string | Uint8Array):
   return derive(SCHEME_NAMED_OBJECT, addressBytes(creator), seedBytes(seed));
 }
 
-/** Where an owner's balance of a fungible asset is kept: the object derived from the asset's metadata. */
+/** The object that holds an owner's balance of a fungible asset, derived from the asset's metadata. */
 export function primaryStoreAddress(owner: Address, metadata: Address): Address {
   return addressFromBytes(primaryStoreOf(addressBytes(owner), addressBytes(metadata)));
 }

@@ -20,13 +20,11 @@ export interface ModuleId {
   readonly name: string;
 }
 
-/** Reads a module id. @throws BcsError */
 export function readModuleId(reader: BcsReader): ModuleId {
   const address = reader.address();
   return { address, name: reader.string() };
 }
 
-/** Writes a module id. */
 export function writeModuleId(writer: BcsWriter, id: ModuleId): void {
   writer.address(id.address).string(id.name);
 }

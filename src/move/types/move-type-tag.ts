@@ -11,7 +11,7 @@ import { abilityNames, type FunctionTypePart, type TypeTag } from './type-tag.ts
 /** Deepest level of a type; a struct takes two levels, its place and its tag. */
 const MAX_TYPE_LEVEL = 8;
 
-/** A type that nests too deeply or is none; `message` is the interface's own text. */
+/** A type that nests too deeply or is not a type; `message` is the interface's own text. */
 export class TypeLevelError extends MoveError<'unparsable_type' | 'type_too_deep'> {}
 
 /** @param level that of the type itself @throws TypeLevelError */
@@ -34,7 +34,7 @@ export function checkTypeLevels(type: MoveType, level = 0): void {
   }
 }
 
-/** The same for a struct tag that stands alone, as in paths. @throws TypeLevelError */
+/** The same for a struct tag on its own, as in paths. @throws TypeLevelError */
 export function checkStructLevels(tag: MoveStructTag, level = 0): void {
   if (level > MAX_TYPE_LEVEL) throw tooDeep(`Move struct tag ${formatStruct(tag)}`);
   for (const argument of tag.typeArguments) {
@@ -73,8 +73,8 @@ export class MoveTypeError extends MoveError<'no_type_tag'> {
 export type ConvertedTypes = Map<MoveType, TypeTag>;
 
 /**
- * The type tag of a type; a type parameter stands for `address`. Parts that are the same object are converted once,
- * also from one type to the next that is given the same `done`: a type argument of a megabyte may stand hundreds of
+ * The type tag of a type; a type parameter becomes `address`. Parts that are the same object are converted once,
+ * also from one type to the next that is given the same `done`: a type argument of a megabyte may occur hundreds of
  * times in one parameter, and in hundreds of parameters.
  * @throws MoveTypeError
  */

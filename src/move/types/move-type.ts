@@ -63,7 +63,7 @@ export function formatMoveType(type: MoveType): string {
 
 /**
  * The same text for a type inside a binary. `structPath` gives the path of a struct handle; it is
- * called once per struct in the type, so it can keep the paths and count what is printed.
+ * called once per struct in the type, so it can cache the paths and count what is printed.
  */
 export function formatSignatureToken(
   token: SignatureToken,
@@ -103,9 +103,8 @@ function formatUnnamed<Part>(type: Unnamed<Part>, format: (part: Part) => string
 }
 
 /**
- * Appends instead of Array.join: the engine then keeps the parts by reference and copies the text
- * once at the end. Joining would copy it once per level of nesting, and hostile binaries nest 255
- * levels.
+ * Appends instead of Array.join: the engine then holds the parts by reference and copies the text once at the end.
+ * Joining would copy it once per level of nesting, and hostile binaries nest 255 levels.
  */
 function join<Part>(
   parts: readonly Part[],
@@ -119,10 +118,7 @@ function join<Part>(
   return text;
 }
 
-/**
- * A type of a binary with the names of its structs. The token is one of a loaded binary: its
- * handles exist.
- */
+/** A type of a binary with the names of its structs. The token is one of a loaded binary: its handles exist. */
 export function moveTypeOfToken(binary: BinaryTables, token: SignatureToken): MoveType {
   const convert = (part: SignatureToken) => moveTypeOfToken(binary, part);
   switch (token.kind) {

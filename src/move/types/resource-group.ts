@@ -16,8 +16,7 @@ const MIN_MEMBER_BYTES = 36;
 
 /**
  * The members of a group's value one after the other, in their order on the wire; views on `bytes`.
- * @throws BcsError when a member is reached that does not decode or is out of order, or bytes are
- *   left over.
+ * @throws BcsError when a member is reached that does not decode or is out of order, or bytes are left over.
  */
 export function* iterateGroup(bytes: Uint8Array): Generator<GroupMember> {
   const reader = new BcsReader(bytes);

@@ -1,7 +1,6 @@
 /**
- * State keys: what a piece of state is filed under. Two encodings exist (docs/spec/ledger.md §1.2): BCS,
- * in write sets and backups, and the physical one, which is hashed, gives listings their order and
- * is the cursor of pages.
+ * State keys: what a piece of state is filed under. Two encodings exist (docs/spec/ledger.md §1.2): BCS, in write sets
+ * and backups, and the physical one, which is hashed, gives listings their order and is the cursor of pages.
  */
 
 import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
@@ -22,10 +21,7 @@ export interface AccessPathKey {
   readonly kind: 'accessPath';
   readonly address: Address;
   readonly path: Buffer;
-  /**
-   * The meaning of `path`; `undefined` when its bytes are no valid path, which is kept and not
-   * refused.
-   */
+  /** The meaning of `path`; `undefined` when its bytes are not a valid path, which is not an error. */
   readonly parsed: Path | undefined;
 }
 
@@ -103,7 +99,6 @@ export function resourceGroupStateKey(address: Address, tag: StructTag): AccessP
 
 const PATH_KINDS: readonly Path['kind'][] = ['code', 'resource', 'resourceGroup'];
 
-/** The BCS of a path. */
 export function encodePath(path: Path): Buffer {
   return encodeBcs((writer) => {
     writer.uleb32(PATH_KINDS.indexOf(path.kind));
@@ -130,7 +125,6 @@ function parsePath(bytes: Uint8Array): Path | undefined {
   }
 }
 
-/** Reads a state key in BCS. @throws BcsError */
 export function readStateKey(reader: BcsReader): StateKey {
   switch (reader.variant(4, 'StateKey')) {
     case 0: {
@@ -155,7 +149,6 @@ function readPosition(reader: BcsReader): TradingNativeKey {
   return { kind: 'tradingNative', exchange, account, market: reader.address() };
 }
 
-/** Writes a state key in BCS. */
 export function writeStateKey(writer: BcsWriter, key: StateKey): void {
   switch (key.kind) {
     case 'accessPath':

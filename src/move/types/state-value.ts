@@ -4,9 +4,8 @@ import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
 
 /**
- * Deposits (octas) and creation time (microseconds since 1970) of a value. A canonical writer
- * leaves V0 when there is no bytes deposit and V1 otherwise, but both forms are read, so the form
- * is kept.
+ * Deposits (octas) and creation time (microseconds since 1970) of a value. A canonical writer leaves V0 when there is
+ * no bytes deposit and V1 otherwise, but both forms occur, so the form is retained.
  */
 export type StateValueMetadata =
   | {
@@ -21,13 +20,12 @@ export type StateValueMetadata =
       readonly creationTimeUsecs: bigint;
     };
 
-/** What stands under a state key. */
+/** The value of a state key. */
 export interface StateValue {
   readonly bytes: Buffer;
   readonly metadata: StateValueMetadata | undefined;
 }
 
-/** Reads value metadata. @throws BcsError */
 export function readStateValueMetadata(reader: BcsReader): StateValueMetadata {
   if (reader.variant(2, 'StateValueMetadata') === 0) {
     const deposit = reader.u64();
@@ -38,7 +36,6 @@ export function readStateValueMetadata(reader: BcsReader): StateValueMetadata {
   return { kind: 'v1', slotDeposit, bytesDeposit, creationTimeUsecs: reader.u64() };
 }
 
-/** Writes value metadata. */
 export function writeStateValueMetadata(writer: BcsWriter, metadata: StateValueMetadata): void {
   if (metadata.kind === 'v0') {
     writer.uleb32(0).u64(metadata.deposit);

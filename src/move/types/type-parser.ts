@@ -274,7 +274,6 @@ export function parseStructTag(text: string): StructTag {
   throw new TypeTextError('not_a_struct', `invalid struct tag: ${text}`);
 }
 
-/** Reads a type of a request: a leading `&` or `&mut `, then a type; whatever is none becomes `unparsable`. */
 export function readMoveType(text: string): MoveType {
   if (!text.startsWith('&')) return readValueType(text);
   const mutable = text.startsWith('&mut ');

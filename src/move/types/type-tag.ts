@@ -58,9 +58,8 @@ export type TypeTag =
 export const TYPE_TAG_MAX_NESTING = 8;
 
 /**
- * Most type tags one outermost type may be made of when read. The reference has no such limit, but
- * no transaction can hold a type beyond it (64 KiB); it keeps the memory of a hostile type below
- * some 4 MB.
+ * Most type tags one outermost type may be made of when read. The reference has no such limit, but no transaction can
+ * hold a type beyond it (64 KiB); it limits the memory of a hostile type to about 4 MB.
  */
 export const MAX_TYPE_TAGS = 65_536;
 
@@ -204,13 +203,11 @@ function writeFunctionPart(writer: BcsWriter, part: FunctionTypePart, depth: num
   }
 }
 
-/** Writes a bare struct tag. */
 export function writeStructTag(writer: BcsWriter, tag: StructTag, depth = 0): void {
   writer.address(tag.address).string(tag.module).string(tag.name);
   writer.vector(tag.typeArguments, (_, argument) => writeTypeTag(writer, argument, depth));
 }
 
-/** The BCS of a type tag. */
 export function encodeTypeTag(tag: TypeTag): Buffer {
   return encodeBcs((writer) => writeTypeTag(writer, tag));
 }

@@ -1,8 +1,7 @@
 /**
  * What a write to state means for balances (docs/spec/http.md §9.3): which state keys hold amounts, and what they hold
- * after
- * a write. An account's balance of an asset is what its coin store has (where the asset is paired with a coin) and what
- * its primary fungible store has; both are named here by the owner and the address of the asset's metadata.
+ * after a write. An account's balance of an asset is what its coin store has (where the asset is paired with a coin)
+ * and what its primary fungible store has; both are named here by the owner and the address of the asset's metadata.
  */
 
 import { BcsError } from '../bcs/bcs-reader.ts';
@@ -13,7 +12,7 @@ import { encodePath, parsePhysicalStateKey } from '../types/state-key.ts';
 import type { StructTag } from '../types/type-tag.ts';
 import { coinStoreAmount, fungibleGroupBalance, storeHolderIn } from './balance-values.ts';
 
-/** What kind of balance lies under a state key; all keys of a kind have the same path. */
+/** The kind of balance under a state key; all keys of a kind have the same path. */
 type BalancePath =
   | { readonly kind: 'coinStore'; readonly metadata: Buffer }
   | { readonly kind: 'objectGroup' };
@@ -35,7 +34,7 @@ export interface ObjectGroupChange {
   /** Of the object, 32 bytes. */
   readonly address: Buffer;
   readonly amount: Amount;
-  /** Whose primary store it is, where its value says so; another one may still be one. */
+  /** Whose primary store it is, if its value tells; without it the object may still be one. */
   readonly holder: { readonly owner: Buffer; readonly metadata: Buffer } | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Amounts in stored bytes (docs/spec/http.md §9.3, §9.5). Values as the framework writes them are read without making
- * objects of them; everything else goes the plain way, through the strict decoders. A test holds the two together.
+ * objects of them; everything else takes the general path, through the strict decoders. A test compares the two.
  */
 
 import { BcsError } from '../bcs/bcs-reader.ts';
@@ -49,15 +49,15 @@ export function coinStoreAmount(bytes: Buffer): bigint {
 }
 
 /**
- * The balance of the fungible store in an object group; 0 when there is none, or when the group does not decode
+ * The balance of the fungible store in an object group; 0 when there is no store, or when the group does not decode
  * (§9.3 step 5). @throws BcsError when the store or the concurrent balance does not decode.
  */
 export function fungibleGroupBalance(bytes: Buffer): bigint {
-  return quickGroupBalance(bytes) ?? plainGroupBalance(bytes);
+  return fastGroupBalance(bytes) ?? generalGroupBalance(bytes);
 }
 
-/** The plain way. @throws BcsError */
-export function plainGroupBalance(bytes: Uint8Array): bigint {
+/** The general path. @throws BcsError */
+export function generalGroupBalance(bytes: Uint8Array): bigint {
   const members = readGroup(bytes);
   const store = findGroupMember(members, FUNGIBLE_STORE_TAG);
   if (store === undefined) return 0n;
@@ -86,7 +86,7 @@ const KNOWN_MEMBERS = [
   .map((tag) => ({ tag, bytes: encodeStructTag(tag) }))
   .sort((left, right) => Buffer.compare(left.bytes, right.bytes));
 
-/** Where the values of a usual group lie, -1 for those it has not. */
+/** Offsets of the values of a usual group; -1 for members that it does not have. */
 interface GroupPlaces {
   readonly coreAt: number;
   readonly storeAt: number;
@@ -95,10 +95,10 @@ interface GroupPlaces {
 
 /**
  * The balance of a group whose members are all known ones with short values in their usual form; `undefined` for any
- * other group, which says nothing about it.
+ * other group, which the general path decides.
  */
-function quickGroupBalance(bytes: Buffer): bigint | undefined {
-  const places = quickPlaces(bytes);
+function fastGroupBalance(bytes: Buffer): bigint | undefined {
+  const places = memberPlaces(bytes);
   return places && balanceAtPlaces(bytes, places);
 }
 
@@ -108,7 +108,7 @@ function balanceAtPlaces(bytes: Buffer, { storeAt, concurrentAt }: GroupPlaces):
   return balance !== 0n || concurrentAt < 0 ? balance : bytes.readBigUInt64LE(concurrentAt);
 }
 
-function quickPlaces(bytes: Buffer): GroupPlaces | undefined {
+function memberPlaces(bytes: Buffer): GroupPlaces | undefined {
   const count = bytes[0]!;
   if (bytes.length === 0 || count >= ULEB_ONE_BYTE) return undefined;
   let at = 1;
@@ -144,7 +144,7 @@ function quickPlaces(bytes: Buffer): GroupPlaces | undefined {
   return { coreAt, storeAt, concurrentAt };
 }
 
-/** Whose and of what asset a fungible store says it is; 32 bytes each. */
+/** The owner and the asset of a fungible store; 32 bytes each. */
 interface StoreHolder {
   readonly owner: Uint8Array;
   /** Address of the asset's metadata. */
@@ -152,11 +152,11 @@ interface StoreHolder {
 }
 
 /**
- * The owner and the asset that stand in the object group of a fungible store, views on `bytes` where it has the usual
+ * The owner and the asset in the object group of a fungible store, views on `bytes` where it has the usual
  * form; `undefined` for any other group and for one that does not decode.
  */
 export function storeHolderIn(bytes: Buffer): StoreHolder | undefined {
-  const places = quickPlaces(bytes);
+  const places = memberPlaces(bytes);
   if (places !== undefined && places.coreAt >= 0) {
     const { coreAt, storeAt } = places;
     if (storeAt < 0) return undefined;
@@ -166,10 +166,10 @@ export function storeHolderIn(bytes: Buffer): StoreHolder | undefined {
       metadata: bytes.subarray(storeAt, storeAt + ADDRESS_BYTES),
     };
   }
-  return plainStoreHolder(bytes);
+  return generalStoreHolder(bytes);
 }
 
-function plainStoreHolder(bytes: Buffer): StoreHolder | undefined {
+function generalStoreHolder(bytes: Buffer): StoreHolder | undefined {
   const members = readGroup(bytes);
   const core = findGroupMember(members, OBJECT_CORE_TAG);
   const store = findGroupMember(members, FUNGIBLE_STORE_TAG);

@@ -1,5 +1,5 @@
 /**
- * Layouts as they stand inside closures, in BCS, without names of structs and fields (docs/spec/move.md §4.5,
+ * Layouts inside closures, in BCS, without names of structs and fields (docs/spec/move.md §4.5,
  * docs/spec/encode.md §B1).
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';

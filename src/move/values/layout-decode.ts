@@ -106,7 +106,7 @@ class DecodeResolver {
         return this.#struct(found, resolved, depth);
       }
       case 'function':
-        // Only closures themselves say what they hold; the types must exist all the same.
+        // What a closure holds is in the closure itself; the types must exist all the same.
         for (const part of [...tag.args, ...tag.results]) {
           await this.tag(part.kind === 'reference' ? part.to : part, depth + 1);
         }

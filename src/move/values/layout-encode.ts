@@ -30,7 +30,7 @@ import {
 
 /**
  * Most nodes of one layout: each type of the tag and each type token of each field counts one, every time it is
- * used. The reference's text says 512; it notices at the 514th (docs/spec/encode.md §A4).
+ * used. The reference's text states 512; it refuses the 514th (docs/spec/encode.md §A4).
  */
 export const MAX_LAYOUT_NODES = 513;
 
@@ -229,7 +229,7 @@ function primitive(kind: PrimitiveKind): EncodeLayout {
   return { kind };
 }
 
-/** The tag of a struct whose arguments are known by their layouts, which do not say what a function type takes. */
+/** The tag of a struct whose arguments are known by their layouts, which omit the parameters of function types. */
 function structTag(found: FoundStruct, typeArguments: readonly EncodeLayout[]): StructTag {
   return {
     address: found.id.address,

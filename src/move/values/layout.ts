@@ -44,14 +44,14 @@ type LayoutErrorCode =
 export class LayoutError extends MoveError<LayoutErrorCode> {}
 
 /**
- * An object of the JSON output: `pieces[0] field[order[0]] pieces[1] field[order[1]] … pieces[n]`. The names stand
- * in the pieces, sorted and escaped once for all values.
+ * An object of the JSON output: `pieces[0] field[order[0]] pieces[1] field[order[1]] … pieces[n]`. The pieces
+ * hold the names, sorted and escaped once for all values.
  */
 export interface ObjectTemplate {
   /** Layouts of the fields in declared order, which is the order of their bytes. */
   readonly fields: readonly DecodeLayout[];
   readonly pieces: readonly string[];
-  /** Which field stands at which place. */
+  /** The index of the field at each place. */
   readonly order: readonly number[];
   /** Whether `order` is 0, 1, 2, … over all fields. */
   readonly inDeclaredOrder: boolean;
@@ -125,7 +125,7 @@ export function debugModuleId(id: ModuleId): string {
   return `ModuleId { address: ${id.address}, name: Identifier(${debugString(id.name)}) }`;
 }
 
-/** A struct or enum definition with the module it stands in. */
+/** A struct or enum definition with its module. */
 export interface FoundStruct {
   readonly id: ModuleId;
   readonly module: CompiledModule;
@@ -167,7 +167,7 @@ export function findStruct(module: CompiledModule, name: string): FoundStruct | 
   return structIndex(module).byName.get(name);
 }
 
-/** The first definition in a module that stands for one of its struct handles. */
+/** The first definition in a module of one of its struct handles. */
 export function findStructByHandle(
   module: CompiledModule,
   structHandle: number,

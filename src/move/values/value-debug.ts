@@ -10,12 +10,12 @@ import type { PrimitiveKind, StructTag, TypeTag } from '../types/type-tag.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
 
 /**
- * Longest print, in characters. Type arguments may stand any number of times in one another's place, so a module
+ * Longest print, in characters. Type arguments may occur inside each other any number of times, so a module
  * of a few lines could otherwise ask for a text of any length.
  */
 export const MAX_LAYOUT_DEBUG_CHARS = 1_000_000;
 
-/** Stands for the rest of a print over the limit. */
+/** Replaces the rest of a print over the limit. */
 const CUT = '…';
 
 /**
@@ -127,7 +127,7 @@ function capitalized(kind: string): string {
 /** Longest print, in UTF-16 units, give or take one value; the rest is cut and ends in `…`. */
 export const MAX_DEBUG_VALUE_LENGTH = 4 * 1024 * 1024;
 
-/** Prints the value that the reader stands at. The bytes are canonical: the caller has made them. */
+/** Prints the value at the reader's position. The bytes are canonical: the caller has made them. */
 export function debugMoveValue(layout: EncodeLayout, reader: BcsReader): string {
   const printer = new ValuePrinter(reader);
   printer.value(layout);

@@ -1,9 +1,8 @@
 /**
  * BCS arguments to JSON in the form that arguments are given in, which is not the form that events are shown in:
  * `{Variant: {…}}`, `Option<u8>` as hex, a nested Object as `{inner}` (docs/spec/encode.md §A4, part C trap 6). Mirror
- * image
- * of value-encode.ts: whatever decodes here encodes to the same bytes (fields and variants have names of their own,
- * which every chain checks when a module is published).
+ * image of value-encode.ts: whatever decodes here encodes to the same bytes (fields and variants have names of their
+ * own, which every chain checks when a module is published).
  */
 
 import { BcsReader } from '../bcs/bcs-reader.ts';

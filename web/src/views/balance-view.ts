@@ -144,10 +144,7 @@ class BalanceView {
     announce(`Balance ${groupDigits(digits)}, ${note}`);
   }
 
-  /**
-   * Asks again whenever the ledger has moved on; says nothing aloud. A failure stands until the
-   * next success.
-   */
+  /** Asks again whenever the ledger has moved on; says nothing aloud. A failure stands until the next success. */
   #follow(query: BalanceQuery, known: bigint, signal: AbortSignal): void {
     let shown = known;
     let asking = false;

@@ -142,10 +142,7 @@ class EventsTable {
     );
   }
 
-  /**
-   * Shows the first page; one that begins at a chosen place is not followed until the reader says
-   * so.
-   */
+  /** Shows the first page; one that begins at a chosen place is not followed until the reader says so. */
   begin(events: readonly EventRecord[], start: bigint | undefined): void {
     this.#prepend(events, false);
     this.#first = events[0]?.sequenceNumber ?? start;

@@ -135,9 +135,7 @@ class ModulePage {
     this.#showCount(this.#items.length);
   }
 
-  /**
-   * Brings an item into view and gives it the focus; an item the ABI does not show is said aloud.
-   */
+  /** Brings an item into view and gives it the focus; an item the ABI does not show is said aloud. */
   reveal(name: string): void {
     const item = this.#items.find((candidate) => candidate.name === name);
     if (item === undefined) {
