@@ -1,7 +1,6 @@
 /** What can go wrong when a ledger is asked, in the interface's words (docs/spec/http.md §4.2, §5.4–5.7). */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LayoutError } from '../move/values/layout.ts';
-import { ValueDecodeError } from '../move/values/value-error.ts';
 
 /** Codes of failures that a question can end in; the API maps them to statuses. */
 export type LedgerErrorCode =
@@ -43,7 +42,7 @@ export function conversionError(failure: string, cause: unknown): unknown {
   const detail =
     cause instanceof LayoutError
       ? cause.message
-      : cause instanceof ValueDecodeError || cause instanceof BcsError
+      : cause instanceof BcsError
         ? cause.detail
         : undefined;
   if (detail === undefined) return cause;

@@ -15,7 +15,7 @@ import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import { ACCOUNT_TAG, FEATURES_TAG } from '../../src/move/types/framework-tag.ts';
 import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
-  accessPathKey,
+  AccessPathKey,
   moduleStateKey,
   physicalStateKey,
   resourceGroupStateKey,
@@ -228,7 +228,7 @@ const GENESIS: readonly StateWrite[] = [
     [typeOf('Box', [U8]), Buffer.of(10)],
   ]),
   group('Tong', [[typeOf('Zero'), u64(11n)]]),
-  write(accessPathKey(HOLDER, Buffer.of(9, 9)), Buffer.of(1)),
+  write(new AccessPathKey(HOLDER, Buffer.of(9, 9)), Buffer.of(1)),
   write(resourceGroupStateKey(BROKEN, typeOf('Ring')), Buffer.from('no group')),
   write(resourceStateKey(BROKEN, ACCOUNT_TAG), Buffer.from('no account')),
   write(resourceStateKey(padAddress('bad1'), typeOf('Handles')), Buffer.of(1)),

@@ -12,7 +12,7 @@ import {
 } from '../../src/move/types/framework-tag.ts';
 import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
-  accessPathKey,
+  AccessPathKey,
   moduleStateKey,
   resourceGroupStateKey,
   resourceStateKey,
@@ -71,7 +71,7 @@ export const ODD_WRITES: readonly WriteSetEntry[] = [
       { tag: frameworkTag('m', 'B'), data: Buffer.of(2) },
     ]),
   ),
-  creation(accessPathKey(ADDRESS_ONE, Buffer.from([9, 9, 9])), Buffer.of(1)),
+  creation(new AccessPathKey(ADDRESS_ONE, Buffer.from([9, 9, 9])), Buffer.of(1)),
   creation({ kind: 'tableItem', handle: ADDRESS_ONE, key: Buffer.of(1) }, Buffer.of(2)),
   creation({ kind: 'raw', bytes: Buffer.of(1) }, Buffer.of(2)),
   {

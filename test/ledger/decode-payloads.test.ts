@@ -1,7 +1,9 @@
 /** Decoding scripts, encrypted payloads and payloads that the request has no form for. */
+
 import { describe, expect, it } from 'vitest';
-import type { Ciphertext, TransactionPayload } from '../../src/move/transactions/payload.ts';
+import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { padAddress } from '../../src/move/types/address.ts';
+import { ciphertextBytes } from '../move/transactions/wire-bytes.ts';
 import { call, payloadOf, script } from './decode-ledger.ts';
 
 /** A script of version 6 with the given parameter tokens, in hex. */
@@ -88,7 +90,7 @@ describe('payloads the request has no form for', () => {
 });
 
 describe('encrypted payloads', () => {
-  const ciphertext: Ciphertext = {
+  const ciphertext = ciphertextBytes({
     verificationKey: Buffer.alloc(32, 1),
     identity: Buffer.alloc(32, 2),
     groupElements: Buffer.alloc(288, 3),
@@ -97,7 +99,7 @@ describe('encrypted payloads', () => {
     body: Buffer.from('body'),
     associatedData: Buffer.alloc(0),
     signature: Buffer.alloc(64, 6),
-  };
+  });
   const content = {
     ciphertext,
     extraConfig: { kind: 'v1', multisigAddress: undefined, replayProtectionNonce: undefined },

@@ -7,7 +7,7 @@ import {
 } from '../../src/ledger/accounts/listing.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import {
-  accessPathKey,
+  AccessPathKey,
   moduleStateKey,
   type Path,
   physicalStateKey,
@@ -180,7 +180,7 @@ describe('a walk', () => {
           resourceStateKey(ADDRESS, tag(name)),
           resourceGroupStateKey(ADDRESS, tag(`${name}G`)),
           moduleStateKey(ADDRESS, name),
-          accessPathKey(ADDRESS, Buffer.from(`\u0009${name}`)),
+          new AccessPathKey(ADDRESS, Buffer.from(`\u0009${name}`)),
         ][below(4)]!;
         const value = below(4) === 0 ? undefined : Buffer.alloc(below(50));
         const written = write(key, value);

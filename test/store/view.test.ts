@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { accessPathKey, physicalStateKey, stateKeyHash } from '../../src/move/types/state-key.ts';
+import { AccessPathKey, physicalStateKey, stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { BLOCK_BY_VERSION } from '../../src/store/columns/block-column.ts';
 import {
@@ -175,7 +175,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
 
 /** Physical keys under one account whose paths have any bytes and lengths. */
 function keyWithPath(account: number, path: Buffer): Buffer {
-  return physicalStateKey(accessPathKey(address(account), path));
+  return physicalStateKey(new AccessPathKey(address(account), path));
 }
 
 describe.each(ENGINES)('keys of an account: %s', (_name, open) => {

@@ -1,5 +1,6 @@
 /** Calls of entry functions as JSON: arguments by the parameters of the function that the ledger holds. */
 
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';
 import { isIdentifier } from '../../move/types/module-id.ts';
@@ -10,7 +11,6 @@ import {
 } from '../../move/types/move-type.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
-import { ValueDecodeError } from '../../move/values/value-error.ts';
 import {
   type FunctionPlan,
   findFunction,
@@ -122,7 +122,7 @@ function callArgument(
   try {
     return decodeArgument(parameter.layout, bytes, rendering.budget);
   } catch (error) {
-    if (error instanceof ValueDecodeError) return notShown(error.message);
+    if (error instanceof BcsError) return notShown(error.message);
     throw error;
   }
 }

@@ -10,7 +10,6 @@ import type {
 } from '../../move/transactions/executable.ts';
 import {
   type EncryptedPayload,
-  encodeCiphertext,
   type TransactionPayload,
   writeTransactionPayload,
 } from '../../move/transactions/payload.ts';
@@ -171,7 +170,7 @@ function encryptedJson(payload: EncryptedPayload, rendering: Rendering): JsonObj
     ['type', 'encrypted_transaction_payload'],
     ['encrypted_state', 'encrypted'],
     ['payload_hash', formatHex(content.payloadHash)],
-    ['ciphertext', formatHex(encodeCiphertext(content.ciphertext))],
+    ['ciphertext', formatHex(content.ciphertext)],
     ['encryption_epoch', String(content.encryptionEpoch)],
   ];
   if (claimed !== undefined) {

@@ -4,6 +4,7 @@
  */
 
 import { mapInOrder } from '../../maybe-promise.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../move/types/move-type.ts';
 import type { EncodeLayout } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
-import { ValueDecodeError } from '../../move/values/value-error.ts';
 import { type ResolvedParameter, resolveParameter } from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
 
@@ -113,7 +113,7 @@ function serializedArgument(
   try {
     return rawArgument(bytes, decodeArgument(layout, bytes, rendering.budget));
   } catch (error) {
-    if (error instanceof ValueDecodeError) return undefined;
+    if (error instanceof BcsError) return undefined;
     throw error;
   }
 }

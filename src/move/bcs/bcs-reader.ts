@@ -6,6 +6,14 @@ import { MoveError } from '../errors.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import { byteTools } from './bytes.ts';
 
+/**
+ * Why bytes are not BCS of what was asked for. Besides plain BCS, for values of a layout (src/move/values):
+ * - `signer`: no value of it is ever stored;
+ * - `bad_closure`: a function value of another version, or with too few or too many parts;
+ * - `too_many_variants`, `unsupported_layout`: layouts inside closures;
+ * - `size_limit`: over the byte budget, or over the limit of containers;
+ * - `function_value`: an argument cannot be a function value.
+ */
 export type BcsErrorCode =
   | 'unexpected_end'
   | 'remaining_input'
@@ -18,7 +26,13 @@ export type BcsErrorCode =
   | 'bad_utf8'
   | 'map_not_sorted'
   | 'too_deep'
-  | 'bad_value';
+  | 'bad_value'
+  | 'signer'
+  | 'bad_closure'
+  | 'too_many_variants'
+  | 'unsupported_layout'
+  | 'size_limit'
+  | 'function_value';
 
 /** Bytes that are not canonical BCS of what was asked for; `offset` counts from the reader's first byte. */
 export class BcsError extends MoveError<BcsErrorCode> {

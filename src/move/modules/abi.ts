@@ -121,7 +121,7 @@ export function moduleAbiJson(module: CompiledModule, maxBytes = MAX_ABI_JSON_BY
   const abi = moduleAbi(module, maxBytes);
   // Counted before it is printed: shared parts make the text larger than anything held in memory so
   // far.
-  new JsonSize(maxBytes).add(abi);
+  spendJson(maxBytes, abi);
   return JSON.stringify(abi);
 }
 
@@ -247,46 +247,29 @@ export function abiTooLarge(): AbiError {
   return new AbiError('abi_too_large', `ABI of more than ${MAX_ABI_JSON_BYTES} bytes`);
 }
 
-const QUOTE_BYTES = 2;
-const COLON_BYTES = 1;
-const BRACKET_BYTES = 2;
-const TRUE_BYTES = 4;
-const FALSE_BYTES = 5;
+/** Bytes of `""`, `[]` or `{}`. */
+const PAIR_BYTES = 2;
 
 /**
- * Counts the bytes that JSON.stringify would print of objects, arrays, booleans and strings. The strings of an ABI are
- * identifiers and types: ASCII with nothing to escape, one byte per character.
+ * What is left of `leftBytes` after JSON.stringify has printed objects, arrays, booleans and strings. The strings of an
+ * ABI are identifiers and types: ASCII with nothing to escape, one byte per character.
+ * @throws AbiError `abi_too_large` as soon as nothing is left
  */
-class JsonSize {
-  readonly #maxBytes: number;
-  #byteLength = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+function spendJson(leftBytes: number, value: unknown): number {
+  let left = leftBytes;
+  if (typeof value === 'string') left -= value.length + PAIR_BYTES;
+  else if (typeof value === 'boolean') left -= String(value).length;
+  else if (Array.isArray(value)) {
+    left -= PAIR_BYTES + Math.max(0, value.length - 1);
+    for (const item of value) left = spendJson(left, item);
+  } else {
+    const members = Object.entries(value as object);
+    left -= PAIR_BYTES + Math.max(0, members.length - 1);
+    for (const [key, member] of members)
+      left = spendJson(left - key.length - PAIR_BYTES - 1, member);
   }
-
-  /** @throws AbiError `abi_too_large` as soon as the limit is passed. */
-  add(value: unknown): void {
-    if (typeof value === 'string') this.#grow(value.length + QUOTE_BYTES);
-    else if (typeof value === 'boolean') this.#grow(value ? TRUE_BYTES : FALSE_BYTES);
-    else if (Array.isArray(value)) this.#list(value, (item) => this.add(item));
-    else {
-      this.#list(Object.entries(value as object), ([key, member]) => {
-        this.#grow(key.length + QUOTE_BYTES + COLON_BYTES);
-        this.add(member);
-      });
-    }
-  }
-
-  #list<T>(items: readonly T[], add: (item: T) => void): void {
-    this.#grow(BRACKET_BYTES + Math.max(0, items.length - 1));
-    for (const item of items) add(item);
-  }
-
-  #grow(byteLength: number): void {
-    this.#byteLength += byteLength;
-    if (this.#byteLength > this.#maxBytes) throw abiTooLarge();
-  }
+  if (left < 0) throw abiTooLarge();
+  return left;
 }
 
 /** Prints the types of one loaded binary and stops when the struct paths alone exceed a limit. */

@@ -5,6 +5,7 @@
 
 import { MoveError } from '../errors.ts';
 import type { PrimitiveKind } from '../types/type-tag.ts';
+import type { CompiledModule } from './compiled.ts';
 
 /** The first four bytes of every binary. */
 export const MAGIC = Buffer.from([0xa1, 0x1c, 0xeb, 0x0b]);
@@ -69,26 +70,11 @@ export function versionWordOf(version: number): number {
   return version >= VERSION_7_ENUMS ? VERSION_FLAGS + version : version;
 }
 
-export type TableName =
-  | 'moduleHandles'
-  | 'structHandles'
-  | 'functionHandles'
-  | 'functionInstantiations'
-  | 'signatures'
-  | 'constants'
-  | 'identifiers'
-  | 'addresses'
-  | 'structDefinitions'
-  | 'structInstantiations'
-  | 'functionDefinitions'
-  | 'fieldHandles'
-  | 'fieldInstantiations'
-  | 'friends'
-  | 'metadata'
-  | 'variantFieldHandles'
-  | 'variantFieldInstantiations'
-  | 'structVariantHandles'
-  | 'structVariantInstantiations';
+/** The tables of a module; scripts have some of them. */
+export type TableName = Exclude<
+  keyof CompiledModule,
+  'kind' | 'selfHandle' | 'version' | 'versionWord' | 'digest'
+>;
 
 export interface TableKind {
   readonly name: TableName;

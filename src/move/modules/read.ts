@@ -7,7 +7,6 @@ import { contentDigest } from '../crypto/hash.ts';
 import { BinaryCursor } from './binary-cursor.ts';
 import { checkModuleBounds, checkScriptBounds } from './bounds-check.ts';
 import {
-  type BinaryTables,
   type CompiledModule,
   type CompiledScript,
   DEFAULT_LOADER_LIMITS,
@@ -20,6 +19,7 @@ import {
   MAX_TABLES,
   MAX_VERSION,
   MIN_VERSION,
+  TABLE_KINDS,
   type TableKind,
   type TableName,
   tableKindOfCode,
@@ -42,18 +42,8 @@ export function readModule(
   const selfHandle = file.tail.index('self module handle');
   const module: CompiledModule = {
     kind: 'module',
-    ...readSharedTables(file),
+    ...readTables(file, 'module'),
     selfHandle,
-    structDefinitions: file.table('structDefinitions'),
-    structInstantiations: file.table('structInstantiations'),
-    functionDefinitions: file.table('functionDefinitions'),
-    fieldHandles: file.table('fieldHandles'),
-    fieldInstantiations: file.table('fieldInstantiations'),
-    friends: file.table('friends'),
-    variantFieldHandles: file.table('variantFieldHandles'),
-    variantFieldInstantiations: file.table('variantFieldInstantiations'),
-    structVariantHandles: file.table('structVariantHandles'),
-    structVariantInstantiations: file.table('structVariantInstantiations'),
   };
   checkModuleBounds(module);
   return module;
@@ -80,7 +70,7 @@ export function readScript(
   const code = readCodeUnit(file.tail);
   const script: CompiledScript = {
     kind: 'script',
-    ...readSharedTables(file),
+    ...readTables(file, 'script'),
     typeParameters,
     parameters,
     accessSpecifiers,
@@ -99,20 +89,15 @@ interface BinaryFile {
   readonly table: <K extends TableName>(name: K) => CompiledModule[K];
 }
 
-function readSharedTables(file: BinaryFile): BinaryTables {
-  return {
-    versionWord: file.versionWord,
-    version: file.version,
-    moduleHandles: file.table('moduleHandles'),
-    structHandles: file.table('structHandles'),
-    functionHandles: file.table('functionHandles'),
-    functionInstantiations: file.table('functionInstantiations'),
-    signatures: file.table('signatures'),
-    identifiers: file.table('identifiers'),
-    addresses: file.table('addresses'),
-    constants: file.table('constants'),
-    metadata: file.table('metadata'),
-  };
+/** Versions and tables, empty where the file has none. */
+function readTables(
+  file: BinaryFile,
+  kind: 'module' | 'script',
+): Pick<CompiledModule, TableName | 'versionWord' | 'version'> {
+  const { versionWord, version } = file;
+  const kinds = TABLE_KINDS.filter(({ inScripts }) => inScripts || kind === 'module');
+  const tables = Object.fromEntries(kinds.map(({ name }) => [name, file.table(name)]));
+  return { versionWord, version, ...(tables as Pick<CompiledModule, TableName>) };
 }
 
 /** Reads header and directory. @throws BinaryFormatError */
@@ -122,8 +107,7 @@ function openBinary(
   kind: 'module' | 'script',
 ): BinaryFile {
   // One copy of the whole: constants and metadata are views on it, and the caller's memory (a page
-  // of
-  // the store) may be reused.
+  // of the store) may be reused.
   const bytes = Buffer.from(input);
   const { maxIdentifierBytes } = limits;
   const header = new BinaryCursor(bytes, 0, bytes.length, { version: 0, maxIdentifierBytes });

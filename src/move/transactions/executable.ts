@@ -64,36 +64,20 @@ export function writeScriptCall(writer: BcsWriter, script: Script): void {
   writer.vector(script.args, writeTransactionArgument);
 }
 
-/** Reads an executable. Its indices are not those of the payload. @throws BcsError */
+/** By their variants, which are not those of the payload. */
+const EXECUTABLE_KINDS = ['script', 'entryFunction', 'empty', 'encrypted'] as const;
+
 export function readExecutable(reader: BcsReader): Executable {
-  switch (reader.variant(4, 'TransactionExecutable')) {
-    case 0:
-      return readScriptCall(reader);
-    case 1:
-      return readEntryFunction(reader);
-    case 2:
-      return { kind: 'empty' };
-    default:
-      return { kind: 'encrypted' };
-  }
+  const variant = reader.variant(EXECUTABLE_KINDS.length, 'TransactionExecutable');
+  const kind = EXECUTABLE_KINDS[variant]!;
+  if (kind === 'script') return readScriptCall(reader);
+  return kind === 'entryFunction' ? readEntryFunction(reader) : { kind };
 }
 
 export function writeExecutable(writer: BcsWriter, executable: Executable): void {
-  switch (executable.kind) {
-    case 'script':
-      writer.uleb32(0);
-      writeScriptCall(writer, executable);
-      return;
-    case 'entryFunction':
-      writer.uleb32(1);
-      writeEntryFunction(writer, executable);
-      return;
-    case 'empty':
-      writer.uleb32(2);
-      return;
-    case 'encrypted':
-      writer.uleb32(3);
-  }
+  writer.uleb32(EXECUTABLE_KINDS.indexOf(executable.kind));
+  if (executable.kind === 'script') writeScriptCall(writer, executable);
+  else if (executable.kind === 'entryFunction') writeEntryFunction(writer, executable);
 }
 
 /** How much more than the usual limits is asked for, in percent. */

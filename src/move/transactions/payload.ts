@@ -3,14 +3,8 @@
  * is decrypted here.
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
-import {
-  readHash,
-  readSizedBytes,
-  writeFixedBytes,
-  writeHash,
-  writeSizedBytes,
-} from '../bcs/fixed-bytes.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
+import { readHash, readSizedBytes, writeFixedBytes, writeHash } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
 import { type ModuleId, readModuleId, writeModuleId } from '../types/module-id.ts';
 import {
@@ -122,24 +116,6 @@ const SIGNATURE_BYTES = 64;
 /** Size of the nonce that decryption reveals. */
 const DECRYPTION_NONCE_BYTES = 16;
 
-/** The ciphertext of a batch encryption, in its parts. */
-export interface Ciphertext {
-  /** 32 bytes. */
-  readonly verificationKey: Buffer;
-  /** 32 bytes. */
-  readonly identity: Buffer;
-  /** 288 bytes. */
-  readonly groupElements: Buffer;
-  /** 16 bytes. */
-  readonly paddedKey: Buffer;
-  /** 12 bytes. */
-  readonly nonce: Buffer;
-  readonly body: Buffer;
-  readonly associatedData: Buffer;
-  /** 64 bytes. */
-  readonly signature: Buffer;
-}
-
 /** The entry function that the sender claims the ciphertext holds: its module, and its name where given. */
 interface ClaimedEntryFunction {
   readonly module: ModuleId;
@@ -148,7 +124,8 @@ interface ClaimedEntryFunction {
 
 /** What all states of an encrypted payload hold. */
 interface EncryptedContent {
-  readonly ciphertext: Ciphertext;
+  /** BCS of the ciphertext. */
+  readonly ciphertext: Buffer;
   readonly extraConfig: ExtraConfig;
   /** 32 bytes. */
   readonly payloadHash: Buffer;
@@ -177,33 +154,18 @@ export type EncryptedPayload =
 /** How many reasons of a failed decryption there are. */
 const DECRYPTION_FAILURE_REASONS = 10;
 
-/** Reads a ciphertext. @throws BcsError, also when a part of fixed size has another one. */
-export function readCiphertext(reader: BcsReader): Ciphertext {
-  return {
-    verificationKey: readSizedBytes(reader, VERIFICATION_KEY_BYTES, 'verification key'),
-    identity: readSizedBytes(reader, IDENTITY_BYTES, 'identity'),
-    groupElements: readSizedBytes(reader, GROUP_ELEMENTS_BYTES, 'group elements'),
-    paddedKey: reader.fixed(PADDED_KEY_BYTES),
-    nonce: reader.fixed(SYMMETRIC_NONCE_BYTES),
-    body: reader.bytes(),
-    associatedData: reader.bytes(),
-    signature: reader.fixed(SIGNATURE_BYTES),
-  };
-}
-
-function writeCiphertext(writer: BcsWriter, ciphertext: Ciphertext): void {
-  const { verificationKey, identity, groupElements } = ciphertext;
-  writeSizedBytes(writer, verificationKey, VERIFICATION_KEY_BYTES, 'verification key');
-  writeSizedBytes(writer, identity, IDENTITY_BYTES, 'identity');
-  writeSizedBytes(writer, groupElements, GROUP_ELEMENTS_BYTES, 'group elements');
-  writeFixedBytes(writer, ciphertext.paddedKey, PADDED_KEY_BYTES, 'padded key');
-  writeFixedBytes(writer, ciphertext.nonce, SYMMETRIC_NONCE_BYTES, 'nonce');
-  writer.bytes(ciphertext.body).bytes(ciphertext.associatedData);
-  writeFixedBytes(writer, ciphertext.signature, SIGNATURE_BYTES, 'signature');
-}
-
-export function encodeCiphertext(ciphertext: Ciphertext): Buffer {
-  return encodeBcs((writer) => writeCiphertext(writer, ciphertext));
+/** Reads the ciphertext of a batch encryption: its BCS, the sizes of whose parts are checked. @throws BcsError */
+export function readCiphertext(reader: BcsReader): Buffer {
+  const start = reader.offset;
+  readSizedBytes(reader, VERIFICATION_KEY_BYTES, 'verification key');
+  readSizedBytes(reader, IDENTITY_BYTES, 'identity');
+  readSizedBytes(reader, GROUP_ELEMENTS_BYTES, 'group elements');
+  reader.fixed(PADDED_KEY_BYTES + SYMMETRIC_NONCE_BYTES);
+  // The body, then the associated data.
+  reader.bytes();
+  reader.bytes();
+  reader.fixed(SIGNATURE_BYTES);
+  return reader.buffer.subarray(start, reader.offset);
 }
 
 function readContent(reader: BcsReader): EncryptedContent {
@@ -220,7 +182,7 @@ function readContent(reader: BcsReader): EncryptedContent {
 }
 
 function writeContent(writer: BcsWriter, content: EncryptedContent): void {
-  writeCiphertext(writer, content.ciphertext);
+  writer.fixed(content.ciphertext);
   writeExtraConfig(writer, content.extraConfig);
   writeHash(writer, content.payloadHash);
   writer.u64(content.encryptionEpoch);

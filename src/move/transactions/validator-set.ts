@@ -4,7 +4,7 @@ import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
-import { codec } from '../values/framework-resource.ts';
+import { address, byteString, structCodec, u64 } from '../values/framework-resource.ts';
 import { CONSENSUS_KEY_BYTES, type EpochState } from './waypoint.ts';
 
 interface ValidatorInfo {
@@ -29,40 +29,36 @@ export interface ValidatorSet {
 
 const MIN_VALIDATOR_BYTES = ADDRESS_BYTES + 8 + 1 + CONSENSUS_KEY_BYTES + 1 + 1 + 8;
 
-export const validatorSetCodec = codec<ValidatorSet>(
-  (reader) => ({
-    consensusScheme: reader.u8(),
-    active: reader.vector(MIN_VALIDATOR_BYTES, readValidatorInfo),
-    pendingInactive: reader.vector(MIN_VALIDATOR_BYTES, readValidatorInfo),
-    pendingActive: reader.vector(MIN_VALIDATOR_BYTES, readValidatorInfo),
-    totalVotingPower: reader.u128(),
-    totalJoiningPower: reader.u128(),
-  }),
-  (writer, set) => {
-    writer.u8(set.consensusScheme);
-    writer.vector(set.active, writeValidatorInfo);
-    writer.vector(set.pendingInactive, writeValidatorInfo);
-    writer.vector(set.pendingActive, writeValidatorInfo);
-    writer.u128(set.totalVotingPower).u128(set.totalJoiningPower);
+const validatorInfoCodec = structCodec<ValidatorInfo>({
+  address,
+  votingPower: u64,
+  consensusKey: {
+    read: (at) => readSizedBytes(at, CONSENSUS_KEY_BYTES, 'consensus key'),
+    write: (to, key) => writeSizedBytes(to, key, CONSENSUS_KEY_BYTES, 'consensus key'),
   },
-);
+  networkAddresses: byteString,
+  fullnodeAddresses: byteString,
+  validatorIndex: u64,
+});
 
-function readValidatorInfo(reader: BcsReader): ValidatorInfo {
-  return {
-    address: reader.address(),
-    votingPower: reader.u64(),
-    consensusKey: readSizedBytes(reader, CONSENSUS_KEY_BYTES, 'consensus key'),
-    networkAddresses: reader.bytes(),
-    fullnodeAddresses: reader.bytes(),
-    validatorIndex: reader.u64(),
-  };
-}
+const validators = {
+  read: (at: BcsReader) => at.vector(MIN_VALIDATOR_BYTES, validatorInfoCodec.read),
+  write: (to: BcsWriter, infos: readonly ValidatorInfo[]) =>
+    to.vector(infos, validatorInfoCodec.write),
+};
+const u128 = {
+  read: (at: BcsReader) => at.u128(),
+  write: (to: BcsWriter, value: bigint) => to.u128(value),
+};
 
-function writeValidatorInfo(writer: BcsWriter, info: ValidatorInfo): void {
-  writer.address(info.address).u64(info.votingPower);
-  writeSizedBytes(writer, info.consensusKey, CONSENSUS_KEY_BYTES, 'consensus key');
-  writer.bytes(info.networkAddresses).bytes(info.fullnodeAddresses).u64(info.validatorIndex);
-}
+export const validatorSetCodec = structCodec<ValidatorSet>({
+  consensusScheme: { read: (at) => at.u8(), write: (to, scheme) => to.u8(scheme) },
+  active: validators,
+  pendingInactive: validators,
+  pendingActive: validators,
+  totalVotingPower: u128,
+  totalJoiningPower: u128,
+});
 
 /** The state of an epoch that this set validates: active and leaving validators by their index. */
 export function epochStateOf(epoch: bigint, set: ValidatorSet): EpochState {

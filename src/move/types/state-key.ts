@@ -17,12 +17,25 @@ export type Path =
   | { readonly kind: 'resourceGroup'; readonly tag: StructTag };
 
 /** Something under an account. */
-export interface AccessPathKey {
-  readonly kind: 'accessPath';
+export class AccessPathKey {
+  readonly kind = 'accessPath';
   readonly address: Address;
   readonly path: Buffer;
-  /** The meaning of `path`; `undefined` when its bytes are not a valid path, which is not an error. */
-  readonly parsed: Path | undefined;
+  #parsed: Path | undefined | null = null;
+
+  constructor(address: Address, path: Buffer) {
+    this.address = address;
+    this.path = path;
+  }
+
+  /**
+   * The meaning of `path`; `undefined` when its bytes are not a valid path, which is not an error. Parsed when first
+   * asked for: most keys of a feed are only hashed and stored.
+   */
+  get parsed(): Path | undefined {
+    if (this.#parsed === null) this.#parsed = parsePath(this.path);
+    return this.#parsed;
+  }
 }
 
 /** An item of a table. */
@@ -59,42 +72,19 @@ const PHYSICAL_RAW = 0xff;
 /** The only trading key there is: a position. */
 const TRADING_POSITION = 0;
 
-/** Parses its path when first asked: most keys of a feed are only hashed and stored. */
-class LazyAccessPathKey implements AccessPathKey {
-  readonly kind = 'accessPath';
-  readonly address: Address;
-  readonly path: Buffer;
-  #parsed: Path | undefined | null = null;
-
-  constructor(address: Address, path: Buffer) {
-    this.address = address;
-    this.path = path;
-  }
-
-  get parsed(): Path | undefined {
-    if (this.#parsed === null) this.#parsed = parsePath(this.path);
-    return this.#parsed;
-  }
-}
-
-/** A key under an account from its path bytes, whether they are a valid path or not. */
-export function accessPathKey(address: Address, path: Buffer): AccessPathKey {
-  return new LazyAccessPathKey(address, path);
-}
-
 /** The state key of a module. */
 export function moduleStateKey(address: Address, name: string): AccessPathKey {
-  return accessPathKey(address, encodePath({ kind: 'code', module: { address, name } }));
+  return new AccessPathKey(address, encodePath({ kind: 'code', module: { address, name } }));
 }
 
 /** The state key of a resource that is in no group. */
 export function resourceStateKey(address: Address, tag: StructTag): AccessPathKey {
-  return accessPathKey(address, encodePath({ kind: 'resource', tag }));
+  return new AccessPathKey(address, encodePath({ kind: 'resource', tag }));
 }
 
 /** The state key of a resource group by the group's tag. */
 export function resourceGroupStateKey(address: Address, tag: StructTag): AccessPathKey {
-  return accessPathKey(address, encodePath({ kind: 'resourceGroup', tag }));
+  return new AccessPathKey(address, encodePath({ kind: 'resourceGroup', tag }));
 }
 
 const PATH_KINDS: readonly Path['kind'][] = ['code', 'resource', 'resourceGroup'];
@@ -129,7 +119,7 @@ export function readStateKey(reader: BcsReader): StateKey {
   switch (reader.variant(4, 'StateKey')) {
     case 0: {
       const address = reader.address();
-      return accessPathKey(address, reader.bytes());
+      return new AccessPathKey(address, reader.bytes());
     }
     case 1: {
       const handle = reader.address();
@@ -199,7 +189,7 @@ function readPhysicalStateKey(reader: BcsReader): StateKey {
   switch (tag) {
     case PHYSICAL_ACCESS_PATH: {
       const address = reader.address();
-      return accessPathKey(address, reader.bytes());
+      return new AccessPathKey(address, reader.bytes());
     }
     case PHYSICAL_TABLE_ITEM: {
       const handle = reader.address();

@@ -7,25 +7,32 @@ import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { type Address, formatAddress } from './address.ts';
 
-/** Types without parts. */
-export const PRIMITIVE_KINDS = [
+/** Every kind, in the order of the variants in BCS (docs/spec/move.md §3.6). */
+const KINDS = [
   'bool',
   'u8',
-  'u16',
-  'u32',
   'u64',
   'u128',
+  'address',
+  'signer',
+  'vector',
+  'struct',
+  'u16',
+  'u32',
   'u256',
+  'function',
   'i8',
   'i16',
   'i32',
   'i64',
   'i128',
   'i256',
-  'address',
-  'signer',
 ] as const;
-export type PrimitiveKind = (typeof PRIMITIVE_KINDS)[number];
+/** Types without parts. */
+export type PrimitiveKind = Exclude<(typeof KINDS)[number], 'vector' | 'struct' | 'function'>;
+export const PRIMITIVE_KINDS: readonly PrimitiveKind[] = KINDS.filter(
+  (kind) => kind !== 'vector' && kind !== 'struct' && kind !== 'function',
+);
 
 /** `address::module::name<…>`. */
 export interface StructTag {
@@ -98,30 +105,9 @@ export function formatStructTag(tag: StructTag): string {
   return `${base}<${tag.typeArguments.map(formatTypeTag).join(', ')}>`;
 }
 
-/** BCS variant index of every kind (docs/spec/move.md §3.6). */
-const KIND_OF_INDEX: readonly TypeTag['kind'][] = [
-  'bool',
-  'u8',
-  'u64',
-  'u128',
-  'address',
-  'signer',
-  'vector',
-  'struct',
-  'u16',
-  'u32',
-  'u256',
-  'function',
-  'i8',
-  'i16',
-  'i32',
-  'i64',
-  'i128',
-  'i256',
-];
 /** The variant index of each kind in BCS (docs/spec/ledger.md §1.2). */
 export const INDEX_OF_KIND: ReadonlyMap<TypeTag['kind'], number> = new Map(
-  KIND_OF_INDEX.map((kind, index) => [kind, index]),
+  KINDS.map((kind, index) => [kind, index]),
 );
 
 /** One tag per primitive for all: a byte of hostile input then costs a pointer, not an object. */
@@ -144,7 +130,7 @@ export function readTypeTag(reader: BcsReader, depth = 0, budget = newBudget()):
     throw reader.error('length_too_large', `type of more than ${MAX_TYPE_TAGS} parts`);
   }
   budget.tagsLeft -= 1;
-  const kind = KIND_OF_INDEX[reader.variant(KIND_OF_INDEX.length, 'TypeTag')]!;
+  const kind = KINDS[reader.variant(KINDS.length, 'TypeTag')]!;
   if (kind !== 'vector' && kind !== 'struct' && kind !== 'function') {
     return TAG_OF_PRIMITIVE.get(kind)!;
   }

@@ -11,7 +11,7 @@ import { ADDRESS_ONE, type Address } from '../types/address.ts';
 export interface Codec<T> {
   /** @throws BcsError */
   readonly read: (reader: BcsReader) => T;
-  readonly write: (writer: BcsWriter, value: T) => void;
+  readonly write: (writer: BcsWriter, value: T) => unknown;
   /** The value whose BCS is exactly `bytes`. @throws BcsError */
   readonly decode: (bytes: Uint8Array) => T;
   readonly encode: (value: T) => Buffer;
@@ -20,7 +20,7 @@ export interface Codec<T> {
 /** A codec from its two halves. */
 export function codec<T>(
   read: (reader: BcsReader) => T,
-  write: (writer: BcsWriter, value: T) => void,
+  write: (writer: BcsWriter, value: T) => unknown,
 ): Codec<T> {
   return {
     read,
@@ -30,6 +30,46 @@ export function codec<T>(
   };
 }
 
+/** How one field is read and written. */
+interface Field<T> {
+  readonly read: (reader: BcsReader) => T;
+  readonly write: (writer: BcsWriter, value: T) => unknown;
+}
+
+/** A codec of a struct from its fields, in their order in BCS. */
+export function structCodec<T extends object>(
+  fields: {
+    readonly [Name in keyof T]: Field<T[Name]>;
+  },
+): Codec<T> {
+  const names = Object.keys(fields) as (keyof T)[];
+  return codec<T>(
+    (reader) => {
+      const value: Partial<T> = {};
+      for (const name of names) value[name] = fields[name].read(reader);
+      return value as T;
+    },
+    (writer, value) => {
+      for (const name of names) fields[name].write(writer, value[name]);
+    },
+  );
+}
+
+const bool: Field<boolean> = { read: (at) => at.bool(), write: (to, value) => to.bool(value) };
+export const u64: Field<bigint> = { read: (at) => at.u64(), write: (to, value) => to.u64(value) };
+export const address: Field<Address> = {
+  read: (at) => at.address(),
+  write: (to, value) => to.address(value),
+};
+export const byteString: Field<Buffer> = {
+  read: (at) => at.bytes(),
+  write: (to, value) => to.bytes(value),
+};
+const optionalAddress: Field<Address | undefined> = {
+  read: (at) => at.option(address.read),
+  write: (to, value) => to.option(value, address.write),
+};
+
 /** An event handle inside a resource, 48 bytes. */
 export interface EventHandle {
   /** Events emitted so far: the next sequence number. */
@@ -37,19 +77,10 @@ export interface EventHandle {
   readonly key: EventKey;
 }
 
-export const eventHandleCodec = codec<EventHandle>(
-  (reader) => {
-    const counter = reader.u64();
-    return { counter, key: readEventKey(reader) };
-  },
-  (writer, handle) => {
-    writer.u64(handle.counter);
-    writeEventKey(writer, handle.key);
-  },
-);
-
-const readHandle = eventHandleCodec.read;
-const writeHandle = eventHandleCodec.write;
+export const eventHandleCodec = structCodec<EventHandle>({
+  counter: u64,
+  key: { read: readEventKey, write: writeEventKey },
+});
 
 /** `0x1::coin::CoinStore<T>`. */
 export interface CoinStore {
@@ -59,19 +90,12 @@ export interface CoinStore {
   readonly withdrawEvents: EventHandle;
 }
 
-export const coinStoreCodec = codec<CoinStore>(
-  (reader) => ({
-    amount: reader.u64(),
-    frozen: reader.bool(),
-    depositEvents: readHandle(reader),
-    withdrawEvents: readHandle(reader),
-  }),
-  (writer, store) => {
-    writer.u64(store.amount).bool(store.frozen);
-    writeHandle(writer, store.depositEvents);
-    writeHandle(writer, store.withdrawEvents);
-  },
-);
+export const coinStoreCodec = structCodec<CoinStore>({
+  amount: u64,
+  frozen: bool,
+  depositEvents: eventHandleCodec,
+  withdrawEvents: eventHandleCodec,
+});
 
 /** `0x1::account::Account`. */
 export interface Account {
@@ -85,25 +109,15 @@ export interface Account {
   readonly signerCapabilityOffer: Address | undefined;
 }
 
-export const accountCodec = codec<Account>(
-  (reader) => ({
-    authenticationKey: reader.bytes(),
-    sequenceNumber: reader.u64(),
-    guidCreationNumber: reader.u64(),
-    coinRegisterEvents: readHandle(reader),
-    keyRotationEvents: readHandle(reader),
-    rotationCapabilityOffer: reader.option((inner) => inner.address()),
-    signerCapabilityOffer: reader.option((inner) => inner.address()),
-  }),
-  (writer, account) => {
-    writer.bytes(account.authenticationKey).u64(account.sequenceNumber);
-    writer.u64(account.guidCreationNumber);
-    writeHandle(writer, account.coinRegisterEvents);
-    writeHandle(writer, account.keyRotationEvents);
-    writer.option(account.rotationCapabilityOffer, (inner, address) => inner.address(address));
-    writer.option(account.signerCapabilityOffer, (inner, address) => inner.address(address));
-  },
-);
+export const accountCodec = structCodec<Account>({
+  authenticationKey: byteString,
+  sequenceNumber: u64,
+  guidCreationNumber: u64,
+  coinRegisterEvents: eventHandleCodec,
+  keyRotationEvents: eventHandleCodec,
+  rotationCapabilityOffer: optionalAddress,
+  signerCapabilityOffer: optionalAddress,
+});
 
 /** `0x1::object::ObjectCore`. */
 interface ObjectCore {
@@ -113,18 +127,12 @@ interface ObjectCore {
   readonly transferEvents: EventHandle;
 }
 
-export const objectCoreCodec = codec<ObjectCore>(
-  (reader) => ({
-    guidCreationNumber: reader.u64(),
-    owner: reader.address(),
-    allowUngatedTransfer: reader.bool(),
-    transferEvents: readHandle(reader),
-  }),
-  (writer, core) => {
-    writer.u64(core.guidCreationNumber).address(core.owner).bool(core.allowUngatedTransfer);
-    writeHandle(writer, core.transferEvents);
-  },
-);
+export const objectCoreCodec = structCodec<ObjectCore>({
+  guidCreationNumber: u64,
+  owner: address,
+  allowUngatedTransfer: bool,
+  transferEvents: eventHandleCodec,
+});
 
 /** `0x1::fungible_asset::FungibleStore`. */
 interface FungibleStore {
@@ -133,12 +141,11 @@ interface FungibleStore {
   readonly frozen: boolean;
 }
 
-export const fungibleStoreCodec = codec<FungibleStore>(
-  (reader) => ({ metadata: reader.address(), balance: reader.u64(), frozen: reader.bool() }),
-  (writer, store) => {
-    writer.address(store.metadata).u64(store.balance).bool(store.frozen);
-  },
-);
+export const fungibleStoreCodec = structCodec<FungibleStore>({
+  metadata: address,
+  balance: u64,
+  frozen: bool,
+});
 
 /** `0x1::fungible_asset::ConcurrentFungibleBalance`. */
 interface ConcurrentFungibleBalance {
@@ -146,12 +153,10 @@ interface ConcurrentFungibleBalance {
   readonly maxValue: bigint;
 }
 
-export const concurrentFungibleBalanceCodec = codec<ConcurrentFungibleBalance>(
-  (reader) => ({ value: reader.u64(), maxValue: reader.u64() }),
-  (writer, balance) => {
-    writer.u64(balance.value).u64(balance.maxValue);
-  },
-);
+export const concurrentFungibleBalanceCodec = structCodec<ConcurrentFungibleBalance>({
+  value: u64,
+  maxValue: u64,
+});
 
 /** `0x1::chain_id::ChainId`: the chain id, u8. */
 export const chainIdCodec = codec<number>(
@@ -162,12 +167,7 @@ export const chainIdCodec = codec<number>(
 );
 
 /** `0x1::features::Features`: the feature flags as bits. */
-export const featuresCodec = codec<Buffer>(
-  (reader) => reader.bytes(),
-  (writer, bits) => {
-    writer.bytes(bits);
-  },
-);
+export const featuresCodec = codec<Buffer>(byteString.read, byteString.write);
 
 /**
  * Whether a feature is on: bit `flag % 8`, from the least, of byte `flag / 8`; off beyond the end
@@ -197,29 +197,19 @@ export interface NewBlockEvent {
   readonly timestampUsecs: bigint;
 }
 
-export const newBlockEventCodec = codec<NewBlockEvent>(
-  (reader) => ({
-    hash: reader.address(),
-    epoch: reader.u64(),
-    round: reader.u64(),
-    height: reader.u64(),
-    previousBlockVotesBitvec: reader.bytes(),
-    proposer: reader.address(),
-    failedProposerIndices: reader.vector(8, (inner) => inner.u64()),
-    timestampUsecs: reader.u64(),
-  }),
-  (writer, event) => {
-    writer.address(event.hash).u64(event.epoch).u64(event.round).u64(event.height);
-    writer.bytes(event.previousBlockVotesBitvec).address(event.proposer);
-    writer.vector(event.failedProposerIndices, (inner, index) => inner.u64(index));
-    writer.u64(event.timestampUsecs);
+export const newBlockEventCodec = structCodec<NewBlockEvent>({
+  hash: address,
+  epoch: u64,
+  round: u64,
+  height: u64,
+  previousBlockVotesBitvec: byteString,
+  proposer: address,
+  failedProposerIndices: {
+    read: (at) => at.vector(8, u64.read),
+    write: (to, indices) => to.vector(indices, u64.write),
   },
-);
+  timestampUsecs: u64,
+});
 
 /** Data of `0x1::reconfiguration::NewEpochEvent` and `NewEpoch`: the epoch that begins. */
-export const newEpochEventCodec = codec<bigint>(
-  (reader) => reader.u64(),
-  (writer, epoch) => {
-    writer.u64(epoch);
-  },
-);
+export const newEpochEventCodec = codec<bigint>(u64.read, u64.write);

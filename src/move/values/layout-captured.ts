@@ -2,9 +2,8 @@
  * Layouts inside closures, in BCS, without names of structs and fields (docs/spec/move.md §4.5,
  * docs/spec/encode.md §B1).
  */
-import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { BcsError, type BcsReader } from '../bcs/bcs-reader.ts';
 import { ADDRESS_COST_BYTES, type DecodeLayout, objectTemplate } from './layout.ts';
-import { ValueDecodeError } from './value-error.ts';
 
 /** Most named containers inside each other that BCS reads: enums, and the two kinds of layout that are enums. */
 export const BCS_MAX_CONTAINER_DEPTH = 500;
@@ -42,7 +41,7 @@ const STRUCT_LAYOUT_KINDS = 5;
 
 /**
  * Reads one layout. `containerDepth` is the number of named containers around it.
- * @throws BcsError, ValueDecodeError
+ * @throws BcsError, BcsError
  */
 export function readCapturedLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
   enterContainer(reader, containerDepth, 'MoveTypeLayout');
@@ -77,7 +76,7 @@ function readStructLayout(reader: BcsReader, containerDepth: number): DecodeLayo
   const fieldLists = reader.vector(1, readFields);
   if (fieldLists.length > MAX_VARIANTS) {
     const text = `variant count is restricted to ${MAX_VARIANTS}`;
-    throw new ValueDecodeError('too_many_variants', text, start);
+    throw new BcsError('too_many_variants', text, start);
   }
   const variants = fieldLists.map((fields, index) =>
     objectTemplate(positional(fields), { name: '__variant_tag__', json: String(index) }, 0),
@@ -93,7 +92,7 @@ function positional(layouts: readonly DecodeLayout[]) {
 export function enterContainer(reader: BcsReader, containerDepth: number, name: string): void {
   if (containerDepth < BCS_MAX_CONTAINER_DEPTH) return;
   const text = `exceeded max container depth while entering: ${name}`;
-  throw new ValueDecodeError('too_deep', text, reader.offset);
+  throw new BcsError('too_deep', text, reader.offset);
 }
 
 /** A variant index as derived readers of the reference check it. */
@@ -102,10 +101,10 @@ function serdeVariant(reader: BcsReader, count: number): number {
   const index = reader.uleb32();
   if (index < count) return index;
   const text = `invalid value: integer \`${index}\`, expected variant index 0 <= i < ${count}`;
-  throw new ValueDecodeError('bad_variant', text, start);
+  throw new BcsError('bad_variant', text, start);
 }
 
-function unsupported(reader: BcsReader): ValueDecodeError {
+function unsupported(reader: BcsReader): BcsError {
   const text = 'Unsupported layout for Move value';
-  return new ValueDecodeError('unsupported_layout', text, reader.offset);
+  return new BcsError('unsupported_layout', text, reader.offset);
 }

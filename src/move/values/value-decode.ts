@@ -5,13 +5,12 @@
  * own, which every chain checks when a module is published).
  */
 
-import { BcsReader } from '../bcs/bcs-reader.ts';
+import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { formatAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
-import { decodingValue, ValueDecodeError } from './value-error.ts';
 
 /**
  * Most structs, enums and vectors in one argument. A struct may take no bytes at all, so the bytes alone bound
@@ -26,7 +25,7 @@ export interface ContainerBudget {
 
 /**
  * The JSON whose encoding is exactly `bytes`.
- * @throws ValueDecodeError: bytes that are no value of the layout, text that is not UTF-8 (no JSON encodes to it),
+ * @throws BcsError: bytes that are no value of the layout, text that is not UTF-8 (no JSON encodes to it),
  * `function_value`, `size_limit` above the budget, which is MAX_ARGUMENT_CONTAINERS unless given.
  */
 export function decodeArgument(
@@ -34,12 +33,7 @@ export function decodeArgument(
   bytes: Uint8Array,
   budget: ContainerBudget = { containersLeft: MAX_ARGUMENT_CONTAINERS },
 ): JsonValue {
-  const reader = new BcsReader(bytes);
-  return decodingValue(() => {
-    const value = new ArgumentDecoder(reader, budget).value(layout);
-    reader.finish();
-    return value;
-  });
+  return decodeBcs(bytes, (reader) => new ArgumentDecoder(reader, budget).value(layout));
 }
 
 type CompositeLayout = Extract<
@@ -83,7 +77,7 @@ class ArgumentDecoder {
     const reader = this.#reader;
     if (this.#budget.containersLeft === 0) {
       const text = `more than ${this.#maxContainers} structs and vectors in one argument`;
-      throw new ValueDecodeError('size_limit', text, reader.offset);
+      throw new BcsError('size_limit', text, reader.offset);
     }
     this.#budget.containersLeft -= 1;
     switch (layout.kind) {
@@ -99,7 +93,7 @@ class ArgumentDecoder {
       }
       case 'function': {
         const text = 'function values cannot be arguments';
-        throw new ValueDecodeError('function_value', text, reader.offset);
+        throw new BcsError('function_value', text, reader.offset);
       }
     }
   }
@@ -108,7 +102,7 @@ class ArgumentDecoder {
     const start = this.#reader.offset;
     const text = this.#reader.text();
     if (text !== undefined) return text;
-    throw new ValueDecodeError('bad_utf8', 'text is not UTF-8', start);
+    throw new BcsError('bad_utf8', 'text is not UTF-8', start);
   }
 
   #vector(element: EncodeLayout): JsonValue[] {

@@ -3,14 +3,13 @@
  * docs/spec/http.md §8.4). What a value's type looks like is all in its layout.
  */
 import { isUtf8 } from 'node:buffer';
-import { BcsReader } from '../bcs/bcs-reader.ts';
+import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { formatAddress } from '../types/address.ts';
 import { readModuleId } from '../types/module-id.ts';
 import { formatTypeTag, readTypeTag } from '../types/type-tag.ts';
 import type { DecodeLayout, ObjectTemplate } from './layout.ts';
 import { enterContainer, readCapturedLayout } from './layout-captured.ts';
-import { decodingValue, ValueDecodeError, type ValueDecodeErrorCode } from './value-error.ts';
 
 /**
  * Bytes of names that one value may cost: for every struct value what its type's tag costs (32 for the address plus
@@ -39,28 +38,18 @@ const MAX_VARIANT_INDEX = 0xffff;
 
 /**
  * The JSON text of the value that takes all of `bytes`.
- * @throws ValueDecodeError, whose `detail` is the interface's text.
+ * @throws BcsError, whose `detail` is the interface's text.
  */
 export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
-  const reader = new BcsReader(bytes);
-  return decodingValue(() => {
-    const text = new ValueRenderer(reader).value(layout, 0, 0);
-    reader.finish();
-    return text;
-  });
+  return decodeBcs(bytes, (reader) => new ValueRenderer(reader).value(layout, 0, 0));
 }
 
 /**
  * The UTF-8 of `renderValue`, a unit for each byte: what is going to be sent as bytes needs not be made a text before.
- * @throws ValueDecodeError exactly when `renderValue` does.
+ * @throws BcsError exactly when `renderValue` does.
  */
 export function renderValueUtf8(layout: DecodeLayout, bytes: Uint8Array): string {
-  const reader = new BcsReader(bytes);
-  return decodingValue(() => {
-    const text = new ValueRenderer(reader, true).value(layout, 0, 0);
-    reader.finish();
-    return text;
-  });
+  return decodeBcs(bytes, (reader) => new ValueRenderer(reader, true).value(layout, 0, 0));
 }
 
 /** The UTF-8 of a text, a unit for each byte. */
@@ -78,16 +67,11 @@ interface FieldBytes {
 
 /**
  * The fields of the struct or enum whose value takes all of `bytes`; `undefined` for a layout that is neither.
- * @throws ValueDecodeError exactly when `renderValue` does.
+ * @throws BcsError exactly when `renderValue` does.
  */
 export function splitFields(layout: DecodeLayout, bytes: Uint8Array): FieldBytes | undefined {
   if (layout.kind !== 'struct' && layout.kind !== 'enum') return undefined;
-  const reader = new BcsReader(bytes);
-  return decodingValue(() => {
-    const split = new ValueRenderer(reader).split(layout);
-    reader.finish();
-    return split;
-  });
+  return decodeBcs(bytes, (reader) => new ValueRenderer(reader).split(layout));
 }
 
 class ValueRenderer {
@@ -239,7 +223,7 @@ class ValueRenderer {
       index > MAX_VARIANT_INDEX
         ? `invalid value: integer \`${index}\`, expected u16`
         : 'invalid length 0, expected Variant';
-    throw new ValueDecodeError('bad_variant', text, start);
+    throw new BcsError('bad_variant', text, start);
   }
 
   /** A function value: a sequence of 5 + 2c parts (docs/spec/move.md §4.5, docs/spec/encode.md §B1). */
@@ -283,7 +267,7 @@ class ValueRenderer {
     return `{${capturedMember}"__fun_name__":${shownName},"__mask__":"${mask}"${shownTypes}}`;
   }
 
-  #wrongLength(capturedCount: number): ValueDecodeError {
+  #wrongLength(capturedCount: number): BcsError {
     return this.#error('bad_closure', `invalid length ${capturedCount}, expected Closure`);
   }
 
@@ -297,8 +281,8 @@ class ValueRenderer {
     throw this.#error('too_deep', `value nests more than ${MAX_VALUE_DEPTH} levels deep`);
   }
 
-  #error(code: ValueDecodeErrorCode, text: string): ValueDecodeError {
-    return new ValueDecodeError(code, text, this.#reader.offset);
+  #error(code: BcsError['code'], text: string): BcsError {
+    return new BcsError(code, text, this.#reader.offset);
   }
 }
 

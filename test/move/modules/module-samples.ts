@@ -15,7 +15,11 @@ import type {
   SignatureToken,
 } from '../../../src/move/modules/compiled.ts';
 import { OPCODES } from '../../../src/move/modules/opcodes.ts';
-import { PRIMITIVE_KINDS } from '../../../src/move/types/type-tag.ts';
+
+const PRIMITIVE_KINDS = [
+  ...(['bool', 'u8', 'u16', 'u32', 'u64', 'u128', 'u256'] as const),
+  ...(['i8', 'i16', 'i32', 'i64', 'i128', 'i256', 'address', 'signer'] as const),
+];
 
 /** `0x1::m` with an entry function and a struct, version 10 (docs/spec/move.md §1.12). */
 export const SMALL_MODULE = Buffer.from(

@@ -23,7 +23,7 @@ import {
   writeMultiEd25519Signature,
 } from '../crypto/authenticator-writers.ts';
 
-import { A1, A2, both, hash, hex, refused, u64 } from './wire-bytes.ts';
+import { A1, A2, both, ciphertextBytes, hash, hex, refused, u64 } from './wire-bytes.ts';
 
 describe('payloads', () => {
   test.each([
@@ -87,7 +87,7 @@ describe('payloads', () => {
     `00 00 00 ${hash('08')} ${u64(9)} 01 ${A1} 016d 01 0166`,
   ].join('');
   const content = {
-    ciphertext: {
+    ciphertext: ciphertextBytes({
       verificationKey: Buffer.alloc(32, 1),
       identity: Buffer.alloc(32, 2),
       groupElements: Buffer.alloc(288, 3),
@@ -96,7 +96,7 @@ describe('payloads', () => {
       body: hex('06'),
       associatedData: hex(''),
       signature: Buffer.alloc(64, 7),
-    },
+    }),
     extraConfig: {
       kind: 'v1' as const,
       multisigAddress: undefined,

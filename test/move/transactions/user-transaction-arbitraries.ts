@@ -1,4 +1,5 @@
 /** Random user transactions and their parts, for property tests. */
+
 import fc, { type Arbitrary } from 'fast-check';
 import type {
   AccountAuthenticator,
@@ -23,7 +24,6 @@ import type {
 } from '../../../src/move/transactions/payload.ts';
 import type { TransactionArgument } from '../../../src/move/transactions/transaction-argument.ts';
 import type { SignedTransaction } from '../../../src/move/transactions/user-transaction.ts';
-
 import {
   address,
   bytes,
@@ -39,6 +39,7 @@ import {
   u64,
   unsigned,
 } from '../values/scalar-arbitraries.ts';
+import { ciphertextBytes } from './wire-bytes.ts';
 
 const smallNumber = (
   of: 'u8' | 'u16' | 'u32' | 'i8' | 'i16' | 'i32',
@@ -110,16 +111,18 @@ const extraConfig: Arbitrary<ExtraConfig> = fc.oneof(
 );
 
 const encryptedContent = fc.record({
-  ciphertext: fc.record({
-    verificationKey: hash,
-    identity: hash,
-    groupElements: bytesOf(288),
-    paddedKey: bytesOf(16),
-    nonce: bytesOf(12),
-    body: bytes,
-    associatedData: bytes,
-    signature: bytesOf(64),
-  }),
+  ciphertext: fc
+    .record({
+      verificationKey: hash,
+      identity: hash,
+      groupElements: bytesOf(288),
+      paddedKey: bytesOf(16),
+      nonce: bytesOf(12),
+      body: bytes,
+      associatedData: bytes,
+      signature: bytesOf(64),
+    })
+    .map(ciphertextBytes),
   extraConfig,
   payloadHash: hash,
   encryptionEpoch: u64,

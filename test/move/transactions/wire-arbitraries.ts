@@ -15,7 +15,7 @@ import type {
 } from '../../../src/move/transactions/validator-transaction.ts';
 import type { WriteOp, WriteSet, WriteSetEntry } from '../../../src/move/transactions/write-set.ts';
 import {
-  accessPathKey,
+  AccessPathKey,
   encodePath,
   physicalStateKey,
   type StateKey,
@@ -49,7 +49,7 @@ export const stateKey: Arbitrary<StateKey> = fc.oneof(
         structTag.map((tag) => encodePath({ kind: 'resourceGroup', tag })),
       ),
     )
-    .map(([account, path]) => accessPathKey(account, path)),
+    .map(([account, path]) => new AccessPathKey(account, path)),
   fc.record({ kind: kind('tableItem'), handle: address, key: bytes }),
   fc.record({ kind: kind('raw'), bytes }),
   fc.record({ kind: kind('tradingNative'), exchange: address, account: address, market: address }),

@@ -22,6 +22,27 @@ export const u64 = (value: number): string => {
   return bytes.toString('hex');
 };
 
+/** The ciphertext of a batch encryption in its parts (docs/spec/ledger.md §3.4). */
+export interface CiphertextParts {
+  readonly verificationKey: Buffer;
+  readonly identity: Buffer;
+  readonly groupElements: Buffer;
+  readonly paddedKey: Buffer;
+  readonly nonce: Buffer;
+  readonly body: Buffer;
+  readonly associatedData: Buffer;
+  readonly signature: Buffer;
+}
+
+/** The BCS of a ciphertext. */
+export function ciphertextBytes(parts: CiphertextParts): Buffer {
+  return encodeBcs((writer) => {
+    writer.bytes(parts.verificationKey).bytes(parts.identity).bytes(parts.groupElements);
+    writer.fixed(parts.paddedKey).fixed(parts.nonce);
+    writer.bytes(parts.body).bytes(parts.associatedData).fixed(parts.signature);
+  });
+}
+
 /** Asserts that `value` has exactly these bytes, and these bytes this value. */
 export function both<T>(
   bytes: Buffer,

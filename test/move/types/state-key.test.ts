@@ -11,7 +11,7 @@ import {
   OBJECT_GROUP_TAG,
 } from '../../../src/move/types/framework-tag.ts';
 import {
-  accessPathKey,
+  AccessPathKey,
   MIN_STATE_KEY_BYTES,
   moduleStateKey,
   parsePhysicalStateKey,
@@ -73,7 +73,7 @@ describe('published vectors', () => {
 
 describe('BCS', () => {
   test.each<[string, StateKey, string]>([
-    ['access path', accessPathKey(ADDRESS_ONE, Buffer.of(5, 6)), `00${ONE}020506`],
+    ['access path', new AccessPathKey(ADDRESS_ONE, Buffer.of(5, 6)), `00${ONE}020506`],
     ['table item', { kind: 'tableItem', handle: ADDRESS_ONE, key: Buffer.of(7) }, `01${ONE}0107`],
     ['raw', { kind: 'raw', bytes: Buffer.alloc(0) }, '0200'],
     [
@@ -128,7 +128,7 @@ describe('paths', () => {
     'a path that is none is kept: %s',
     (hex) => {
       const path = Buffer.from(hex, 'hex');
-      const key = accessPathKey(ADDRESS_ONE, path);
+      const key = new AccessPathKey(ADDRESS_ONE, path);
       expect(key.parsed).toBeUndefined();
       const parsed = parsePhysicalStateKey(physicalStateKey(key));
       expect(parsed).toMatchObject({ kind: 'accessPath', path, parsed: undefined });

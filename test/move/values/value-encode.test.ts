@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { parseJson } from '../../../src/move/json/json-text.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import { PRIMITIVE_KINDS, type PrimitiveKind } from '../../../src/move/types/type-tag.ts';
 import type { EncodeLayout } from '../../../src/move/values/layout.ts';
 import { resolveEncodeLayout } from '../../../src/move/values/layout-encode.ts';
 import { decodeArgument, MAX_ARGUMENT_CONTAINERS } from '../../../src/move/values/value-decode.ts';
-import { ValueDecodeError, ValueEncodeError } from '../../../src/move/values/value-error.ts';
+import { ValueEncodeError } from '../../../src/move/values/value-error.ts';
 import { encodeValueBytes, moduleLookup, NEW_FRAMEWORK, type Source } from './layout-modules.ts';
 
 const source: Source = {
@@ -241,7 +242,7 @@ describe('bytes of arguments back to JSON', () => {
     try {
       decodeArgument(layout, Buffer.from(hex, 'hex'));
     } catch (error) {
-      if (error instanceof ValueDecodeError) return error.code;
+      if (error instanceof BcsError) return error.code;
       throw error;
     }
     throw new Error('not refused');

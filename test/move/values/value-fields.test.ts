@@ -1,11 +1,12 @@
 /** A struct's value, field by field: the same bytes in the same order, and the same refusals as rendering. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { readMoveType } from '../../../src/move/types/type-parser.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
 import type { DecodeLayout } from '../../../src/move/values/layout.ts';
 import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
-import { ValueDecodeError } from '../../../src/move/values/value-error.ts';
 import { renderValue, splitFields } from '../../../src/move/values/value-json.ts';
 import { propertySeed } from '../../random.ts';
 import { moduleLookup, OLD_FRAMEWORK } from './layout-modules.ts';
@@ -75,7 +76,7 @@ describe('the fields of a value', () => {
         read();
         return undefined;
       } catch (error) {
-        if (!(error instanceof ValueDecodeError)) throw error;
+        if (!(error instanceof BcsError)) throw error;
         return [error.code, error.detail, error.offset];
       }
     };

@@ -1,5 +1,7 @@
 /** Values against real ledgers: vectors of docs/spec/encode.md §B3, and everything the genesis files hold. */
+
 import { describe, expect, it } from 'vitest';
+import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { parseJson } from '../../../src/move/json/json-text.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import { formatTypeTag, type TypeTag } from '../../../src/move/types/type-tag.ts';
@@ -9,7 +11,6 @@ import {
   resolveEncodeLayout,
 } from '../../../src/move/values/layout-encode.ts';
 import { decodeArgument } from '../../../src/move/values/value-decode.ts';
-import { ValueDecodeError } from '../../../src/move/values/value-error.ts';
 import { renderValue } from '../../../src/move/values/value-json.ts';
 import { Random, testSeed } from '../../random.ts';
 import { type GenesisLedger, genesisPresent, type Network, readGenesis } from './layout-genesis.ts';
@@ -244,7 +245,7 @@ function attempt(run: () => void): number {
     run();
     return 0;
   } catch (error) {
-    if (error instanceof ValueDecodeError) return 1;
+    if (error instanceof BcsError) return 1;
     throw error;
   }
 }

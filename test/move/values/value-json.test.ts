@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { parseTypeTag } from '../../../src/move/types/type-parser.ts';
 import type { TypeTag } from '../../../src/move/types/type-tag.ts';
 import { type DecodeLayout, objectTemplate } from '../../../src/move/values/layout.ts';
 import { BCS_MAX_CONTAINER_DEPTH } from '../../../src/move/values/layout-captured.ts';
 import { resolveDecodeLayout } from '../../../src/move/values/layout-decode.ts';
-import { ValueDecodeError } from '../../../src/move/values/value-error.ts';
 import {
   MAX_VALUE_DEPTH,
   renderValue,
@@ -49,11 +49,11 @@ async function render(type: string | TypeTag, hex: string, from = source): Promi
   return renderValue(await resolveDecodeLayout(tag, moduleLookup(from)), bytesOf(hex));
 }
 
-function refusal(layout: DecodeLayout, bytes: Uint8Array): ValueDecodeError {
+function refusal(layout: DecodeLayout, bytes: Uint8Array): BcsError {
   try {
     renderValue(layout, bytes);
   } catch (error) {
-    if (error instanceof ValueDecodeError) return error;
+    if (error instanceof BcsError) return error;
     throw error;
   }
   throw new Error('not refused');

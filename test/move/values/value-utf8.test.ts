@@ -1,9 +1,10 @@
 /** Values as the bytes that are sent: what `renderValueUtf8` gives is the UTF-8 of what `renderValue` gives. */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import type { DecodeLayout } from '../../../src/move/values/layout.ts';
-import { ValueDecodeError } from '../../../src/move/values/value-error.ts';
 import { renderValue, renderValueUtf8, utf8Units } from '../../../src/move/values/value-json.ts';
 import { testSeed } from '../../random.ts';
 
@@ -16,7 +17,7 @@ function outcome(render: () => string): string {
   try {
     return render();
   } catch (error) {
-    if (error instanceof ValueDecodeError) return `${error.code} ${error.detail}`;
+    if (error instanceof BcsError) return `${error.code} ${error.detail}`;
     throw error;
   }
 }
