@@ -45,8 +45,8 @@ const ON = { type: 'boolean', default: true } as const;
 
 function backlogSetting(work: string) {
   const description =
-    `work on ${work} that a process takes on in one turn, in milliseconds; ` +
-    'in lasting overload further requests get 503; 0 for no bound';
+    `milliseconds of work on ${work} per turn of the event loop; ` +
+    'in lasting overload further requests get 503; 0 for no limit';
   return { description, ...integer(100, 0, 60_000) };
 }
 
@@ -54,59 +54,59 @@ function backlogSetting(work: string) {
 export const API_SETTINGS = {
   headerPrefix: {
     type: 'string',
-    description: 'prefix of the ledger headers; X-Aptos suits existing SDKs',
+    description: 'prefix of the ledger headers; X-Aptos for existing SDKs',
     default: 'X-NODE',
     pattern: '^[A-Za-z][A-Za-z0-9-]{0,63}$',
   },
   jsonOutputEnabled: {
-    description: 'answer in JSON; when off, such requests get 403 api_disabled',
+    description: 'allow JSON responses; when off, requests for JSON get 403 api_disabled',
     ...ON,
   },
   bcsOutputEnabled: {
-    description: 'answer in BCS; when off, such requests get 403 api_disabled',
+    description: 'allow BCS responses; when off, requests for BCS get 403 api_disabled',
     ...ON,
   },
   encodeSubmissionEnabled: {
-    description: 'answer POST /v1/transactions/encode_submission',
+    description: 'serve POST /v1/transactions/encode_submission',
     ...ON,
   },
   compressionEnabled: {
-    description: 'compress answers and decompress request bodies (br, gzip, deflate)',
+    description: 'compress responses and decompress request bodies (br, gzip, deflate)',
     ...ON,
   },
   contentLengthLimitBytes: {
-    description: 'largest request body in bytes, as sent and decompressed',
+    description: 'maximum request body in bytes, both as sent and decompressed',
     ...integer(DEFAULT_CONTENT_LENGTH_LIMIT_BYTES, 0, 1024 * 1024 * 1024),
   },
   maxEventsPageSize: {
-    description: 'most events on one page; larger limits are reduced to it',
+    description: 'maximum events per page; larger limits are reduced to it',
     ...integer(100, 1, MAX_PAGE_LIMIT),
   },
   maxTransactionsPageSize: {
-    description: 'most transactions on one page; larger limits are reduced to it',
+    description: 'maximum transactions per page; larger limits are reduced to it',
     ...integer(100, 1, MAX_TRANSACTIONS_PAGE_SIZE),
   },
   maxBlockTransactionsPageSize: {
-    description: 'most transactions given with a block; the others can be had by their versions',
+    description: 'maximum transactions returned with a block; request the others by version',
     ...integer(10_000, 1, MAX_TRANSACTIONS_PAGE_SIZE),
   },
   maxAccountResourcesPageSize: {
-    description: 'most state keys on one page of resources, a group counting once',
+    description: 'maximum state keys per page of resources, a group counting once',
     ...integer(9_999, 1, MAX_PAGE_LIMIT),
   },
   maxAccountModulesPageSize: {
-    description: 'most modules on one page',
+    description: 'maximum modules per page',
     ...integer(9_999, 1, MAX_PAGE_LIMIT),
   },
   nodeRole: {
     type: 'string',
     enum: ['validator', 'full_node'],
-    description: 'node_role of the index',
+    description: 'node_role in the ledger info',
     default: 'full_node',
   },
   gitHash: {
     type: 'string',
-    description: 'git_hash of the index',
+    description: 'git_hash in the ledger info',
     default: '',
     maxLength: 64,
   },
@@ -117,49 +117,54 @@ export const API_SETTINGS = {
     maxLength: 64,
   },
   maxHeaderBytes: {
-    description: 'largest request line and headers together, in bytes (long type tags in paths)',
+    description:
+      'maximum total size of request line and headers, in bytes (type names in paths can be long)',
     ...integer(80 * 1024, 4096, 1024 * 1024),
   },
-  maxReadBacklogMs: backlogSetting('single things (balances, modules, resources, blocks)'),
+  maxReadBacklogMs: backlogSetting('single items (balances, modules, resources, blocks)'),
   maxListingBacklogMs: backlogSetting('listings and pages (events, transactions, resources)'),
   maxBodyBacklogMs: backlogSetting('request bodies (encode and decode)'),
   maxUnsentBytes: {
     description:
-      'bytes of large answers that clients have yet to take; above it listings get 503; 0 for no bound',
+      'bytes of large responses not yet read by clients; above it listings get 503; 0 for no limit',
     ...integer(256 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
   },
   maxCompressions: {
-    description: 'answers being compressed at once; others go out as they are; 0 for no bound',
+    description:
+      'responses being compressed at the same time; others are sent uncompressed; 0 for no limit',
     ...integer(64, 0, 1_000_000),
   },
   maxReceivingBytes: {
-    description: 'bytes of request bodies being received at once; more wait; 0 for no bound',
+    description:
+      'bytes of request bodies being received at the same time; more wait; 0 for no limit',
     ...integer(64 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
   },
   maxWaitingBodies: {
-    description: 'request bodies that wait to be received; further ones get 503; 0 for no bound',
+    description: 'request bodies waiting to be received; further ones get 503; 0 for no limit',
     ...integer(1_024, 0, 1_000_000),
   },
   minVersionWaitMs: {
     description:
-      'longest wait for the version that a request must see, in milliseconds; 0 answers at once',
+      'maximum wait for the version that a request requires, in milliseconds; 0 does not wait',
     ...integer(5_000, 0, 60_000),
   },
   maxVersionWaiters: {
-    description: 'requests that may wait for a version at once; further ones get 503',
+    description: 'requests waiting for a version at the same time; further ones get 503',
     ...integer(1_000, 0, 1_000_000),
   },
   maxLagSeconds: {
-    description: 'lag of the ledger above which /v1/-/ready answers 503, in seconds; 0 for none',
+    description:
+      'lag of the ledger above which /v1/-/ready answers 503, in seconds; 0 for no limit',
     ...integer(0, 0, 1_000_000_000),
   },
   headersTimeoutMs: {
-    description: 'time to receive the headers of a request, in milliseconds',
+    description: 'maximum time to receive the headers of a request, in milliseconds',
     ...integer(15_000, 1, 3_600_000),
   },
   requestTimeoutMs: {
     description:
-      'time to receive a whole request, and to take any part of an answer, in milliseconds',
+      'maximum time to receive a request, and for a client to read any part of a response, ' +
+      'in milliseconds',
     ...integer(60_000, 1, 3_600_000),
   },
   keepAliveTimeoutMs: {

@@ -25,18 +25,17 @@ const OWN_SETTINGS = {
   },
   follow: {
     type: 'string',
-    description:
-      'URL of a node whose transactions are proved and added to the ledger; empty for none',
+    description: 'URL of a node to replicate, every byte verified; empty for none',
     default: '',
   },
   waypoint: {
     type: 'string',
-    description: 'genesis waypoint, or a file that holds it, for a ledger that following begins',
+    description: 'genesis waypoint, or a file that contains it, for a new ledger created by follow',
     default: '',
   },
   produce: {
     type: 'integer',
-    description: 'keep committing so many transactions a second to a sample ledger; 0 for none',
+    description: 'transactions per second to add to a sample ledger; 0 for none',
     default: 0,
     minimum: 0,
     maximum: 10_000,
@@ -44,22 +43,21 @@ const OWN_SETTINGS = {
   keepVersions: {
     type: 'integer',
     description:
-      'keep the newest so many versions and prune what is older, when this node writes; 0 keeps all',
+      'number of newest versions to retain; a writing node prunes older ones; 0 retains all',
     default: 0,
     minimum: 0,
   },
   keepSeconds: {
     type: 'integer',
-    description:
-      'keep so many seconds before the newest block, by the time of the ledger; 0 for no such bound',
+    description: 'seconds before the newest block to retain, by ledger time; 0 for no such limit',
     default: 0,
     minimum: 0,
   },
   pruneGraceSeconds: {
     type: 'integer',
     description:
-      'time for requests under way before what was pruned is deleted, in seconds; less than 10 is ' +
-      'for nodes whose answers never take as long',
+      'time for running requests before pruned data is deleted, in seconds; less than 10 ' +
+      'only if no response takes that long',
     default: 10,
     minimum: 1,
     maximum: 3_600,
@@ -67,44 +65,45 @@ const OWN_SETTINGS = {
   keepAccounts: {
     type: 'string',
     description:
-      'addresses of accounts whose whole history is kept from now on, separated by commas',
+      'addresses of accounts whose full history is retained from now on, separated by commas',
     default: '',
   },
   keepAccountsFile: {
     type: 'string',
-    description: 'file of such addresses, one on a line; # begins a remark',
+    description: 'file of such addresses, one per line; # starts a comment',
     default: '',
   },
   workers: {
     type: 'integer',
     description:
-      'processes that answer; 1 for one process that does everything, 0 for as many as there are cores',
+      'processes that serve requests; 1 for a single process that does everything, 0 for ' +
+      'one per CPU core',
     default: 0,
     minimum: 0,
     maximum: 256,
   },
   metricsListen: {
     type: 'string',
-    description: 'HOST:PORT to answer GET /metrics on, in the format of Prometheus; empty for none',
+    description: 'HOST:PORT that serves GET /metrics in Prometheus format; empty for none',
     default: '',
   },
   accessLog: {
     type: 'string',
     enum: ['off', 'sampled', 'all'],
     description:
-      'log requests: all of them, or of each kind one (failures each second, refusals each minute, ' +
-      'at the level debug others each second)',
+      'log requests: all, or sampled: one per second for 5xx, one per minute for 4xx, one ' +
+      'per second for others at level debug',
     default: 'off',
   },
   logLevel: {
     type: 'string',
     enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    description: 'least severe log lines written to stderr',
+    description: 'minimum level of log lines on stderr',
     default: 'info',
   },
   shutdownTimeoutMs: {
     type: 'integer',
-    description: 'longest wait for requests under way when stopping, in milliseconds',
+    description: 'maximum wait for running requests when stopping, in milliseconds',
     default: 8_000,
     minimum: 0,
     maximum: 10_000,
