@@ -28,10 +28,10 @@ import {
   eventHandleCodec,
   featuresCodec,
 } from '../../src/move/values/framework-resource.ts';
-import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';

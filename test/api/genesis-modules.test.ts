@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { readModule } from '../../src/move/modules/read.ts';
-import { writeModule } from '../../src/sample/assembler/write-module.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 import { NETWORKS, shortAddress } from './genesis-file.ts';
 import { ALL_NETWORKS, describeServed, expectBytes, type Served } from './genesis-served.ts';
 import { BROKEN_MODULE, SMALL_COUNTS } from './genesis-small.ts';

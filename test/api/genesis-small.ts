@@ -33,9 +33,9 @@ import {
   newBlockEventCodec,
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
-import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { genesisFile, NEEDED_WRITES } from '../ingest/small-genesis.ts';
 import { ledgerOf } from '../ledger/encode-modules.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 import { NEW_BLOCK_EVENT_TAG, NEW_EPOCH_EVENT_TAG } from '../move/values/framework-codecs.ts';
 
 const U64_MAX = 2n ** 64n - 1n;

@@ -2,8 +2,8 @@
 
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { parseAddress } from '../../src/move/types/address.ts';
-import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { type Functions, ledgerOf } from '../ledger/encode-modules.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 import { NEW_FRAMEWORK, type Source } from '../move/values/layout-modules.ts';
 
 const STRUCTS: Source = {

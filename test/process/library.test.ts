@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
-import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import { GOOD_REQUEST } from '../api/hostile-bodies.ts';
 import { hostileModules } from '../api/hostile-modules.ts';
 import { CHAIN_ID, writeModuleLedger } from '../api/module-ledger.ts';
 import { ledgerOf } from '../ledger/encode-modules.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 import { ROOT } from '../repo/source-tree.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 

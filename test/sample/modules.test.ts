@@ -9,7 +9,6 @@ import { readModule } from '../../src/move/modules/read.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { DeclarationError } from '../../src/sample/assembler/declare.ts';
 import { parseModules } from '../../src/sample/assembler/declare-parse.ts';
-import { writeModule } from '../../src/sample/assembler/write-module.ts';
 import {
   APPLICATION_ADDRESSES,
   CLOCK_MAX_HANDS,
@@ -17,6 +16,7 @@ import {
 } from '../../src/sample/framework/application-modules.ts';
 import { assembleText } from '../../src/sample/framework/framework.ts';
 import { genesisModules } from '../../src/sample/framework/framework-resources.ts';
+import { writeModule } from '../move/modules/write-module.ts';
 
 function assemble(text: string): CompiledModule {
   return readModule(assembleText(text, APPLICATION_ADDRESSES)[0]!.bytes);

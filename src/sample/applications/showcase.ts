@@ -4,11 +4,10 @@
  */
 
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import type { CompiledScript } from '../../move/modules/compiled.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
-import { writeScript } from '../assembler/write-module.ts';
+import { writeBinary } from '../assembler/binary.ts';
 import { eventType } from '../model/events.ts';
 import type { Random } from '../model/random.ts';
 import type { ValueWriter } from '../model/slots.ts';
@@ -196,32 +195,13 @@ export const payTogether: Action = (world) => {
 };
 
 /** A script with parameters (&signer, address, u64): it has no name and its code is in the transaction. */
-const TRANSFER_SCRIPT: CompiledScript = {
-  kind: 'script',
-  versionWord: 0x0a00000a,
-  version: 10,
-  moduleHandles: [],
-  structHandles: [],
-  functionHandles: [],
-  functionInstantiations: [],
-  signatures: [
-    [],
-    [
-      { kind: 'reference', mutable: false, to: { kind: 'signer' } },
-      { kind: 'address' },
-      { kind: 'u64' },
-    ],
-  ],
-  identifiers: [],
-  addresses: [],
-  constants: [],
-  metadata: [],
-  typeParameters: [],
-  parameters: 1,
-  code: { locals: 0, code: [{ opcode: 0x02 }] },
-};
-
-const transferScriptBytes = writeScript(TRANSFER_SCRIPT);
+const TRANSFER_SCRIPT = writeBinary(
+  10,
+  // Two signatures: no types; a reference to signer, address, u64.
+  { signatures: Buffer.of(0, 3, 0x06, 0x0c, 0x05, 0x03) },
+  // No type parameters, parameters of signature 1, no access specifiers, locals of signature 0, one `Ret`.
+  Buffer.of(0, 1, 1, 0, 1, 0x02),
+);
 
 /** A transfer of the native coin by script. */
 export const transferByScript: Action = (world) => {
@@ -235,7 +215,7 @@ export const transferByScript: Action = (world) => {
     sender,
     payload: () => ({
       kind: 'script',
-      code: transferScriptBytes,
+      code: TRANSFER_SCRIPT,
       typeArguments: [],
       args: [
         { kind: 'address', value: accounts.address(receiver) },

@@ -1,27 +1,28 @@
 /**
- * Turns module declarations into compiled modules (docs/spec/move.md §1): handles, signatures, identifiers and
- * addresses
- * deduplicated in the order of first use, `aptos::metadata_v1` with the attributes and the error map.
+ * Turns module declarations into binaries (docs/spec/move.md §1.4–1.8): handles, signatures, identifiers and addresses
+ * once each in the order of first use, `aptos::metadata_v1` with the attributes and the error map.
  *
  * There is no compiler and no virtual machine here. Every function body is the same two well-formed instructions
  * that abort: the modules load, print and resolve like any others, but running one of them on a Move machine would
  * do nothing. The sample ledger's generator writes the effects of transactions itself.
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import type {
-  CodeUnit,
-  CompiledModule,
-  FieldDefinition,
-  FunctionDefinition,
-  MetadataEntry,
-  StructDefinition,
-} from '../../move/modules/compiled.ts';
-import type { MetadataAttribute } from '../../move/modules/metadata.ts';
+import {
+  ATTRIBUTES,
+  FUNCTION_FLAGS,
+  PRIMITIVE_CODES,
+  STRUCT_FLAGS,
+  TOKEN_CODES,
+  VERSION_7_ENUMS,
+  VERSION_8_FUNCTION_VALUES,
+  VISIBILITIES,
+} from '../../move/modules/format.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
-import { AssemblyTables, type StructWorld } from './assemble-tables.ts';
+import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
+import type { PrimitiveKind } from '../../move/types/type-tag.ts';
+import { Table, writeBinary } from './binary.ts';
 import {
   DeclarationError,
-  type DeclaredError,
   type DeclaredField,
   type DeclaredFunction,
   type DeclaredStruct,
@@ -29,20 +30,17 @@ import {
 } from './declare.ts';
 import { publicStructFunctions, type WrapperFunction } from './public-struct.ts';
 
-/** Bits that writers set in the version word from version 7 on (docs/spec/move.md §1.1). */
-const VERSION_FLAG = 0x0a000000;
-const FIRST_FLAGGED_VERSION = 7;
-
 const OPCODE_LOAD_U64 = 0x06;
 const OPCODE_ABORT = 0x27;
 
 /** The abort code of every assembled function body: "this module was declared, not compiled". */
-export const DECLARED_ONLY_ABORT_CODE = 0xdec1a4edn;
+const DECLARED_ONLY_ABORT_CODE = 0xdec1a4edn;
 
-const METADATA_KEY = Buffer.from('aptos::metadata_v1', 'ascii');
+/** How a function handle states that it has no access specifiers. */
+const NO_ACCESS_SPECIFIERS = 1;
 
 /** What assembles together: every struct that a declaration names must be declared in here. */
-export class DeclarationWorld implements StructWorld {
+export class DeclarationWorld {
   readonly #structs = new Map<string, DeclaredStruct>();
 
   constructor(declarations: Iterable<ModuleDeclaration>) {
@@ -72,126 +70,244 @@ function structKey(module: ModuleId, name: string): string {
 }
 
 /**
- * Assembles one declared module. @throws DeclarationError for a struct that the world does not have, a wrong
+ * The binary of one declared module. @throws DeclarationError for a struct that the world does not have, a wrong
  * number of type arguments, or a type that the module's bytecode version does not know.
  */
-export function assembleModule(module: ModuleDeclaration, world: StructWorld): CompiledModule {
-  const tables = new AssemblyTables(module, world);
-  const structDefinitions = module.structs.map((struct) => structDefinition(tables, struct));
-  const functions: WrapperFunction[] = [
-    ...module.functions.map((declared) => ({ ...declared, handleAttributes: [] })),
-    ...module.structs
-      .filter((struct) => struct.isPublic)
-      .flatMap((struct) => publicStructFunctions(module, struct)),
-  ];
-  const functionDefinitions = functions.map((declared) => functionDefinition(tables, declared));
-  const friends = module.friends.map((friend) => tables.friend(friend));
-  const { bytecodeVersion: version } = module;
-  return {
-    kind: 'module',
-    versionWord: version >= FIRST_FLAGGED_VERSION ? VERSION_FLAG | version : version,
-    version,
-    selfHandle: tables.selfHandle,
-    ...tables.finish(),
-    structDefinitions,
-    functionDefinitions,
-    friends,
-    metadata: moduleMetadata(module),
-    functionInstantiations: [],
-    constants: [],
-    structInstantiations: [],
-    fieldHandles: [],
-    fieldInstantiations: [],
-    variantFieldHandles: [],
-    variantFieldInstantiations: [],
-    structVariantHandles: [],
-    structVariantInstantiations: [],
-  };
+export function assembleModule(module: ModuleDeclaration, world: DeclarationWorld): Buffer {
+  return new Assembler(module, world).assemble();
 }
 
-function structDefinition(tables: AssemblyTables, struct: DeclaredStruct): StructDefinition {
-  const handle = tables.ownStruct(struct.name);
-  const { body } = struct;
-  if (body.kind === 'native') return { kind: 'native', handle };
-  if (body.kind === 'struct') {
-    return { kind: 'struct', handle, fields: fieldDefinitions(tables, body.fields) };
+class Assembler {
+  readonly #module: ModuleDeclaration;
+  readonly #world: DeclarationWorld;
+  readonly #addresses = new Table();
+  readonly #identifiers = new Table();
+  readonly #moduleHandles = new Table();
+  readonly #structHandles = new Table();
+  readonly #functionHandles = new Table();
+  readonly #signatures = new Table();
+
+  constructor(module: ModuleDeclaration, world: DeclarationWorld) {
+    this.#module = module;
+    this.#world = world;
   }
-  tables.requireVersion(FIRST_FLAGGED_VERSION, `enum ${struct.name}`);
-  const variants = body.variants.map((variant) => ({
-    name: tables.identifier(variant.name),
-    fields: fieldDefinitions(tables, variant.fields),
-  }));
-  return { kind: 'enum', handle, variants };
+
+  assemble(): Buffer {
+    const { structs, functions, friends, bytecodeVersion } = this.#module;
+    const self = this.#moduleHandle(this.#module);
+    const structDefinitions = encodeBcs((writer) => {
+      for (const struct of structs) this.#writeStruct(writer, struct);
+    });
+    const wrappers = structs.filter(({ isPublic }) => isPublic);
+    const functionDefinitions = encodeBcs((writer) => {
+      const names = new Set<string>();
+      for (const declared of [
+        ...functions.map((declared) => ({ ...declared, handleAttributes: [] })),
+        ...wrappers.flatMap((struct) => publicStructFunctions(this.#module, struct)),
+      ]) {
+        const { name } = declared;
+        if (names.has(name)) {
+          throw new DeclarationError('duplicate_name', `function ${name} is declared twice`);
+        }
+        names.add(name);
+        this.#writeFunction(writer, declared);
+      }
+    });
+    const tables = {
+      friends: encodeBcs((writer) => {
+        for (const friend of friends) this.#writeModuleId(writer, friend);
+      }),
+      moduleHandles: this.#moduleHandles.toBytes(),
+      structHandles: this.#structHandles.toBytes(),
+      functionHandles: this.#functionHandles.toBytes(),
+      signatures: this.#signatures.toBytes(),
+      identifiers: this.#identifiers.toBytes(),
+      addresses: this.#addresses.toBytes(),
+      metadata: moduleMetadata(this.#module),
+      structDefinitions,
+      functionDefinitions,
+    };
+    return writeBinary(
+      bytecodeVersion,
+      tables,
+      encodeBcs((writer) => writer.uleb32(self)),
+    );
+  }
+
+  #identifier(name: string): number {
+    return this.#identifiers.index((to) => to.string(name));
+  }
+
+  #writeModuleId(writer: BcsWriter, { address, name }: ModuleId): void {
+    writer.uleb32(this.#addresses.index((to) => to.address(address)));
+    writer.uleb32(this.#identifier(name));
+  }
+
+  #moduleHandle(module: ModuleId): number {
+    return this.#moduleHandles.index((to) => this.#writeModuleId(to, module));
+  }
+
+  #structHandle(module: ModuleId, declared: DeclaredStruct): number {
+    return this.#structHandles.index((to) => {
+      to.uleb32(this.#moduleHandle(module)).uleb32(this.#identifier(declared.name));
+      to.uleb32(declared.abilities);
+      to.vector(declared.typeParameters, (inner, { constraints, isPhantom }) =>
+        inner.uleb32(constraints).uleb32(isPhantom ? 1 : 0),
+      );
+    });
+  }
+
+  #writeStruct(writer: BcsWriter, struct: DeclaredStruct): void {
+    const { body } = struct;
+    writer.uleb32(this.#structHandle(this.#module, struct)).u8(STRUCT_FLAGS[body.kind]);
+    if (body.kind === 'struct') this.#writeFields(writer, body.fields);
+    if (body.kind !== 'enum') return;
+    this.#requireVersion(VERSION_7_ENUMS, `enum ${struct.name}`);
+    writer.vector(body.variants, (to, variant) => {
+      to.uleb32(this.#identifier(variant.name));
+      this.#writeFields(to, variant.fields);
+    });
+  }
+
+  #writeFields(writer: BcsWriter, fields: readonly DeclaredField[]): void {
+    writer.vector(fields, (to, { name, type }) => {
+      to.uleb32(this.#identifier(name));
+      this.#writeType(to, type);
+    });
+  }
+
+  #writeFunction(writer: BcsWriter, declared: WrapperFunction): void {
+    const { isEntry, isNative, visibility } = declared;
+    writer.uleb32(this.#functionHandle(declared)).u8(VISIBILITIES[visibility]);
+    writer.u8((isNative ? FUNCTION_FLAGS.native : 0) | (isEntry ? FUNCTION_FLAGS.entry : 0));
+    // It acquires no structs.
+    writer.length32(0);
+    if (isNative) return;
+    writer.uleb32(this.#signature([])).length32(2);
+    writer.u8(OPCODE_LOAD_U64).u64(DECLARED_ONLY_ABORT_CODE).u8(OPCODE_ABORT);
+  }
+
+  #functionHandle(declared: WrapperFunction): number {
+    const { bytecodeVersion } = this.#module;
+    const { name, typeParameters, handleAttributes } = declared;
+    return this.#functionHandles.index((to) => {
+      to.uleb32(this.#moduleHandle(this.#module)).uleb32(this.#identifier(name));
+      to.uleb32(this.#signature(declared.parameters)).uleb32(this.#signature(declared.results));
+      to.vector(typeParameters, (inner, { constraints }) => inner.uleb32(constraints));
+      if (bytecodeVersion >= VERSION_7_ENUMS) to.u8(NO_ACCESS_SPECIFIERS);
+      for (const { code } of handleAttributes) {
+        this.#requireVersion(ATTRIBUTES.get(code)!.since, `attributes of ${name}`);
+      }
+      if (bytecodeVersion < VERSION_8_FUNCTION_VALUES) return;
+      to.vector(handleAttributes, (inner, { code, operand }) => {
+        inner.u8(code);
+        if (operand !== undefined) inner.u16(operand);
+      });
+    });
+  }
+
+  #signature(types: readonly MoveType[]): number {
+    return this.#signatures.index((to) =>
+      to.vector(types, (inner, type) => this.#writeType(inner, type)),
+    );
+  }
+
+  /** Writes the token of a type. @throws DeclarationError */
+  #writeType(writer: BcsWriter, type: MoveType): void {
+    switch (type.kind) {
+      case 'vector':
+        this.#writeType(writer.u8(TOKEN_CODES.vector), type.element);
+        return;
+      case 'reference':
+        writer.u8(type.mutable ? TOKEN_CODES.mutableReference : TOKEN_CODES.reference);
+        this.#writeType(writer, type.to);
+        return;
+      case 'typeParameter':
+        writer.u8(TOKEN_CODES.typeParameter).uleb32(type.index);
+        return;
+      case 'function':
+        this.#requireVersion(VERSION_8_FUNCTION_VALUES, 'function type');
+        writer.u8(TOKEN_CODES.functionType).uleb32(type.abilities);
+        writer.uleb32(type.args.length).uleb32(type.results.length);
+        for (const part of [...type.args, ...type.results]) this.#writeType(writer, part);
+        return;
+      case 'struct':
+        this.#writeStructType(writer, type.struct);
+        return;
+      case 'unparsable':
+        throw new DeclarationError('unknown_name', `${type.text} is not a type`);
+      default:
+        this.#writePrimitive(writer, type.kind);
+    }
+  }
+
+  #writePrimitive(writer: BcsWriter, kind: PrimitiveKind): void {
+    const { code, since } = PRIMITIVE_CODES.get(kind)!;
+    this.#requireVersion(since, `type ${kind}`);
+    writer.u8(code);
+  }
+
+  #writeStructType(writer: BcsWriter, tag: MoveStructTag): void {
+    const { name, typeArguments } = tag;
+    const module = { address: tag.address, name: tag.module };
+    const declared = this.#world.struct(module, name);
+    if (typeArguments.length !== declared.typeParameters.length) {
+      throw new DeclarationError(
+        'bad_arity',
+        `${name} takes ${declared.typeParameters.length} type arguments, not ` +
+          `${typeArguments.length}, in module ${this.#module.name}`,
+      );
+    }
+    const isInstantiated = typeArguments.length > 0;
+    writer.u8(isInstantiated ? TOKEN_CODES.structInstantiation : TOKEN_CODES.struct);
+    writer.uleb32(this.#structHandle(module, declared));
+    if (isInstantiated) writer.vector(typeArguments, (to, type) => this.#writeType(to, type));
+  }
+
+  #requireVersion(version: number, what: string): void {
+    if (this.#module.bytecodeVersion >= version) return;
+    throw new DeclarationError(
+      'needs_newer_bytecode',
+      `${what} in module ${this.#module.name} needs bytecode version ${version}`,
+    );
+  }
 }
 
-function fieldDefinitions(
-  tables: AssemblyTables,
-  fields: readonly DeclaredField[],
-): FieldDefinition[] {
-  return fields.map((field) => ({
-    name: tables.identifier(field.name),
-    type: tables.token(field.type),
-  }));
-}
-
-function functionDefinition(tables: AssemblyTables, declared: WrapperFunction): FunctionDefinition {
-  return {
-    handle: tables.functionHandle(declared),
-    visibility: declared.visibility,
-    isEntry: declared.isEntry,
-    isNative: declared.isNative,
-    acquires: [],
-    code: declared.isNative ? undefined : abortingBody(tables),
-  };
-}
-
-function abortingBody(tables: AssemblyTables): CodeUnit {
-  return {
-    locals: tables.signature([]),
-    code: [
-      { opcode: OPCODE_LOAD_U64, operand: DECLARED_ONLY_ABORT_CODE },
-      { opcode: OPCODE_ABORT },
-    ],
-  };
-}
-
-/** The one metadata entry of a module, none when there is nothing to say (docs/spec/move.md §2.3). */
-function moduleMetadata(module: ModuleDeclaration): MetadataEntry[] {
-  const structs = module.structs.filter((struct) => struct.attributes.length > 0);
-  const functions = module.functions.filter((declared) => declared.attributes.length > 0);
-  if (structs.length + functions.length + module.errors.length === 0) return [];
+/** The one metadata entry of a module, nothing when there is nothing to state (docs/spec/move.md §2.3). */
+function moduleMetadata(module: ModuleDeclaration): Buffer {
+  const { errors } = module;
+  const structs = module.structs.filter(({ attributes }) => attributes.length > 0);
+  const functions = module.functions.filter(({ attributes }) => attributes.length > 0);
+  if (structs.length + functions.length + errors.length === 0) return Buffer.alloc(0);
   const value = encodeBcs((writer) => {
-    writeSortedMap(writer, module.errors, errorEntry);
-    writeSortedMap(writer, structs, attributesEntry);
-    writeSortedMap(writer, functions, attributesEntry);
+    writeSortedMap(
+      writer,
+      errors,
+      (to, { abortCode }) => to.u64(abortCode),
+      (to, error) => to.string(error.name).string(error.description),
+    );
+    for (const items of [structs, functions]) {
+      writeSortedMap(writer, items, (to, { name }) => to.string(name), writeAttributes);
+    }
   });
-  return [{ key: METADATA_KEY, value }];
+  return encodeBcs((writer) => writer.string('aptos::metadata_v1').bytes(value));
 }
 
-function errorEntry(error: DeclaredError): [key: Buffer, value: Buffer] {
-  return [
-    encodeBcs((writer) => writer.u64(error.abortCode)),
-    encodeBcs((writer) => writer.string(error.name).string(error.description)),
-  ];
-}
-
-function attributesEntry(item: DeclaredStruct | DeclaredFunction): [key: Buffer, value: Buffer] {
-  return [
-    encodeBcs((writer) => writer.string(item.name)),
-    encodeBcs((writer) => writer.vector(item.attributes, writeAttribute)),
-  ];
-}
-
-function writeAttribute(writer: BcsWriter, attribute: MetadataAttribute): void {
-  writer.u8(attribute.kind).vector(attribute.args, (to, arg) => to.string(arg));
+function writeAttributes(writer: BcsWriter, item: DeclaredStruct | DeclaredFunction): void {
+  writer.vector(item.attributes, (to, { kind, args }) =>
+    to.u8(kind).vector(args, (inner, arg) => inner.string(arg)),
+  );
 }
 
 /** BCS maps are ordered by the serialized bytes of their keys. */
 function writeSortedMap<T>(
   writer: BcsWriter,
   items: readonly T[],
-  entry: (item: T) => [key: Buffer, value: Buffer],
+  writeKey: (writer: BcsWriter, item: T) => unknown,
+  writeValue: (writer: BcsWriter, item: T) => unknown,
 ): void {
-  const entries = items.map(entry).sort(([left], [right]) => Buffer.compare(left, right));
-  writer.vector(entries, (to, [key, value]) => to.fixed(key).fixed(value));
+  const entries = items
+    .map((item) => ({ item, key: encodeBcs((to) => writeKey(to, item)) }))
+    .sort((left, right) => Buffer.compare(left.key, right.key));
+  writer.vector(entries, (to, { item, key }) => writeValue(to.fixed(key), item));
 }

@@ -6,7 +6,6 @@ import type { ModuleId } from '../../move/types/module-id.ts';
 import { assembleModule, DeclarationWorld } from '../assembler/assemble.ts';
 import type { ModuleDeclaration, NamedAddresses } from '../assembler/declare.ts';
 import { parseModules } from '../assembler/declare-parse.ts';
-import { writeModule } from '../assembler/write-module.ts';
 import { ACCOUNT_MODULES } from './framework-account.ts';
 import { ASSET_MODULES } from './framework-asset.ts';
 import { CHAIN_MODULES } from './framework-chain.ts';
@@ -44,7 +43,7 @@ export function assembleModules(
   return declarations.map((declaration) => ({
     address: declaration.address,
     name: declaration.name,
-    bytes: writeModule(assembleModule(declaration, world)),
+    bytes: assembleModule(declaration, world),
   }));
 }
 

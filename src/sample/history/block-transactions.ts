@@ -2,17 +2,11 @@
  * The transactions that nobody signs: those that begin a block, end it, or end an epoch. Their forms change as the
  * ledger grows older, as they did on real chains, so that one ledger has all of them (docs/spec/ledger.md §2.4–2.6).
  */
-import { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import type {
-  BlockEpilogue,
-  BlockMetadata,
-  RoundBytes,
-} from '../../move/transactions/block-transaction.ts';
-import { readStateKey } from '../../move/types/state-key.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { TRANSACTION_KINDS, type Transaction } from '../../move/transactions/transaction.ts';
 import type { BlockHeader } from '../model/chain.ts';
 import { derivedBytes } from '../model/random.ts';
-import type { BlockTransaction } from './block-writers.ts';
+import type { ValueWriter } from '../model/slots.ts';
 
 /** First epochs of the newer forms. */
 const EXTENDED_METADATA_EPOCH = 3;
@@ -33,45 +27,45 @@ export function endsByValidators(epoch: number): boolean {
   return epoch >= EXTENDED_METADATA_EPOCH && epoch % 2 === 0;
 }
 
+/** The BCS of a transaction, with its leading variant. */
+function transaction(kind: Transaction['kind'], write: ValueWriter): Buffer {
+  return encodeBcs((writer) => write(writer.uleb32(TRANSACTION_KINDS.indexOf(kind))));
+}
+
 /** The transaction that begins a block. */
-export function blockStart(seed: bigint, header: BlockHeader): BlockTransaction {
-  const metadata: BlockMetadata = {
-    id: header.id,
-    epoch: BigInt(header.epoch),
-    round: BigInt(header.round),
-    proposer: header.proposer,
-    previousBlockVotesBitvec: header.votes,
-    failedProposerIndices: header.failedProposers,
-    timestampUsecs: BigInt(header.timestamp),
-  };
-  if (header.epoch < EXTENDED_METADATA_EPOCH) return { kind: 'blockMetadata', metadata };
-  const randomness = roundBytes(seed, 'randomness', header);
-  if (header.epoch < DECRYPTION_KEY_EPOCH) {
-    return { kind: 'blockMetadataExt', metadata: { kind: 'v1', metadata, randomness } };
+export function blockStart(seed: bigint, header: BlockHeader): Buffer {
+  const { epoch, round, height } = header;
+  if (epoch < EXTENDED_METADATA_EPOCH) {
+    return transaction('blockMetadata', (writer) => writeMetadata(writer, header));
   }
-  const decryptionKey =
-    header.height % 2 === 0 ? roundBytes(seed, 'decryption key', header) : undefined;
-  return {
-    kind: 'blockMetadataExt',
-    metadata: { kind: 'v2', metadata, randomness, decryptionKey },
-  };
+  const writeRound = (writer: BcsWriter, bytes: Buffer): unknown =>
+    writer.exactU64(epoch).exactU64(round).bytes(bytes);
+  return transaction('blockMetadataExt', (writer) => {
+    const hasKey = epoch >= DECRYPTION_KEY_EPOCH;
+    // Variants v1 and v2.
+    writeMetadata(writer.uleb32(hasKey ? 2 : 1), header);
+    writer.option(derivedBytes(seed, 'randomness', epoch, round), writeRound);
+    if (!hasKey) return;
+    const key = derivedBytes(seed, 'decryption key', epoch, round);
+    writer.option(height % 2 === 0 ? key : undefined, writeRound);
+  });
 }
 
-function roundBytes(seed: bigint, label: string, { epoch, round }: BlockHeader): RoundBytes {
-  const bytes = derivedBytes(seed, label, epoch, round);
-  return { epoch: BigInt(epoch), round: BigInt(round), bytes };
+function writeMetadata(writer: BcsWriter, header: BlockHeader): void {
+  writer.fixed(header.id).exactU64(header.epoch).exactU64(header.round).address(header.proposer);
+  writer.bytes(header.votes).vector(header.failedProposers, (to, index) => to.u32(index));
+  writer.exactU64(header.timestamp);
 }
 
-/** The validators' transaction that ends an epoch. */
-export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): BlockTransaction {
+/** The validators' transaction that ends an epoch: the result of their key generation. */
+export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): Buffer {
   const transcript = derivedBytes(seed, 'transcript', epoch);
-  return {
-    kind: 'validator',
-    transaction: { kind: 'dkgResult', epoch: BigInt(epoch), author: proposer, transcript },
-  };
+  return transaction('validator', (writer) =>
+    writer.uleb32(0).exactU64(epoch).address(proposer).bytes(transcript),
+  );
 }
 
-/** What a block's end tells of it. */
+/** What a block's end states about the block. */
 export interface BlockTotals {
   /** Gas units of all its transactions. */
   readonly gasUsed: number;
@@ -82,50 +76,35 @@ export interface BlockTotals {
   readonly hotKeys: readonly Buffer[];
 }
 
-/** The transaction that ends a block, and the BCS of its write set: nothing, or hot keys that are no account state. */
-export function blockEnd(
-  header: BlockHeader,
-  totals: BlockTotals,
-): { readonly transaction: BlockTransaction; readonly writeSet: Buffer } {
-  const { epoch, id: blockId } = header;
-  if (epoch < EPILOGUE_EPOCH) {
-    return { transaction: { kind: 'stateCheckpoint', blockId }, writeSet: EMPTY_WRITE_SET };
-  }
-  const end = {
-    blockId,
-    endInfo: {
-      blockGasLimitReached: false,
-      blockOutputLimitReached: false,
-      effectiveBlockGasUnits: BigInt(totals.gasUsed),
-      approxOutputSize: BigInt(totals.gasUsed * 2),
-    },
-  };
-  const feeDistribution =
-    totals.proposerIndex < 0 || totals.fees === 0n
-      ? []
-      : [{ validatorIndex: BigInt(totals.proposerIndex), octas: totals.fees }];
-  let epilogue: BlockEpilogue = { kind: 'v0', ...end };
-  if (epoch >= FEE_DISTRIBUTION_EPOCH) epilogue = { kind: 'v1', ...end, feeDistribution };
-  if (epoch < HOT_STATE_EPOCH) {
-    return { transaction: { kind: 'blockEpilogue', epilogue }, writeSet: EMPTY_WRITE_SET };
-  }
-  const toMakeHot = totals.hotKeys.map((key) => readStateKey(new BcsReader(key)));
-  epilogue = { kind: 'v2', ...end, feeDistribution, toMakeHot };
-  return {
-    transaction: { kind: 'blockEpilogue', epilogue },
-    writeSet: hotWriteSet(totals.hotKeys),
-  };
+/** The transaction that ends a block. */
+export function blockEnd({ epoch, id }: BlockHeader, totals: BlockTotals): Buffer {
+  if (epoch < EPILOGUE_EPOCH) return transaction('stateCheckpoint', (writer) => writer.fixed(id));
+  const { gasUsed, fees, proposerIndex, hotKeys } = totals;
+  const hasFees = epoch >= FEE_DISTRIBUTION_EPOCH;
+  const hasHotKeys = epoch >= HOT_STATE_EPOCH;
+  return transaction('blockEpilogue', (writer) => {
+    // Variants v0 to v2; the block's limits on gas and output were not reached.
+    writer.uleb32(Number(hasFees) + Number(hasHotKeys)).fixed(id);
+    writer.uleb32(0).bool(false).bool(false);
+    writer.exactU64(gasUsed).exactU64(2 * gasUsed);
+    if (hasFees) {
+      const shares = proposerIndex < 0 || fees === 0n ? [] : [fees];
+      writer.uleb32(0).vector(shares, (to, share) => to.exactU64(proposerIndex).u64(share));
+    }
+    if (hasHotKeys) writer.vector(hotKeys, (to, key) => to.fixed(key));
+  });
 }
 
-const EMPTY_WRITE_SET = Buffer.of(0, 0);
-
-/** A write set V1 without writes and extensions (docs/spec/ledger.md §1.1). */
-function hotWriteSet(hotKeys: readonly Buffer[]): Buffer {
-  const writer = new BcsWriter();
-  writer
-    .uleb32(1)
-    .length32(0)
-    .vector(hotKeys, (to, key) => to.fixed(key))
-    .length32(0);
-  return writer.toBytes();
+/** The write set of the transaction that ends a block: no account state, but hot keys (docs/spec/ledger.md §1.1). */
+export function blockEndWriteSet({ epoch }: BlockHeader, { hotKeys }: BlockTotals): Buffer {
+  // A V0 without writes.
+  if (epoch < HOT_STATE_EPOCH) return Buffer.of(0, 0);
+  // A V1 without writes and extensions.
+  return encodeBcs((writer) =>
+    writer
+      .uleb32(1)
+      .length32(0)
+      .vector(hotKeys, (to, key) => to.fixed(key))
+      .length32(0),
+  );
 }

@@ -24,13 +24,14 @@ import { derivedBytes } from '../model/random.ts';
 import type { Call, World } from '../model/world.ts';
 import type { SampleSettings } from '../settings.ts';
 import {
+  type BlockTotals,
   blockEnd,
+  blockEndWriteSet,
   blockStart,
   endsByValidators,
   epochEnd,
   hasAuxiliaryInfo,
 } from './block-transactions.ts';
-import { encodeBlockTransaction } from './block-writers.ts';
 import type { Outcome } from './recorder.ts';
 import { buildTransaction, GAS_UNIT_PRICE } from './submission.ts';
 
@@ -165,10 +166,10 @@ export class SampleLedger {
     for (const info of this.#assetInfos) info.update();
     const byValidators = endsEpoch && endsByValidators(header.epoch);
     if (endsEpoch && !byValidators) this.#reconfigure();
-    this.#finish(header, () => encodeBlockTransaction(blockStart(seed, header)));
+    this.#finish(header, () => blockStart(seed, header));
     if (!byValidators) return;
     this.#reconfigure();
-    this.#finish(header, () => encodeBlockTransaction(epochEnd(seed, header)));
+    this.#finish(header, () => epochEnd(seed, header));
   }
 
   #reconfigure(): void {
@@ -217,13 +218,14 @@ export class SampleLedger {
     const hotKeys = this.#effects.isRecording
       ? [...new Set(hot)].map((account) => accounts.slots.shape.key(account))
       : [];
-    const { transaction, writeSet } = blockEnd(header, {
+    const totals: BlockTotals = {
       gasUsed: this.#gasUsed,
       fees: this.#fees,
       proposerIndex: this.#chain.validators.findIndex(({ address }) => address === header.proposer),
       hotKeys,
-    });
-    this.#finish(header, () => encodeBlockTransaction(transaction), 0, SUCCESS, writeSet);
+    };
+    const writeSet = blockEndWriteSet(header, totals);
+    this.#finish(header, () => blockEnd(header, totals), 0, SUCCESS, writeSet);
   }
 
   /** Makes a version of what the transaction did. */

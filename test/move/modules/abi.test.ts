@@ -15,8 +15,8 @@ import type {
   StructDefinition,
 } from '../../../src/move/modules/compiled.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import { writeModule } from '../../../src/sample/assembler/write-module.ts';
 import { fullModule, nest, SMALL_MODULE, T0, times } from './module-samples.ts';
+import { writeModule } from './write-module.ts';
 
 /** The ABI after a trip through bytes, so that what is shown is also what loads. */
 function abiOf(module: CompiledModule): ModuleAbi {

@@ -12,8 +12,8 @@ import type {
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { OPCODES } from '../../../src/move/modules/opcodes.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';
-import { writeModule, writeScript } from '../../../src/sample/assembler/write-module.ts';
 import { fullModule, fullScript, opcodeOf, T0, times } from './module-samples.ts';
+import { writeModule, writeScript } from './write-module.ts';
 
 type Mutable<T> = T extends Uint8Array
   ? T

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { moduleAbi, moduleAbiJson } from '../../../src/move/modules/abi.ts';
 import { readModule } from '../../../src/move/modules/read.ts';
-import { writeModule } from '../../../src/sample/assembler/write-module.ts';
 import { genesisModules, genesisPresent, NETWORKS } from './genesis-modules.ts';
+import { writeModule } from './write-module.ts';
 
 interface AbiDigest {
   readonly modules: number;

@@ -6,10 +6,10 @@ import { AbiError, moduleAbiJson } from '../../../src/move/modules/abi.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { resourceGroupOf } from '../../../src/move/modules/metadata.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';
-import { writeModule, writeScript } from '../../../src/sample/assembler/write-module.ts';
 import { Random, testSeed } from '../../random.ts';
 import { genesisModules, genesisPresent } from './genesis-modules.ts';
 import { fullModule, fullScript, SMALL_MODULE, SMALL_SCRIPT } from './module-samples.ts';
+import { writeModule, writeScript } from './write-module.ts';
 
 const SEED = testSeed('module-mutation');
 

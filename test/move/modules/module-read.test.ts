@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../../src/move/modules/compiled.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';
-import { writeModule } from '../../../src/sample/assembler/write-module.ts';
 import {
   assemble,
   functionHandleEnd,
@@ -17,6 +16,7 @@ import {
   SMALL_SCRIPT,
   times,
 } from './module-samples.ts';
+import { writeModule } from './write-module.ts';
 
 /** Why bytes do not load, `loads` when they do. */
 function verdict(read: () => unknown): string {

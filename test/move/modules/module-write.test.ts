@@ -5,7 +5,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CompiledModule } from '../../../src/move/modules/compiled.ts';
 import { readModule, readScript } from '../../../src/move/modules/read.ts';
-import { writeModule, writeScript } from '../../../src/sample/assembler/write-module.ts';
 import {
   fullModule,
   fullScript,
@@ -15,6 +14,7 @@ import {
   T0,
   times,
 } from './module-samples.ts';
+import { writeModule, writeScript } from './write-module.ts';
 
 const WRITTEN_VERSIONS = [5, 6, 7, 8, 9, 10];
 

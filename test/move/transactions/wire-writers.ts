@@ -18,12 +18,8 @@ import type { WriteOp, WriteSet, WriteSetEntry } from '../../../src/move/transac
 import { writeStateKey } from '../../../src/move/types/state-key.ts';
 import { writeStateValueMetadata } from '../../../src/move/types/state-value.ts';
 import { writeTypeTag } from '../../../src/move/types/type-tag.ts';
-import {
-  writeBlockEpilogue,
-  writeBlockMetadata,
-  writeBlockMetadataExt,
-} from '../../../src/sample/history/block-writers.ts';
 import { writeTransactionAuthenticator } from '../crypto/authenticator-writers.ts';
+import { writeBlockEpilogue, writeBlockMetadata, writeBlockMetadataExt } from './block-writers.ts';
 
 const OP_KINDS = ['creation', 'modification', 'deletion'];
 

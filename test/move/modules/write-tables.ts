@@ -14,7 +14,7 @@ import type {
   SignatureToken,
   StructDefinition,
   StructTypeParameter,
-} from '../../move/modules/compiled.ts';
+} from '../../../src/move/modules/compiled.ts';
 import {
   ALL_ABILITIES,
   ATTRIBUTES,
@@ -36,8 +36,8 @@ import {
   TOKEN_CODES,
   VERSION_7_ENUMS,
   VERSION_8_FUNCTION_VALUES,
-} from '../../move/modules/format.ts';
-import type { AbilitySet } from '../../move/types/type-tag.ts';
+} from '../../../src/move/modules/format.ts';
+import type { AbilitySet } from '../../../src/move/types/type-tag.ts';
 import type { BinaryWriter } from './binary-writer.ts';
 import { writeFunctionDefinition } from './write-module.ts';
 

@@ -1,7 +1,7 @@
 /** The checked writer under write.ts; mirror image of binary-cursor.ts (docs/spec/move.md §1.2). */
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { MAX_TABLE_INDEX, VERSION_9_SIGNED_INTEGERS } from '../../move/modules/format.ts';
-import { isIdentifier } from '../../move/types/module-id.ts';
+import { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
+import { MAX_TABLE_INDEX, VERSION_9_SIGNED_INTEGERS } from '../../../src/move/modules/format.ts';
+import { isIdentifier } from '../../../src/move/types/module-id.ts';
 
 /**
  * Writes the pieces of a binary. A value that its field, its limit or the version cannot hold is a

@@ -1,15 +1,15 @@
 /** Writes the transactions that nobody signs; src/move/transactions reads them (docs/spec/ledger.md §2.4–2.6). */
-import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { writeHash } from '../../move/bcs/fixed-bytes.ts';
+import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
+import { writeHash } from '../../../src/move/bcs/fixed-bytes.ts';
 import type {
   BlockEpilogue,
   BlockMetadata,
   BlockMetadataExt,
   RoundBytes,
-} from '../../move/transactions/block-transaction.ts';
-import { TRANSACTION_KINDS, type Transaction } from '../../move/transactions/transaction.ts';
-import type { ValidatorTransaction } from '../../move/transactions/validator-transaction.ts';
-import { writeStateKey } from '../../move/types/state-key.ts';
+} from '../../../src/move/transactions/block-transaction.ts';
+import { TRANSACTION_KINDS, type Transaction } from '../../../src/move/transactions/transaction.ts';
+import type { ValidatorTransaction } from '../../../src/move/transactions/validator-transaction.ts';
+import { writeStateKey } from '../../../src/move/types/state-key.ts';
 
 /** A validator transaction of the kind that ends the sample's epochs. */
 type DkgResult = Extract<ValidatorTransaction, { kind: 'dkgResult' }>;

@@ -6,14 +6,14 @@
  * check. Mirror image of read.ts.
  */
 
-import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../../move/bcs/integers.ts';
+import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../../../src/move/bcs/integers.ts';
 import type {
   CodeUnit,
   CompiledModule,
   CompiledScript,
   FunctionDefinition,
   Instruction,
-} from '../../move/modules/compiled.ts';
+} from '../../../src/move/modules/compiled.ts';
 import {
   FUNCTION_FLAGS,
   MAGIC,
@@ -31,8 +31,8 @@ import {
   VERSION_FLAGS,
   VISIBILITIES,
   versionWordOf,
-} from '../../move/modules/format.ts';
-import { OPCODES, type OpcodeInfo } from '../../move/modules/opcodes.ts';
+} from '../../../src/move/modules/format.ts';
+import { OPCODES, type OpcodeInfo } from '../../../src/move/modules/opcodes.ts';
 import { BinaryWriter } from './binary-writer.ts';
 import {
   writeAccessSpecifiers,
