@@ -6,7 +6,11 @@
  * check. Mirror image of read.ts.
  */
 
-import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../../../src/move/bcs/integers.ts';
+import {
+  INTEGER_SIZES,
+  type IntegerKind,
+  type IntegerSize,
+} from '../../../src/move/bcs/integers.ts';
 import type {
   CodeUnit,
   CompiledModule,
