@@ -79,9 +79,7 @@ export class EventStreamView {
     });
   }
 
-  /**
-   * The first retained sequence number; one above the last if none is retained, `undefined` without events.
-   */
+  /** The first retained sequence number; one above the last if none is retained, `undefined` without events. */
   firstKeptSequenceNumber(): MaybePromise<bigint | undefined> {
     return andThen(this.lastSequenceNumber(), (last) =>
       last === undefined ? undefined : this.#firstAbove(this.#head.oldestVersion - 1n, last),
@@ -113,10 +111,7 @@ export class EventStreamView {
     });
   }
 
-  /**
-   * Makes a page of the rows from `wanted` on: nothing above the head, nothing pruned, nothing
-   * missing.
-   */
+  /** Makes a page of the rows from `wanted` on: nothing above the head, nothing pruned, nothing missing. */
   #finish(wanted: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
     const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
     if (first === undefined) return NO_EVENTS;
@@ -145,19 +140,13 @@ export class EventStreamView {
     });
   }
 
-  /**
-   * Contiguous as they are, the event before the first hidden one was the last visible, even if it
-   * is pruned.
-   */
+  /** Contiguous as they are, the event before the first hidden one was the last visible, even if it is pruned. */
   async #lastVisibleBelow(sequenceNumber: bigint): Promise<bigint | undefined> {
     const firstHidden = await this.#firstAbove(this.#head.version, sequenceNumber);
     return firstHidden === 0n ? undefined : firstHidden - 1n;
   }
 
-  /**
-   * The first sequence number up to `last` whose version is above `version`; `last + 1` when
-   * there is none.
-   */
+  /** The first sequence number up to `last` whose version is above `version`; `last + 1` when there is none. */
   async #firstAbove(version: bigint, last: bigint): Promise<bigint> {
     let low = 0n;
     let high = last;

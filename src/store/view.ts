@@ -8,27 +8,15 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import { readBalance, type StoredBalance } from './columns/balance-column.ts';
-import {
-  BLOCK_BY_HEIGHT,
-  BLOCK_BY_VERSION,
-  type Block,
-  EPOCH_END,
-  EPOCHS_PARTITION,
-} from './columns/block-column.ts';
-import type { Column, Row } from './columns/column.ts';
-import {
-  BLOCKS_BY_VERSION,
-  EPOCHS,
-  STATE,
-  TRANSACTION_INFOS,
-  TRANSACTIONS,
-} from './columns/columns.ts';
+import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
+import type { Row } from './columns/column.ts';
+import { BLOCKS_BY_VERSION, STATE, TRANSACTION_INFOS, TRANSACTIONS } from './columns/columns.ts';
 import type { StreamId } from './columns/event-column.ts';
 import { type Head, openHead } from './columns/head.ts';
 import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
 import { decodeStateRow, type StateEntry } from './columns/state-column.ts';
 import { walkAccountKeys } from './columns/state-key-column.ts';
-import { type EventPage, type EventPageQuery, EventStreamView } from './event-pages.ts';
+import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 
 /** A page of an account's keys. */
@@ -69,9 +57,7 @@ export class StoreView {
     this.#headOrder = encodeU64Key(head.version);
   }
 
-  /**
-   * The value of a key (by its 32-byte hash) after a version; `undefined` when nothing does.
-   */
+  /** The value of a key (by its 32-byte hash) after a version; `undefined` when nothing does. */
   state(keyHash: Uint8Array, version = this.head.version): MaybePromise<StateEntry | undefined> {
     const row = this.#store.seekLast(STATE, keyHash, this.#orderOf(version));
     return andThen(row, (found) => existingState(keyHash, found));
@@ -102,11 +88,6 @@ export class StoreView {
     return new EventStreamView(this.#store, this.head, stream);
   }
 
-  /** A page of a stream, by the rules of docs/spec/http.md §7.1. @throws EventGapError */
-  eventPage(stream: StreamId, query: EventPageQuery): MaybePromise<EventPage> {
-    return this.eventStream(stream).page(query);
-  }
-
   /**
    * Keys under an account in the order of listings (docs/spec/ledger.md §5.4), written at or below a
    * version. `stateMany` tells whether they still have a value.
@@ -132,10 +113,7 @@ export class StoreView {
     return this.#lastBlockFrom(version, this.head.oldestVersion);
   }
 
-  /**
-   * The first retained block that begins at or after a version; `undefined` when there is none up to
-   * the head.
-   */
+  /** The first retained block that begins at or after a version; `undefined` when there is none up to the head. */
   blockFromVersion(version: bigint): MaybePromise<Block | undefined> {
     if (version > this.head.version) return undefined;
     if (version < this.head.oldestVersion) return this.blockFromVersion(this.head.oldestVersion);
@@ -154,25 +132,11 @@ export class StoreView {
     return BLOCK_BY_HEIGHT.get(this.#store, height);
   }
 
-  /**
-   * The last version of a block: before the next block's first, or the head's (docs/spec/ledger.md
-   * §2.3).
-   */
+  /** The last version of a block: before the next block's first, or the head's (docs/spec/ledger.md §2.3). */
   lastVersionOfBlock(block: Block): MaybePromise<bigint> {
     return andThen(this.blockByHeight(block.height + 1n), (next) =>
       next === undefined ? this.head.version : next.firstVersion - 1n,
     );
-  }
-
-  /** The epoch a version belongs to: the first that ends at or after it, else the head's. */
-  epochOfVersion(version: bigint): MaybePromise<bigint> {
-    const query = { from: this.#orderOf(version), limit: 1 };
-    return andThen(this.#store.range(EPOCHS, EPOCHS_PARTITION, query), ([row]) => {
-      if (row === undefined) return this.head.epoch;
-      const key = { partition: EPOCHS_PARTITION, order: row.order };
-      const { epoch, lastVersion } = EPOCH_END.decode(key, row.value);
-      return lastVersion <= this.head.version ? epoch : this.head.epoch;
-    });
   }
 
   /** BCS of the TransactionInfo of a version; `undefined` when it is not retained. */
@@ -183,14 +147,16 @@ export class StoreView {
   }
 
   /**
-   * BCS of the TransactionOnChainData of up to `limit` versions from `first` on, without a gap;
-   * fewer at the head, and none where they are not kept.
+   * BCS of the TransactionOnChainData of up to `limit` versions from `first` on, without a gap; fewer at the head, and
+   * none where they are not stored.
    */
   async transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
     const found: Buffer[] = [];
     let version = first;
     while (found.length < limit && version <= this.head.version) {
-      const rows = await this.#bucketRows(TRANSACTIONS, version, limit - found.length);
+      const { partition, order: from } = encodeBucketKey(version);
+      const query = { from, limit: limit - found.length };
+      const rows = await this.#store.range(TRANSACTIONS, partition, query);
       for (const { order, value } of rows) {
         if (version > this.head.version) return found;
         if (Buffer.compare(order, encodeBucketKey(version).order) !== 0) return found;
@@ -202,15 +168,7 @@ export class StoreView {
     return found;
   }
 
-  #bucketRows(column: Column, version: bigint, limit: number): MaybePromise<readonly Row[]> {
-    const { partition, order } = encodeBucketKey(version);
-    return this.#store.range(column, partition, { from: order, limit });
-  }
-
-  /**
-   * The last block that begins at or below `version`; buckets below the oldest version hold nothing
-   * to find.
-   */
+  /** The last block that begins at or below `version`; buckets below the oldest version are empty. */
   #lastBlockFrom(version: bigint, oldest: bigint): MaybePromise<Block | undefined> {
     const { partition, order } = encodeBucketKey(version);
     return andThen(this.#store.seekLast(BLOCKS_BY_VERSION, partition, order), (row) => {

@@ -21,9 +21,6 @@ export interface AppendResult {
   /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
   readonly outcome: 'committed' | 'already_there';
   readonly head: Head;
-  /** Rows and bytes of the commit. */
-  readonly rows: number;
-  readonly bytes: number;
 }
 
 /** Appends to the ledger of one store. */
@@ -121,7 +118,7 @@ export class LedgerWriter {
     const head = this.#head;
     if (head !== undefined && lastVersionOf(chunk) <= head.version) {
       await this.#compare(chunk, head);
-      return { outcome: 'already_there', head, rows: 0, bytes: 0 };
+      return { outcome: 'already_there', head };
     }
     const expected = head === undefined ? 0n : head.version + 1n;
     if (chunk.firstVersion !== expected) {
@@ -137,7 +134,7 @@ export class LedgerWriter {
     await putBalances(batch, this.#store, balances, chunk.firstVersion);
     const next = await this.#commit(batch, headAfter(chunk, head));
     this.#identity = identity;
-    return { outcome: 'committed', head: next, rows: batch.size, bytes: batch.byteLength };
+    return { outcome: 'committed', head: next };
   }
 
   async #commit(batch: Batch, head: Head): Promise<Head> {

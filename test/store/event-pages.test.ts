@@ -56,7 +56,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
     await fill(store, [0, 1, 1, 2, 5, 5, 9]);
     const view = new StoreView(store, head(9));
     const page = async (limit: number, start?: bigint) =>
-      shown(await view.eventPage(STREAM, { start, limit }));
+      shown(await view.eventStream(STREAM).page({ start, limit }));
     expect(await page(3)).toBe('4,5,6');
     expect(await page(7)).toBe('0,1,2,3,4,5,6');
     expect(await page(8)).toBe('0,1,2,3,4,5,6');
@@ -79,17 +79,17 @@ describe.each(ENGINES)('%s', (_name, open) => {
     const store = await open();
     await fill(store, [0, 1, 1, 2, 5, 5, 9, ...new Array<number>(300).fill(10)]);
     const at = (version: number) => new StoreView(store, head(version));
-    expect(shown(await at(9).eventPage(STREAM, { limit: 3 }))).toBe('4,5,6');
-    expect(shown(await at(8).eventPage(STREAM, { limit: 3 }))).toBe('3,4,5');
-    expect(shown(await at(5).eventPage(STREAM, { start: 4n, limit: 10 }))).toBe('4,5');
-    expect(shown(await at(0).eventPage(STREAM, { limit: 3 }))).toBe('0');
+    expect(shown(await at(9).eventStream(STREAM).page({ limit: 3 }))).toBe('4,5,6');
+    expect(shown(await at(8).eventStream(STREAM).page({ limit: 3 }))).toBe('3,4,5');
+    expect(shown(await at(5).eventStream(STREAM).page({ start: 4n, limit: 10 }))).toBe('4,5');
+    expect(shown(await at(0).eventStream(STREAM).page({ limit: 3 }))).toBe('0');
     expect(await at(1).eventStream(STREAM).lastSequenceNumber()).toBe(2n);
     expect(await at(10).eventStream(STREAM).lastSequenceNumber()).toBe(306n);
     const late = await open();
     await fill(late, [4, 5]);
     const before = new StoreView(late, head(3));
-    expect(shown(await before.eventPage(STREAM, { limit: 3 }))).toBe('');
-    expect(shown(await before.eventPage(STREAM, { start: 0n, limit: 3 }))).toBe('');
+    expect(shown(await before.eventStream(STREAM).page({ limit: 3 }))).toBe('');
+    expect(shown(await before.eventStream(STREAM).page({ start: 0n, limit: 3 }))).toBe('');
     expect(await before.eventStream(STREAM).lastSequenceNumber()).toBeUndefined();
   });
 
@@ -99,7 +99,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
       await fill(store, [0, 1, 2, 3, 4, 5, 6], firstStored);
       const view = new StoreView(store, head(9, 4));
       const page = async (limit: number, start?: bigint) =>
-        shown(await view.eventPage(STREAM, { start, limit }));
+        shown(await view.eventStream(STREAM).page({ start, limit }));
       expect(await page(3, 3n)).toBe('4,5 pruned 3..4');
       expect(await page(3, 4n)).toBe('4,5,6');
       expect(await page(3, 5n)).toBe('5,6');
@@ -116,10 +116,14 @@ describe.each(ENGINES)('%s', (_name, open) => {
     const store = await open();
     await fill(store, [0, 1, 2], 2);
     const view = new StoreView(store, head(9, 5));
-    expect(shown(await view.eventPage(STREAM, { start: 0n, limit: 3 }))).toBe(' pruned 0..3');
-    expect(shown(await view.eventPage(STREAM, { start: 2n, limit: 3 }))).toBe(' pruned 2..3');
-    expect(shown(await view.eventPage(STREAM, { start: 3n, limit: 3 }))).toBe('');
-    expect(shown(await view.eventPage(STREAM, { limit: 3 }))).toBe(' pruned 0..3');
+    expect(shown(await view.eventStream(STREAM).page({ start: 0n, limit: 3 }))).toBe(
+      ' pruned 0..3',
+    );
+    expect(shown(await view.eventStream(STREAM).page({ start: 2n, limit: 3 }))).toBe(
+      ' pruned 2..3',
+    );
+    expect(shown(await view.eventStream(STREAM).page({ start: 3n, limit: 3 }))).toBe('');
+    expect(shown(await view.eventStream(STREAM).page({ limit: 3 }))).toBe(' pruned 0..3');
   });
 
   test('a missing event is an error, never a shorter page', async () => {
@@ -128,7 +132,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
     await store.commit(new Batch().delete(EVENTS, encodeStreamId(STREAM), encodeU64Key(3n)));
     const view = new StoreView(store, head(9));
     const page = (limit: number, start?: bigint) => async () =>
-      view.eventPage(STREAM, { start, limit });
+      view.eventStream(STREAM).page({ start, limit });
     const gap = expect.objectContaining({ code: 'event_gap', expected: 3n, actual: 4n });
     await expect(page(3, 1n)()).rejects.toThrow(gap);
     await expect(page(3, 3n)()).rejects.toThrow(gap);
@@ -168,7 +172,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
         const expected = wanted.filter((sequence) => sequence >= firstKept).join(',');
         const isPruned = wanted.length > 0 && from < firstKept;
         const query = { start: start === undefined ? undefined : BigInt(start), limit };
-        expect(shown(await view.eventPage(stream, query))).toBe(
+        expect(shown(await view.eventStream(stream).page(query))).toBe(
           expected + (isPruned ? ` pruned ${from}..${firstKept}` : ''),
         );
       }

@@ -206,11 +206,11 @@ async function compare(view: StoreView, replay: Replay, below: Below): Promise<v
     const limit = 1 + below(5);
     const start = below(versions.length + 2);
     const id = { address: address(7), creationNumber: BigInt(stream) };
-    const page = await view.eventPage(id, { start: BigInt(start), limit });
+    const page = await view.eventStream(id).page({ start: BigInt(start), limit });
     expect(page.events.map((event) => Number(event.version))).toEqual(
       versions.slice(start, start + limit),
     );
-    const newest = await view.eventPage(id, { limit });
+    const newest = await view.eventStream(id).page({ limit });
     expect(newest.events.map((event) => Number(event.version))).toEqual(versions.slice(-limit));
   }
   for (const account of [1, 2, 3]) {

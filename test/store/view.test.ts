@@ -90,7 +90,6 @@ describe.each(ENGINES)('%s', (_name, open) => {
     expect(await view.state(stateKeyHash(resourceKey(1, 'B')))).toBeUndefined();
     expect(await view.blockByHeight(3n)).toBeUndefined();
     expect(await view.blockFromVersion(5n)).toBeUndefined();
-    expect(await view.epochOfVersion(5n)).toBe(2n);
     expect(await view.lastVersionOfBlock(block(2, 4, 2))).toBe(5n);
     expect(await view.transactions(5n, 10)).toHaveLength(1);
     expect((await view.accountKeys(address(1), { limit: 9, version: 5n })).keys).toEqual([key]);
@@ -102,13 +101,10 @@ describe.each(ENGINES)('%s', (_name, open) => {
     await filled(store);
     const view = await openView(store);
     const heights = [];
-    const epochs = [];
     for (let version = 0n; version <= 5n; version += 1n) {
       heights.push((await view.blockOfVersion(version))?.height);
-      epochs.push(await view.epochOfVersion(version));
     }
     expect(heights).toEqual([0n, 1n, 1n, 1n, 2n, 2n]);
-    expect(epochs).toEqual([0n, 1n, 1n, 1n, 2n, 2n]);
     expect(await view.blockByHeight(1n)).toEqual(block(1, 1));
     expect(await view.lastVersionOfBlock(block(1, 1))).toBe(3n);
     expect(await view.lastVersionOfBlock(block(2, 4, 2))).toBe(5n);

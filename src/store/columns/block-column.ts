@@ -10,7 +10,7 @@ import { decodeU64Key, encodeBucketKey, encodeU64Key } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
 /** The one partition of the epochs: there are few. */
-export const EPOCHS_PARTITION = Buffer.of(0);
+const EPOCHS_PARTITION = Buffer.of(0);
 
 /** A block, from the event that begins it (docs/spec/ledger.md §2.3). */
 export interface Block {

@@ -173,7 +173,7 @@ export const EPOCHS: Column = {
   order: 'last version',
   value: 'epoch u64',
   writtenBy: ['writer', 'pruner'],
-  readBy: ['view', 'verify'],
+  readBy: ['pruner', 'verify'],
 };
 
 export const VERSION_WRITES: Column = {

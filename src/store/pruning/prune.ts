@@ -56,10 +56,7 @@ export interface PrunerOptions {
   readonly bounds?: PruneBounds | undefined;
   /** Default READER_GRACE_MS. 0 only for a store that no other process reads. */
   readonly graceMs?: number | undefined;
-  /**
-   * Rest after a step, as a multiple of the step's duration: 1 leaves half of
-   * the time to others. Default 0.5.
-   */
+  /** Rest after a step, as a multiple of the step's duration: 1 leaves half of the time to others. Default 0.5. */
   readonly restFactor?: number | undefined;
   /** Called after each step. */
   readonly onProgress?: ((progress: PruneProgress, oldestVersion: bigint) => void) | undefined;
