@@ -12,7 +12,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
   };
 }
 
-/** Parses an option that is a u64. @param what it is, for the message */
+/** Parses an option that is a u64. @param what the name of the value in the message */
 export function u64(what: string): (text: string) => bigint {
   return (text) => {
     const value = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;

@@ -1,4 +1,4 @@
-/** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
+/** `daybook encode` and `daybook decode`: convert submissions with a ledger on disk, without a server. */
 import type { Command } from 'commander';
 import { readInput } from '../node/settings/input.ts';
 import { nodeSettings } from '../node/settings/settings.ts';

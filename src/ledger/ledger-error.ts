@@ -1,4 +1,4 @@
-/** What can go wrong when a ledger is asked, in the interface's words (docs/spec/http.md §4.2, §5.4–5.7). */
+/** Errors of ledger reads, with the API's messages (docs/spec/http.md §4.2, §5.4–5.7). */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LayoutError } from '../move/values/layout.ts';
 
@@ -18,7 +18,7 @@ export type LedgerErrorCode =
   | 'internal_error'
   | 'ledger_unavailable';
 
-/** A question that has no answer; `message` is the interface's exact text. */
+/** A read that has no result; `message` is the interface's exact text. */
 export class LedgerError extends Error {
   readonly code: LedgerErrorCode;
 
@@ -35,8 +35,8 @@ export function versionPruned(version: bigint): LedgerError {
 }
 
 /**
- * What to throw for stored bytes that cannot be shown: LedgerError `internal_error` with `{failure}: {reason}` where
- * the bytes or their type are to blame; any other cause stays what it is.
+ * What to throw for stored bytes that cannot be shown: LedgerError `internal_error` with `{failure}: {reason}` if the
+ * bytes or their type are the cause; any other cause is returned unchanged.
  */
 export function conversionError(failure: string, cause: unknown): unknown {
   const detail =

@@ -23,7 +23,7 @@ const TARGET_PAGE_BYTES = 4 * 1024 * 1024;
 
 export interface PageSourceOptions {
   readonly start: bigint;
-  /** The last version wanted; absent: no end. */
+  /** The last version to replicate; absent: no end. */
   readonly until: bigint | undefined;
   readonly pageTransactions: number;
   /** How often an upstream that has nothing new is polled, in milliseconds. */

@@ -24,7 +24,7 @@ import { type FunctionId, functionKey } from '../encode/fields.ts';
 import type { ResolvedParameter } from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
 
-/** The payload object of a call; undefined when its names are no identifiers, so that no text can stand for it. */
+/** The payload object of a call; undefined if its names are not identifiers and cannot be written as text. */
 export async function entryFunctionJson(
   call: EntryFunction,
   rendering: Rendering,

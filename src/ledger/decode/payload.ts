@@ -1,4 +1,6 @@
-/** Payloads as the request says them (docs/spec/encode.md §A2, A5); what it has no form for is shown as its bytes. */
+/**
+ * Payloads in the form of a request (docs/spec/encode.md §A2, §A5); content that has no such form is shown as bytes.
+ */
 
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
@@ -19,13 +21,13 @@ import { entryFunctionJson } from './entry-function.ts';
 import { jsonObject, type Rendering, rawPayload } from './rendering.ts';
 import { scriptJson } from './script.ts';
 
-/** A payload and the nonce that stands in it. */
+/** A payload and its nonce. */
 export interface PayloadJson {
   readonly payload: JsonObject;
   readonly nonce: bigint | undefined;
 }
 
-/** Renders a payload, with warnings of what the request cannot say. */
+/** Renders a payload, with warnings for what the request cannot express. */
 export async function payloadJson(
   payload: TransactionPayload,
   rendering: Rendering,
@@ -43,7 +45,7 @@ function nonceOf(payload: TransactionPayload): bigint | undefined {
   return payload.payload.content.extraConfig.replayProtectionNonce;
 }
 
-/** The payload object; undefined when the request has no form for it. */
+/** The payload object; undefined if a request cannot express it. */
 async function formOf(
   payload: TransactionPayload,
   rendering: Rendering,
@@ -85,7 +87,7 @@ async function executableJson(
   }
 }
 
-/** @param executable `empty` or absent: what is run is stored on the chain */
+/** @param executable `empty` or absent: the payload is stored on the chain */
 async function multisigJson(
   multisigAddress: Address,
   executable: Executable | undefined,

@@ -1,6 +1,6 @@
 /**
- * Scripts as JSON: arguments by their own tags. What their code says of its parameters decides how they must stand in
- * the request; an `abi` made of the tags stands in for code that says nothing, or something else.
+ * Scripts as JSON: arguments by their own tags. The parameters in their code decide the JSON form of the arguments; if
+ * the code has no or other parameters, an `abi` derived from the tags is added.
  */
 
 import { mapInOrder } from '../../maybe-promise.ts';
@@ -104,7 +104,7 @@ function fittingArgument(
   return argument.value.length === 0 ? [] : undefined;
 }
 
-/** No request gives such an argument, so its bytes stand there, and beside them what they mean. */
+/** No request can produce such an argument, so it is shown as raw bytes with its meaning. */
 function serializedArgument(
   layout: EncodeLayout,
   bytes: Buffer,

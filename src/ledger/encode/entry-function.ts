@@ -165,7 +165,7 @@ export function resolveParameters(
   });
 }
 
-/** A call whose function and layouts are found: all that is left needs no lookup. */
+/** A call whose function and layouts are known: the remaining steps need no lookup. */
 export interface PreparedEntryFunction {
   readonly kind: 'entryFunction';
   readonly request: EntryFunctionRequest;

@@ -1,6 +1,6 @@
 /**
  * Fields of the request: JSON values to addresses, integers, bytes, types and lists, with the texts of the reference
- * (docs/spec/encode.md §A1, A2). Every reader takes a trace, which says what was being parsed, innermost first.
+ * (docs/spec/encode.md §A1, A2). Every reader has a trace: what was being parsed, innermost first.
  */
 
 import { Cache, copiedText } from '../../cache.ts';
@@ -17,12 +17,12 @@ import { EncodeError } from './encode-error.ts';
 
 /*
  * Limits that the reference does not have. They are far above what a transaction can hold (64 KiB, 1 MiB for
- * governance), and keep a request of 8 MiB from taking hundreds of megabytes.
+ * governance), and prevent a request of 8 MiB from using hundreds of megabytes.
  */
 
-/** Most items of a list that is read item by item: signers, types, generic parameters. */
+/** Maximum number of items of a list that is read item by item: signers, types, generic parameters. */
 export const MAX_LIST_ITEMS = 65_536;
-/** Most UTF-16 units of all types of one list together. A type takes up to 25 times its text in memory. */
+/** Maximum number of UTF-16 units of all types of one list together. A type takes up to 25 times its text in memory. */
 export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
 
 /** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */
@@ -155,7 +155,7 @@ export function functionKey({ address, name: module }: ModuleId, name: string): 
   return `${address}::${module}::${name}`;
 }
 
-/** `{address}::{module}`, split at the first `::`; undefined when it is none. */
+/** `{address}::{module}`, split at the first `::`; undefined if there is none. */
 function parseModuleId(text: string): ModuleId | undefined {
   const at = text.indexOf('::');
   if (at < 0) return undefined;

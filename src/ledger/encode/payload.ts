@@ -33,7 +33,7 @@ import {
 /** What entry functions and scripts are called with. */
 export interface CallRequest {
   readonly typeArguments: readonly MoveType[];
-  /** Signers are no arguments. */
+  /** Signers are not arguments. */
   readonly arguments: readonly JsonValue[];
 }
 
@@ -187,7 +187,7 @@ function checkAbility(value: JsonValue, trace: Trace): void {
 
 const ENCRYPTED_STATES = ['encrypted', 'failed_decryption', 'decrypted'] as const;
 
-/** What a client says the ciphertext calls. */
+/** The function that the ciphertext calls, according to the client. */
 export interface ClaimedFunction {
   readonly module: ModuleId;
   readonly name: string | undefined;
@@ -233,7 +233,7 @@ function readEncryptedPayload(value: JsonField, outer: Trace): EncryptedRequest 
   return request;
 }
 
-/** What was decrypted is never submitted again: only that it is there is looked at. */
+/** A decrypted payload is never submitted again: only its presence is checked. */
 function checkDecrypted(payload: JsonObject, trace: Trace): void {
   const decrypted = payload.get('decrypted_payload');
   if (asObject(decrypted) === undefined) {

@@ -20,7 +20,7 @@ import { type RequestPayload, readPayload } from './payload.ts';
 /** A request whose fields are all of the right form. */
 export interface EncodeRequest {
   readonly sender: Address;
-  /** Thrown away when there is a nonce. */
+  /** Ignored if there is a nonce. */
   readonly sequenceNumber: bigint;
   readonly maxGasAmount: bigint;
   readonly gasUnitPrice: bigint;

@@ -1,6 +1,6 @@
 /**
- * A strict BCS reader over one bounds-checked cursor: canonical ULEB128, lengths bounded by the bytes that are
- * really there before memory is taken, valid UTF-8, no trailing bytes (docs/spec/ledger.md §0).
+ * A strict BCS reader over one bounds-checked cursor: canonical ULEB128, lengths checked against the remaining bytes
+ * before memory is allocated, valid UTF-8, no trailing bytes (docs/spec/ledger.md §0).
  */
 import { MoveError } from '../errors.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
@@ -8,7 +8,7 @@ import { byteTools } from './bytes.ts';
 
 /**
  * Why bytes are not BCS of what was asked for. Besides plain BCS, for values of a layout (src/move/values):
- * - `signer`: no value of it is ever stored;
+ * - `signer`: signers are never stored;
  * - `bad_closure`: a function value of another version, or with too few or too many parts;
  * - `too_many_variants`, `unsupported_layout`: layouts inside closures;
  * - `size_limit`: over the byte budget, or over the limit of containers;
@@ -34,7 +34,7 @@ export type BcsErrorCode =
   | 'size_limit'
   | 'function_value';
 
-/** Bytes that are not canonical BCS of what was asked for; `offset` counts from the reader's first byte. */
+/** Bytes that are not canonical BCS of the requested type; `offset` counts from the reader's first byte. */
 export class BcsError extends MoveError<BcsErrorCode> {
   readonly offset: number;
   /** What was found, without the place: the reference's own words where the interface shows them. */
@@ -198,18 +198,18 @@ export class BcsReader {
     return index;
   }
 
-  /** Passes over raw bytes. @returns where they begin in `buffer` */
+  /** Skips raw bytes. @returns where they begin in `buffer` */
   skip(byteLength: number): number {
     return this.#take(byteLength);
   }
 
-  /** `byteLength` raw bytes, as a view on the input. */
+  /** `byteLength` raw bytes, as a view of the input. */
   fixed(byteLength: number): Buffer {
     const at = this.#take(byteLength);
     return this.buffer.subarray(at, at + byteLength);
   }
 
-  /** Length-prefixed bytes, as a view on the input. */
+  /** Length-prefixed bytes, as a view of the input. */
   bytes(): Buffer {
     return this.fixed(this.length(1));
   }
@@ -284,7 +284,7 @@ export class BcsReader {
   }
 }
 
-/** Decodes one value that must take all of `bytes`. */
+/** Decodes one value that must use all of `bytes`. */
 export function decodeBcs<T>(bytes: Uint8Array, read: (reader: BcsReader) => T): T {
   const reader = new BcsReader(bytes);
   const value = read(reader);

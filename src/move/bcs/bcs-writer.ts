@@ -102,7 +102,7 @@ export class BcsWriter {
     return this;
   }
 
-  /** A u64 whose value a double holds exactly: no bigint is made for it. */
+  /** A u64 whose value is exact as a double, so that no bigint is needed. */
   exactU64(value: number): this {
     if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no exact u64`);
     const at = this.#reserve(8);
@@ -254,7 +254,7 @@ export class BcsWriter {
   }
 }
 
-/** The BCS of one value, in a buffer of its own. */
+/** The BCS of one value, in a new buffer. */
 export function encodeBcs(write: (writer: BcsWriter) => unknown): Buffer {
   const writer = new BcsWriter();
   write(writer);

@@ -1,6 +1,6 @@
 /**
- * Bytes to texts and back, in Node and in the page. Node's Buffer does it natively; where there is none, `Buffer` is
- * the type of a plain Uint8Array (web/src/buffer.d.ts) and the functions below are built on what browsers have.
+ * Bytes to texts and back, in Node and in the page. Node's Buffer does this natively; in a browser, `Buffer` is the
+ * type of a plain Uint8Array (web/src/buffer.d.ts) and the functions below are built on what browsers have.
  */
 
 /** The part of `node:buffer` that is used here. */
@@ -22,7 +22,7 @@ interface NodeBuffer {
   write(text: string, offset: number, byteLength: number, encoding: 'utf8'): number;
 }
 
-/** Places count bytes; texts of hex have two lower-case digits a byte and no prefix. */
+/** Offsets are in bytes; hex has two lower-case digits per byte and no prefix. */
 export interface ByteTools {
   /** The same memory. */
   asBuffer(bytes: Uint8Array): Buffer;

@@ -1,6 +1,6 @@
 /**
  * Byte strings whose size a type fixes: hashes are bare, keys and signatures carry their length
- * (docs/spec/ledger.md §0, trap 1). Readers give views on the input.
+ * (docs/spec/ledger.md §0, trap 1). Readers return views of the input.
  */
 
 import { HASH_BYTES } from '../crypto/hash.ts';

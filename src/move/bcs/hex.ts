@@ -18,7 +18,7 @@ export function formatHex(bytes: Uint8Array): string {
  */
 export function parseHex(text: string): Buffer {
   const digits = text.startsWith('0x') ? text.slice(2) : text;
-  // Node's reading of hex looks at the low byte of each character and would read `İı` (U+0130, U+0131) as `01`.
+  // Node's hex decoder uses the low byte of each character and would read `İı` (U+0130, U+0131) as `01`.
   if (digits.length % 2 === 0 && DIGITS.test(digits)) return byteTools.hexBytes(digits);
   const raw = byteTools.utf8Bytes(digits);
   if (raw.length % 2 === 1) throw new HexTextError('hex_odd_length', 'Odd number of digits');

@@ -7,7 +7,7 @@ export const ACCUMULATOR_PLACEHOLDER = Buffer.concat(
   HASH_BYTES,
 );
 
-/** Most leaves of an accumulator, as in the reference. */
+/** Maximum number of leaves, as in the reference. */
 export const MAX_ACCUMULATOR_LEAVES = 1n << 63n;
 
 /** Names of the accumulators' inner nodes. */
@@ -32,7 +32,7 @@ export class MerkleAccumulator {
 
   /**
    * An empty accumulator, or one that continues from frozen roots.
-   * @throws RangeError when there is not one root of 32 bytes for each set bit of `leafCount`.
+   * @throws RangeError unless there is one root of 32 bytes for each set bit of `leafCount`.
    */
   constructor(name: AccumulatorName, leafCount = 0n, frozenSubtreeRoots: readonly Buffer[] = []) {
     if (leafCount < 0n || leafCount > MAX_ACCUMULATOR_LEAVES) {

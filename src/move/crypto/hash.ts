@@ -39,7 +39,7 @@ export function domainHash(name: string, ...parts: readonly Uint8Array[]): Buffe
 const DIGEST_CHARACTERS = 22;
 
 /**
- * What tells contents apart without comparing them: the beginning of their SHA-256, 22 characters of base64url; of a
+ * A short digest that identifies content: the beginning of its SHA-256, 22 characters of base64url; of a
  * text, that of its UTF-8. Nobody can make two contents share one.
  */
 export function contentDigest(content: string | Uint8Array): string {

@@ -4,7 +4,7 @@ import type { BcsReader } from '../bcs/bcs-reader.ts';
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const BITMAP_BYTES = 4;
-/** Most keys of an account: the bits of the bitmap. */
+/** Maximum number of keys of an account: the bits of the bitmap. */
 export const MAX_MULTI_ED25519_KEYS = 32;
 
 export interface MultiEd25519PublicKey {
@@ -23,7 +23,7 @@ export interface MultiEd25519Signature {
 
 /**
  * Reads keys and threshold.
- * @throws BcsError, `bad_value` when their numbers do not fit together.
+ * @throws BcsError, `bad_value` when the counts are inconsistent.
  */
 export function readMultiEd25519PublicKey(reader: BcsReader): MultiEd25519PublicKey {
   const start = reader.offset;
@@ -43,7 +43,7 @@ function isKeyCount(count: number, threshold: number): boolean {
 
 /**
  * Reads signatures and bitmap.
- * @throws BcsError, `bad_value` when their numbers do not fit together.
+ * @throws BcsError, `bad_value` when the counts are inconsistent.
  */
 export function readMultiEd25519Signature(reader: BcsReader): MultiEd25519Signature {
   const start = reader.offset;

@@ -1,11 +1,11 @@
 /**
- * JSON values to and from the plain values of JavaScript, for those who use the codecs as a library. Members of any
- * name are members (`__proto__` too).
+ * JSON values to and from the plain values of JavaScript, for users of the library. Any member name
+ * is allowed, `__proto__` too.
  */
 import { MoveError } from '../errors.ts';
 import { JSON_MAX_DEPTH, JsonNumber, type JsonValue } from './json-text.ts';
 
-/** JSON as JavaScript has it. */
+/** JSON as plain JavaScript values. */
 export type PlainJson =
   | null
   | boolean
@@ -14,10 +14,13 @@ export type PlainJson =
   | readonly PlainJson[]
   | { readonly [name: string]: PlainJson };
 
-/** Why a value is no JSON: `not_json` of a kind that JSON lacks, `too_deep` above JSON_MAX_DEPTH (or in a circle). */
+/**
+ * Why a value is not JSON: `not_json` for a kind that JSON does not have, `too_deep` above JSON_MAX_DEPTH or for a
+ * cycle.
+ */
 export type PlainJsonErrorCode = 'not_json' | 'too_deep';
 
-/** Names in a message; of a circle there are 127. */
+/** Maximum number of names shown in a message; a cycle has 127. */
 const SHOWN_PATH_NAMES = 8;
 
 /** A plain value that is not JSON; the message tells where. */
@@ -35,7 +38,9 @@ export class PlainJsonError extends MoveError<PlainJsonErrorCode> {
   }
 }
 
-/** A value of plain JavaScript. Numbers become doubles: those of the interface that are numbers fit. */
+/**
+ * A value of plain JavaScript. Numbers become doubles, which is exact for all values that the API writes as numbers.
+ */
 export function plainJson(value: JsonValue): PlainJson {
   if (value instanceof JsonNumber) return Number(value.text);
   if (value instanceof Map) {
@@ -113,7 +118,7 @@ function convertObject(object: Readonly<Record<string, unknown>>, depth: number)
   return members;
 }
 
-/** The same error one level further out: values that convert pay nothing for their path. */
+/** The same error with one more path element: the path is built only when there is an error. */
 function placed(error: unknown, name: string | number): unknown {
   if (!(error instanceof PlainJsonError)) return error;
   return new PlainJsonError(error.code, error.what, [name, ...error.path]);

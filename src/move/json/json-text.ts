@@ -1,9 +1,9 @@
 /**
- * JSON text to JsonValue, exactly as the reference's parser does it: texts and places of syntax errors, 127 levels,
- * numbers of any size by their text, the last of a repeated name, no lone surrogates, valid UTF-8
- * (docs/spec/encode.md §A1, docs/spec/http.md §5.9). The way back is in json-text-print.ts.
+ * JSON text to JsonValue, exactly like the reference's parser: messages and positions of syntax errors, 127 levels,
+ * numbers of any size as text, the last of duplicate members, no lone surrogates, valid UTF-8 (docs/spec/encode.md
+ * §A1, docs/spec/http.md §5.9). Printing is in json-text-print.ts.
  *
- * Not JSON.parse: it gives other texts, turns numbers into doubles and has no limit of depth.
+ * JSON.parse is not used: it has other messages, converts numbers to doubles and has no depth limit.
  */
 import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
@@ -26,17 +26,17 @@ export type JsonObject = ReadonlyMap<string, JsonValue>;
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
-/** Most arrays and objects inside each other. */
+/** Maximum nesting of arrays and objects. */
 export const JSON_MAX_DEPTH = 127;
 
 /**
- * Most memory that the values of one text may take, by the estimates below, in bytes. The reference has no such limit,
- * but spends as much; 8 MiB of tiny objects would take 300 MB here. No text up to 1 MiB and no transaction that a
- * chain takes comes near it.
+ * Maximum memory of the values of one text, by the estimates below, in bytes. The reference has no such limit but uses
+ * as much memory; 8 MiB of tiny objects would take 300 MB here. No text up to 1 MiB and no valid transaction comes
+ * near it.
  */
 export const JSON_MAX_VALUE_BYTES = 40 * 1024 * 1024;
 
-/** What values cost in memory, roughly: on 64-bit V8. Places are counted three times, as lists grow by copying. */
+/** Approximate memory of values, on 64-bit V8. Array slots count three times, because arrays grow by copying. */
 export const JSON_COST_BYTES = {
   place: 24,
   string: 40,
@@ -90,7 +90,7 @@ const DETAILS: Readonly<Record<JsonSyntaxErrorCode, string>> = {
   too_large: `values of more than ${JSON_MAX_VALUE_BYTES} bytes in memory`,
 };
 
-/** Bytes that are no JSON; `line` counts from 1, `column` is the bytes taken from that line. */
+/** Bytes that are not JSON; `line` counts from 1, `column` is the number of bytes consumed of that line. */
 export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {
   readonly line: number;
   readonly column: number;
@@ -129,8 +129,8 @@ const SIMPLE_ESCAPES: ReadonlySet<number> = new Set(
 );
 
 /**
- * Reads over a string with one UTF-16 unit a character, which is much faster than over bytes. Bytes that are not
- * UTF-8 are read as Latin-1, one unit a byte: such a body always ends in an error, only the place is wanted.
+ * Parses a string of UTF-16 units, which is much faster than parsing bytes. Bytes that are not UTF-8 are decoded as
+ * Latin-1, one unit per byte: such a body always ends in an error, and only the position is needed.
  */
 class JsonParser {
   readonly #bytes: Uint8Array;
@@ -139,7 +139,7 @@ class JsonParser {
   #at = 0;
   #depth = 0;
   #bytesLeft: number;
-  /** Items of the lists being read, so that each list is made in its final size. */
+  /** Items of the lists being read, so that each list is allocated with its final size. */
   readonly #items: JsonValue[] = [];
 
   constructor(bytes: Uint8Array, maxValueBytes: number) {
@@ -158,12 +158,12 @@ class JsonParser {
     return value;
   }
 
-  /** The character code at a place, END behind the text: never NaN, which would make all codes doubles. */
+  /** The character code at an index, END after the text: never NaN, which would make V8 treat all codes as doubles. */
   #codeAt(at: number): number {
     return at < this.#text.length ? this.#text.charCodeAt(at) : END;
   }
 
-  /** The next character code that is no blank, not taken; END at the end. */
+  /** The next character code that is not whitespace, without consuming it; END at the end. */
   #peek(): number {
     const text = this.#text;
     for (let at = this.#at; at < text.length; at += 1) {
@@ -317,7 +317,7 @@ class JsonParser {
     return this.#error(code === END ? 'eof_value' : 'invalid_number', 1);
   }
 
-  /** The rest of a string whose opening quote is taken. */
+  /** The rest of a string after its opening quote. */
   #string(): string {
     const text = this.#text;
     const start = this.#at;
@@ -351,7 +351,7 @@ class JsonParser {
     return text.slice(start, at);
   }
 
-  /** Goes over an escape whose backslash is taken. */
+  /** Checks an escape after its backslash. */
   #checkEscape(): void {
     const code = this.#codeAt(this.#at);
     if (code === END) throw this.#error('eof_string', 0);
@@ -377,7 +377,7 @@ class JsonParser {
     this.#at += 1;
   }
 
-  /** Four hex digits. The reference takes four bytes at once, so its place is behind them in any case. */
+  /** Four hex digits. The reference consumes four bytes at once, so its error position is always after them. */
   #hexUnit(): number {
     const digits = this.#text.slice(this.#at, this.#at + 4);
     if (/^[0-9a-fA-F]{4}$/.test(digits)) {
@@ -397,7 +397,7 @@ class JsonParser {
     return this.#error(code === END ? atEnd : otherwise, 1);
   }
 
-  /** Builds an error `further` bytes behind the current character, at most at the end. */
+  /** Builds an error `further` bytes after the current character, at most at the end. */
   #error(code: JsonSyntaxErrorCode, further: number): JsonSyntaxError {
     const bytes = this.#bytes;
     const offset = Math.min(bytes.length, this.#byteOffset(this.#at) + further);

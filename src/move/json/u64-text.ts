@@ -19,7 +19,7 @@ const WHY: Readonly<Record<IntegerTextErrorCode, string>> = {
   integer_too_small: 'number too small to fit in target type',
 };
 
-/** A text that is no integer of the type; `message` is `Parsing u64 string "…" failed, caused by error: {why}`. */
+/** A text that is not an integer of the type; `message` is `Parsing u64 string "…" failed, caused by error: {why}`. */
 export class IntegerTextError extends MoveError<IntegerTextErrorCode> {
   readonly kind: WideIntegerKind;
   /** The reason alone, for messages that frame it differently. */

@@ -1,7 +1,7 @@
 /**
  * The ABI of modules and scripts as the interface shows it: plain objects with keys in the
  * interface's order (docs/spec/move.md §2, §5; docs/spec/http.md §8). The module must have been read under
- * DEFAULT_LOADER_LIMITS: what loads only under wider ones has no ABI.
+ * DEFAULT_LOADER_LIMITS: a module that loads only under wider limits has no ABI.
  *
  * A small hostile module can print gigabytes, because a struct's two bytes in a signature print
  * hundreds of characters and thousands of functions can share a signature (§6). So texts and parts

@@ -8,9 +8,9 @@ import {
 } from './format.ts';
 
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
-/** Most bytes of a ULEB128 number up to 2^32 - 1. */
+/** Maximum bytes of a ULEB128 number up to 2^32 - 1. */
 const MAX_ULEB32_BYTES = 5;
-/** Most bytes of a ULEB128 number up to 2^64 - 1. */
+/** Maximum bytes of a ULEB128 number up to 2^64 - 1. */
 const MAX_ULEB64_BYTES = 10;
 
 /** Reads the pieces of one range of a binary. Every method throws BinaryFormatError on bad bytes. */
@@ -55,7 +55,7 @@ export class BinaryCursor {
     return new BinaryFormatError(code, detail, offset);
   }
 
-  /** Asserts that the file's version has `what`, which came with version `since`. */
+  /** Asserts that the file's version supports `what`, introduced in version `since`. */
   requireVersion(since: number, what: string): void {
     if (this.version < since) {
       throw this.error('unsupported', `${what} in version ${this.version}, came with ${since}`);

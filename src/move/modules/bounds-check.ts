@@ -1,7 +1,7 @@
 /**
  * The check that every index has a target, which is part of loading (docs/spec/move.md §1.11). Nothing beyond it is
- * verified: no types on the stack, no duplicate names. Linear in the size of the binary: what code asks again and
- * again, the highest type parameter of a signature, is found once (§6).
+ * verified: no types on the stack, no duplicate names. Linear in the size of the binary: the highest type parameter of
+ * a signature, which code needs repeatedly, is computed once (§6).
  */
 
 import type {

@@ -1,4 +1,4 @@
-/** How layouts and the encoder find modules, wherever those come from. */
+/** How layouts and the encoder find modules, whatever their source. */
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { ModuleId } from '../types/module-id.ts';
 import type { CompiledModule } from './compiled.ts';

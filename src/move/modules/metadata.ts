@@ -1,6 +1,6 @@
 /**
  * What compilers write about a module in addition to its code: error texts, and attributes of functions and
- * structs (docs/spec/move.md §2.3). Names come from attackers, so all collections are Maps.
+ * structs (docs/spec/move.md §2.3). Names are untrusted, so all collections are Maps.
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { MoveError } from '../errors.ts';
@@ -43,7 +43,10 @@ interface ModuleMetadata {
 const KEY_V1 = Buffer.from('aptos::metadata_v1', 'ascii');
 const KEY_V0 = Buffer.from('aptos::metadata_v0', 'ascii');
 
-/** Least bytes of an entry: u64 and two empty strings; an empty name and no attributes; kind and no arguments. */
+/**
+ * Minimum size of an entry in bytes: u64 and two empty strings; an empty name and no attributes; kind and no
+ * arguments.
+ */
 const MIN_ERROR_BYTES = 10;
 const MIN_NAMED_BYTES = 2;
 const MIN_ATTRIBUTE_BYTES = 2;
@@ -55,7 +58,7 @@ const NO_METADATA: ModuleMetadata = {
 };
 
 /**
- * The metadata ABIs go by: in modules of version 5 attributes do not count. Empty maps when the
+ * The metadata that ABIs use: in modules of version 5, attributes are ignored. Empty maps when the
  * module has no metadata, or none that decodes.
  */
 export function moduleMetadata(module: CompiledModule): ModuleMetadata {
@@ -66,7 +69,7 @@ export function moduleMetadata(module: CompiledModule): ModuleMetadata {
 
 /**
  * The group that holds a struct's values, `undefined` for a plain resource: the first membership
- * whose container parses. Attributes count here whatever the module's version.
+ * whose container parses. Attributes are used here for every module version.
  */
 export function resourceGroupOf(module: CompiledModule, structName: string): StructTag | undefined {
   for (const { kind, args } of storedMetadata(module).structAttributes.get(structName) ?? []) {

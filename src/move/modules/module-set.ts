@@ -8,7 +8,7 @@ import {
 import type { ModuleLookup } from './lookup.ts';
 import { loadModule } from './read.ts';
 
-/** The same module id twice: it cannot be told which of the two is meant. */
+/** The same module id twice: it is ambiguous which one is meant. */
 export class DuplicateModuleError extends TypeError {
   constructor(id: string) {
     super(`module ${id} is given twice`);

@@ -73,8 +73,8 @@ function visibilityOf(cursor: BinaryCursor, code: number, offset: number): Visib
 const MAX_NUMBER_BITS = 32;
 
 /**
- * Instructions without operand or with one small number, one object each: they are nine tenths of
- * real code, and a cached module keeps its code in memory.
+ * Shared objects for instructions with no operand or one small number: they are nine tenths of real code, and the code
+ * of a cached module stays in memory.
  */
 const SHARED_OPERANDS = 64;
 const shared = new Map<number, Instruction>();

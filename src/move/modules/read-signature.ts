@@ -71,7 +71,7 @@ export function readSignature(cursor: BinaryCursor): readonly SignatureToken[] {
 /** Shared by all plain struct tokens. */
 const NO_TYPE_ARGUMENTS: readonly SignatureToken[] = Object.freeze([]);
 
-/** The first type parameters, one object each like the tokens below. */
+/** Shared objects for the first type parameters, like the tokens below. */
 const TYPE_PARAMETERS: readonly SignatureToken[] = Array.from({ length: 32 }, (_, index) => ({
   kind: 'typeParameter',
   index,
@@ -81,7 +81,7 @@ function typeParameter(index: number): SignatureToken {
   return TYPE_PARAMETERS[index] ?? { kind: 'typeParameter', index };
 }
 
-/** Tokens without parts, one object each: files hold thousands of them. */
+/** Shared objects for tokens without operands: files contain thousands of them. */
 const PRIMITIVES: readonly (readonly [since: number, SignatureToken] | undefined)[] =
   primitiveTokens();
 
@@ -92,8 +92,8 @@ function primitiveTokens(): (readonly [number, SignatureToken] | undefined)[] {
 }
 
 /**
- * Reads one type. `depth` is the number of constructors open around it; at most MAX_TOKEN_DEPTH - 1
- * may be, so the recursion is bounded.
+ * Reads one type. `depth` is the number of enclosing constructors, at most MAX_TOKEN_DEPTH - 1, so the recursion is
+ * bounded.
  * @throws BinaryFormatError
  */
 export function readToken(cursor: BinaryCursor, depth = 0): SignatureToken {

@@ -1,7 +1,7 @@
 /**
- * Loads compiled modules and scripts, versions 1 to 10, as the reference does: header, table
- * directory, tables, tail, then the bounds check (docs/spec/move.md §1, §5, §6). What loads here is what
- * has an ABI. Nothing of the result refers to the input's memory. Mirror image of write.ts.
+ * Loads compiled modules and scripts, versions 1 to 10, as the reference does: header, table directory, tables, tail,
+ * then the bounds check (docs/spec/move.md §1, §5, §6). Exactly the modules that load here have an ABI. Nothing of the
+ * result refers to the input's memory. Mirror image of write.ts.
  */
 import { contentDigest } from '../crypto/hash.ts';
 import { BinaryCursor } from './binary-cursor.ts';

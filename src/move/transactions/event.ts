@@ -25,7 +25,7 @@ export interface StreamEvent {
   readonly data: Buffer;
 }
 
-/** A module event: it belongs to no stream. */
+/** A module event, which does not belong to a stream. */
 interface ModuleEvent {
   readonly kind: 'v2';
   readonly typeTag: TypeTag;

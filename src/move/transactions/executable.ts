@@ -80,13 +80,13 @@ export function writeExecutable(writer: BcsWriter, executable: Executable): void
   else if (executable.kind === 'entryFunction') writeEntryFunction(writer, executable);
 }
 
-/** How much more than the usual limits is asked for, in percent. */
+/** The requested multiple of the usual limits, in percent. */
 interface LimitMultipliers {
   readonly executionPercent: bigint;
   readonly ioPercent: bigint;
 }
 
-/** On which ground higher limits are asked for. */
+/** The reason for requesting higher limits. */
 export type TransactionLimitsRequest =
   | { readonly kind: 'stakePoolOwner'; readonly multipliers: LimitMultipliers }
   | {

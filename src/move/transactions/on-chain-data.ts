@@ -1,6 +1,6 @@
 /**
  * Transactions with their outcomes: the items of a node's BCS feed (docs/spec/ledger.md
- * §3.1). Hashes are of the bytes as they came, so a reader gives those too, as views on its input.
+ * §3.1). Hashes are over the original bytes, so a reader returns those too, as views of its input.
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { readHash } from '../bcs/fixed-bytes.ts';

@@ -82,7 +82,7 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
   return decodeBcs(bytes, readTransaction);
 }
 
-/** A transaction's hash: of its own bytes with the leading variant (docs/spec/ledger.md §2.7 step 1). */
+/** A transaction's hash, over its bytes including the leading variant (docs/spec/ledger.md §2.7 step 1). */
 export function transactionHash(transactionBytes: Uint8Array): Buffer {
   return domainHash('Transaction', transactionBytes);
 }

@@ -1,6 +1,6 @@
 /**
- * Types as the interface reads and prints them in type arguments, ABIs and parameters: type tags plus references,
- * type parameters and texts that are no type (docs/spec/move.md §2.2, §3, §5).
+ * Types as the interface reads and prints them in type arguments, ABIs and parameters: type tags plus references, type
+ * parameters and texts that are not types (docs/spec/move.md §2.2, §3, §5).
  */
 
 import { type BinaryTables, type SignatureToken, structPathOfHandle } from '../modules/compiled.ts';
@@ -45,7 +45,7 @@ type Unnamed<Part> =
 
 /**
  * The interface's text of a type: short addresses, `, ` between type arguments, `|A,B|R` for
- * functions, `unparsable<text>` for what is no type.
+ * functions, `unparsable<text>` for a text that is not a type.
  */
 export function formatMoveType(type: MoveType): string {
   switch (type.kind) {
@@ -187,7 +187,7 @@ export function substituteTypeParameters(
   }
 }
 
-/** Whether a parameter is `signer` or a reference to it, at any depth: such parameters take no argument. */
+/** Whether a parameter is `signer` or a reference to it, at any depth: such parameters have no argument. */
 export function isSignerParameter(type: MoveType): boolean {
   if (type.kind === 'reference') return isSignerParameter(type.to);
   return type.kind === 'signer';

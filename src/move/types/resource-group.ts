@@ -11,7 +11,7 @@ export interface GroupMember {
   readonly data: Buffer;
 }
 
-/** Fewest bytes of a member: an address, empty names, no type arguments, no data. */
+/** Minimum bytes of a member: an address, empty names, no type arguments, no data. */
 const MIN_MEMBER_BYTES = 36;
 
 /**

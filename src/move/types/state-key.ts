@@ -1,5 +1,5 @@
 /**
- * State keys: what a piece of state is filed under. Two encodings exist (docs/spec/ledger.md §1.2): BCS, in write sets
+ * State keys: the key of a piece of state. Two encodings exist (docs/spec/ledger.md §1.2): BCS, in write sets
  * and backups, and the physical one, which is hashed, gives listings their order and is the cursor of pages.
  */
 
@@ -156,7 +156,7 @@ export function writeStateKey(writer: BcsWriter, key: StateKey): void {
   }
 }
 
-/** The physical encoding of a state key, in a buffer of its own. */
+/** The physical encoding of a state key, in a new buffer. */
 export function physicalStateKey(key: StateKey): Buffer {
   return encodeBcs((writer) => {
     switch (key.kind) {
@@ -206,7 +206,7 @@ function readPhysicalStateKey(reader: BcsReader): StateKey {
   }
 }
 
-/** The 32-byte hash of a physical encoding: what state is looked up by (docs/spec/ledger.md §5.1). */
+/** The 32-byte hash of a physical encoding, by which state is looked up (docs/spec/ledger.md §5.1). */
 export function stateKeyHash(physical: Uint8Array): Buffer {
   return domainHash('StateKey', physical);
 }

@@ -23,7 +23,7 @@ type TypeTextErrorCode =
   | 'bad_address'
   | 'not_a_struct';
 
-/** A text that is no type; `message` is the interface's own text. */
+/** A text that is not a type; `message` is the interface's own text. */
 export class TypeTextError extends MoveError<TypeTextErrorCode> {}
 
 type Token =

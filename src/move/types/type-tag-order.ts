@@ -1,6 +1,6 @@
 /**
- * The order of type tags in the reference's memory (docs/spec/ledger.md §5.4): it shows where members of a
- * resource group are listed. It is not the order of their bytes in BCS, where lengths come first.
+ * The order of type tags in the reference's memory (docs/spec/ledger.md §5.4): it is visible in the listing of
+ * resource group members. It is not the order of their bytes in BCS, where lengths come first.
  */
 import { type FunctionTypePart, INDEX_OF_KIND, type StructTag, type TypeTag } from './type-tag.ts';
 

@@ -122,7 +122,7 @@ function memberPlaces(bytes: Buffer): GroupPlaces | undefined {
     }
     const member = KNOWN_MEMBERS[known];
     if (member === undefined) return undefined;
-    // Each at most once and in this order: the next one is looked for behind it.
+    // Each at most once and in this order: the search for the next one starts after it.
     known += 1;
     at += member.bytes.length;
     const length = bytes[at];

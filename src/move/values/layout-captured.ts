@@ -8,10 +8,10 @@ import { ADDRESS_COST_BYTES, type DecodeLayout, objectTemplate } from './layout.
 /** Most named containers inside each other that BCS reads: enums, and the two kinds of layout that are enums. */
 export const BCS_MAX_CONTAINER_DEPTH = 500;
 
-/** Most variants of an enum. */
+/** Maximum number of variants of an enum. */
 export const MAX_VARIANTS = 127;
 
-/** Kinds by BCS variant index; the three without an entry of their own are handled apart. */
+/** Kinds by BCS variant index; the three without an entry are handled separately. */
 const KINDS = [
   'bool',
   'u8',
@@ -64,8 +64,7 @@ function readStructLayout(reader: BcsReader, containerDepth: number): DecodeLayo
   enterContainer(reader, containerDepth, 'MoveStructLayout');
   const form = serdeVariant(reader, STRUCT_LAYOUT_KINDS);
   const readFields = () => reader.vector(1, () => readCapturedLayout(reader, containerDepth + 1));
-  // Values without names cost the budget only what an address costs; they must cost something, as they may have
-  // no bytes of their own.
+  // Values without names are charged the cost of an address: they must cost something, because they may have no bytes.
   const tagBytes = ADDRESS_COST_BYTES;
   if (form === STRUCT_FIELDS) {
     const template = objectTemplate(positional(readFields()), undefined, 0);

@@ -1,6 +1,6 @@
 /**
  * Resolves the layout by which stored bytes (event data, resources) are rendered: structs are looked up by name in
- * the handle's module, extra type arguments are ignored, phantom ones must resolve all the same
+ * the handle's module, extra type arguments are ignored, phantom ones must resolve too
  * (docs/spec/move.md §4.3, column "decode"; docs/spec/encode.md §B2).
  */
 
@@ -44,7 +44,7 @@ export const LAYOUT_BUDGET_BYTES = 100_000_000;
  */
 export const MAX_LAYOUT_TOKENS = 50_000;
 
-/** A layout with what it costs. */
+/** A layout with its cost. */
 interface Resolved {
   readonly layout: DecodeLayout;
   /** Tells types apart, so that equal types are laid out once. */
@@ -83,7 +83,7 @@ function leaf(layout: DecodeLayout): Resolved {
 class DecodeResolver {
   readonly #lookup: ModuleLookup;
   readonly #modules = new Map<string, CompiledModule>();
-  /** Types by what they are made of; `undefined` while a type is being laid out. */
+  /** Types by their structure; `undefined` while a type is being laid out. */
   readonly #types = new Map<string, Resolved | undefined>();
   #leftBytes = LAYOUT_BUDGET_BYTES;
   #lastId = 0;

@@ -29,8 +29,8 @@ import {
 } from './layout.ts';
 
 /**
- * Most nodes of one layout: each type of the tag and each type token of each field counts one, every time it is
- * used. The reference's text states 512; it refuses the 514th (docs/spec/encode.md §A4).
+ * Maximum number of nodes of one layout: each type of the tag and each type token of each field counts as one, every
+ * time it is used. The reference's text states 512; it refuses the 514th (docs/spec/encode.md §A4).
  */
 export const MAX_LAYOUT_NODES = 513;
 
@@ -151,7 +151,9 @@ class EncodeResolver {
     return { kind: 'enum', tag: structTag(found, typeArguments), variants };
   }
 
-  /** `{ vec: vector<X> }`, X being what `Some` holds: the same bytes as the enum, and the older struct's JSON. */
+  /**
+   * `{ vec: vector<X> }`, where X is the content of `Some`: the same bytes as the enum, and the older struct's JSON.
+   */
   async #option(
     found: FoundStruct,
     variants: readonly VariantDefinition[],

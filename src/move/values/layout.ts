@@ -1,5 +1,5 @@
 /**
- * Layouts: what the codecs need to know of a type, found out once and then used for any number of values. Plain,
+ * Layouts: what the codecs need to know about a type, resolved once and then used for any number of values. Plain,
  * immutable and shared: the same type inside one layout is the same object, so a layout is a graph without cycles.
  *
  * Two kinds, because the reference resolves stored bytes and arguments by different rules (docs/spec/move.md §4.3):
@@ -141,7 +141,7 @@ interface StructIndex {
   readonly byHandle: ReadonlyMap<number, FoundStruct>;
 }
 
-/** Loaded modules never change, and live as long as whoever cached them wants. */
+/** Loaded modules never change and live as long as they are cached. */
 const indexes = new WeakMap<CompiledModule, StructIndex>();
 
 function structIndex(module: CompiledModule): StructIndex {

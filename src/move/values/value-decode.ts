@@ -1,8 +1,8 @@
 /**
  * BCS arguments to JSON in the form that arguments are given in, which is not the form that events are shown in:
- * `{Variant: {…}}`, `Option<u8>` as hex, a nested Object as `{inner}` (docs/spec/encode.md §A4, part C trap 6). Mirror
- * image of value-encode.ts: whatever decodes here encodes to the same bytes (fields and variants have names of their
- * own, which every chain checks when a module is published).
+ * `{Variant: {…}}`, `Option<u8>` as hex, a nested Object as `{inner}` (docs/spec/encode.md §A4, part C trap 6).
+ * Counterpart of value-encode.ts: a value that decodes here encodes to the same bytes (fields and variants have names
+ * of their own, which every chain checks when a module is published).
  */
 
 import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
@@ -25,7 +25,7 @@ export interface ContainerBudget {
 
 /**
  * The JSON whose encoding is exactly `bytes`.
- * @throws BcsError: bytes that are no value of the layout, text that is not UTF-8 (no JSON encodes to it),
+ * @throws BcsError: bytes that are not a value of the layout, text that is not UTF-8 (no JSON encodes to it),
  * `function_value`, `size_limit` above the budget, which is MAX_ARGUMENT_CONTAINERS unless given.
  */
 export function decodeArgument(
@@ -106,7 +106,7 @@ class ArgumentDecoder {
   }
 
   #vector(element: EncodeLayout): JsonValue[] {
-    // Items may take no bytes: they are structs then, and counted.
+    // Items can be empty: only structs are, and those are counted.
     const count = this.#reader.length(0);
     const items: JsonValue[] = [];
     for (let index = 0; index < count; index += 1) items.push(this.value(element));

@@ -1,4 +1,7 @@
-/** JSON arguments to BCS, refusing what the reference refuses in its own words (docs/spec/encode.md §A4, "Values"). */
+/**
+ * Converts JSON arguments to BCS; rejects what the reference rejects, with the same messages (docs/spec/encode.md
+ * §A4, "Values").
+ */
 
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { parseHex } from '../bcs/hex.ts';
@@ -180,8 +183,8 @@ function writeEnum(layout: EnumLayout, json: JsonValue, writer: BcsWriter): void
 }
 
 /**
- * The names that are no field, in the order in which the reference lists them: it takes the fields out of the
- * object one by one, each time moving the last member into the gap.
+ * The names that are not fields, in the order in which the reference lists them: it removes the fields from the object
+ * one by one, each time moving the last member into the gap.
  */
 function unknownNames(members: JsonObject, fields: readonly EncodeField[]): string[] {
   const names = [...members.keys()];

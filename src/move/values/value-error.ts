@@ -2,9 +2,9 @@
 import { MoveError } from '../errors.ts';
 
 /**
- * Why JSON is no value:
- * - `wrong_json_type`: another kind of JSON than the type takes;
- * - `bad_number`, `bad_integer_text`, `bad_address`, `bad_hex`: the right kind with a wrong text;
+ * Why JSON is not a value:
+ * - `wrong_json_type`: not the kind of JSON that the type requires;
+ * - `bad_number`, `bad_integer_text`, `bad_address`, `bad_hex`: the right kind of JSON with invalid content;
  * - `missing_field`, `unknown_fields`, `unknown_variant`, `not_one_variant`: structs and enums;
  * - `function_value`: no JSON is a function value.
  */
@@ -20,5 +20,5 @@ type ValueEncodeErrorCode =
   | 'not_one_variant'
   | 'function_value';
 
-/** JSON that is no value of the layout; `message` is the interface's own text (docs/spec/encode.md §A4). */
+/** JSON that is not a value of the layout; `message` is the interface's own text (docs/spec/encode.md §A4). */
 export class ValueEncodeError extends MoveError<ValueEncodeErrorCode> {}

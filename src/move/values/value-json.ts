@@ -12,15 +12,15 @@ import type { DecodeLayout, ObjectTemplate } from './layout.ts';
 import { enterContainer, readCapturedLayout } from './layout-captured.ts';
 
 /**
- * Bytes of names that one value may cost: for every struct value what its type's tag costs (32 for the address plus
+ * Bytes of names that one value may cost: for every struct value the cost of its type's tag (32 for the address plus
  * the names of module and struct, and the same for its type arguments), plus its field and variant names. It also
- * bounds values that take no bytes, such as two thousand million empty structs.
+ * limits values without bytes, such as two thousand million empty structs.
  */
 export const VALUE_BUDGET_BYTES = 100_000_000;
 
 /**
- * Deepest nesting of values. Layouts end before it; closures inside closures do not. A level takes up to 500 bytes
- * of the stack, of which there is about one MiB: 2,000 levels were measured to be too many.
+ * Deepest nesting of values. Layouts end before it; closures inside closures do not. A level uses up to 500 bytes of a
+ * stack of about one MiB; 2,000 levels were measured to be too many.
  */
 export const MAX_VALUE_DEPTH = 768;
 
@@ -45,7 +45,7 @@ export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
 }
 
 /**
- * The UTF-8 of `renderValue`, a unit for each byte: what is going to be sent as bytes needs not be made a text before.
+ * The UTF-8 of `renderValue`, one unit per byte, for output that is sent as bytes anyway.
  * @throws BcsError exactly when `renderValue` does.
  */
 export function renderValueUtf8(layout: DecodeLayout, bytes: Uint8Array): string {
@@ -129,7 +129,7 @@ class ValueRenderer {
     }
   }
 
-  /** Walks over an outermost value field by field; the text is made only to check what is walked over. */
+  /** Skips an outermost value field by field; the text is produced only to check the value. */
   split(layout: Extract<DecodeLayout, { kind: 'struct' | 'enum' }>): FieldBytes {
     const reader = this.#reader;
     const isEnum = layout.kind === 'enum';
@@ -286,7 +286,7 @@ class ValueRenderer {
   }
 }
 
-/** The digits of a whole number from 2^32 to 2^53: those of small numbers are made much faster than of large ones. */
+/** The digits of a whole number from 2^32 to 2^53: small numbers convert much faster than large ones. */
 function exactText(value: number): string {
   const high = Math.floor(value / BILLION);
   const low = value - high * BILLION;

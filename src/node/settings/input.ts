@@ -8,7 +8,7 @@ export const MAX_INPUT_BYTES = 8 * 1024 * 1024;
 
 /**
  * All bytes of a file; a pipe works too, and a device without an end does no harm.
- * @param what names the file in messages, e.g. `genesis file`
+ * @param what name of the file in messages, e.g. `genesis file`
  * @throws NodeError `file_not_readable`, also for more than `maxBytes`
  */
 export function readInputFile(path: string, what: string, maxBytes: number): Buffer {

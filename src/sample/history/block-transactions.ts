@@ -1,5 +1,5 @@
 /**
- * The transactions that nobody signs: those that begin a block, end it, or end an epoch. Their forms change as the
+ * Unsigned transactions: those that begin a block, end it, or end an epoch. Their forms change as the
  * ledger grows older, as they did on real chains, so that one ledger has all of them (docs/spec/ledger.md §2.4–2.6).
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -14,7 +14,7 @@ const EPILOGUE_EPOCH = 3;
 const FEE_DISTRIBUTION_EPOCH = 4;
 const HOT_STATE_EPOCH = 5;
 const DECRYPTION_KEY_EPOCH = 6;
-/** From this epoch on infos say where a transaction stands in its block. */
+/** From this epoch on, infos contain the position of a transaction in its block. */
 const AUXILIARY_INFO_EPOCH = 3;
 
 /** Whether infos of this epoch have the hash of an auxiliary info. */

@@ -1,8 +1,8 @@
 /**
- * A sample ledger, block by block: genesis, then blocks of users' transactions and epochs that end, for ever. There
- * is no virtual machine: a model of the state changes as the called functions would change it, and its effects are
- * written down. The same settings always give the same bytes, however far one goes, and whether one goes there in
- * one run or in several.
+ * A sample ledger, block by block: genesis, then blocks of user transactions and ends of epochs, without end. There is
+ * no virtual machine: a model of the state changes as the called functions would change it, and its effects are
+ * recorded. The same settings always give the same bytes, however far one goes, and whether one goes there in one run
+ * or in several.
  */
 
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -43,7 +43,7 @@ const MAX_SHORT_BLOCK_USERS = 9;
 /** A block starts this long after the one before, microseconds. */
 const MIN_BLOCK_GAP_USECS = 150_000;
 const MAX_BLOCK_GAP_USECS = 450_000;
-/** Blocks in a thousand that nobody proposed: without users, at the time of the block before. */
+/** Blocks per thousand without a proposer: without users, at the time of the block before. */
 const NIL_BLOCKS_PER_MILLE = 20;
 const FAILED_PROPOSERS_PER_MILLE = 30;
 const MAX_HOT_KEYS = 3;
@@ -228,7 +228,7 @@ export class SampleLedger {
     this.#finish(header, () => blockEnd(header, totals), 0, SUCCESS, writeSet);
   }
 
-  /** Makes a version of what the transaction did. */
+  /** Records what the transaction did as a version. */
   #finish(
     header: BlockHeader,
     transaction: () => Buffer,
@@ -249,7 +249,7 @@ export class SampleLedger {
   }
 }
 
-/** The faucet pays for those who cannot; nobody is the payer of its own transaction. */
+/** The faucet pays for accounts that cannot; an account is never the fee payer of its own transaction. */
 function withPayer({ native }: World, call: Call, fee: bigint): Call {
   const payer = call.form === 'feePayer' ? call.second! : call.sender;
   const isOwnPayer = call.form === 'feePayer' && payer === call.sender;

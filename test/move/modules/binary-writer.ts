@@ -1,11 +1,11 @@
-/** The checked writer under write.ts; mirror image of binary-cursor.ts (docs/spec/move.md §1.2). */
+/** The checked writer that write.ts uses; counterpart of binary-cursor.ts (docs/spec/move.md §1.2). */
 import { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import { MAX_TABLE_INDEX, VERSION_9_SIGNED_INTEGERS } from '../../../src/move/modules/format.ts';
 import { isIdentifier } from '../../../src/move/types/module-id.ts';
 
 /**
- * Writes the pieces of a binary. A value that its field, its limit or the version cannot hold is a
- * programmer's mistake and throws RangeError.
+ * Writes the parts of a binary. A value that exceeds its field, its limit or the version is a programming error and
+ * throws RangeError.
  */
 export class BinaryWriter {
   /** Version of the file, 5 to 10. */
@@ -26,7 +26,7 @@ export class BinaryWriter {
     return this.#out.view();
   }
 
-  /** Asserts that the file's version has `what`, which came with version `since`. */
+  /** Asserts that the file's version supports `what`, introduced in version `since`. */
   requireVersion(since: number, what: string): void {
     if (this.version < since) {
       throw new RangeError(`${what} in version ${this.version}, came with ${since}`);
@@ -80,7 +80,7 @@ export class BinaryWriter {
     this.uleb(value, MAX_TABLE_INDEX, what);
   }
 
-  /** The byte for a yes (2) or a no (1). */
+  /** A boolean: 2 is true, 1 is false. */
   flag(value: boolean): void {
     this.#out.u8(value ? 2 : 1);
   }

@@ -1,9 +1,8 @@
 /**
- * Writes compiled modules and scripts, versions 5 to 10, in the canonical form of the reference's
- * serializer: fixed table order, no empty tables, version word with its flag bits from version 7 on
- * (docs/spec/move.md §1.1, §1.4, §5). The binaries of real chains come back byte for byte. Hand-built
- * values are welcome: what cannot be written throws, and reading the result back runs the bounds
- * check. Mirror image of read.ts.
+ * Writes compiled modules and scripts, versions 5 to 10, in the canonical form of the reference's serializer: fixed
+ * table order, no empty tables, version word with its flag bits from version 7 on (docs/spec/move.md §1.1, §1.4, §5).
+ * The binaries of real chains come back byte for byte. Hand-built values are fine: invalid ones throw, and reading the
+ * result back runs the bounds check. Mirror image of read.ts.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** Writes the transactions that nobody signs; src/move/transactions reads them (docs/spec/ledger.md §2.4–2.6). */
+/** Writes unsigned transactions; src/move/transactions reads them (docs/spec/ledger.md §2.4–2.6). */
 import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { writeHash } from '../../../src/move/bcs/fixed-bytes.ts';
 import type {
@@ -82,7 +82,7 @@ function writeBlockEndInfo(writer: BcsWriter, info: BlockEpilogue['endInfo']): v
 
 function writeFeeDistribution(writer: BcsWriter, fees: FeeDistribution): void {
   writer.uleb32(0).length32(fees.length);
-  // Maps are ordered by the little-endian bytes of their keys: 256 stands before 1.
+  // Maps are ordered by the little-endian bytes of their keys: 256 comes before 1.
   const sorted = fees
     .map((fee) => ({ fee, key: littleEndian(fee.validatorIndex) }))
     .sort((left, right) => Buffer.compare(left.key, right.key));
