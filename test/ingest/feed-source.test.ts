@@ -1,7 +1,7 @@
 /** Asking for pages: URLs, limits, waiting, large pages, and pages asked for ahead. */
 
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { Agent, createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
@@ -13,7 +13,7 @@ import {
   MAX_RETRY_AFTER_MS,
   retryDelayMs,
 } from '../../src/ingest/feed/follower.ts';
-import { type GetLimits, HttpGetter } from '../../src/ingest/feed/http-get.ts';
+import { type GetLimits, httpGet } from '../../src/ingest/feed/http-get.ts';
 import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
 import { MAX_PAGE_ITEMS, PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -88,10 +88,10 @@ async function get(answer: RequestListener, limits: Partial<GetLimits> = {}) {
     server.closeAllConnections();
   });
   await once(server, 'listening');
-  const getter = new HttpGetter(1);
-  onTestFinished(() => getter.close());
+  const agent = new Agent();
+  onTestFinished(() => agent.destroy());
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  const { body } = await getter.get(url, 'text/plain', { ...LIMITS, ...limits }, NEVER);
+  const { body } = await httpGet(url, agent, 'text/plain', { ...LIMITS, ...limits }, NEVER);
   return body.length;
 }
 
@@ -138,8 +138,8 @@ describe('an answer', () => {
 
   it('is not waited for after an abort', async () => {
     const abort = new AbortController();
-    const getter = new HttpGetter(1);
-    onTestFinished(() => getter.close());
+    const agent = new Agent();
+    onTestFinished(() => agent.destroy());
     const server = createServer(() => abort.abort(new Error('enough'))).listen(0, '127.0.0.1');
     onTestFinished(() => {
       server.close();
@@ -147,8 +147,8 @@ describe('an answer', () => {
     });
     await once(server, 'listening');
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await expect(getter.get(url, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
-    await expect(getter.get(url, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
+    await expect(httpGet(url, agent, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
+    await expect(httpGet(url, agent, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
   });
 });
 

@@ -142,16 +142,11 @@ describe('a small genesis', () => {
     const genesis = readGenesis(genesisFile());
     expect(genesis.chainId).toBe(7);
     expect(genesis.counts).toEqual({
-      writes: 10,
       modules: 1,
       resources: 3,
       resourceGroups: 2,
-      groupMembers: 2,
       tableItems: 1,
-      otherItems: 2,
       events: 2,
-      moduleEvents: 1,
-      streams: 1,
     });
     const kept = [...genesis.writes()].map(({ op }) =>
       op.kind === 'deletion' ? '' : `${op.bytes}`,
@@ -180,7 +175,7 @@ describe('a small genesis', () => {
         extensions: [{ kind: 'nativePosition', writes: ODD_WRITES }],
       }),
     );
-    expect(v1.counts.writes).toBe(2);
+    expect([...v1.writes()]).toHaveLength(2);
     expect(v1.counts.events).toBe(2);
     const hot = proveGenesis(v1);
     expect(hot.stateCheckpointHash).toEqual(plain.stateCheckpointHash);

@@ -140,8 +140,8 @@ async function translated(...transactions: readonly ChunkTransaction[]): Promise
 describe('the table', () => {
   it('has 28 types, each once, and handles that their resources have', () => {
     expect(new Set(TRANSLATIONS.map(({ moduleEvent: type }) => type)).size).toBe(28);
-    for (const { fields, kept, owner, resources, handle: name } of TRANSLATIONS) {
-      expect(Object.keys(fields)).toEqual(expect.arrayContaining([...kept, owner]));
+    for (const { fields, handleFields, owner, resources, handle: name } of TRANSLATIONS) {
+      expect(Object.keys(fields)).toEqual(expect.arrayContaining([...handleFields, owner]));
       for (const { handles } of resources) expect(handles).toContain(name);
     }
   });

@@ -2,9 +2,10 @@
  * The feed of one node: pages of transactions in BCS, and the state of its ledger (docs/spec/ledger.md §3.1,
  * docs/spec/http.md §1.3, §3.1). Nothing of it is verified here.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
+import https from 'node:https';
 import { FeedError, type FeedErrorCode } from './feed-error.ts';
-import { type Answer, type GetLimits, HttpGetter } from './http-get.ts';
+import { type Answer, type GetLimits, httpGet } from './http-get.ts';
 
 /** Largest page taken, in bytes: a genesis with its writes twice has some 3 MB, the worst block less than this. */
 export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
@@ -73,16 +74,14 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
 export class FeedClient {
   readonly #base: URL;
   readonly #timeouts: FeedTimeouts;
-  readonly #getter: HttpGetter;
+  readonly #agent: http.Agent;
 
-  /**
-   * @param base of the interface, see `interfaceBase`
-   * @param maxConnections at once
-   */
+  /** @param base of the interface, see `interfaceBase` */
   constructor(base: URL, timeouts: FeedTimeouts, maxConnections: number) {
     this.#base = base;
     this.#timeouts = timeouts;
-    this.#getter = new HttpGetter(maxConnections);
+    const { Agent } = base.protocol === 'https:' ? https : http;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
   }
 
   /**
@@ -124,7 +123,7 @@ export class FeedClient {
 
   /** Cuts all connections. */
   close(): void {
-    this.#getter.close();
+    this.#agent.destroy();
   }
 
   #url(path: string): URL {
@@ -134,7 +133,7 @@ export class FeedClient {
   }
 
   #get(url: URL, accept: string, maxBytes: number, signal: AbortSignal): Promise<Answer> {
-    return this.#getter.get(url, accept, { maxBytes, ...this.#timeouts }, signal);
+    return httpGet(url, this.#agent, accept, { maxBytes, ...this.#timeouts }, signal);
   }
 }
 

@@ -1,32 +1,12 @@
 /** What can go wrong with a feed, and what to do next: wait and ask again, ask for the page again, or stop. */
 
-/** Why a feed cannot be followed now, or ever. */
-export type FeedErrorCode =
-  | 'bad_upstream_url'
-  | 'upstream_unreachable'
-  | 'upstream_timeout'
-  | 'upstream_cut'
-  | 'upstream_busy'
-  | 'upstream_failed'
-  | 'upstream_refused'
-  | 'upstream_not_a_feed'
-  | 'upstream_pruned'
-  | 'upstream_behind'
-  | 'page_too_large'
-  | 'page_malformed'
-  | 'page_unproved'
-  | 'other_chain'
-  | 'history_contradicts'
-  | 'trust_contradicts'
-  | 'waypoint_mismatch';
-
 /**
  * What to do next: `retry` for a fault of the moment, `refetch` for a wrong page (it may have been damaged on its way;
  * a page that stays wrong is the upstream's fault), `stop` when asking again cannot help.
  */
 type Remedy = 'retry' | 'refetch' | 'stop';
 
-const REMEDIES: Readonly<Record<FeedErrorCode, Remedy>> = {
+const REMEDIES = {
   bad_upstream_url: 'stop',
   upstream_unreachable: 'retry',
   upstream_timeout: 'retry',
@@ -44,7 +24,10 @@ const REMEDIES: Readonly<Record<FeedErrorCode, Remedy>> = {
   history_contradicts: 'refetch',
   trust_contradicts: 'stop',
   waypoint_mismatch: 'stop',
-};
+} as const satisfies Readonly<Record<string, Remedy>>;
+
+/** Why a feed cannot be followed now, or ever. */
+export type FeedErrorCode = keyof typeof REMEDIES;
 
 /** A feed that cannot be followed. */
 export class FeedError extends Error {

@@ -38,8 +38,6 @@ export const MAX_BACKOFF_MS = 30_000;
 /** Longest wait that an upstream may ask for, in milliseconds. */
 export const MAX_RETRY_AFTER_MS = 600_000;
 const FIRST_BACKOFF_MS = 250;
-/** Doublings after which the longest wait is certainly reached. */
-const MAX_DOUBLINGS = 16;
 
 /** What to follow, and how. */
 export interface FollowOptions {
@@ -106,8 +104,7 @@ export function retryDelayMs(
   retryAfterMs: number | undefined,
   random: () => number = Math.random,
 ): number {
-  const doubled = FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS);
-  const most = Math.min(doubled, MAX_BACKOFF_MS);
+  const most = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS);
   const own = most / 2 + (most / 2) * random();
   return Math.max(own, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }

@@ -24,65 +24,52 @@ export interface Answer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A client with its own connections. */
-export class HttpGetter {
-  readonly #http: http.Agent;
-  readonly #https: https.Agent;
-
-  /** @param maxConnections at once */
-  constructor(maxConnections: number) {
-    const options = { keepAlive: true, maxSockets: maxConnections };
-    this.#http = new http.Agent(options);
-    this.#https = new https.Agent(options);
-  }
-
-  /**
-   * @throws FeedError `upstream_unreachable`, `upstream_timeout`, `upstream_cut`, `page_too_large`; the signal's reason
-   *   when it is aborted.
-   */
-  async get(url: URL, accept: string, limits: GetLimits, signal: AbortSignal): Promise<Answer> {
-    signal.throwIfAborted();
-    const isHttps = url.protocol === 'https:';
-    const agent = isHttps ? this.#https : this.#http;
-    const headers = { accept, 'accept-encoding': 'identity' };
-    return await new Promise<Answer>((resolve, reject) => {
-      const request = (isHttps ? https : http).get(url, { agent, headers, signal });
-      const fail = (error: Error): void => {
-        clearTimeout(total);
-        reject(signal.aborted ? (signal.reason as Error) : error);
-        request.destroy();
-      };
-      const timeout = (what: string) =>
-        fail(new FeedError('upstream_timeout', `${url.host} ${what}`));
-      const total = setTimeout(
-        () => timeout(`has not answered in full after ${limits.totalTimeoutMs} ms`),
-        limits.totalTimeoutMs,
-      );
-      request.setTimeout(limits.silenceTimeoutMs, () =>
-        timeout(`has sent nothing for ${limits.silenceTimeoutMs} ms`),
-      );
-      let hasAnswered = false;
-      request.on('error', (cause: Error) => {
-        fail(hasAnswered ? cut(url, cause) : unreachable(url, cause));
-      });
-      request.on('response', (response) => {
-        hasAnswered = true;
-        readBody(response, limits.maxBytes).then(
-          (body) => {
-            clearTimeout(total);
-            resolve({ status: response.statusCode!, headers: response.headers, body });
-          },
-          (error: Error) => fail(error instanceof FeedError ? error : cut(url, error)),
-        );
-      });
+/**
+ * @param agent of the URL's scheme
+ * @throws FeedError `upstream_unreachable`, `upstream_timeout`, `upstream_cut`, `page_too_large`; the signal's reason
+ *   when it is aborted
+ */
+export async function httpGet(
+  url: URL,
+  agent: http.Agent,
+  accept: string,
+  limits: GetLimits,
+  signal: AbortSignal,
+): Promise<Answer> {
+  signal.throwIfAborted();
+  const { get } = url.protocol === 'https:' ? https : http;
+  const headers = { accept, 'accept-encoding': 'identity' };
+  return await new Promise<Answer>((resolve, reject) => {
+    const request = get(url, { agent, headers, signal });
+    const fail = (error: Error): void => {
+      clearTimeout(total);
+      reject(signal.aborted ? (signal.reason as Error) : error);
+      request.destroy();
+    };
+    const timeout = (what: string) =>
+      fail(new FeedError('upstream_timeout', `${url.host} ${what}`));
+    const total = setTimeout(
+      () => timeout(`has not answered in full after ${limits.totalTimeoutMs} ms`),
+      limits.totalTimeoutMs,
+    );
+    request.setTimeout(limits.silenceTimeoutMs, () =>
+      timeout(`has sent nothing for ${limits.silenceTimeoutMs} ms`),
+    );
+    let hasAnswered = false;
+    request.on('error', (cause: Error) => {
+      fail(hasAnswered ? cut(url, cause) : unreachable(url, cause));
     });
-  }
-
-  /** Cuts all connections. */
-  close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
-  }
+    request.on('response', (response) => {
+      hasAnswered = true;
+      readBody(response, limits.maxBytes).then(
+        (body) => {
+          clearTimeout(total);
+          resolve({ status: response.statusCode!, headers: response.headers, body });
+        },
+        (error: Error) => fail(error instanceof FeedError ? error : cut(url, error)),
+      );
+    });
+  });
 }
 
 /** Reads a body; a declared length is used only to refuse it at once. */
@@ -110,16 +97,13 @@ async function readBody(
 }
 
 function tooLarge(byteLength: number, maxBytes: number): FeedError {
-  return new FeedError(
-    'page_too_large',
-    `an answer of ${byteLength} bytes or more, at most ${maxBytes} are taken`,
-  );
+  const message = `an answer of ${byteLength} bytes or more, at most ${maxBytes} are taken`;
+  return new FeedError('page_too_large', message);
 }
 
 function unreachable(url: URL, cause: Error): FeedError {
-  return new FeedError('upstream_unreachable', `cannot reach ${url.host}: ${reason(cause)}`, {
-    cause,
-  });
+  const message = `cannot reach ${url.host}: ${reason(cause)}`;
+  return new FeedError('upstream_unreachable', message, { cause });
 }
 
 function cut(url: URL, cause: Error): FeedError {

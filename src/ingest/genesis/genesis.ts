@@ -12,7 +12,6 @@ import { type ValidatorSet, validatorSetCodec } from '../../move/transactions/va
 import { MIN_WRITE_BYTES, readWriteOp, type WriteOp } from '../../move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../move/types/framework-tag.ts';
-import { iterateGroup } from '../../move/types/resource-group.ts';
 import {
   MIN_STATE_KEY_BYTES,
   physicalStateKey,
@@ -66,22 +65,14 @@ interface GenesisWrite {
   readonly op: WriteOp;
 }
 
-/** What a genesis contains; deletions count as writes only. */
+/** What a genesis contains; deletions do not count. */
 export interface GenesisCounts {
-  readonly writes: number;
   readonly modules: number;
   /** Resources that are in no group. */
   readonly resources: number;
   readonly resourceGroups: number;
-  /** Members of all groups that decode. */
-  readonly groupMembers: number;
   readonly tableItems: number;
-  /** Raw and trading keys, and malformed paths. */
-  readonly otherItems: number;
   readonly events: number;
-  /** Events among them that are in no stream. */
-  readonly moduleEvents: number;
-  readonly streams: number;
 }
 
 /** A decoded genesis; its bytes are views on the file. */
@@ -125,26 +116,15 @@ export function readGenesis(blob: Uint8Array): Genesis {
   }
 }
 
-const CHAIN_ID_KEY = resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG);
-const VALIDATOR_SET_KEY = resourceStateKey(ADDRESS_ONE, VALIDATOR_SET_TAG);
+const CHAIN_ID_KEY = physicalStateKey(resourceStateKey(ADDRESS_ONE, CHAIN_ID_TAG));
+const VALIDATOR_SET_KEY = physicalStateKey(resourceStateKey(ADDRESS_ONE, VALIDATOR_SET_TAG));
 
-/** One pass over the file that decodes and counts everything and holds on to nothing but two resources. */
+/** One pass over the file that decodes and counts everything, and remembers two resources only. */
 class GenesisScan {
   /** What is being read, for messages. */
   part = 'transaction';
   readonly #reader: BcsReader;
-  readonly #tally = {
-    writes: 0,
-    modules: 0,
-    resources: 0,
-    resourceGroups: 0,
-    groupMembers: 0,
-    tableItems: 0,
-    otherItems: 0,
-    events: 0,
-    moduleEvents: 0,
-  };
-  readonly #streams = new Set<string>();
+  readonly #counts = { modules: 0, resources: 0, resourceGroups: 0, tableItems: 0, events: 0 };
   #chainIdBytes: Buffer | undefined;
   #validatorSetBytes: Buffer | undefined;
 
@@ -177,7 +157,7 @@ class GenesisScan {
       eventBytes: () => slicesOf(bytes, eventBounds),
       chainId: decodeResource(CHAIN_ID_TAG, chainIdCodec.decode, this.#chainIdBytes),
       validatorSet: decodeResource(VALIDATOR_SET_TAG, validatorSetCodec.decode, validatorSetBytes),
-      counts: { ...this.#tally, streams: this.#streams.size },
+      counts: this.#counts,
     };
   }
 
@@ -215,27 +195,20 @@ class GenesisScan {
   }
 
   #countWrite(key: StateKey, op: WriteOp): void {
-    const tally = this.#tally;
-    tally.writes += 1;
+    const counts = this.#counts;
     if (op.kind === 'deletion') return;
-    if (key.kind === 'tableItem') {
-      tally.tableItems += 1;
-      return;
-    }
-    const path = key.kind === 'accessPath' ? key.parsed : undefined;
-    if (key.kind !== 'accessPath' || path === undefined) {
-      tally.otherItems += 1;
-      return;
-    }
-    if (path.kind === 'code') {
-      tally.modules += 1;
-    } else if (path.kind === 'resource') {
-      tally.resources += 1;
-      if (isSameKey(key, CHAIN_ID_KEY)) this.#chainIdBytes = op.bytes;
-      if (isSameKey(key, VALIDATOR_SET_KEY)) this.#validatorSetBytes = op.bytes;
-    } else {
-      tally.resourceGroups += 1;
-      tally.groupMembers += countMembers(op.bytes);
+    if (key.kind === 'tableItem') counts.tableItems += 1;
+    if (key.kind !== 'accessPath') return;
+    const path = key.parsed?.kind;
+    if (path === 'code') {
+      counts.modules += 1;
+    } else if (path === 'resourceGroup') {
+      counts.resourceGroups += 1;
+    } else if (path === 'resource') {
+      counts.resources += 1;
+      const physical = physicalStateKey(key);
+      if (physical.equals(CHAIN_ID_KEY)) this.#chainIdBytes = op.bytes;
+      if (physical.equals(VALIDATOR_SET_KEY)) this.#validatorSetBytes = op.bytes;
     }
   }
 
@@ -263,15 +236,10 @@ class GenesisScan {
     bounds[0] = reader.offset;
     for (let index = 0; index < count; index += 1) {
       this.part = `event ${index}`;
-      const event = readContractEvent(reader);
+      readContractEvent(reader);
       bounds[index + 1] = reader.offset;
-      this.#tally.events += 1;
-      if (event.kind === 'v1') {
-        this.#streams.add(`${event.key.address}:${event.key.creationNumber}`);
-      } else {
-        this.#tally.moduleEvents += 1;
-      }
     }
+    this.#counts.events = count;
     return bounds;
   }
 
@@ -302,27 +270,6 @@ function* writesOf(writeSet: Buffer): Generator<GenesisWrite> {
 function* slicesOf(bytes: Buffer, bounds: Uint32Array): Generator<Buffer> {
   for (let index = 1; index < bounds.length; index += 1) {
     yield bytes.subarray(bounds[index - 1], bounds[index]);
-  }
-}
-
-function isSameKey(left: StateKey, right: StateKey): boolean {
-  return (
-    left.kind === 'accessPath' &&
-    right.kind === 'accessPath' &&
-    left.address === right.address &&
-    left.path.equals(right.path)
-  );
-}
-
-/** Members of a group; 0 when its bytes are not one, which are stored and served all the same. */
-function countMembers(group: Buffer): number {
-  let count = 0;
-  try {
-    for (const _ of iterateGroup(group)) count += 1;
-    return count;
-  } catch (error) {
-    if (error instanceof BcsError) return 0;
-    throw error;
   }
 }
 

@@ -25,8 +25,8 @@ import { EVENT_HANDLE_BYTES, FIELD_KINDS, type FieldKind } from './field-kinds.t
 import type { HandleResource } from './handle-resources.ts';
 import { TRANSLATIONS, type Translation } from './translation-table.ts';
 
-/** The bytes under a physical state key; `undefined` when nothing stands there. */
-export type StateLookup = (physicalKey: Buffer) => MaybePromise<Buffer | undefined>;
+/** The bytes under a physical state key; `undefined` when there are none. */
+type StateLookup = (physicalKey: Buffer) => MaybePromise<Buffer | undefined>;
 
 /** A module event in the form of its old stream. */
 export interface TranslatedBody {
@@ -40,11 +40,11 @@ export interface TranslatedBody {
   readonly data: Buffer;
 }
 
-/** Longest type text of a coin that is looked at, in bytes: longer ones name no struct the chain could have. */
+/** Longest type text of a coin that is parsed, in bytes: longer ones cannot name a struct of the chain. */
 const MAX_COIN_TYPE_BYTES = 8_192;
 
 /** Translates module events of one type. */
-export class EventTranslation {
+class EventTranslation {
   readonly #row: Translation;
   readonly #fields: readonly (readonly [name: string, kind: FieldKind])[];
   readonly #typeTag: Buffer;
@@ -58,21 +58,21 @@ export class EventTranslation {
   }
 
   /**
-   * The handle event; `undefined` when there is no handle and the reference names no default, or something on the way
-   * does not decode: such an event stays a module event.
+   * The handle event; `undefined` when there is no handle and the reference has no default, or something does not
+   * decode: such an event stays a module event.
    */
   async translate(data: Buffer, lookup: StateLookup): Promise<TranslatedBody | undefined> {
     try {
       const fields = this.#readFields(data);
       const handle = await this.#findHandle(fields, lookup);
       if (handle === undefined) return undefined;
-      const kept = this.#row.kept.map((name) => fields.get(name)!);
+      const parts = this.#row.handleFields.map((name) => fields.get(name)!);
       return {
         address: handle.key.address,
         creationNumber: handle.key.creationNumber,
         counter: handle.counter,
         typeTag: this.#typeTag,
-        data: kept.length === 1 ? kept[0]! : Buffer.concat(kept),
+        data: parts.length === 1 ? parts[0]! : Buffer.concat(parts),
       };
     } catch (error) {
       if (error instanceof BcsError || error instanceof TypeTextError) return undefined;
@@ -120,7 +120,7 @@ class ResourcePlace {
   readonly #tag: StructTag;
   /** BCS of the tag, which identifies members of a group. */
   readonly #tagBytes: Buffer;
-  /** Ends of physical keys, by the text of the type argument; the same few coins come again and again. */
+  /** Ends of physical keys, by the text of the type argument: a few coins are most of the traffic. */
   readonly #keyEnds = new Map<string, Buffer>();
 
   constructor(resource: HandleResource, handle: string) {
@@ -139,7 +139,7 @@ class ResourcePlace {
     let end = this.#keyEnds.get(argument ?? '');
     if (end === undefined) {
       end = this.#keyEnd(argument);
-      if (this.#keyEnds.size >= MAX_KEPT_KEY_ENDS) this.#keyEnds.clear();
+      if (this.#keyEnds.size >= MAX_CACHED_KEY_ENDS) this.#keyEnds.clear();
       this.#keyEnds.set(argument ?? '', end);
     }
     return Buffer.concat([ACCESS_PATH, owner, end]);
@@ -175,7 +175,7 @@ class ResourcePlace {
 
 const ACCESS_PATH = Buffer.of(0);
 /** Suffixes of keys cached for each resource: about 100 bytes each. */
-const MAX_KEPT_KEY_ENDS = 10_000;
+const MAX_CACHED_KEY_ENDS = 10_000;
 
 /** The text of a `String` field, its length before it. @throws BcsError */
 function textOf(field: Buffer): string {

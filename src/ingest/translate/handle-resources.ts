@@ -1,14 +1,11 @@
-/**
- * The resources that hold the old event handles, as far as the handles (docs/spec/ledger.md §5.8, docs/spec/http.md
- * §7.6).
- */
+/** The resources that contain the old event handles, up to the handles (docs/spec/ledger.md §5.8). */
 import type { FieldKind } from './field-kinds.ts';
 
 /** A resource with consecutive event handles. */
 export interface HandleResource {
   /** Without type arguments. */
   readonly type: string;
-  /** The struct of its one type argument is named by this field of the module event. */
+  /** The field of the module event that names the struct of its one type argument. */
   readonly typeArgument?: string;
   /** Whether it is in the object group of its address. */
   readonly inObjectGroup: boolean;

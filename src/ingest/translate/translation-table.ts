@@ -1,5 +1,5 @@
 /**
- * The module events that the reference carries on in the old event streams: 28 types, as data (docs/spec/http.md §7.6).
+ * The module events that the reference continues in the old event streams: 28 types, as data (docs/spec/http.md §7.6).
  * A handle event has some of the module event's fields, in the same order and of the same bytes.
  */
 import type { FieldKind } from './field-kinds.ts';
@@ -27,11 +27,11 @@ export interface Translation {
   /** The field with the address of the resource. */
   readonly owner: string;
   /** Fields of the handle event, in order. */
-  readonly kept: readonly string[];
-  /** Where the handle is: the first of these that is there. */
+  readonly handleFields: readonly string[];
+  /** Where the handle is: the first of these that exists. */
   readonly resources: readonly HandleResource[];
   readonly handle: string;
-  /** The stream's creation number when no resource is there; absent: the event stays untranslated. */
+  /** The stream's creation number when no resource exists; absent: the event stays untranslated. */
   readonly defaultCreationNumber?: bigint | undefined;
 }
 
@@ -46,7 +46,7 @@ function coin(names: Names, handle: string, defaultCreationNumber: bigint): Tran
     ...named('0x1::coin', names),
     fields: { coin_type: 'text', account: 'address', amount: 'u64' },
     owner: 'account',
-    kept: ['amount'],
+    handleFields: ['amount'],
     resources: [COIN_STORE],
     handle,
     defaultCreationNumber,
@@ -66,7 +66,7 @@ function withoutOwner(
   place: Pick<Translation, 'resources' | 'handle' | 'defaultCreationNumber'>,
 ): Translation {
   const fields: Fields = { [owner]: 'address', ...rest };
-  return { ...named(module, names), fields, owner, kept: Object.keys(rest), ...place };
+  return { ...named(module, names), fields, owner, handleFields: Object.keys(rest), ...place };
 }
 
 /** A handle event that has all fields, the owner among them. */
@@ -77,7 +77,7 @@ function unchanged(
   fields: Fields,
   place: Pick<Translation, 'resources' | 'handle' | 'defaultCreationNumber'>,
 ): Translation {
-  return { ...named(module, names), fields, owner, kept: Object.keys(fields), ...place };
+  return { ...named(module, names), fields, owner, handleFields: Object.keys(fields), ...place };
 }
 
 const TOKEN_AMOUNT: Fields = { id: 'tokenId', amount: 'u64' };
@@ -156,7 +156,7 @@ const OBJECTS: readonly Translation[] = [
       new_value: 'text',
     },
     owner: 'collection',
-    kept: ['mutated_field_name'],
+    handleFields: ['mutated_field_name'],
     resources: [COLLECTION],
     handle: 'mutation_events',
   },
@@ -164,7 +164,7 @@ const OBJECTS: readonly Translation[] = [
     '0x4::collection',
     ['Mint', 'MintEvent'],
     'collection',
-    // A snapshot of an aggregator has the bytes of the number it is of.
+    // A snapshot of an aggregator has the bytes of its number.
     { index: 'u64', token: 'address' },
     { resources: [FIXED_SUPPLY, UNLIMITED_SUPPLY], handle: 'mint_events' },
   ),
@@ -172,7 +172,7 @@ const OBJECTS: readonly Translation[] = [
     ...named('0x4::collection', ['Burn', 'BurnEvent']),
     fields: { collection: 'address', index: 'u64', token: 'address', previous_owner: 'address' },
     owner: 'collection',
-    kept: ['index', 'token'],
+    handleFields: ['index', 'token'],
     resources: [FIXED_SUPPLY, UNLIMITED_SUPPLY],
     handle: 'burn_events',
   },
