@@ -20,7 +20,18 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: 'process', include: SLOW, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...shared,
+          name: 'api-later',
+          include: ['test/api/**/*.test.ts'],
+          exclude: SLOW,
+          // Over a store that answers later, as a distributed engine does (test/api/tested-ledger.ts).
+          env: { DAYBOOK_TEST_ANSWERS: 'later' },
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { test: { ...shared, name: 'process', include: SLOW, sequence: { groupOrder: 2 } } },
     ],
   },
 });

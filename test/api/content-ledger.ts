@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
@@ -36,6 +35,7 @@ import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Holds resources of all kinds. */
@@ -304,7 +304,7 @@ export async function openContentLedger(
   });
   const log = new LogLines();
   const app = new TestApi(
-    buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+    buildApi(openTestedLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
   );
   return {
     app,

@@ -12,7 +12,6 @@ import type { CachedPage, EventPageForm } from '../../src/ledger/events/stream-p
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { LayoutCache } from '../../src/ledger/modules/layouts.ts';
 import { ModuleCache } from '../../src/ledger/modules/module-view.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryLmdbStore } from '../store/engines.ts';
@@ -20,6 +19,7 @@ import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { GrowingStreams, STREAM_ACCOUNTS } from './growing-streams.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const CHANGES = 60;
@@ -58,7 +58,7 @@ function ask(origin: string, path: string, headers: Record<string, string>): Pro
 async function node(store: Store, pagesBudgetBytes: number) {
   const pages = new Cache<CachedPage>('event_pages', pagesBudgetBytes);
   const caches = { modules: new ModuleCache(), layouts: new LayoutCache(), pages };
-  const ledger = openLedger(store, caches);
+  const ledger = openTestedLedger(store, caches);
   const app = new TestApi(
     buildApi(ledger, apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }), new LogLines()),
   );

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { initLedger } from '../../src/node/init.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -22,6 +21,7 @@ import {
 } from './genesis-file.ts';
 import { SMALL_CHAIN_ID, smallGenesisFile, writeSmallGenesis } from './genesis-small.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** A genesis that tests serve: a real one, or the one made by hand. */
@@ -67,7 +67,7 @@ function serveGenesis(name: LedgerName): Served {
     file = name === 'small' ? new GenesisFile(smallGenesisFile()) : readGenesisFile(name);
     await initFrom(name, folder);
     store = openLmdbReader({ directory: folder });
-    app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
+    app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
   });
   afterAll(async () => {
     await app.close();

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import {
   MIN_ON_CHAIN_DATA_BYTES,
@@ -28,6 +27,7 @@ import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines, withoutLedger } from './error-answers.ts';
 import { FileCursor } from './genesis-file.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const BCS = { accept: 'application/x-bcs' };
@@ -57,7 +57,9 @@ describe('the feed of a sample ledger', () => {
       await writer.append(chunk);
     }
     newest = Number(writer.head!.version);
-    app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines()));
+    app = new TestApi(
+      buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines()),
+    );
   });
   afterAll(async () => {
     await app.close();

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { moduleIdOf } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
 import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
@@ -15,6 +14,7 @@ import { LedgerWriter } from '../../src/store/writer.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
@@ -70,7 +70,7 @@ export async function openModuleLedger(
   const store = await writeModuleLedger(directory, modules);
   const log = new LogLines();
   const app = new TestApi(
-    buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+    buildApi(openTestedLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
   );
   return {
     app,

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readContractEvent } from '../../src/move/transactions/event.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -18,6 +17,7 @@ import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode } from './encode-request.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const SHARED = new URL('../../../shared/', import.meta.url);
@@ -60,7 +60,7 @@ describe.skipIf(!present).each(['mainnet', 'testnet', 'devnet'])(
       const store = new MemoryStore();
       const writer = await LedgerWriter.open(store);
       await writer.append(chunkOfGenesis(genesis, proveGenesis(genesis)));
-      app = new TestApi(buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
+      app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
     });
     afterAll(() => app?.close());
 

@@ -12,7 +12,6 @@ import {
 } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import { type Path, parsePhysicalStateKey } from '../../src/move/types/state-key.ts';
@@ -25,6 +24,7 @@ import { LedgerWriter } from '../../src/store/writer.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 
 interface SdkEvent {
   readonly sequence_number: string;
@@ -87,7 +87,9 @@ describe('the SDK', () => {
       chunks.push(chunk);
       await writer.append(chunk);
     }
-    app = new TestApi(buildApi(openLedger(store), apiSettings({ headerPrefix: 'X-Aptos' }), log));
+    app = new TestApi(
+      buildApi(openTestedLedger(store), apiSettings({ headerPrefix: 'X-Aptos' }), log),
+    );
     const fullnode = `http://127.0.0.1:${await app.port()}/v1`;
     aptos = new Aptos(new AptosConfig({ network: Network.CUSTOM, fullnode }));
   });

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { type Address, padAddress } from '../../src/move/types/address.ts';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
@@ -35,6 +34,7 @@ import { SMALL_MODULE } from '../move/modules/module-samples.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
@@ -166,7 +166,7 @@ export async function openSmallLedger(changes: Partial<ApiSettings> = {}): Promi
   });
   const log = new LogLines();
   const app = new TestApi(
-    buildApi(openLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+    buildApi(openTestedLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
   );
   return {
     app,

@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
-import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { block, chunk, transaction } from '../store/chunks.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { TestApi, type TestReply } from './client.ts';
 import { apiSettings } from './settings.ts';
+import { openTestedLedger } from './tested-ledger.ts';
 
 const QUIET = { error: () => undefined, warn: () => undefined };
 
@@ -27,7 +27,7 @@ interface Node {
 async function node(changes: Partial<ApiSettings> = {}): Promise<Node> {
   const writer = await LedgerWriter.open(new MemoryStore());
   await writer.append(chunk(0, [transaction(0)]));
-  const api = new TestApi(buildApi(openLedger(writer.reader), apiSettings(changes), QUIET));
+  const api = new TestApi(buildApi(openTestedLedger(writer.reader), apiSettings(changes), QUIET));
   onTestFinished(() => api.close());
   return {
     api,
