@@ -3,8 +3,8 @@
 import { andThen } from '../../maybe-promise.ts';
 import type { Format } from '../http/negotiation.ts';
 import { BalanceSchema } from '../schemas/schemas.ts';
-import { type Answer, defineEndpoint, READ_FAILURES } from './endpoint.ts';
-import { ADDRESS, ASSET_TYPE, pathParameter, queryParameter, U64 } from './parameters.ts';
+import { type Answer, defineRead } from './endpoint.ts';
+import { ADDRESS, ASSET_TYPE, LEDGER_VERSION, pathParameter } from './parameters.ts';
 
 const U64_BYTES = 8;
 
@@ -15,19 +15,18 @@ function littleEndian(value: bigint): Buffer {
 }
 
 /** What an account has of a coin or fungible asset at a version. */
-export const balanceEndpoint = defineEndpoint({
+export const balanceEndpoint = defineRead({
   operationId: 'get_account_balance',
   tag: 'Accounts',
   summary: 'Get account balance',
   description:
     'Retrieves the balance of a coin, its paired fungible asset included, or of a fungible asset ' +
     'in the primary store of an account. Unknown accounts and assets have 0.',
-  method: 'GET',
   path: '/accounts/{address}/balance/{asset_type}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account whose balance is asked.'),
     asset_type: pathParameter(ASSET_TYPE, 'Coin type, or metadata address of a fungible asset.'),
-    ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
+    ledger_version: LEDGER_VERSION,
   },
   switchName: 'Get account balance',
   results: {
@@ -35,7 +34,6 @@ export const balanceEndpoint = defineEndpoint({
     json: BalanceSchema,
     bcs: 'The balance as a u64, 8 bytes little-endian.',
   },
-  failures: READ_FAILURES,
   answer({ parameters, view, format }) {
     const version = view.resolveVersion(parameters.ledger_version, parameters.address);
     const pinned = parameters.ledger_version !== undefined;

@@ -9,11 +9,11 @@ import { JsonSyntaxError, type JsonValue, parseJson } from '../../move/json/json
 import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
 import { type ApiError, frameworkError } from '../http/error-table.ts';
 import { requireJsonBody } from '../http/negotiation.ts';
-import { DecodedSubmissionSchema, SigningMessageSchema } from '../schemas/decode-schemas.ts';
-import { BODY_FAILURES, defineEndpoint } from './endpoint.ts';
+import { DecodedSubmissionSchema, SigningMessageSchema } from '../schemas/schemas.ts';
+import { defineSubmission } from './endpoint.ts';
 
 /** The request that a signing message was made of. */
-export const decodeSubmissionEndpoint = defineEndpoint({
+export const decodeSubmissionEndpoint = defineSubmission({
   operationId: 'decode_submission',
   tag: 'Transactions',
   summary: 'Decode submission',
@@ -24,9 +24,7 @@ export const decodeSubmissionEndpoint = defineEndpoint({
     'latest version. The answer can be posted to encode submission; its notes say whether that gives ' +
     'the same bytes. An extension of this node.',
   isExtension: true,
-  method: 'POST',
   path: '/transactions/decode_submission',
-  parameters: {},
   body: {
     schema: SigningMessageSchema,
     read(bytes, headers) {
@@ -40,7 +38,6 @@ export const decodeSubmissionEndpoint = defineEndpoint({
     json: DecodedSubmissionSchema,
     bcs: 'The JSON text as a string: ULEB128 length, then UTF-8.',
   },
-  failures: BODY_FAILURES,
   async answer({ body, view, format, settings }) {
     const decoded = await decodeSubmission(body, {
       chainId: view.state.chainId,

@@ -8,19 +8,17 @@ import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { type Format, requireJsonBody } from '../http/negotiation.ts';
 import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas/schemas.ts';
-import { type Answer, BODY_FAILURES, defineEndpoint } from './endpoint.ts';
+import { type Answer, defineSubmission } from './endpoint.ts';
 
 /** The bytes to sign for a transaction given as JSON. */
-export const encodeSubmissionEndpoint = defineEndpoint({
+export const encodeSubmissionEndpoint = defineSubmission({
   operationId: 'encode_submission',
   tag: 'Transactions',
   summary: 'Encode submission',
   description:
     'Checks a transaction request and returns the bytes that its signers sign, as hex. Nothing is ' +
     'submitted. Argument types come from the modules of the latest version.',
-  method: 'POST',
   path: '/transactions/encode_submission',
-  parameters: {},
   body: {
     schema: EncodeRequestSchema,
     read(bytes, headers) {
@@ -40,7 +38,6 @@ export const encodeSubmissionEndpoint = defineEndpoint({
     json: HexEncodedBytesSchema,
     bcs: 'The signing message as a byte vector: ULEB128 length, then the bytes.',
   },
-  failures: BODY_FAILURES,
   answer({ body, view, format, settings }) {
     const message = encodeValue(body, {
       chainId: view.state.chainId,

@@ -1,19 +1,16 @@
 /** All endpoints, in the order of the documentation. */
 
-import { accountEndpoint } from './account.ts';
+import { accountEndpoint, resourceEndpoint } from './accounts.ts';
 import { balanceEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
 import { decodeSubmissionEndpoint } from './decode-submission.ts';
 import { encodeSubmissionEndpoint } from './encode-submission.ts';
 import type { AnyEndpoint } from './endpoint.ts';
-import { eventsEndpoint } from './events.ts';
-import { eventsByHandleEndpoint } from './events-by-handle.ts';
-import { healthyEndpoint } from './healthy.ts';
+import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
+import { healthyEndpoint, readyEndpoint } from './health.ts';
 import { ledgerInfoEndpoint } from './ledger-info.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
-import { readyEndpoint } from './ready.ts';
-import { resourceEndpoint } from './resource.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
 
 /** Every endpoint that the interface has. */

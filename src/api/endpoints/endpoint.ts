@@ -54,11 +54,6 @@ export interface BodyReader<B> {
 /** Statuses of documented failures. */
 export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
 
-/** Failures of what reads the ledger at a version. */
-export const READ_FAILURES: readonly FailureStatus[] = [400, 403, 404, 410, 500, 503];
-/** Failures of what takes a body. */
-export const BODY_FAILURES: readonly FailureStatus[] = [400, 403, 413, 415, 500, 503];
-
 /** One endpoint. */
 export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   /** Unique; snake_case. */
@@ -97,11 +92,26 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: endpoints take what their own parameters give
 export type AnyEndpoint = Endpoint<any, any>;
 
-/** Checks an endpoint's types where it is written. */
-export function defineEndpoint<P extends Parameters, B = undefined>(
-  endpoint: Endpoint<P, B>,
-): Endpoint<P, B> {
-  return endpoint;
+type Defaults = 'method' | 'failures';
+/** What is written of an endpoint: the rest has defaults. */
+type Definition<P extends Parameters, B> = Omit<Endpoint<P, B>, Defaults> &
+  Partial<Pick<Endpoint<P, B>, Defaults>>;
+
+/** An endpoint that reads the ledger: GET. */
+export function defineRead<P extends Parameters>(
+  definition: Definition<P, undefined>,
+): Endpoint<P, undefined> {
+  return { method: 'GET', failures: [400, 403, 404, 410, 500, 503], ...definition };
+}
+
+type NoParameters = Readonly<Record<never, never>>;
+
+/** An endpoint that takes a body: POST. */
+export function defineSubmission<B>(
+  definition: Omit<Definition<NoParameters, B>, 'parameters'>,
+): Endpoint<NoParameters, B> {
+  const failures: readonly FailureStatus[] = [400, 403, 413, 415, 500, 503];
+  return { method: 'POST', failures, parameters: {}, ...definition };
 }
 
 /**

@@ -1,12 +1,39 @@
-/** `GET /v1/accounts/{address}/events/{creation_number}` (docs/spec/http.md §5.3, §5.7, §7). */
-
+/**
+ * `GET /v1/accounts/{address}/events/{creation_number}` and `…/events/{event_handle}/{field_name}`
+ * (docs/spec/http.md §1.2, §5.3, §5.7, §7).
+ */
+import { andThen } from '../../maybe-promise.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
-import { ADDRESS, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+import { defineRead } from './endpoint.ts';
+import {
+  ADDRESS,
+  IDENTIFIER,
+  pageSize,
+  pathParameter,
+  queryParameter,
+  requireShallow,
+  STRUCT_TAG,
+  U16,
+  U64,
+} from './parameters.ts';
+
+const PAGE = {
+  start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
+  limit: queryParameter(
+    U16,
+    'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
+      'reduced to that.',
+  ),
+};
+const RESULTS = {
+  description: 'The events.',
+  json: EventsSchema,
+  bcs: 'A vector of events, each the u64 version of its transaction and the event.',
+};
 
 /** A page of an event stream. */
-export const eventsEndpoint = defineEndpoint({
+export const eventsEndpoint = defineRead({
   operationId: 'get_events_by_creation_number',
   tag: 'Events',
   summary: 'Get events by creation number',
@@ -14,34 +41,48 @@ export const eventsEndpoint = defineEndpoint({
     'Retrieves events of the stream that an account address and a creation number name, in ' +
     'ascending order. Without `start` the most recent ones. A page whose first event was pruned ' +
     'is answered with 410. The next page starts at the last sequence number plus one.',
-  method: 'GET',
   isDecidedByView: true,
   work: 'listing',
   path: '/accounts/{address}/events/{creation_number}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account to which the events were emitted.'),
     creation_number: pathParameter(U64, 'Creation number of the stream.'),
-    start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
-    limit: queryParameter(
-      U16,
-      'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
-        'reduced to that.',
-    ),
+    ...PAGE,
   },
   switchName: 'Get events by event key',
-  results: {
-    description: 'The events.',
-    json: EventsSchema,
-    bcs: 'A vector of events, each the u64 version of its transaction and the event.',
-  },
-  failures: READ_FAILURES,
+  results: RESULTS,
   answer({ parameters, view, format, settings }) {
-    const page = {
-      address: parameters.address,
-      creationNumber: parameters.creation_number,
-      start: parameters.start,
-      limit: pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize),
-    };
-    return view.eventPage(page, format);
+    const { address, creation_number: creationNumber, start } = parameters;
+    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+    return view.eventPage({ address, creationNumber, start, limit }, format);
+  },
+});
+
+/** A page of the event stream whose handle is in a resource. */
+export const eventsByHandleEndpoint = defineRead({
+  operationId: 'get_events_by_event_handle',
+  tag: 'Events',
+  summary: 'Get events by event handle',
+  description:
+    'Retrieves events of the stream whose handle stands in a field of a resource of the account, as it ' +
+    'is at the latest version. Otherwise like the events of a creation number.',
+  isDecidedByView: true,
+  work: 'listing',
+  path: '/accounts/{address}/events/{event_handle}/{field_name}',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account that holds the resource.'),
+    event_handle: pathParameter(STRUCT_TAG, 'Type of the resource that holds the handle.'),
+    field_name: pathParameter(IDENTIFIER, 'Field of the resource that is the handle.'),
+    ...PAGE,
+  },
+  switchName: 'Get events by event handle',
+  results: RESULTS,
+  answer({ parameters, view, format, settings }) {
+    const { address, event_handle: holder, field_name: field, start } = parameters;
+    requireShallow('event_handle', holder);
+    return andThen(view.accounts.eventStream(address, holder, field), (stream) => {
+      const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+      return view.eventPage({ ...stream, start, limit }, format);
+    });
   },
 });

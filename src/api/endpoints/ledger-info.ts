@@ -3,7 +3,7 @@ import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { IndexSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineRead } from './endpoint.ts';
 
 /** Variant indices of `node_role` in BCS. */
 const NODE_ROLES: readonly ApiSettings['nodeRole'][] = ['validator', 'full_node'];
@@ -38,13 +38,11 @@ function indexBcs(state: LedgerState, settings: ApiSettings): Buffer {
   );
 }
 
-/** The ledger's state as a body. */
-export const ledgerInfoEndpoint = defineEndpoint({
+export const ledgerInfoEndpoint = defineRead({
   operationId: 'get_ledger_info',
   tag: 'General',
   summary: 'Get ledger info',
   description: 'Chain id, latest and oldest version, block and epoch of the ledger.',
-  method: 'GET',
   path: '/',
   parameters: {},
   switchName: 'Get ledger info',

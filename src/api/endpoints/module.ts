@@ -5,24 +5,23 @@ import { contentDigest } from '../../move/crypto/hash.ts';
 import { type ApiCaches, bytesOfAnswer } from '../http/caches.ts';
 import type { Format } from '../http/negotiation.ts';
 import { ModuleSchema } from '../schemas/schemas.ts';
-import { type Answer, defineEndpoint, READ_FAILURES } from './endpoint.ts';
-import { ADDRESS, IDENTIFIER, pathParameter, queryParameter, U64 } from './parameters.ts';
+import { type Answer, defineRead } from './endpoint.ts';
+import { ADDRESS, IDENTIFIER, LEDGER_VERSION, pathParameter } from './parameters.ts';
 
 /** A module's bytes and interface at a version. */
-export const moduleEndpoint = defineEndpoint({
+export const moduleEndpoint = defineRead({
   operationId: 'get_account_module',
   tag: 'Accounts',
   summary: 'Get account module',
   description:
     'Retrieves one module of an account at a ledger version: its bytecode and its interface. ' +
     'A version below the oldest kept one is answered with 410.',
-  method: 'GET',
   isDecidedByView: true,
   path: '/accounts/{address}/module/{module_name}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that holds the module.'),
     module_name: pathParameter(IDENTIFIER, 'Name of the module; case-sensitive.'),
-    ledger_version: queryParameter(U64, 'Version to read at; the latest when absent.'),
+    ledger_version: LEDGER_VERSION,
   },
   switchName: 'Get account module',
   results: {
@@ -30,7 +29,6 @@ export const moduleEndpoint = defineEndpoint({
     json: ModuleSchema,
     bcs: 'The stored bytes of the module as they are, without a length.',
   },
-  failures: READ_FAILURES,
   answer({ parameters, view, format, bodies }) {
     const { address, module_name: name, ledger_version: asked } = parameters;
     const version = view.resolveVersion(asked, address);

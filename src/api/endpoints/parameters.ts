@@ -165,6 +165,9 @@ export const BOOLEAN: ParameterType<boolean> = {
   },
 };
 
+/** The version that most reads may name. */
+export const LEDGER_VERSION = queryParameter(U64, 'Version to read at; the latest when absent.');
+
 export const STRUCT_TAG: ParameterType<StructTag> = {
   name: 'string(MoveStructTag)',
   schema: StructTagSchema,

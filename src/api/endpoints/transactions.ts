@@ -3,15 +3,16 @@
  * `TransactionOnChainData` (docs/spec/ledger.md §3.1). There is no JSON form: docs/differences.md.
  */
 import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { NoTransactionsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineEndpoint, READ_FAILURES } from './endpoint.ts';
+import { defineRead } from './endpoint.ts';
 import { pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 
 const LIST = 'Get transactions';
 
 /** A page of transactions by version. */
-export const transactionsEndpoint = defineEndpoint({
+export const transactionsEndpoint = defineRead({
   operationId: 'get_transactions',
   tag: 'Transactions',
   summary: 'Get transactions',
@@ -19,7 +20,6 @@ export const transactionsEndpoint = defineEndpoint({
     'Retrieves transactions with their infos, events and writes, in ascending order of their versions, ' +
     'as BCS. A first version that was pruned is answered with 410; a ledger that was made without its ' +
     'transactions answers 403.',
-  method: 'GET',
   work: 'listing',
   path: '/transactions',
   parameters: {
@@ -38,29 +38,25 @@ export const transactionsEndpoint = defineEndpoint({
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 410, 500, 503],
-  async answer({ parameters, view, settings }) {
-    const { maxTransactionsPageSize } = settings;
-    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, maxTransactionsPageSize);
-    const items = await view.history.transactions(parameters.start, limit, LIST);
-    return { body: transactionsBcs(items) };
+  answer({ parameters, view, settings }) {
+    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
+    const items = view.history.transactions(parameters.start, limit, LIST);
+    return andThen(items, (found) => ({ body: transactionsBcs(found) }));
   },
 });
 
 const BY_VERSION = 'Get transactions by version';
 
 /** The transaction of one version. */
-export const transactionByVersionEndpoint = defineEndpoint({
+export const transactionByVersionEndpoint = defineRead({
   operationId: 'get_transaction_by_version',
   tag: 'Transactions',
   summary: 'Get transaction by version',
   description:
     'Retrieves the transaction of one version with its info, events and writes, as BCS. A pruned one is ' +
     'answered with 410; a ledger that was made without its transactions answers 403.',
-  method: 'GET',
   path: '/transactions/by_version/{txn_version}',
-  parameters: {
-    txn_version: pathParameter(U64, 'Version of the transaction.'),
-  },
+  parameters: { txn_version: pathParameter(U64, 'Version of the transaction.') },
   switchName: BY_VERSION,
   isBcsOnly: true,
   results: {
@@ -68,10 +64,8 @@ export const transactionByVersionEndpoint = defineEndpoint({
     json: NoTransactionsSchema,
     bcs: 'Variant 0 (committed), then TransactionOnChainData.',
   },
-  failures: READ_FAILURES,
-  async answer({ parameters, view }) {
-    return {
-      body: transactionBcs(await view.history.transaction(parameters.txn_version, BY_VERSION)),
-    };
+  answer({ parameters, view }) {
+    const item = view.history.transaction(parameters.txn_version, BY_VERSION);
+    return andThen(item, (found) => ({ body: transactionBcs(found) }));
   },
 });

@@ -75,7 +75,7 @@ export function declaresTooMuch(request: IncomingMessage, limitBytes: number): b
  * @param budget shared by all requests of a server
  * @throws ApiError 413 `payload too large`, 400 `io: …`, 503 when too many bodies wait
  */
-export async function readBody(
+export function readBody(
   request: IncomingMessage,
   limits: { readonly contentLengthLimitBytes: number; readonly compressionEnabled: boolean },
   budget: BodyBudget,
@@ -83,16 +83,29 @@ export async function readBody(
   const limitBytes = limits.contentLengthLimitBytes;
   if (declaresTooMuch(request, limitBytes)) throw bodyTooLarge();
   const neededBytes = Math.min(bytesToReserve(request, limitBytes), budget.maxBytes);
-  // Until a listener is added, the rest stays with the client.
-  if (neededBytes > 0) await budget.reserve(neededBytes);
-  let sent: Buffer;
+  const sent =
+    neededBytes === 0
+      ? readSentBytes(request, limitBytes)
+      : readWithinBudget(request, limitBytes, neededBytes, budget);
+  const coding = limits.compressionEnabled ? request.headers['content-encoding'] : undefined;
+  return coding === undefined
+    ? sent
+    : sent.then((bytes) => decompressBody(bytes, coding, limitBytes));
+}
+
+/** Until a listener is added, the body stays with the client. */
+async function readWithinBudget(
+  request: IncomingMessage,
+  limitBytes: number,
+  neededBytes: number,
+  budget: BodyBudget,
+): Promise<Buffer> {
+  await budget.reserve(neededBytes);
   try {
-    sent = await readSentBytes(request, limitBytes);
+    return await readSentBytes(request, limitBytes);
   } finally {
     budget.release(neededBytes);
   }
-  const coding = limits.compressionEnabled ? request.headers['content-encoding'] : undefined;
-  return coding === undefined ? sent : decompressBody(sent, coding, limitBytes);
 }
 
 /** The most bytes that a body may take; nothing for a small one. A chunked one may become as large as any. */
@@ -111,14 +124,14 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Bu
     let receivedBytes = 0;
     // Listeners end with the request; removing each of them costs more than letting it be called.
     let isOver = false;
-    const fail = (error: Error) => {
+    const fail = (error: Error): void => {
       isOver = true;
       reject(error);
     };
-    const onError = (cause: Error) => {
+    const onError = (cause: Error): void => {
       if (!isOver) fail(frameworkError(400, `io: ${cause.message}`, { cause }));
     };
-    const onClose = () => {
+    const onClose = (): void => {
       if (!isOver) onError(new Error('connection closed before the body was complete'));
     };
     if (request.destroyed) {
@@ -128,10 +141,8 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Bu
     request.on('data', (chunk: Buffer) => {
       if (isOver) return;
       receivedBytes += chunk.length;
-      if (receivedBytes <= limitBytes) {
-        chunks.push(chunk);
-        return;
-      }
+      chunks.push(chunk);
+      if (receivedBytes <= limitBytes) return;
       chunks.length = 0;
       fail(bodyTooLarge());
     });

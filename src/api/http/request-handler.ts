@@ -1,8 +1,8 @@
 /**
  * The way of a request from its head to its answer, the same for all of them. `handle` finds the route, waits for a
- * version where one is asked for, receives the body of a POST and admits the request to its work; `answerEndpoint`
- * opens a view of the ledger, negotiates the format and gives the cached answer or makes one. The order of checks is
- * that of docs/spec/http.md §5.1.
+ * version if one is asked for, receives the body of a POST and admits the request to its work. `answerEndpoint` opens a
+ * view of the ledger, negotiates the format and gives the cached answer or makes one. The order of checks is that of
+ * docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
@@ -37,8 +37,8 @@ export interface ApiContext {
   readonly responder: Responder;
 }
 
-/** What is needed to handle requests. */
-export interface HandlerParts extends ApiContext {
+/** What requests go through before they are answered. */
+interface HandlerParts {
   readonly routes: RouteTable;
   readonly waiting: VersionWaiting;
   readonly bodyBudget: BodyBudget;
@@ -55,10 +55,12 @@ const NO_BODY = Buffer.alloc(0);
 /** Handles the requests of one server. */
 export class RequestHandler {
   readonly #parts: HandlerParts;
+  readonly #context: ApiContext;
   #isClosing = false;
 
-  constructor(parts: HandlerParts) {
+  constructor(parts: HandlerParts, context: ApiContext) {
     this.#parts = parts;
+    this.#context = context;
   }
 
   /** From now on answers tell clients that their connection ends. */
@@ -82,7 +84,7 @@ export class RequestHandler {
           },
         ),
       () => undefined,
-      (failure) => failWithoutView(exchange, failure, this.#parts),
+      (failure) => failWithoutView(exchange, failure, this.#context),
     );
   }
 
@@ -98,12 +100,12 @@ export class RequestHandler {
   #receiveBody({ request }: Exchange): MaybePromise<Buffer> {
     if (request.method !== 'POST') return NO_BODY;
     this.#admit('body');
-    return readBody(request, this.#parts.settings, this.#parts.bodyBudget);
+    return readBody(request, this.#context.settings, this.#parts.bodyBudget);
   }
 
   /** @throws ApiError 503 in overload */
   #admit(work: WorkKind | 'none'): void {
-    if (work !== 'none' && !this.#parts.admission.admits(work)) throw overloadError(work);
+    if (work !== 'none' && !this.#context.admission.admits(work)) throw overloadError(work);
   }
 }
 

@@ -78,13 +78,13 @@ export function buildApi(
     ...documentRows(ENDPOINTS, context),
     ...pageFiles.map((file) => fileRow(file, responder)),
   ];
-  const handler = new RequestHandler({
-    ...context,
+  const parts = {
     routes: new RouteTable(rows, preflightRoute(context)),
     waiting: new VersionWaiting(ledger, settings),
     bodyBudget: new BodyBudget(settings),
     observers,
-  });
+  };
+  const handler = new RequestHandler(parts, context);
   const handle = handler.handle.bind(handler);
   const server = limitedServer(settings);
   server.on('request', handle);

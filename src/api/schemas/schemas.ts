@@ -88,13 +88,13 @@ const EntryFunctionIdSchema = Type.String({
 const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
 /** An object with exactly these members, all required. */
-function record(id: string, properties: Properties, description: string): Schema {
-  return Type.Object(properties, { $id: id, description, additionalProperties: false });
+function record($id: string, description: string, properties: Properties): Schema {
+  return Type.Object(properties, { $id, description, additionalProperties: false });
 }
 
 /** A request object: unknown members are ignored. */
-function request(id: string, properties: Properties, description: string): Schema {
-  return Type.Object(properties, { $id: id, description });
+function request($id: string, description: string, properties: Properties): Schema {
+  return Type.Object(properties, { $id, description });
 }
 
 function nullable(schema: Schema, description: string): Schema {
@@ -107,9 +107,9 @@ function optional(schema: Schema, description: string): Schema {
 }
 
 /** One of several objects, told apart by their member `type`. */
-function union(id: string, variants: Readonly<Record<string, Schema>>, description: string) {
+function union($id: string, description: string, variants: Properties): Schema {
   return Type.Unknown({
-    $id: id,
+    $id,
     description,
     oneOf: Object.values(variants),
     discriminator: { propertyName: 'type', mapping: variants },
@@ -123,8 +123,8 @@ const AbilitySchema = Type.Enum(['copy', 'drop', 'store', 'key'], {
 
 const GenericTypeParamSchema = record(
   'MoveGenericTypeParam',
-  { constraints: Type.Array(AbilitySchema) },
   'A type parameter with the abilities it asks for.',
+  { constraints: Type.Array(AbilitySchema) },
 );
 
 const VisibilitySchema = Type.Enum(['private', 'public', 'friend'], {
@@ -135,6 +135,7 @@ const VisibilitySchema = Type.Enum(['private', 'public', 'friend'], {
 /** One function of an ABI. */
 const MoveFunctionSchema = record(
   'MoveFunction',
+  'A function: entry, public, friend, or a private view.',
   {
     name: IdentifierSchema,
     visibility: VisibilitySchema,
@@ -144,86 +145,61 @@ const MoveFunctionSchema = record(
     params: Type.Array(MoveTypeSchema),
     return: Type.Array(MoveTypeSchema),
   },
-  'A function: entry, public, friend, or a private view.',
 );
 
-const FieldSchema = record(
-  'MoveStructField',
-  { name: IdentifierSchema, type: MoveTypeSchema },
-  'A field of a struct or variant.',
-);
+const FieldSchema = record('MoveStructField', 'A field of a struct or variant.', {
+  name: IdentifierSchema,
+  type: MoveTypeSchema,
+});
 
-const VariantSchema = record(
-  'MoveStructVariant',
-  { name: IdentifierSchema, fields: Type.Array(FieldSchema) },
-  'A variant of an enum.',
-);
+const VariantSchema = record('MoveStructVariant', 'A variant of an enum.', {
+  name: IdentifierSchema,
+  fields: Type.Array(FieldSchema),
+});
 
-const StructSchema = record(
-  'MoveStruct',
-  {
-    name: IdentifierSchema,
-    is_native: Type.Boolean(),
-    is_event: Type.Boolean({ description: 'Whether it is marked as an event.' }),
-    is_enum: Type.Boolean(),
-    abilities: Type.Array(AbilitySchema),
-    generic_type_params: Type.Array(GenericTypeParamSchema),
-    fields: Type.Array(FieldSchema),
-    variants: Type.Array(VariantSchema),
-  },
-  'A struct or enum.',
-);
+const StructSchema = record('MoveStruct', 'A struct or enum.', {
+  name: IdentifierSchema,
+  is_native: Type.Boolean(),
+  is_event: Type.Boolean({ description: 'Whether it is marked as an event.' }),
+  is_enum: Type.Boolean(),
+  abilities: Type.Array(AbilitySchema),
+  generic_type_params: Type.Array(GenericTypeParamSchema),
+  fields: Type.Array(FieldSchema),
+  variants: Type.Array(VariantSchema),
+});
 
-const ModuleAbiSchema = record(
-  'MoveModule',
-  {
-    address: AddressSchema,
-    name: IdentifierSchema,
-    friends: Type.Array(Type.String({ description: '`{address}::{module}`' })),
-    exposed_functions: Type.Array(MoveFunctionSchema),
-    structs: Type.Array(StructSchema),
-  },
-  'The interface of a module.',
-);
+const ModuleAbiSchema = record('MoveModule', 'The interface of a module.', {
+  address: AddressSchema,
+  name: IdentifierSchema,
+  friends: Type.Array(Type.String({ description: '`{address}::{module}`' })),
+  exposed_functions: Type.Array(MoveFunctionSchema),
+  structs: Type.Array(StructSchema),
+});
 
-/** Answer of the module endpoint. */
-export const ModuleSchema = record(
-  'MoveModuleBytecode',
-  {
-    bytecode: HexEncodedBytesSchema,
-    abi: nullable(ModuleAbiSchema, 'Null when the bytes do not load.'),
-  },
-  'A published module.',
-);
+export const ModuleSchema = record('MoveModuleBytecode', 'A published module.', {
+  bytecode: HexEncodedBytesSchema,
+  abi: nullable(ModuleAbiSchema, 'Null when the bytes do not load.'),
+});
 
-/** Answer of the modules endpoint. */
 export const ModulesSchema = Type.Array(ModuleSchema, {
   description: 'Modules in the order of their state keys: by length of name, then by name.',
 });
 
-/** Answer of the account endpoint. */
-export const AccountSchema = record(
-  'AccountData',
-  { sequence_number: U64Schema, authentication_key: HexEncodedBytesSchema },
-  'An account.',
-);
+export const AccountSchema = record('AccountData', 'An account.', {
+  sequence_number: U64Schema,
+  authentication_key: HexEncodedBytesSchema,
+});
 
-/** Answer of the resource endpoint. */
-export const ResourceSchema = record(
-  'MoveResource',
-  {
-    type: StructTagSchema,
-    data: Type.Object(
-      {},
-      {
-        description: 'The fields by name; of an enum also `__variant__`, the name of the variant.',
-      },
-    ),
-  },
-  'A resource of an account.',
-);
+export const ResourceSchema = record('MoveResource', 'A resource of an account.', {
+  type: StructTagSchema,
+  data: Type.Object(
+    {},
+    {
+      description: 'The fields by name; of an enum also `__variant__`, the name of the variant.',
+    },
+  ),
+});
 
-/** Answer of the resources endpoint. */
 export const ResourcesSchema = Type.Array(ResourceSchema, {
   description: 'Resources in the order of their state keys; those of a group stand together.',
 });
@@ -237,22 +213,17 @@ const HashSchema = Type.String({
   examples: ['0x88fbd33f54e1126269769780feb24480428179f552e2313fbe571b72e62a1ca1'],
 });
 
-/** Answer of the block endpoints. */
-export const BlockSchema = record(
-  'Block',
-  {
-    block_height: U64Schema,
-    block_hash: HashSchema,
-    block_timestamp: U64Schema,
-    first_version: U64Schema,
-    last_version: U64Schema,
-    transactions: Type.Unknown({
-      type: 'null',
-      description: 'Null: this node gives transactions as BCS only.',
-    }),
-  },
-  'A block.',
-);
+export const BlockSchema = record('Block', 'A block.', {
+  block_height: U64Schema,
+  block_hash: HashSchema,
+  block_timestamp: U64Schema,
+  first_version: U64Schema,
+  last_version: U64Schema,
+  transactions: Type.Unknown({
+    type: 'null',
+    description: 'Null: this node gives transactions as BCS only.',
+  }),
+});
 
 /** Of the transaction endpoints: there are none in JSON. */
 export const NoTransactionsSchema = Type.Unknown({
@@ -260,88 +231,68 @@ export const NoTransactionsSchema = Type.Unknown({
   description: 'Answered with 403: this node gives transactions as BCS only.',
 });
 
-const EventGuidSchema = record(
-  'EventGuid',
-  { creation_number: U64Schema, account_address: AddressSchema },
-  'An event stream.',
-);
+const EventGuidSchema = record('EventGuid', 'An event stream.', {
+  creation_number: U64Schema,
+  account_address: AddressSchema,
+});
 
 /** One record of the events endpoint. */
-const EventSchema = record(
-  'VersionedEvent',
-  {
-    version: U64Schema,
-    guid: EventGuidSchema,
-    sequence_number: U64Schema,
-    type: MoveTypeSchema,
-    data: AnyValueSchema,
-  },
-  'An event with the version of its transaction.',
-);
+const EventSchema = record('VersionedEvent', 'An event with the version of its transaction.', {
+  version: U64Schema,
+  guid: EventGuidSchema,
+  sequence_number: U64Schema,
+  type: MoveTypeSchema,
+  data: AnyValueSchema,
+});
 
-/** Answer of the events endpoint. */
 export const EventsSchema = Type.Array(EventSchema, {
   description: 'Events of the stream in ascending order of their sequence numbers.',
 });
 
-/** Answer of the balance endpoint. */
 export const BalanceSchema = Type.Integer({
   description: 'The balance; up to 20 digits, all exact.',
   format: 'uint64',
   minimum: 0,
 });
 
-/** Answer of the index. */
-export const IndexSchema = record(
-  'IndexResponse',
-  {
-    chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
-    epoch: U64Schema,
-    ledger_version: U64Schema,
-    oldest_ledger_version: U64Schema,
-    ledger_timestamp: U64Schema,
-    node_role: Type.Enum(['validator', 'full_node']),
-    oldest_block_height: U64Schema,
-    block_height: U64Schema,
-    git_hash: Type.String(),
-    encryption_key: nullable(Type.String(), 'Always null: encrypted submissions are not taken.'),
-  },
-  'The state of the ledger.',
-);
+export const IndexSchema = record('IndexResponse', 'The state of the ledger.', {
+  chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
+  epoch: U64Schema,
+  ledger_version: U64Schema,
+  oldest_ledger_version: U64Schema,
+  ledger_timestamp: U64Schema,
+  node_role: Type.Enum(['validator', 'full_node']),
+  oldest_block_height: U64Schema,
+  block_height: U64Schema,
+  git_hash: Type.String(),
+  encryption_key: nullable(Type.String(), 'Always null: encrypted submissions are not taken.'),
+});
 
-/** Answer of the health check. */
-export const HealthSchema = record(
-  'HealthCheckSuccess',
-  { message: Type.String() },
-  'The node is healthy.',
-);
+export const HealthSchema = record('HealthCheckSuccess', 'The node is healthy.', {
+  message: Type.String(),
+});
 
-/** Answer of the readiness check. */
 export const ReadinessSchema = record(
   'ReadinessSuccess',
+  'The node is ready, and so many seconds behind.',
   {
     message: Type.String(),
     lag_seconds: U64Schema,
   },
-  'The node is ready, and so many seconds behind.',
 );
 
 /** Body of every error. */
-export const ErrorSchema = record(
-  'ApiError',
-  {
-    message: Type.String({ description: 'What went wrong, for people.' }),
-    error_code: Type.Enum([...ERROR_CODES], {
-      $id: 'ApiErrorCode',
-      description: 'What went wrong, for programs.',
-    }),
-    vm_error_code: nullable(
-      Type.Integer({ format: 'uint64', minimum: 0 }),
-      'Detail from the virtual machine; null in all errors of this node.',
-    ),
-  },
-  'An error.',
-);
+export const ErrorSchema = record('ApiError', 'An error.', {
+  message: Type.String({ description: 'What went wrong, for people.' }),
+  error_code: Type.Enum([...ERROR_CODES], {
+    $id: 'ApiErrorCode',
+    description: 'What went wrong, for programs.',
+  }),
+  vm_error_code: nullable(
+    Type.Integer({ format: 'uint64', minimum: 0 }),
+    'Detail from the virtual machine; null in all errors of this node.',
+  ),
+});
 
 const ENTRY_FUNCTION_MEMBERS = {
   type: Type.Literal('entry_function_payload'),
@@ -352,55 +303,44 @@ const ENTRY_FUNCTION_MEMBERS = {
 
 const EntryFunctionPayloadSchema = request(
   'EntryFunctionPayload',
-  ENTRY_FUNCTION_MEMBERS,
   'Calls an entry function.',
+  ENTRY_FUNCTION_MEMBERS,
 );
 
-const ScriptPayloadSchema = request(
-  'ScriptPayload',
-  {
-    type: Type.Literal('script_payload'),
-    code: request(
-      'MoveScriptBytecode',
-      {
-        bytecode: HexEncodedBytesSchema,
-        abi: optional(MoveFunctionSchema, 'Believed when given: the bytecode is not read then.'),
-      },
-      'A compiled script.',
-    ),
-    type_arguments: Type.Array(MoveTypeSchema),
-    arguments: Type.Array(AnyValueSchema),
-  },
-  'Runs a script.',
-);
+const ScriptPayloadSchema = request('ScriptPayload', 'Runs a script.', {
+  type: Type.Literal('script_payload'),
+  code: request('MoveScriptBytecode', 'A compiled script.', {
+    bytecode: HexEncodedBytesSchema,
+    abi: optional(MoveFunctionSchema, 'Believed when given: the bytecode is not read then.'),
+  }),
+  type_arguments: Type.Array(MoveTypeSchema),
+  arguments: Type.Array(AnyValueSchema),
+});
 
 const MultisigInnerSchema = union(
   'MultisigTransactionPayload',
+  'What a multisig account is to do.',
   {
     entry_function_payload: EntryFunctionPayloadSchema,
     script_payload: ScriptPayloadSchema,
   },
-  'What a multisig account is to do.',
 );
 
-const MultisigPayloadSchema = request(
-  'MultisigPayload',
-  {
-    type: Type.Literal('multisig_payload'),
-    multisig_address: AddressSchema,
-    transaction_payload: optional(MultisigInnerSchema, 'Absent when it is stored on chain.'),
-  },
-  'Lets a multisig account act.',
-);
+const MultisigPayloadSchema = request('MultisigPayload', 'Lets a multisig account act.', {
+  type: Type.Literal('multisig_payload'),
+  multisig_address: AddressSchema,
+  transaction_payload: optional(MultisigInnerSchema, 'Absent when it is stored on chain.'),
+});
 
 const ModuleBundlePayloadSchema = request(
   'ModuleBundlePayload',
-  { type: Type.Literal('module_bundle_payload') },
   'No longer taken; always refused.',
+  { type: Type.Literal('module_bundle_payload') },
 );
 
 const EncryptedPayloadSchema = request(
   'EncryptedTransactionPayload',
+  'An encrypted payload; only the state `encrypted` is taken.',
   {
     type: Type.Literal('encrypted_transaction_payload'),
     encrypted_state: Type.Enum(['encrypted', 'failed_decryption', 'decrypted']),
@@ -408,36 +348,99 @@ const EncryptedPayloadSchema = request(
     ciphertext: HexEncodedBytesSchema,
     encryption_epoch: U64Schema,
   },
-  'An encrypted payload; only the state `encrypted` is taken.',
 );
 
-const PayloadSchema = union(
-  'TransactionPayload',
-  {
-    entry_function_payload: EntryFunctionPayloadSchema,
-    script_payload: ScriptPayloadSchema,
-    module_bundle_payload: ModuleBundlePayloadSchema,
-    multisig_payload: MultisigPayloadSchema,
-    encrypted_transaction_payload: EncryptedPayloadSchema,
-  },
-  'What a transaction is to do.',
-);
+const PayloadSchema = union('TransactionPayload', 'What a transaction is to do.', {
+  entry_function_payload: EntryFunctionPayloadSchema,
+  script_payload: ScriptPayloadSchema,
+  module_bundle_payload: ModuleBundlePayloadSchema,
+  multisig_payload: MultisigPayloadSchema,
+  encrypted_transaction_payload: EncryptedPayloadSchema,
+});
 
 /** Body of encode submission. */
-export const EncodeRequestSchema = request(
-  'EncodeSubmissionRequest',
+export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transaction to encode.', {
+  sender: AddressSchema,
+  sequence_number: U64Schema,
+  max_gas_amount: U64Schema,
+  gas_unit_price: U64Schema,
+  expiration_timestamp_secs: U64Schema,
+  payload: PayloadSchema,
+  replay_protection_nonce: optional(U64Schema, 'Makes the transaction orderless.'),
+  secondary_signers: optional(
+    Type.Array(AddressSchema),
+    'Given, even empty: a multi-agent transaction.',
+  ),
+});
+
+/** Body of decode submission. */
+export const SigningMessageSchema = Type.String({
+  $id: 'SigningMessage',
+  description: 'The bytes that signers sign, in hex; `0x` optional.',
+  format: 'hex',
+  pattern: '^(0x)?([0-9a-fA-F]{2})*$',
+});
+
+const WarningSchema = Type.Object(
+  {
+    code: Type.String({ description: 'What to know, for programs.', examples: ['other_chain'] }),
+    message: Type.String({ description: 'What to know, for people.' }),
+  },
+  { $id: 'DecodedSubmissionWarning', description: 'Something to know before signing.' },
+);
+
+const NotesSchema = Type.Object(
+  {
+    encodes_back: Type.Boolean({
+      description: 'Whether encode submission makes exactly the decoded bytes of this object.',
+    }),
+    signing_scheme: Type.Enum(['single_signer', 'multi_agent', 'fee_payer']),
+    fee_payer_address: Type.Optional(AddressSchema),
+    replay_protection: Type.Enum(['sequence_number', 'nonce']),
+    chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
+    max_fee_octas: Type.String({
+      description: 'Gas amount times gas price: the most that can be paid for gas.',
+      pattern: '^[0-9]+$',
+    }),
+    expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'The expiration as a date; null beyond the year 275760.',
+    }),
+    parameter_types: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Declared types of the parameters that the arguments stand for.',
+      }),
+    ),
+    warnings: Type.Array(WarningSchema),
+  },
+  {
+    $id: 'DecodedSubmissionNotes',
+    description: 'What the bytes alone do not tell, and what the request object cannot say.',
+  },
+);
+
+const RAW_FORMS =
+  'What the request has no form for stands as bytes: a payload as `{"type":"daybook_raw_payload",' +
+  '"bcs":"0x…"}`, an argument as `{"daybook_raw":"0x…"}` (with `daybook_value` where its meaning is ' +
+  'known), a type argument as `daybook_raw:0x…`. Encode submission refuses these.';
+
+/** Answer of decode submission: a request with notes. */
+export const DecodedSubmissionSchema = Type.Object(
   {
     sender: AddressSchema,
     sequence_number: U64Schema,
     max_gas_amount: U64Schema,
     gas_unit_price: U64Schema,
     expiration_timestamp_secs: U64Schema,
-    payload: PayloadSchema,
-    replay_protection_nonce: optional(U64Schema, 'Makes the transaction orderless.'),
-    secondary_signers: optional(
-      Type.Array(AddressSchema),
-      'Given, even empty: a multi-agent transaction.',
+    payload: Type.Object(
+      { type: Type.String() },
+      { description: `The payload of a request. ${RAW_FORMS}` },
     ),
+    replay_protection_nonce: Type.Optional(U64Schema),
+    secondary_signers: Type.Optional(Type.Array(AddressSchema)),
+    daybook_notes: NotesSchema,
   },
-  'A transaction to encode.',
+  {
+    $id: 'DecodedSubmission',
+    description: 'A request for encode submission, which ignores the notes in it.',
+  },
 );

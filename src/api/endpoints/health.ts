@@ -1,8 +1,11 @@
-/** `GET /v1/-/healthy`: whether the node keeps up (docs/spec/http.md §1.4). */
+/**
+ * `GET /v1/-/healthy` (docs/spec/http.md §1.4) and `GET /v1/-/ready`, an extension (docs/extensions.md): whether the
+ * node keeps up, and whether it may be sent requests. Neither depends on what clients may ask for: no `switchName`.
+ */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ApiError } from '../http/error-table.ts';
-import { HealthSchema } from '../schemas/schemas.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { HealthSchema, ReadinessSchema } from '../schemas/schemas.ts';
+import { defineRead } from './endpoint.ts';
 import { queryParameter, U32 } from './parameters.ts';
 
 /** The interface's text, the reference's name included (docs/spec/http.md §13). */
@@ -47,20 +50,18 @@ function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
 }
 
 /** The health check of load balancers. */
-export const healthyEndpoint = defineEndpoint({
+export const healthyEndpoint = defineRead({
   operationId: 'healthy',
   tag: 'General',
   summary: 'Check basic node health',
   description:
     'Answers 200 when the node can read its ledger and, with `duration_secs`, when the ledger’s ' +
     'newest timestamp is not older than that.',
-  method: 'GET',
   work: 'none',
   path: '/-/healthy',
   parameters: {
     duration_secs: queryParameter(U32, 'Greatest age of the newest version, in seconds.'),
   },
-  // No `switchName`: A health check must not depend on what clients may ask for.
   results: {
     description: 'The node is healthy.',
     json: HealthSchema,
@@ -75,6 +76,56 @@ export const healthyEndpoint = defineEndpoint({
       format === 'json'
         ? JSON.stringify({ message: HEALTHY })
         : encodeBcs((writer) => writer.string(HEALTHY));
+    return { body };
+  },
+});
+
+const READY = 'daybook:ready';
+/** A balancer should look again soon, whatever lag is allowed, in seconds. */
+const MAX_RETRY_AFTER_SECS = 10;
+
+/**
+ * Seconds between the ledger's newest timestamp and now, rounded down; 0 for a ledger ahead of the
+ * clock.
+ */
+function lagSecs(ledgerUsecs: bigint, nowMs: number): bigint {
+  const lagUsecs = BigInt(Math.floor(nowMs)) * USECS_PER_MS - ledgerUsecs;
+  return lagUsecs < 0n ? 0n : lagUsecs / USECS_PER_SEC;
+}
+
+/** The readiness check of load balancers. */
+export const readyEndpoint = defineRead({
+  operationId: 'ready',
+  tag: 'General',
+  summary: 'Check whether the node is ready',
+  description:
+    'Answers 200 when the node can read its ledger and is not further behind than its setting ' +
+    '`max_lag_seconds` allows (0: however far), with the lag; otherwise 503.',
+  isExtension: true,
+  work: 'none',
+  path: '/-/ready',
+  parameters: {},
+  results: {
+    description: 'The node is ready.',
+    json: ReadinessSchema,
+    bcs: 'A struct of the message, a string, and the lag in seconds, a u64.',
+  },
+  failures: [400, 500, 503],
+  answer({ view, format, settings }) {
+    const lag = lagSecs(view.state.timestampUsecs, Date.now());
+    const { maxLagSeconds } = settings;
+    if (maxLagSeconds !== 0 && lag > BigInt(maxLagSeconds)) {
+      throw new ApiError(
+        503,
+        'health_check_failed',
+        `The ledger is ${lag} seconds behind, which is more than the allowed ${maxLagSeconds}`,
+        { retryAfterSecs: Math.min(maxLagSeconds, MAX_RETRY_AFTER_SECS) },
+      );
+    }
+    const body =
+      format === 'json'
+        ? JSON.stringify({ message: READY, lag_seconds: String(lag) })
+        : encodeBcs((writer) => writer.string(READY).u64(lag));
     return { body };
   },
 });
