@@ -35,16 +35,16 @@ const EXAMPLE = `
     error 7 ETOO_LATE "The time is over";
 
     struct Plain has copy, drop { value: u64, next: Option<address> }
-    struct Pair<A: copy + drop, phantom B>(A, vector<A>) has store;
+    struct Pair<A: copy + drop, phantom B> has store { one: A, more: vector<A> }
     struct Nothing {}
-    native struct Foreign<T> has key;
+    struct Repeated has drop { first: bool, ..Plain, last: u8 }
     enum Side { Left, Right { by: u8 }, Both(i64, Plain) }
     #[event]
     struct Happened has drop, store { what: String }
     #[resource_group(scope = address)]
     struct Group {}
     #[resource_group_member(group = cafe::example::Group)]
-    struct Member has key { map: SimpleMap<String, cafe::example::Pair<u8, Foreign<bool>>> }
+    struct Member has key { map: SimpleMap<String, cafe::example::Pair<u8, Option<bool>>> }
 
     #[view]
     public fun look<T: key>(at: &Object<T>): (u64, vector<T>);
@@ -78,12 +78,16 @@ describe('a declared module', () => {
       abilities: ['store'],
       generic_type_params: [{ constraints: ['copy', 'drop'] }, { constraints: [] }],
       fields: [
-        { name: '_0', type: 'T0' },
-        { name: '_1', type: 'vector<T0>' },
+        { name: 'one', type: 'T0' },
+        { name: 'more', type: 'vector<T0>' },
       ],
     });
     expect(structs.get('Nothing')!.fields).toEqual([{ name: 'dummy_field', type: 'bool' }]);
-    expect(structs.get('Foreign')).toMatchObject({ is_native: true, abilities: ['key'] });
+    expect(structs.get('Repeated')!.fields).toEqual([
+      { name: 'first', type: 'bool' },
+      ...structs.get('Plain')!.fields,
+      { name: 'last', type: 'u8' },
+    ]);
     expect(structs.get('Side')).toMatchObject({
       is_enum: true,
       abilities: [],
@@ -103,7 +107,7 @@ describe('a declared module', () => {
     expect(structs.get('Happened')!.is_event).toBe(true);
     expect(structs.get('Member')!.fields[0]!.type).toBe(
       '0x1::simple_map::SimpleMap<0x1::string::String, ' +
-        '0xcafe::example::Pair<u8, 0xcafe::example::Foreign<bool>>>',
+        '0xcafe::example::Pair<u8, 0x1::option::Option<bool>>>',
     );
   });
 
@@ -180,6 +184,8 @@ describe('a declared module', () => {
     ['module nowhere::m { }', 1, 'unknown_name'],
     ['module cafe::m { fun f(); ? }', 1, 'unexpected_token'],
     ['module cafe::m { struct S has fly { a: u8 } }', 1, 'unexpected_token'],
+    ['module cafe::m { native struct S { a: u8 } }', 1, 'unexpected_token'],
+    ['module cafe::m {\n  struct S { ..T }\n  struct T { a: u8 }\n}', 2, 'unknown_name'],
   ])('that does not read is refused: %j', (text, line, code) => {
     const parse = (): unknown => parseModules(text, APPLICATION_ADDRESSES);
     expect(parse).toThrow(DeclarationError);

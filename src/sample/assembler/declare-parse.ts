@@ -20,9 +20,9 @@
  *
  * Attributes: `#[event]`, `#[view]`, `#[randomness]`, `#[resource_group(scope = global)]`,
  * `#[resource_group_member(group = 0x1::object::ObjectGroup)]`, and `#[bytecode_version(7)]` before a module. Names
- * resolve to type parameters, then `use`, then the module itself; `a::b::C` is written out. `public struct` and
- * `public enum` get their wrapper functions from the assembler. A parameter's name is for the reader only: binaries
- * do not hold it.
+ * resolve to type parameters, then `use`, then the module itself; `a::b::C` is written out. `..Other` repeats the
+ * fields of a struct above: many events exist in two forms. `public struct` and `public enum` get their wrapper
+ * functions from the assembler. A parameter's name is for the reader only: binaries do not contain it.
  */
 
 import type { Visibility } from '../../move/modules/compiled.ts';
@@ -81,6 +81,8 @@ class DeclarationParser {
   #next = 0;
   #module: ModuleId = { address: ADDRESS_ONE, name: '' };
   #uses = new Map<string, ModuleId>();
+  /** Of the module that is read, so far. */
+  #structs: DeclaredStruct[] = [];
   #typeParameters: readonly DeclaredTypeParameter[] = [];
 
   constructor(tokens: readonly Token[], addresses: NamedAddresses) {
@@ -185,13 +187,14 @@ class DeclarationParser {
     const friends: ModuleId[] = [];
     const errors: DeclaredError[] = [];
     const structs: DeclaredStruct[] = [];
+    this.#structs = structs;
     const functions: DeclaredFunction[] = [];
     this.#expect('{');
     while (!this.#accept('}')) {
       if (this.#accept('use')) this.#use();
       else if (this.#accept('friend')) friends.push(this.#statement(() => this.#moduleId()));
       else if (this.#accept('error')) errors.push(this.#statement(() => this.#errorDeclaration()));
-      else this.#member(structs, functions);
+      else this.#member(functions);
     }
     return { ...id, bytecodeVersion, friends, errors, structs, functions };
   }
@@ -214,7 +217,7 @@ class DeclarationParser {
     return { abortCode: this.#number(), name: this.#name(), description: this.#text() };
   }
 
-  #member(structs: DeclaredStruct[], functions: DeclaredFunction[]): void {
+  #member(functions: DeclaredFunction[]): void {
     const attributes: MetadataAttribute[] = [];
     while (this.#accept('#[')) attributes.push(...this.#list(']', () => this.#attribute()));
     const isNative = this.#accept('native');
@@ -224,9 +227,10 @@ class DeclarationParser {
       functions.push(this.#function({ attributes, isNative, visibility, isEntry }));
       return;
     }
-    const form = this.#accept('enum') ? 'enum' : 'struct';
-    if (form === 'struct') this.#expect('struct');
-    structs.push(this.#struct(isNative ? 'native' : form, visibility === 'public', attributes));
+    if (isNative || isEntry) throw this.#unexpected('expected "fun"');
+    const isEnum = this.#accept('enum');
+    if (!isEnum) this.#expect('struct');
+    this.#structs.push(this.#struct(isEnum, visibility === 'public', attributes));
   }
 
   #visibility(): Visibility {
@@ -294,50 +298,48 @@ class DeclarationParser {
   }
 
   #struct(
-    form: 'native' | 'struct' | 'enum',
+    isEnum: boolean,
     isPublic: boolean,
     attributes: readonly MetadataAttribute[],
   ): DeclaredStruct {
     const name = this.#name();
     const typeParameters = this.#typeParameterList();
     this.#typeParameters = typeParameters;
-    let abilities = this.#accept('has') ? this.#abilities(',') : 0;
-    const head = { name, isPublic, typeParameters, attributes };
-    if (form === 'native') {
-      this.#expect(';');
-      return { ...head, abilities, body: { kind: 'native' } };
-    }
-    if (form === 'enum') {
-      this.#expect('{');
-      const variants = this.#list('}', () => this.#variant());
-      return { ...head, abilities, body: { kind: 'enum', variants } };
-    }
-    const positional = this.#peek().text === '(';
-    const fields = this.#fields();
-    if (positional) {
-      // As in Move, the abilities of a struct with positional fields follow the fields.
-      if (this.#accept('has')) abilities = this.#abilities(',');
-      this.#expect(';');
-    }
-    return { ...head, abilities, body: { kind: 'struct', fields: withoutEmpty(fields) } };
+    const abilities = this.#accept('has') ? this.#abilities(',') : 0;
+    this.#expect('{');
+    const body = isEnum
+      ? ({ kind: 'enum', variants: this.#list('}', () => this.#variant()) } as const)
+      : ({ kind: 'struct', fields: withoutEmpty(this.#namedFields()) } as const);
+    return { name, isPublic, typeParameters, attributes, abilities, body };
   }
 
   #variant(): DeclaredVariant {
     const name = this.#name();
-    const hasFields = this.#peek().text === '{' || this.#peek().text === '(';
-    return { name, fields: hasFields ? this.#fields() : [] };
+    if (this.#accept('{')) return { name, fields: this.#namedFields() };
+    if (!this.#accept('(')) return { name, fields: [] };
+    const fields = this.#list(')', (index) => ({ name: `_${index}`, type: this.#type() }));
+    return { name, fields };
   }
 
-  #fields(): DeclaredField[] {
-    if (this.#accept('(')) {
-      return this.#list(')', (index) => ({ name: `_${index}`, type: this.#type() }));
-    }
-    this.#expect('{');
-    return this.#list('}', () => {
+  /** Fields up to the closing brace. */
+  #namedFields(): DeclaredField[] {
+    const parts = this.#list('}', () => {
+      if (this.#accept('..')) return this.#fieldsOf(this.#peek());
       const name = this.#name();
       this.#expect(':');
-      return { name, type: this.#type() };
+      return [{ name, type: this.#type() }];
     });
+    return parts.flat();
+  }
+
+  /** The fields of a struct above. */
+  #fieldsOf({ text, line }: Token): readonly DeclaredField[] {
+    this.#name();
+    const body = this.#structs.find(({ name }) => name === text)?.body;
+    if (body?.kind !== 'struct') {
+      throw new DeclarationError('unknown_name', `no struct ${text} above`, line);
+    }
+    return body.fields;
   }
 
   #function(

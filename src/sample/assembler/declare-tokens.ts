@@ -8,7 +8,7 @@ export interface Token {
 }
 
 const TOKEN =
-  /(?<space>[ \t\r]+|\/\/[^\n]*)|(?<newline>\n)|(?<address>0x[0-9a-fA-F]+)|(?<number>[0-9]+)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|"(?<text>[^"\n]*)"|(?<sign>#\[|::|[{}()<>,;:&|+=\]])/y;
+  /(?<space>[ \t\r]+|\/\/[^\n]*)|(?<newline>\n)|(?<address>0x[0-9a-fA-F]+)|(?<number>[0-9]+)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|"(?<text>[^"\n]*)"|(?<sign>#\[|::|\.\.|[{}()<>,;:&|+=\]])/y;
 
 /** Splits a text into tokens, `end` last. @throws DeclarationError `unexpected_token` */
 export function tokenize(text: string): Token[] {

@@ -36,7 +36,6 @@ export interface DeclaredStruct {
   readonly abilities: AbilitySet;
   readonly typeParameters: readonly DeclaredTypeParameter[];
   readonly body:
-    | { readonly kind: 'native' }
     | { readonly kind: 'struct'; readonly fields: readonly DeclaredField[] }
     | { readonly kind: 'enum'; readonly variants: readonly DeclaredVariant[] };
   readonly attributes: readonly MetadataAttribute[];

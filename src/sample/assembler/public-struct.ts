@@ -43,7 +43,6 @@ export function publicStructFunctions(module: ModuleId, struct: DeclaredStruct):
     handleAttributes: [{ code, operand }],
   });
   const { body, name } = struct;
-  if (body.kind === 'native') return [];
   if (body.kind === 'struct') {
     const types = body.fields.map((field) => field.type);
     return [

@@ -155,10 +155,7 @@ module 0x1::multisig_account {
     num_approvals: u64,
   }
   struct TransactionExecutionFailedEvent has drop, store {
-    executor: address,
-    sequence_number: u64,
-    transaction_payload: vector<u8>,
-    num_approvals: u64,
+    ..TransactionExecutionSucceededEvent,
     execution_error: ExecutionError,
   }
   struct MetadataUpdatedEvent has drop, store {
@@ -168,10 +165,7 @@ module 0x1::multisig_account {
   #[event]
   struct TransactionExecutionSucceeded has drop, store {
     multisig_account: address,
-    executor: address,
-    sequence_number: u64,
-    transaction_payload: vector<u8>,
-    num_approvals: u64,
+    ..TransactionExecutionSucceededEvent,
   }
 
   #[view]

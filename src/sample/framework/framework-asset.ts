@@ -186,15 +186,7 @@ module 0x1::fungible_asset {
   struct MintRef has drop, store { metadata: Object<Metadata> }
   struct TransferRef has drop, store { metadata: Object<Metadata> }
   #[event]
-  struct Creation has drop, store {
-    metadata: address,
-    name: String,
-    symbol: String,
-    decimals: u8,
-    icon_uri: String,
-    project_uri: String,
-    maximum_supply: Option<u128>,
-  }
+  struct Creation has drop, store { metadata: address, ..Metadata, maximum_supply: Option<u128> }
   #[event]
   struct Deposit has drop, store { store: address, amount: u64 }
   #[event]

@@ -91,22 +91,10 @@ module 0x1::block {
     failed_proposer_indices: vector<u64>,
     time_microseconds: u64,
   }
-  struct NewBlockEvent has copy, drop, store {
-    hash: address,
-    epoch: u64,
-    round: u64,
-    height: u64,
-    previous_block_votes_bitvec: vector<u8>,
-    proposer: address,
-    failed_proposer_indices: vector<u64>,
-    time_microseconds: u64,
-  }
+  struct NewBlockEvent has copy, drop, store { ..NewBlock }
   #[event]
   struct UpdateEpochInterval has drop, store { old_epoch_interval: u64, new_epoch_interval: u64 }
-  struct UpdateEpochIntervalEvent has drop, store {
-    old_epoch_interval: u64,
-    new_epoch_interval: u64,
-  }
+  struct UpdateEpochIntervalEvent has drop, store { ..UpdateEpochInterval }
 
   #[view]
   public fun get_current_block_height(): u64;

@@ -51,7 +51,7 @@ module 0x4::collection {
   struct MutationEvent has drop, store { mutated_field_name: String }
   #[event]
   struct Mutation has drop, store {
-    mutated_field_name: String,
+    ..MutationEvent,
     collection: Object<Collection>,
     old_value: String,
     new_value: String,
@@ -106,12 +106,7 @@ module 0x4::token {
     new_value: String,
   }
   #[event]
-  struct Mutation has drop, store {
-    token_address: address,
-    mutated_field_name: String,
-    old_value: String,
-    new_value: String,
-  }
+  struct Mutation has drop, store { token_address: address, ..MutationEvent }
 
   #[view]
   public fun creator<T: key>(token: Object<T>): address;

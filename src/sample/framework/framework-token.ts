@@ -92,14 +92,7 @@ module 0x3::token {
     types: vector<String>,
   }
   #[event]
-  struct MutatePropertyMap has drop, store {
-    account: address,
-    old_id: TokenId,
-    new_id: TokenId,
-    keys: vector<String>,
-    values: vector<vector<u8>>,
-    types: vector<String>,
-  }
+  struct MutatePropertyMap has drop, store { account: address, ..MutateTokenPropertyMapEvent }
   struct MintTokenEvent has drop, store { id: TokenDataId, amount: u64 }
   #[event]
   struct Mint has drop, store { creator: address, id: TokenDataId, amount: u64 }
@@ -111,13 +104,7 @@ module 0x3::token {
     maximum: u64,
   }
   #[event]
-  struct CreateCollection has drop, store {
-    creator: address,
-    collection_name: String,
-    uri: String,
-    description: String,
-    maximum: u64,
-  }
+  struct CreateCollection has drop, store { ..CreateCollectionEvent }
   struct CreateTokenDataEvent has drop, store {
     id: TokenDataId,
     description: String,
@@ -133,21 +120,7 @@ module 0x3::token {
     property_types: vector<String>,
   }
   #[event]
-  struct TokenDataCreation has drop, store {
-    creator: address,
-    id: TokenDataId,
-    description: String,
-    maximum: u64,
-    uri: String,
-    royalty_payee_address: address,
-    royalty_points_denominator: u64,
-    royalty_points_numerator: u64,
-    name: String,
-    mutability_config: TokenMutabilityConfig,
-    property_keys: vector<String>,
-    property_values: vector<vector<u8>>,
-    property_types: vector<String>,
-  }
+  struct TokenDataCreation has drop, store { creator: address, ..CreateTokenDataEvent }
 
   public fun balance_of(owner: address, id: TokenId): u64;
   public fun create_token_id_raw(
@@ -177,34 +150,15 @@ module 0x3::token_transfers {
   #[event]
   struct TokenOfferEvent has drop, store { to_address: address, token_id: TokenId, amount: u64 }
   #[event]
-  struct Offer has drop, store {
-    account: address,
-    to_address: address,
-    token_id: TokenId,
-    amount: u64,
-  }
+  struct Offer has drop, store { account: address, ..TokenOfferEvent }
   #[event]
-  struct TokenCancelOfferEvent has drop, store {
-    to_address: address,
-    token_id: TokenId,
-    amount: u64,
-  }
+  struct TokenCancelOfferEvent has drop, store { ..TokenOfferEvent }
   #[event]
-  struct CancelOffer has drop, store {
-    account: address,
-    to_address: address,
-    token_id: TokenId,
-    amount: u64,
-  }
+  struct CancelOffer has drop, store { ..Offer }
   #[event]
-  struct TokenClaimEvent has drop, store { to_address: address, token_id: TokenId, amount: u64 }
+  struct TokenClaimEvent has drop, store { ..TokenOfferEvent }
   #[event]
-  struct Claim has drop, store {
-    account: address,
-    to_address: address,
-    token_id: TokenId,
-    amount: u64,
-  }
+  struct Claim has drop, store { ..Offer }
 
   public entry fun offer_script(
     sender: signer, receiver: address, creator: address, collection: String, name: String,
@@ -238,12 +192,7 @@ module 0x3::token_event_store {
     old_description: String,
     new_description: String,
   }
-  struct CollectionDescriptionMutateEvent has drop, store {
-    creator_addr: address,
-    collection_name: String,
-    old_description: String,
-    new_description: String,
-  }
+  struct CollectionDescriptionMutateEvent has drop, store { ..CollectionDescriptionMutate }
   #[event]
   struct CollectionUriMutate has drop, store {
     creator_addr: address,
@@ -251,12 +200,7 @@ module 0x3::token_event_store {
     old_uri: String,
     new_uri: String,
   }
-  struct CollectionUriMutateEvent has drop, store {
-    creator_addr: address,
-    collection_name: String,
-    old_uri: String,
-    new_uri: String,
-  }
+  struct CollectionUriMutateEvent has drop, store { ..CollectionUriMutate }
   #[event]
   struct CollectionMaximumMutate has drop, store {
     creator_addr: address,
@@ -264,12 +208,7 @@ module 0x3::token_event_store {
     old_maximum: u64,
     new_maximum: u64,
   }
-  struct CollectionMaxiumMutateEvent has drop, store {
-    creator_addr: address,
-    collection_name: String,
-    old_maximum: u64,
-    new_maximum: u64,
-  }
+  struct CollectionMaxiumMutateEvent has drop, store { ..CollectionMaximumMutate }
   #[event]
   struct UriMutation has drop, store {
     creator: address,
@@ -278,13 +217,7 @@ module 0x3::token_event_store {
     old_uri: String,
     new_uri: String,
   }
-  struct UriMutationEvent has drop, store {
-    creator: address,
-    collection: String,
-    token: String,
-    old_uri: String,
-    new_uri: String,
-  }
+  struct UriMutationEvent has drop, store { ..UriMutation }
   #[event]
   struct DefaultPropertyMutate has drop, store {
     creator: address,
@@ -294,14 +227,7 @@ module 0x3::token_event_store {
     old_values: vector<Option<PropertyValue>>,
     new_values: vector<PropertyValue>,
   }
-  struct DefaultPropertyMutateEvent has drop, store {
-    creator: address,
-    collection: String,
-    token: String,
-    keys: vector<String>,
-    old_values: vector<Option<PropertyValue>>,
-    new_values: vector<PropertyValue>,
-  }
+  struct DefaultPropertyMutateEvent has drop, store { ..DefaultPropertyMutate }
   #[event]
   struct DescriptionMutate has drop, store {
     creator: address,
@@ -310,13 +236,7 @@ module 0x3::token_event_store {
     old_description: String,
     new_description: String,
   }
-  struct DescriptionMutateEvent has drop, store {
-    creator: address,
-    collection: String,
-    token: String,
-    old_description: String,
-    new_description: String,
-  }
+  struct DescriptionMutateEvent has drop, store { ..DescriptionMutate }
   #[event]
   struct RoyaltyMutate has drop, store {
     creator: address,
@@ -329,17 +249,7 @@ module 0x3::token_event_store {
     new_royalty_denominator: u64,
     new_royalty_payee_addr: address,
   }
-  struct RoyaltyMutateEvent has drop, store {
-    creator: address,
-    collection: String,
-    token: String,
-    old_royalty_numerator: u64,
-    old_royalty_denominator: u64,
-    old_royalty_payee_addr: address,
-    new_royalty_numerator: u64,
-    new_royalty_denominator: u64,
-    new_royalty_payee_addr: address,
-  }
+  struct RoyaltyMutateEvent has drop, store { ..RoyaltyMutate }
   #[event]
   struct MaximumMutate has drop, store {
     creator: address,
@@ -348,13 +258,7 @@ module 0x3::token_event_store {
     old_maximum: u64,
     new_maximum: u64,
   }
-  struct MaxiumMutateEvent has drop, store {
-    creator: address,
-    collection: String,
-    token: String,
-    old_maximum: u64,
-    new_maximum: u64,
-  }
+  struct MaxiumMutateEvent has drop, store { ..MaximumMutate }
   #[event]
   struct OptInTransfer has drop, store { account_address: address, opt_in: bool }
   struct OptInTransferEvent has drop, store { opt_in: bool }
