@@ -14,32 +14,32 @@ export class AnsweringLater implements StoreReader {
   }
 
   get: StoreReader['get'] = (column, ...rest) =>
-    this.#later(`get ${column.name}`, () => this.#store.get(column, ...rest));
+    this.later(`get ${column.name}`, () => this.#store.get(column, ...rest));
 
   getMany: StoreReader['getMany'] = (column, ...rest) =>
-    this.#later(`getMany ${column.name}`, () => this.#store.getMany(column, ...rest));
+    this.later(`getMany ${column.name}`, () => this.#store.getMany(column, ...rest));
 
   seekLast: StoreReader['seekLast'] = (column, ...rest) =>
-    this.#later(`seekLast ${column.name}`, () => this.#store.seekLast(column, ...rest));
+    this.later(`seekLast ${column.name}`, () => this.#store.seekLast(column, ...rest));
 
   seekLastMany: StoreReader['seekLastMany'] = (column, ...rest) =>
-    this.#later(`seekLastMany ${column.name}`, () => this.#store.seekLastMany(column, ...rest));
+    this.later(`seekLastMany ${column.name}`, () => this.#store.seekLastMany(column, ...rest));
 
   range: StoreReader['range'] = (column, ...rest) =>
-    this.#later(`range ${column.name}`, () => this.#store.range(column, ...rest));
+    this.later(`range ${column.name}`, () => this.#store.range(column, ...rest));
 
   scan: StoreReader['scan'] = (column, ...rest) =>
-    this.#later(`scan ${column.name}`, () => this.#store.scan(column, ...rest));
+    this.later(`scan ${column.name}`, () => this.#store.scan(column, ...rest));
 
   statistics: StoreReader['statistics'] = () =>
-    this.#later('statistics', () => this.#store.statistics());
+    this.later('statistics', () => this.#store.statistics());
 
   close(): Promise<void> {
     return this.#store.close();
   }
 
   /** What is passed as a key may be used again when the call returns, so the read itself is made now. */
-  async #later<T>(what: string, read: () => MaybePromise<T>): Promise<T> {
+  protected async later<T>(what: string, read: () => MaybePromise<T>): Promise<T> {
     this.reads.push(what);
     const answer = read();
     await nextTurn();
