@@ -45,10 +45,10 @@ export { loadModule as readModule } from './move/modules/read.ts';
 export type { ModuleId } from './move/types/module-id.ts';
 
 /**
- * The bytes that the signers of a transaction sign: 32 bytes that name the domain, then the BCS of the transaction.
+ * The bytes that the signers of a transaction sign: a 32-byte domain separator, then the BCS of the transaction.
  * @param request an object, or its JSON as text or UTF-8 bytes
- * @throws EncodeError with the text that a client of the reference node gets; PlainJsonError for an object that is no
- * JSON; whatever the lookup throws
+ * @throws EncodeError with the text that a client of the reference node gets; PlainJsonError for an object that is not
+ * JSON; errors of the lookup
  */
 export function encodeSubmission(
   request: SubmissionRequest | string | Uint8Array,
@@ -59,25 +59,25 @@ export function encodeSubmission(
   try {
     return encodeRequest(jsonOfPlain(request), context);
   } catch (error) {
-    // Not an async function: waiting for a promise inside another costs a tenth of the whole.
+    // Not an async function: a promise within a promise would cost a tenth of the total time.
     return Promise.reject(error);
   }
 }
 
-/** A signing message taken apart. */
+/** A decoded signing message. */
 export interface DecodedRequest {
   /**
-   * The request in the form that `encodeSubmission` takes, but for what that form cannot say; `notes.encodesBack`
-   * tells whether it gives the decoded bytes.
+   * The request in the form of `encodeSubmission`, except for content that this form cannot express;
+   * `notes.encodesBack` tells whether it gives the decoded bytes.
    */
   readonly request: { readonly [name: string]: PlainJson };
   readonly notes: SubmissionNotes;
 }
 
 /**
- * The request that a signing message is made of, with notes for the person about to sign it.
+ * The request of a signing message, with notes for the signer.
  * @param message the bytes, or their hex, `0x` optional
- * @throws DecodeError for what is no signing message; whatever the lookup throws
+ * @throws DecodeError for bytes that are not a signing message; errors of the lookup
  */
 export async function decodeSubmission(
   message: Uint8Array | string,
@@ -91,12 +91,12 @@ export async function decodeSubmission(
 export type { EmbeddedNode, EmbeddedNodeOptions } from './node/embedded.ts';
 
 /**
- * A real node for tests, on a free port, with the small sample ledger unless told otherwise. The first start makes that
- * ledger (some two seconds); later ones find it in the temporary folder and take a fraction of a second.
+ * A real node for tests, on a free port, by default with the small sample ledger. The first start generates that
+ * ledger (about two seconds); later ones find it in the temporary folder and take a fraction of a second.
  * @throws NodeError as `daybook serve` does
  */
 export async function startNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
-  // Loaded here: who only encodes needs no HTTP server and no store.
+  // Loaded here: encoding alone needs no HTTP server and no store.
   const { startEmbeddedNode } = await import('./node/embedded.ts');
   return startEmbeddedNode(options);
 }

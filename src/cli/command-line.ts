@@ -1,4 +1,4 @@
-/** What several commands share: option values that are numbers or lists, and reports. */
+/** Shared by several commands: option values that are numbers or lists, and reports. */
 import { InvalidArgumentError } from 'commander';
 
 /** Parses an option that is a whole number. @param max with fewer than 17 digits; absent: the largest safe integer */

@@ -1,6 +1,6 @@
 /**
- * The one way of chunks into a ledger, for `init`, `sample`, `follow` and `--produce`. Each chunk is translated and
- * handed to the writer, which makes its rows while the chunk before it is being written.
+ * The commit pipeline of `init`, `sample`, `follow` and `--produce`. Each chunk is translated and passed to the
+ * writer, which builds its rows while the previous chunk is being written.
  */
 import type { Chunk } from '../store/chunk.ts';
 import type { Head } from '../store/columns/head.ts';
@@ -9,8 +9,8 @@ import type { LedgerWriter } from '../store/writer.ts';
 import { ChunkTranslator } from './translate/chunk-translator.ts';
 
 /**
- * Chunks handed to the writer behind the one that is being written. Making rows takes less time than writing them, so
- * more would only take memory.
+ * Chunks passed to the writer after the one being written. Building rows takes less time than writing them, so more
+ * chunks would only use memory.
  */
 const MAX_COMMITS_WAITING = 1;
 
@@ -20,16 +20,17 @@ export interface Commit {
   readonly transactions: number;
   /** Time spent adding translated events. */
   readonly translateMs: number;
-  /** From handing the chunk to the writer until it is on disk. */
+  /** From passing the chunk to the writer until it is on disk. */
   readonly commitMs: number;
 }
 
-/** What a caller wants to hear of, and to decide. */
+/** Callbacks of the caller. */
 export interface CommitterOptions {
   /** Called after each commit, in order. */
   readonly onCommit?: (commit: Commit) => void;
   /**
-   * Called when the disk is full; the same chunks are tried again when it resolves. Absent: a full disk is a failure.
+   * Called when the disk is full; the same chunks are committed again when it resolves. Absent: a full disk is an
+   * error.
    */
   readonly onFullDisk?: (error: StoreError) => Promise<void>;
 }
@@ -40,13 +41,13 @@ interface PendingCommit {
   done: Promise<void>;
 }
 
-/** Commits chunks in order. After a failure it is of no more use. */
+/** Commits chunks in order. Unusable after a failure. */
 export class Committer {
   readonly #writer: LedgerWriter;
   readonly #options: CommitterOptions;
   readonly #translator: ChunkTranslator;
   #pending: PendingCommit[] = [];
-  /** The first failure, which every later call throws again. */
+  /** The first failure, which every later call throws too. */
   #failure: { readonly reason: unknown } | undefined;
 
   constructor(writer: LedgerWriter, options: CommitterOptions = {}) {

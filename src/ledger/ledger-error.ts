@@ -2,7 +2,7 @@
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LayoutError } from '../move/values/layout.ts';
 
-/** Codes of failures that a question can end in; the API maps them to statuses. */
+/** Codes of errors of a read; the API maps them to statuses. */
 export type LedgerErrorCode =
   | 'version_not_found'
   | 'version_pruned'

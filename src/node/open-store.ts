@@ -1,4 +1,4 @@
-/** Opens the store in a data folder, or makes one; failures are NodeErrors that tell what to do. */
+/** Opens the store in a data folder, or creates one; errors are NodeErrors that say what to do. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
@@ -31,7 +31,7 @@ export function openStoreReader(dataFolder: string): StoreReader {
   }
 }
 
-/** Opens the store for writing; makes one if there is none. @throws NodeError `data_not_usable` */
+/** Opens the store for writing; creates it if it does not exist. @throws NodeError `data_not_usable` */
 export async function openStoreWriter(dataFolder: string): Promise<Store> {
   try {
     return await openLmdbStore({ directory: dataFolder });

@@ -12,7 +12,7 @@ import { type VerifyProgress, type VerifyReport, verifyLedger } from './ledger.t
 /** The process's file. Only compiled code has one: Node 20 cannot run TypeScript. */
 const PROCESS_URL = new URL('./process.js', import.meta.url);
 const IS_COMPILED = import.meta.url.endsWith('.js');
-/** A process silent for so long is in an endless loop on damaged pages, in milliseconds. */
+/** A process that is silent for this long, in milliseconds, is in an endless loop on damaged pages. */
 const SILENCE_TIMEOUT_MS = 120_000;
 /** Maximum characters of one piece of its error output. */
 const MAX_OUTPUT_CHARACTERS = 2_000;
@@ -24,7 +24,7 @@ export const DAMAGE_REMEDY =
 
 type VerifyErrorCode = 'no_ledger' | 'ledger_empty' | 'data_not_usable' | 'damaged';
 
-/** A ledger that cannot be examined to its end. */
+/** A ledger that cannot be verified to its end. */
 export class VerifyError extends Error {
   readonly code: VerifyErrorCode;
 
@@ -41,7 +41,7 @@ export type VerifyMessage =
   | { readonly kind: 'report'; readonly report: VerifyReport }
   | { readonly kind: 'failed'; readonly code: VerifyErrorCode; readonly message: string };
 
-/** Examines the ledger of a folder; readers and a writer may continue meanwhile. @throws VerifyError */
+/** Verifies the ledger of a folder; readers and a writer may continue meanwhile. @throws VerifyError */
 export async function verifyFolder(
   directory: string,
   onProgress: (progress: VerifyProgress) => void,
@@ -80,7 +80,7 @@ export async function verifyFolder(
   );
 }
 
-/** Examines the ledger of a folder in this process, which an engine that reads damaged pages may kill. */
+/** Verifies the ledger of a folder in this process, which may crash when LMDB reads damaged pages. */
 export async function verifyHere(
   directory: string,
   onProgress: (progress: VerifyProgress) => void,

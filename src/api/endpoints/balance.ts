@@ -14,7 +14,7 @@ function littleEndian(value: bigint): Buffer {
   return bytes;
 }
 
-/** What an account has of a coin or fungible asset at a version. */
+/** An account's balance of a coin or fungible asset at a version. */
 export const balanceEndpoint = defineRead({
   operationId: 'get_account_balance',
   tag: 'Accounts',
@@ -44,7 +44,7 @@ export const balanceEndpoint = defineRead({
 
 function answerOf(balance: bigint, format: Format, pinned: boolean): Answer {
   const text = balance.toString();
-  // The number names the answer; a hash of it would cost more than the rest.
+  // The number itself is the tag; hashing it would cost more than everything else.
   return format === 'json'
     ? { body: text, tagCore: text, pinned }
     : { body: littleEndian(balance), tagCore: `${text}-bcs`, pinned };

@@ -13,7 +13,7 @@ import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
 
-/** Every endpoint that the interface has. */
+/** Every endpoint of the API. */
 export const ENDPOINTS: readonly AnyEndpoint[] = [
   ledgerInfoEndpoint,
   healthyEndpoint,

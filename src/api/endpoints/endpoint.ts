@@ -1,5 +1,5 @@
 /**
- * What an endpoint is: method, path, parameters, body, answers, failures and the function that answers, in one place.
+ * An endpoint defines method, path, parameters, body, responses, failures and handler in one place.
  * src/api/http/request-handler.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -28,13 +28,13 @@ export interface Call<P extends Parameters, B> {
 
 /** A successful answer. */
 export interface Answer {
-  /** JSON text, or the bytes to send, in the asked format. */
+  /** JSON text, or the bytes to send, in the requested format. */
   readonly body: string | Uint8Array;
   /** Asked for at a version, so it never changes. */
   readonly pinned?: boolean | undefined;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */
   readonly tagCore?: string | undefined;
-  /** Where the next page begins; absent on the last page and where there are no pages. */
+  /** Cursor of the next page; absent on the last page and for unpaginated responses. */
   readonly cursor?: string | undefined;
   /**
    * Whether the same body is sent again and again, so that its compressed forms are cached; `tagCore` is its hash then.
@@ -83,7 +83,7 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly hasCursor?: boolean;
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
-  /** Whether answers depend on nothing but their URL, their format and the view: not on a clock, say. */
+  /** Whether responses depend only on URL, format and view: not on the clock, for example. */
   readonly isDecidedByView?: boolean;
   answer(call: Call<P, B>): MaybePromise<Answer>;
 }

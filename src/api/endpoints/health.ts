@@ -26,8 +26,7 @@ function formatDuration(usecs: bigint): string {
 }
 
 /**
- * @throws ApiError 503 when the ledger is older than the skew allows, 500 when that lies before
- * 1970
+ * @throws ApiError 503 when the ledger is older than the skew allows, 500 when that is before 1970
  */
 function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
   const nowUsecs = BigInt(Date.now()) * USECS_PER_MS;

@@ -9,7 +9,7 @@ import type { Format } from './negotiation.ts';
 export const MAX_CACHED_ANSWER_BYTES = 64 * 1024;
 /** Longer texts are cached as their bytes, which are sent as they are; in UTF-16 units. */
 const MAX_TEXT_LENGTH = 256;
-/** What an answer takes besides its URL, its body and its tag, in bytes; measured. */
+/** Memory of an answer besides its URL, its body and its tag, in bytes; measured. */
 const ANSWER_OVERHEAD_BYTES = 100;
 
 const textEncoder = new TextEncoder();
@@ -25,8 +25,8 @@ export class ApiCaches {
 }
 
 /**
- * Whole answers, cached as long as the ledger shows the same view: what is asked again before the next commit is not
- * made again. Only for answers that their URL, their format and the view decide (`Endpoint.isDecidedByView`).
+ * Whole responses, cached until the next commit: a repeated request at the same view is not computed again. Only for
+ * answers that their URL, their format and the view decide (`Endpoint.isDecidedByView`).
  */
 export class AnswerCache {
   readonly #answers = new Cache<Answer>('answers');
@@ -57,7 +57,7 @@ export class AnswerCache {
   }
 }
 
-/** What an answer takes in a cache, in bytes. */
+/** Memory of a cached answer, in bytes. */
 export function bytesOfAnswer({ body, tagCore, cursor }: Answer): number {
   return ANSWER_OVERHEAD_BYTES + body.length + (tagCore?.length ?? 0) + (cursor?.length ?? 0);
 }
@@ -68,8 +68,8 @@ function keyOf(format: Format, url: string): string {
 }
 
 /**
- * A body with memory of its own: it may be a window on a whole resource group or on the runtime's pool, and a text may
- * refer to the pieces that it was joined of, which would all stay in memory without being counted.
+ * A copy of a body: it may be part of a whole resource group or of Node's buffer pool, and a text may reference the
+ * pieces it was joined from, which would all stay in memory without being counted.
  */
 function detached(body: string | Uint8Array): string | Uint8Array {
   if (typeof body === 'string') {

@@ -8,7 +8,7 @@ export interface RequestOutcome {
   /** Empty where no endpoint answered: unknown paths, preflights, pages. */
   readonly operationId: string;
   readonly status: number;
-  /** From reading its head until the system had taken the answer, in milliseconds. */
+  /** From the request headers until the response was handed to the operating system, in milliseconds. */
   readonly elapsedMs: number;
 }
 

@@ -1,11 +1,12 @@
 /**
- * What a process does with more work than it can do: it refuses some at once, so that the rest is answered in time.
+ * Overload protection: a process with more work than it can do refuses some requests at once, so that the rest is
+ * answered in time.
  *
  * Requests queue where the program does not see them: on connections that are ready to be read. One turn of the event
- * loop answers all that were ready when it began, so what a request waits for is the work of its turn. The bound is
- * therefore a time: of each kind of work, a turn does so many milliseconds, and what is left of that kind is refused. A
- * kind has its own time, so that a flood of listings does not crowd out balances. Nothing is refused before turns have
- * exceeded their time repeatedly for a while: one heavy request is not an overload, nor is a short burst.
+ * loop answers all that were ready when it began, so what a request waits for is the work of its turn. The limit is
+ * therefore a time: a turn spends at most this many milliseconds on each kind of work and refuses the rest of that
+ * kind. A kind has its own time, so that a flood of listings does not crowd out balances. Nothing is refused before
+ * turns have exceeded their time repeatedly for a while: one heavy request is not an overload, nor is a short burst.
  *
  * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
@@ -14,7 +15,7 @@ import type { Socket } from 'node:net';
 import type { ApiSettings } from '../settings.ts';
 import { ApiError } from './error-table.ts';
 
-/** Kinds of work with a queue of their own. */
+/** Kinds of work, each with its own limit. */
 export const WORK_KINDS = ['read', 'listing', 'body'] as const;
 
 /**
@@ -35,7 +36,7 @@ const RETRY_AFTER_SECS = 1;
 export const LASTING_OVERLOAD_MS = 500;
 /** Without a turn that exceeds its bound for so long, an overload has ended, in milliseconds. */
 export const CALM_MS = 100;
-/** Answers from this size on, in bytes, count as unsent until the client has taken them. */
+/** Responses of at least this size, in bytes, count as unsent until the client has read them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
 
 const REFUSALS: Readonly<Record<WorkKind, ApiError>> = {
@@ -50,7 +51,7 @@ function refusal(work: string): ApiError {
   });
 }
 
-/** What a refused client is told; one object for all of them. */
+/** The error for refused requests; one object for all of them. */
 export function overloadError(kind: WorkKind): ApiError {
   return REFUSALS[kind];
 }
@@ -133,7 +134,7 @@ export class Admission {
     return true;
   }
 
-  /** Counts a large answer as unsent until the client has taken it or its connection is closed. */
+  /** Counts a large response as unsent until the client has read it or its connection is closed. */
   holdUnsent(response: ServerResponse, bytes: number): void {
     const held = this.#heldOf(response.req.socket);
     held.bytes += bytes;
@@ -145,7 +146,7 @@ export class Admission {
     });
   }
 
-  /** Bytes of large answers that clients have not taken yet. */
+  /** Bytes of large responses that clients have not read yet. */
   get unsentBytes(): number {
     return this.#unsentBytes;
   }

@@ -1,6 +1,6 @@
 /**
  * The page at `/` and the API documentation at `/v1/spec`: files of the build and of swagger-ui-dist. They are read at
- * start and every file has a route of its own, so no path of a request ever becomes a path on disk.
+ * start and every file has its own route, so a request path never becomes a path on disk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import type { HeaderList } from './ledger-headers.ts';
 const FILE_PREFIX = '/page/';
 const SWAGGER_PREFIX = `${FILE_PREFIX}swagger-ui/`;
 const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
-/** Documents that are served at a path of their own, by their name in the folder. */
+/** Documents that are served at other paths, by their name in the folder. */
 const DOCUMENT_PATHS: ReadonlyMap<string, string> = new Map([
   ['index.html', '/'],
   ['spec.html', '/v1/spec'],

@@ -15,8 +15,9 @@ export const SMALL_BODY_BYTES = 64 * 1024;
 export type BodyBudgetSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
 
 /**
- * A budget for the bodies being received over all connections of a process, given out in the order of asking; more wait
- * on their connections. A thousand clients that send 8 MiB each and stop before the end would otherwise take 8 GiB.
+ * A budget for the bodies being received over all connections of a process, granted in order of arrival; further
+ * bodies wait on their connections. Otherwise a thousand clients that send 8 MiB each and stop before the end would
+ * occupy 8 GiB.
  */
 export class BodyBudget {
   /** Bytes received at once, at most. */
@@ -37,7 +38,7 @@ export class BodyBudget {
   }
 
   /**
-   * Resolves when so many bytes are free; the caller gives the same number back with `release`.
+   * Resolves when this many bytes are free; the caller returns the same number with `release`.
    * @throws ApiError 503 when too many wait already
    */
   async reserve(neededBytes: number): Promise<void> {
@@ -108,7 +109,7 @@ async function readWithinBudget(
   }
 }
 
-/** The most bytes that a body may take; nothing for a small one. A chunked one may become as large as any. */
+/** The maximum bytes of a body; 0 for a small one. A chunked one may become as large as any. */
 function bytesToReserve({ headers }: IncomingMessage, limitBytes: number): number {
   const declaredBytes =
     headers['transfer-encoding'] === undefined

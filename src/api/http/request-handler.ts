@@ -45,7 +45,7 @@ interface HandlerParts {
   readonly observers: readonly RequestObserver[];
 }
 
-/** One view of the ledger, or why there is none; an answer's headers come from it either way. */
+/** One view of the ledger, or the error; the response headers come from it either way. */
 export type OpenedView =
   | { readonly view: LedgerView }
   | { readonly view?: undefined; readonly failure: unknown };

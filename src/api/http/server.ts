@@ -34,14 +34,14 @@ const MAX_TIMEOUT_CHECK_INTERVAL_MS = 5_000;
 /** Methods that are refused where a file of the page is; of others the path knows nothing. */
 const METHODS_REFUSED_BY_FILES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** What a client gets whose request the HTTP parser refused, by the parser's code. */
+/** Responses to requests that the HTTP parser rejects, by the parser's code. */
 const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: string]> = new Map([
   ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large']],
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout']],
 ]);
 const BAD_REQUEST = [400, 'Bad Request'] as const;
 
-/** What an interface may have besides a ledger. */
+/** Optional parts of an API besides the ledger. */
 export interface ApiWatch {
   /** Decides what is refused under load; given where that is counted. */
   readonly admission?: Admission | undefined;

@@ -11,7 +11,7 @@ import { U64 } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import { ApiError, frameworkError } from './error-table.ts';
 
-/** What the header's name is made of, after the prefix. */
+/** The header's name after the prefix. */
 export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
 /** How often the ledger is looked at while requests wait, in milliseconds. */
 const POLL_INTERVAL_MS = 10;

@@ -36,7 +36,7 @@ const FORMS: readonly DocumentForm[] = [
   },
 ];
 
-/** The rows of the document in both forms; each is made when it is first asked for. */
+/** The rows of the document in both forms; each is generated on first request. */
 export function documentRows(endpoints: readonly AnyEndpoint[], context: ApiContext): RouteRow[] {
   const { ledger, settings, responder, caches } = context;
   return FORMS.map((form) => {

@@ -7,7 +7,9 @@ import https from 'node:https';
 import { FeedError, type FeedErrorCode } from './feed-error.ts';
 import { type Answer, type GetLimits, httpGet } from './http-get.ts';
 
-/** Largest page taken, in bytes: a genesis with its writes twice has some 3 MB, the worst block less than this. */
+/**
+ * Maximum size of a page in bytes: a genesis with its writes twice has about 3 MB, the largest block less than this.
+ */
 export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 /** Largest other answer taken, in bytes. */
 const MAX_INFO_BYTES = 64 * 1024;
@@ -64,7 +66,7 @@ function badUrl(text: string, why: string): FeedError {
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
-  // Only the form with names is a date here: Date.parse takes numbers and much else for dates too.
+  // Only dates with month names are accepted: Date.parse takes numbers and much else for dates too.
   if (!/^[A-Z][a-z]{2,8}, /.test(text)) return undefined;
   const dateMs = Date.parse(text);
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);

@@ -1,4 +1,4 @@
-/** What can go wrong with a feed, and what to do next: wait and ask again, ask for the page again, or stop. */
+/** Errors of replication, and the reaction to each: wait and retry, request the page again, or stop. */
 
 /**
  * What to do next: `retry` for a fault of the moment, `refetch` for a wrong page (it may have been damaged on its way;

@@ -33,7 +33,7 @@ const MAX_COMMIT_DELAY_MS = 1_000;
 /** Pages handed to the verifier before the first of them is verified. */
 const MAX_PAGES_VERIFYING = 4;
 
-/** Longest wait of our own choice, in milliseconds. */
+/** Maximum backoff, in milliseconds. */
 export const MAX_BACKOFF_MS = 30_000;
 /** Longest wait that an upstream may ask for, in milliseconds. */
 export const MAX_RETRY_AFTER_MS = 600_000;
@@ -43,7 +43,7 @@ const FIRST_BACKOFF_MS = 250;
 export interface FollowOptions {
   /** Base of the upstream's interface, see `interfaceBase`. */
   readonly upstream: URL;
-  /** The last version wanted; absent: no end. */
+  /** The last version to replicate; absent: no end. */
   readonly until: bigint | undefined;
   readonly trustedRoots: readonly TrustedRoot[];
   /** What genesis must be; absent: whatever it is. */
@@ -55,7 +55,7 @@ export interface FollowOptions {
   readonly timeouts: FeedTimeouts;
 }
 
-/** Gets told how it goes. */
+/** Is informed of progress. */
 export interface FollowObserver {
   /** After every commit, and whenever the upstream states its version. */
   progress(head: Head | undefined, upstreamVersion: bigint | undefined): void;
@@ -95,7 +95,7 @@ export function newFollowCounters(): FollowCounters {
 
 /**
  * The wait before attempt `failures + 1`: doubled with every failure, half of it random, so that many followers of a
- * node that comes back do not come all at once; never shorter than what the upstream asks for.
+ * restarted node do not reconnect at the same time; never shorter than the upstream requests.
  * @param failures in a row, 1 or more
  * @param random 0 to 1
  */
@@ -243,7 +243,7 @@ export class Follower {
     }
   }
 
-  /** Verifies pages, some of them ahead. After a fault of the source it gives what came before, then throws. */
+  /** Verifies pages, some of them ahead. After a fault of the source it yields what came before, then throws. */
   async *#verified(events: AsyncIterable<SourceEvent>): AsyncGenerator<NextPage | 'idle'> {
     const { counters } = this;
     const ahead: { readonly isNewest: boolean; readonly verifying: Promise<VerifiedPage> }[] = [];
@@ -275,7 +275,7 @@ export class Follower {
     }
   }
 
-  /** Makes chunks of whole blocks from pages. After a fault it gives what came before, then throws. */
+  /** Makes chunks of whole blocks from pages. After a fault it yields what came before, then throws. */
   async *#chunks(
     pages: AsyncIterable<NextPage | 'idle'>,
     assembler: ChunkAssembler,

@@ -12,7 +12,7 @@ import { type FeedClient, MAX_PAGE_BYTES, type UpstreamState } from './feed-clie
 import { FeedError, PageError } from './feed-error.ts';
 import { checkItem, itemsOf, type TrustedRoot } from './page-verifier.ts';
 
-/** @throws FeedError `other_chain` when the upstream names another chain than this ledger's */
+/** @throws FeedError `other_chain` when the upstream's chain is not this ledger's */
 export function checkChain(identity: LedgerIdentity, { chainId }: UpstreamState): void {
   if (chainId === undefined || chainId === identity.chainId) return;
   throw new FeedError(
@@ -25,7 +25,7 @@ export function checkChain(identity: LedgerIdentity, { chainId }: UpstreamState)
 /**
  * Compares the newest version that both have: its info, which covers its transaction, events and writes, and at our
  * head the root, which covers every version before it.
- * @throws FeedError `upstream_pruned` when the upstream no longer has the version that comes next here;
+ * @throws FeedError `upstream_pruned` when the upstream has pruned the next version;
  *   `history_contradicts`; PageError for an item that does not match its own hashes
  */
 export async function checkHistory(
@@ -65,7 +65,7 @@ export async function checkHistory(
 }
 
 /**
- * Reads `VERSION:ROOT`, the root in 64 hex digits: the form of a waypoint, though the hash is another one.
+ * Reads `VERSION:ROOT`, the root in 64 hex digits: the syntax of a waypoint, but with a different hash.
  * @throws WaypointTextError
  */
 export function parseTrustedRoot(text: string): TrustedRoot {
@@ -75,7 +75,7 @@ export function parseTrustedRoot(text: string): TrustedRoot {
 
 /**
  * Compares trusted roots of versions that are in the store already.
- * @returns those that can no longer be compared, because their transactions are not stored
+ * @returns those that cannot be compared, because their transactions are not stored
  * @throws PageError `trust_contradicts`
  */
 export async function checkStoredRoots(

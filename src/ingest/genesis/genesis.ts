@@ -24,13 +24,13 @@ import { chainIdCodec } from '../../move/values/framework-resource.ts';
 
 /** Largest genesis file in bytes: more than ten times the largest one known. */
 export const MAX_GENESIS_BYTES = 16 * 1024 * 1024;
-/** Most writes, events, hot keys or extensions of a genesis: each more than forty times the most known. */
+/** Maximum number of writes, events, hot keys or extensions of a genesis: more than forty times the largest known. */
 export const MAX_GENESIS_ITEMS = 65_536;
 
 /** The version of a genesis transaction. */
 export const GENESIS_VERSION = 0n;
 
-/** Why a file is refused as a genesis, or a genesis by its waypoint. */
+/** Why a file is rejected as a genesis, or a genesis does not match its waypoint. */
 export type GenesisErrorCode =
   | 'empty_file'
   | 'file_too_large'
@@ -46,9 +46,9 @@ export type GenesisErrorCode =
 
 /** A file that is not a genesis this node can load. The message is one line. */
 export class GenesisError extends MoveError<GenesisErrorCode> {
-  /** The byte of the file that the error is about, where there is one. */
+  /** The offset in the file that the error is about, if any. */
   readonly offset: number | undefined;
-  /** Of bytes that do not decode: what they belong to, such as `write 12`. */
+  /** For bytes that do not decode: what they belong to, such as `write 12`. */
   readonly part: string | undefined;
 
   constructor(code: GenesisErrorCode, message: string, offset?: number, part?: string) {
@@ -68,14 +68,14 @@ interface GenesisWrite {
 /** What a genesis contains; deletions do not count. */
 export interface GenesisCounts {
   readonly modules: number;
-  /** Resources that are in no group. */
+  /** Resources that are not in a group. */
   readonly resources: number;
   readonly resourceGroups: number;
   readonly tableItems: number;
   readonly events: number;
 }
 
-/** A decoded genesis; its bytes are views on the file. */
+/** A decoded genesis; its bytes are views of the file. */
 export interface Genesis {
   /** The whole file. */
   readonly bytes: Buffer;
@@ -94,8 +94,8 @@ export interface Genesis {
 }
 
 /**
- * Reads a genesis file; the result has views on `blob`.
- * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are left over, more than
+ * Reads a genesis file; the result references `blob`.
+ * @throws GenesisError: another transaction or none, a script, bytes that do not decode or are surplus, more than
  *   MAX_GENESIS_BYTES or MAX_GENESIS_ITEMS, no chain id or no validator set
  */
 export function readGenesis(blob: Uint8Array): Genesis {
@@ -243,7 +243,7 @@ class GenesisScan {
     return bounds;
   }
 
-  /** Checks the length that comes next, without reading past it. */
+  /** Checks the next length without consuming it. */
   #checkCount(minItemBytes: number, what: string): number {
     const start = this.#reader.offset;
     const ahead = new BcsReader(this.#reader.buffer, start);
@@ -273,7 +273,7 @@ function* slicesOf(bytes: Buffer, bounds: Uint32Array): Generator<Buffer> {
   }
 }
 
-/** Decodes a resource at 0x1 that chain id or waypoint are computed from. */
+/** Decodes a resource at 0x1 from which chain id or waypoint is computed. */
 function decodeResource<T>(
   tag: StructTag,
   decode: (bytes: Uint8Array) => T,

@@ -19,8 +19,7 @@ import type { PinnedAccounts } from '../../store/columns/pruning-column.ts';
 import type { PinnedObject } from '../../store/pruning/prune-step.ts';
 
 /**
- * Maximum number of cached addresses of primary stores; all are dropped together when there are more. Some
- * 100 MB.
+ * Maximum number of cached addresses of primary stores; all are dropped together when there are more. About 100 MB.
  */
 const MAX_REMEMBERED_STORES = 500_000;
 
@@ -54,7 +53,7 @@ function storesOf(accounts: PinnedAccounts, metadata: Address): ReadonlyMap<Addr
   return stores;
 }
 
-/** The asset that a fungible store holds; `undefined` for a group that is not one. */
+/** The asset of a fungible store; `undefined` for a group that is not one. */
 function assetOf(group: Buffer): Address | undefined {
   try {
     const store = findGroupMember(decodeResourceGroup(group), FUNGIBLE_STORE_TAG);

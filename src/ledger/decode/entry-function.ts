@@ -1,4 +1,4 @@
-/** Calls of entry functions as JSON: arguments by the parameters of the function that the ledger holds. */
+/** Calls of entry functions as JSON: arguments are decoded by the parameters of the function in the ledger. */
 
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
@@ -54,7 +54,7 @@ async function callArguments(
   );
 }
 
-/** The parameters that the arguments are for; undefined, with a warning, when that cannot be told. */
+/** The parameters of the arguments; undefined, with a warning, if unknown. */
 async function findParameters(
   call: EntryFunction,
   rendering: Rendering,
@@ -83,7 +83,7 @@ async function findParameters(
   return undefined;
 }
 
-/** As declared: with type arguments put in, 255 texts could be as long as the message each. */
+/** As declared: with type arguments substituted, each of 255 texts could be as long as the message. */
 function declaredTypes({ parameters }: FunctionPlan, { typeArguments }: EntryFunction): string[] {
   return parameters
     .filter(({ type }) => !isSignerParameter(substituteTypeParameters(type, typeArguments)))

@@ -37,10 +37,10 @@ export type WarningCode =
   | 'not_encodable'
   | 'encodes_differently';
 
-/** Longest text of a warning in UTF-16 units: parts of it come from the message. */
+/** Maximum text of a warning in UTF-16 units: parts of it come from the message. */
 export const MAX_WARNING_LENGTH = 1_000;
 
-/** One thing to know; `message` is a sentence for people. */
+/** One warning; `message` is a sentence for people. */
 export interface Warning {
   readonly code: WarningCode;
   readonly message: string;
@@ -50,18 +50,18 @@ export interface Warning {
 export function warning(code: WarningCode, message: string): Warning {
   if (message.length <= MAX_WARNING_LENGTH) return { code, message };
   const kept = message.slice(0, MAX_WARNING_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
-  // A copy: V8 cuts by pointing into the whole text, which may be a megabyte for each of hundreds of warnings.
+  // A copy: a V8 substring references the whole text, which may be a megabyte for each of hundreds of warnings.
   return { code, message: Buffer.from(`${kept}…`, 'utf8').toString('utf8') };
 }
 
-/** Whose signature the message is made for: its domain and variant tell. */
+/** Who signs the message, according to its domain and variant. */
 export type SigningScheme = 'single_signer' | 'multi_agent' | 'fee_payer';
 
 export interface SubmissionNotes {
   /** Whether the request, encoded on this ledger, gives exactly the bytes that were decoded. */
   readonly encodesBack: boolean;
   readonly scheme: SigningScheme;
-  /** The zero address: not known yet when this was made. */
+  /** The zero address: not yet set. */
   readonly feePayer: Address | undefined;
   /** What prevents the transaction from being executed twice. */
   readonly replayProtection: 'sequence_number' | 'nonce';
@@ -72,7 +72,7 @@ export interface SubmissionNotes {
   /** ISO 8601 in UTC; undefined beyond the year 275760. */
   readonly expiresAt: string | undefined;
   /**
-   * Declared types of the parameters that take an argument; undefined when there is no function or script to ask.
+   * Declared types of the parameters with an argument; undefined if the function or script is unknown.
    */
   readonly parameterTypes: readonly string[] | undefined;
   readonly warnings: readonly Warning[];

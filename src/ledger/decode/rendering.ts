@@ -9,21 +9,21 @@ import type { ContainerBudget } from '../../move/values/value-decode.ts';
 import { type Warning, type WarningCode, warning } from './notes.ts';
 
 /**
- * Most structs, enums and vectors in all arguments of one message. Each takes a byte or more unless a struct has no
- * fields, so a transaction of 64 KiB cannot have more.
+ * Maximum number of structs, enums and vectors in all arguments of one message. Each has at least a byte, except
+ * structs without fields, so a transaction of 64 KiB cannot have more.
  */
 export const MAX_MESSAGE_CONTAINERS = 65_536;
 
-/** First member of an argument that is shown as its bytes. No parameter takes such an object. */
+/** First member of an argument that is shown as its bytes. No parameter accepts such an object. */
 const RAW_ARGUMENT = 'daybook_raw';
 /** Second member of such an argument, if the meaning of the bytes is known. */
 const RAW_ARGUMENT_VALUE = 'daybook_value';
-/** Type of a payload that is shown as its bytes. No encoder knows it. */
+/** Type of a payload that is shown as its bytes. The encoder rejects it. */
 const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
-/** What a type argument begins with that is shown as its bytes. It is not the text of any type. */
+/** Prefix of a type argument shown as raw bytes. It is not the text of any type. */
 const RAW_TYPE_PREFIX = 'daybook_raw:';
 
-/** One decoding under way. */
+/** The state of one decoding. */
 export class Rendering {
   readonly lookup: ModuleLookup;
   readonly budget: ContainerBudget = { containersLeft: MAX_MESSAGE_CONTAINERS };
@@ -58,7 +58,7 @@ export function rawArgument(bytes: Uint8Array, value?: JsonValue): JsonObject {
   return members;
 }
 
-/** A payload by its bytes. */
+/** A payload as raw bytes. */
 export function rawPayload(bytes: Uint8Array): JsonObject {
   return jsonObject(['type', RAW_PAYLOAD_TYPE], ['bcs', formatHex(bytes)]);
 }
@@ -68,7 +68,7 @@ export function jsonObject(...members: readonly (readonly [string, JsonValue])[]
   return new Map(members);
 }
 
-/** Whether all names in a type are identifiers: others could make it look like another type. */
+/** Whether all names in a type are identifiers; other names could make it look like another type. */
 function hasValidNames(type: MoveType): boolean {
   switch (type.kind) {
     case 'vector':

@@ -1,6 +1,6 @@
-/** Why a request gives no signing message, in the interface's words (docs/spec/encode.md §A0 to A4). */
+/** Why a request cannot be encoded, with the API's messages (docs/spec/encode.md §A0 to A4). */
 
-/** Where the work ended; the API answers what comes between them (docs/spec/encode.md §A0). */
+/** Where encoding failed; the API has checks between the stages (docs/spec/encode.md §A0). */
 export type EncodeStage = 'parse' | 'verify' | 'convert';
 
 /**

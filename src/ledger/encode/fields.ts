@@ -27,7 +27,7 @@ export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
 
 /** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */
 export const MAX_CACHED_TEXT_LENGTH = 256;
-/** What a cached value takes for each unit of its text, in bytes, estimated. */
+/** Memory of a cached value per unit of its text, in bytes, estimated. */
 const BYTES_PER_TEXT_UNIT = 50;
 
 /** A member as it is in the input; absent is `undefined` and reads as null. */
@@ -122,12 +122,12 @@ export function hashField(value: JsonField, trace: Trace): Buffer {
   return Buffer.from(digits, 'hex');
 }
 
-/** What `read` makes of a text; cached where the text is short, as requests name the same few things. */
+/** The result of `read` for a text; cached if the text is short, because requests repeat the same few texts. */
 function readCached<V>(cache: Cache<V>, text: string, read: (text: string) => V): V {
   const known = cache.get(text);
   if (known !== undefined) return known;
   if (text.length > MAX_CACHED_TEXT_LENGTH) return read(text);
-  // Read from a copy: the names in the value would keep the request's body alive.
+  // Parsed from a copy; otherwise the names in the value would keep the request's body in memory.
   const copy = copiedText(text);
   const value = read(copy);
   cache.set(copy, value, copy.length * BYTES_PER_TEXT_UNIT);
@@ -150,7 +150,7 @@ export interface FunctionId {
   readonly key: string;
 }
 
-/** The one text for a function, by which it is cached. */
+/** The canonical text of a function, used as cache key. */
 export function functionKey({ address, name: module }: ModuleId, name: string): string {
   return `${address}::${module}::${name}`;
 }

@@ -16,7 +16,7 @@ import { encodeValue } from '../../move/values/value-encode.ts';
 import { ValueEncodeError } from '../../move/values/value-error.ts';
 import { EncodeError } from './encode-error.ts';
 
-/** A parameter that takes an argument. Why it cannot is only said when its argument's turn comes. */
+/** A parameter with an argument. If it cannot have one, the error is reported only when its argument is reached. */
 export type ResolvedParameter =
   | {
       readonly kind: 'layout';
@@ -27,7 +27,7 @@ export type ResolvedParameter =
   | { readonly kind: 'noType'; readonly cause: MoveTypeError }
   | { readonly kind: 'noLayout'; readonly cause: LayoutError };
 
-/** Types whose values are all of one size: these are written without a detour. */
+/** Types with values of fixed size, which are written directly. */
 const FIXED_BYTES: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
   ['bool', 1],
   ['u8', 1],
@@ -47,7 +47,7 @@ const FIXED_BYTES: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
 
 /**
  * Finds the layout of a parameter. Failures of the lookup other than a missing module come through.
- * @param done one for all parameters of a call, which may hold the same large type arguments
+ * @param done shared by all parameters of a call, which may contain the same large type arguments
  */
 export function resolveParameter(
   type: MoveType,
@@ -95,7 +95,7 @@ function encodeArgument(
   }
 }
 
-/** Appends the BCS of an argument behind its length. @throws EncodeError `bad_type` or `bad_argument` */
+/** Appends the BCS of an argument after its length. @throws EncodeError `bad_type` or `bad_argument` */
 export function encodeSizedArgument(
   index: number,
   type: MoveType,
@@ -133,7 +133,7 @@ function badType(cause: MoveTypeError): EncodeError {
   return new EncodeError('convert', 'bad_type', cause.message, { cause });
 }
 
-/** Kept by the type: types that are in use are the same objects from one request to the next. */
+/** Cached per type object: types in use are the same objects from one request to the next. */
 const tagBytesOfTypes = new WeakMap<MoveType, Buffer>();
 
 /** Appends type arguments as type tags. @throws EncodeError `bad_type` for the first reference, nothing written */

@@ -15,7 +15,7 @@ export interface ScriptPayloadObject {
   readonly code: {
     /** Hex. */
     readonly bytecode: string;
-    /** Believed if given: the bytecode is not looked at then. */
+    /** Trusted if given: the bytecode is ignored then. */
     readonly abi?: PlainJson;
   };
   readonly type_arguments: readonly string[];
@@ -43,7 +43,7 @@ export interface EncryptedPayloadObject {
 /** A transaction to encode. Integers are decimal texts; addresses are hex, `0x` and leading zeros optional. */
 export interface SubmissionRequest {
   readonly sender: string;
-  /** Needed also with a nonce, and thrown away then. */
+  /** Required even with a nonce, but ignored then. */
   readonly sequence_number: string;
   readonly max_gas_amount: string;
   readonly gas_unit_price: string;
@@ -55,6 +55,6 @@ export interface SubmissionRequest {
     | EncryptedPayloadObject;
   /** Makes the transaction orderless. */
   readonly replay_protection_nonce?: string | null;
-  /** Given, even empty: a transaction of several signers. */
+  /** If present, even empty: a multi-agent transaction. */
   readonly secondary_signers?: readonly string[] | null;
 }

@@ -48,7 +48,7 @@ const ARGUMENT_INDEX: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
 ]);
 const U8_VECTOR_INDEX = 4;
 
-/** Finds what a script needs of the ledger. @throws EncodeError of stage `convert` */
+/** Finds what a script needs from the ledger. @throws EncodeError of stage `convert` */
 export async function prepareScript(
   request: ScriptRequest,
   lookup: ModuleLookup,
@@ -75,7 +75,7 @@ export function writeScript(writer: BcsWriter, { request, parameters }: Prepared
   writer.length32(values.length);
   for (const [index, bytes] of values.entries()) {
     const { resolved } = parameters[index]!;
-    // One without a layout has been refused with its value.
+    // A parameter without a layout has been rejected with its value.
     if (resolved.kind === 'layout') writeTransactionArgument(resolved.layout, bytes, writer);
   }
 }
@@ -92,7 +92,7 @@ function scriptParameters(request: ScriptRequest): readonly MoveType[] {
   }
 }
 
-/** Scalars and byte vectors are arguments; so is, as the reference has it, an empty vector of anything. */
+/** Scalars and byte vectors are arguments; so is an empty vector of any type, as in the reference. */
 function writeTransactionArgument(layout: EncodeLayout, bytes: Buffer, writer: BcsWriter): void {
   const index = ARGUMENT_INDEX.get(layout.kind);
   if (index !== undefined) {

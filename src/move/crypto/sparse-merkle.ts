@@ -14,7 +14,10 @@ const INITIAL_LEAVES = 256;
 const hashInternal = nodeHasher('SparseMerkleInternal');
 const hashLeaf = nodeHasher('SparseMerkleLeafNode');
 
-/** Collects leaves and gives their root. 64 bytes a leaf, packed: a leaf of two buffers would take ten times that. */
+/**
+ * Collects leaves and computes their root. 64 bytes per leaf, packed: a leaf of two buffers would need ten times as
+ * much.
+ */
 export class SparseMerkleLeaves {
   #packed = Buffer.allocUnsafe(INITIAL_LEAVES * LEAF_BYTES);
   #count = 0;

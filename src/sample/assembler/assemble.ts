@@ -2,9 +2,9 @@
  * Turns module declarations into binaries (docs/spec/move.md §1.4–1.8): handles, signatures, identifiers and addresses
  * once each in the order of first use, `aptos::metadata_v1` with the attributes and the error map.
  *
- * There is no compiler and no virtual machine here. Every function body is the same two well-formed instructions
- * that abort: the modules load, print and resolve like any others, but running one of them on a Move machine would
- * do nothing. The sample ledger's generator writes the effects of transactions itself.
+ * There is no compiler and no virtual machine here. Every function body is the same two instructions that abort: the
+ * modules load, print and resolve like any others, but running one in a virtual machine would do nothing. The sample
+ * ledger's generator writes the effects of transactions itself.
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {
@@ -36,10 +36,10 @@ const OPCODE_ABORT = 0x27;
 /** The abort code of every assembled function body: "this module was declared, not compiled". */
 const DECLARED_ONLY_ABORT_CODE = 0xdec1a4edn;
 
-/** How a function handle states that it has no access specifiers. */
+/** Encodes that a function handle has no access specifiers. */
 const NO_ACCESS_SPECIFIERS = 1;
 
-/** What assembles together: every struct that a declaration names must be declared in here. */
+/** Modules that are assembled together: every struct that a declaration names must be declared in one of them. */
 export class DeclarationWorld {
   readonly #structs = new Map<string, DeclaredStruct>();
 
@@ -71,7 +71,7 @@ function structKey(module: ModuleId, name: string): string {
 
 /**
  * The binary of one declared module. @throws DeclarationError for a struct that the world does not have, a wrong
- * number of type arguments, or a type that the module's bytecode version does not know.
+ * number of type arguments, or a type that the module's bytecode version does not support.
  */
 export function assembleModule(module: ModuleDeclaration, world: DeclarationWorld): Buffer {
   return new Assembler(module, world).assemble();
@@ -273,7 +273,7 @@ class Assembler {
   }
 }
 
-/** The one metadata entry of a module, nothing when there is nothing to state (docs/spec/move.md §2.3). */
+/** The one metadata entry of a module, absent if empty (docs/spec/move.md §2.3). */
 function moduleMetadata(module: ModuleDeclaration): Buffer {
   const { errors } = module;
   const structs = module.structs.filter(({ attributes }) => attributes.length > 0);

@@ -1,8 +1,8 @@
 /**
  * The history of a sample ledger as drafts: blocks with signed transactions, events and write sets, not hashed yet.
- * Drafts are what the generator's thread hands to the one that hashes and commits. They pass between threads as
- * bytes: one buffer that changes hands without being copied costs a tenth of cloning thousands of objects. Both
- * sides are the same program, so lengths are believed and nothing is versioned.
+ * Drafts are what the generator's thread hands to the one that hashes and commits. They pass between threads as bytes:
+ * transferring one buffer costs a tenth of cloning thousands of objects. Both sides are the same program, so lengths
+ * are trusted and there is no version number.
  */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
@@ -14,23 +14,23 @@ import { SampleError, type SampleSettings } from '../settings.ts';
 import type { Outcome } from './recorder.ts';
 import { type BlockPosition, SampleLedger } from './sample-ledger.ts';
 
-/** A stretch of a history. */
+/** A part of a history. */
 export interface DraftRequest {
   readonly settings: SampleSettings;
-  /** The block after which the stretch begins; absent: it begins with genesis. */
+  /** The block after which the part begins; absent: it begins with genesis. */
   readonly after: BlockPosition | undefined;
-  /** Version that the stretch reaches; its last block is completed. */
+  /** Version that the part reaches; its last block is completed. */
   readonly end: bigint;
-  /** Fewest transactions of a step. */
+  /** Minimum number of transactions of a step. */
   readonly stepTransactions: number;
 }
 
-/** The genesis file, or the transactions of whole blocks that follow one another. */
+/** The genesis file, or the transactions of consecutive whole blocks. */
 export type DraftStep =
   | { readonly kind: 'genesis'; readonly bytes: Buffer }
   | { readonly kind: 'blocks'; readonly outcomes: readonly Outcome[] };
 
-/** Makes a stretch of a history, step by step. @throws SampleError `not_this_sample` */
+/** Generates a part of a history, step by step. @throws SampleError `not_this_sample` */
 export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, undefined> {
   const { settings, after, end, stepTransactions } = request;
   const ledger = new SampleLedger(settings, after === undefined);
@@ -54,7 +54,7 @@ export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, u
 }
 
 const BUFFER_BYTES = 1024 * 1024;
-/** Fewest bytes of an outcome: far less than any has. */
+/** Minimum bytes of an outcome: far less than any has. */
 const MIN_OUTCOME_BYTES = 16;
 
 /** The bytes of drafts, in a new buffer. */
@@ -70,7 +70,7 @@ export function encodeDrafts(outcomes: readonly Outcome[]): Uint8Array<ArrayBuff
   return new Uint8Array(writer.view());
 }
 
-/** The drafts of such bytes; their buffers are views on them. */
+/** Decodes drafts; their buffers reference the bytes. */
 export function decodeDrafts(bytes: Uint8Array): Outcome[] {
   const reader = new BcsReader(bytes);
   const outcomes = reader.vector(MIN_OUTCOME_BYTES, (from) => ({

@@ -1,6 +1,6 @@
 /**
- * What an action of a user needs to know, and how it states what the user called. Random draws happen before anything
- * is encoded: a history that is only replayed draws the same numbers and encodes nothing.
+ * What a user's action needs, and how it records what the user called. Random numbers are drawn before anything is
+ * encoded, so a replayed history draws the same numbers without encoding.
  */
 
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
@@ -19,9 +19,9 @@ export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 /** A coin that a user issues. */
 export const MOON_COIN = '0xcafe::moon_coin::MoonCoin';
 
-/** An account below this many octas sends nothing any more. */
+/** An account with fewer octas does not send. */
 const MIN_SENDER_OCTAS = 10_000_000n;
-/** Draws for a sender before the faucet steps in. */
+/** Attempts to pick a sender before the faucet is used. */
 const SENDER_DRAWS = 4;
 
 export interface World {
@@ -81,7 +81,7 @@ export type FunctionCall = (...args: readonly ValueWriter[]) => EntryFunction;
 
 /** Calls of an entry function, e.g. `0x1::coin::transfer`. */
 export function callsOf(name: string, typeArguments: readonly string[] = []): FunctionCall {
-  // A function is named as a struct is.
+  // Function names have the form of struct tags.
   const { address, module, name: functionName } = parseStructTag(name);
   const target = {
     kind: 'entryFunction',

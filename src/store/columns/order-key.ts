@@ -1,7 +1,7 @@
 /**
- * Numbers in keys: fixed width, big-endian, so that keys sort as the numbers do. A number outside
- * its width is a programmer's mistake and throws RangeError; a u64 holds every version, height and
- * sequence number a ledger can have (docs/spec/ledger.md §7: u32 does not).
+ * Numbers in keys: fixed width, big-endian, so that keys sort like the numbers. A number that exceeds its width is a
+ * programming error and throws RangeError; a u64 can represent every version, height and sequence number
+ * (docs/spec/ledger.md §7: u32 does not).
  */
 import { BUCKET_PARTITION_BYTES } from './columns.ts';
 
@@ -10,7 +10,7 @@ export const U64_BYTES = 8;
 /** The largest u64. */
 export const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
-/** An empty key part: the order of a row that is alone in its partition. */
+/** An empty key part: the order of the only row of a partition. */
 export const NO_ORDER: Uint8Array = new Uint8Array(0);
 
 const u64View = new DataView(new ArrayBuffer(U64_BYTES));
@@ -20,7 +20,7 @@ const u64Bytes = new Uint8Array(u64View.buffer);
 export function encodeU64Key(value: bigint): Buffer {
   if (value < 0n || value > U64_MAX) throw new RangeError(`${value} does not fit in u64`);
   const bytes = Buffer.allocUnsafe(U64_BYTES);
-  // Several times as fast as Buffer.writeBigUInt64BE, which takes the value apart in bigints.
+  // Several times as fast as Buffer.writeBigUInt64BE, which splits the value with bigint operations.
   u64View.setBigUint64(0, value);
   bytes.set(u64Bytes);
   return bytes;
@@ -37,7 +37,7 @@ export interface BucketKey {
   readonly order: Buffer;
 }
 
-/** Splits a version or height: 65,536 neighbours share a partition. @throws RangeError */
+/** Splits a version or height: 65,536 consecutive ones share a partition. @throws RangeError */
 export function encodeBucketKey(value: bigint): BucketKey {
   const bytes = encodeU64Key(value);
   return {
