@@ -17,10 +17,8 @@ import {
 } from '../move/values/balance-change.ts';
 import type { Batch } from './batch.ts';
 import {
+  BALANCE,
   type BalanceHolder,
-  balanceKey,
-  decodeBalance,
-  encodeBalance,
   PRIMARY_STORE,
   type StoredBalance,
 } from './columns/balance-column.ts';
@@ -97,16 +95,15 @@ export async function putBalances(
     updateOf(updates, holder, version).fungible = change;
   }
   const all = [...updates.values()];
-  const places = all.map(({ holder }) => balanceKey(holder));
+  const places = all.map(({ holder }) => BALANCE.keyOf(holder));
   const stored = await getAll(store, BALANCES, places);
   for (const [index, update] of all.entries()) {
-    const { partition, order } = places[index]!;
     const value = stored[index];
     const before =
       value === undefined
         ? await firstBalance(batch, store, update, objects, firstVersion)
-        : decodeBalance(places[index]!, value);
-    batch.put(BALANCES, partition, order, encodeBalance(balanceAfter(before, update)));
+        : BALANCE.decode(places[index]!, value);
+    BALANCE.put(batch, update.holder, balanceAfter(before, update));
   }
 }
 

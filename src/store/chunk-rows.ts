@@ -5,7 +5,7 @@ import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from './columns/block-column.ts';
-import { STATE, TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES } from './columns/columns.ts';
+import { STATE, TRANSACTION_INFOS, TRANSACTIONS } from './columns/columns.ts';
 import { putEvent, putModuleEvent } from './columns/event-column.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
 import { encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
@@ -13,7 +13,7 @@ import { encodeStateRow } from './columns/state-column.ts';
 import { MAX_STATE_KEY_BYTES, ownerOfKey } from './columns/state-key-column.ts';
 import {
   type EmittedEvent,
-  encodeVersionWrites,
+  WRITES_OF_VERSION,
   type WrittenKey,
 } from './columns/version-writes-column.ts';
 import { chunkError } from './store-error.ts';
@@ -79,7 +79,7 @@ function putTransactions(
     const keys = putWrites(batch, version, transaction.writes, keysByName);
     const events = putEvents(batch, version, transaction);
     if (keys.length === 0 && events.length === 0) return;
-    batch.put(VERSION_WRITES, partition, order, encodeVersionWrites({ keys, events }));
+    WRITES_OF_VERSION.put(batch, version, { keys, events });
   });
   return [...keysByName.values()];
 }

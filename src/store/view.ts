@@ -7,7 +7,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
-import { readBalance, type StoredBalance } from './columns/balance-column.ts';
+import { BALANCE, type StoredBalance } from './columns/balance-column.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
 import type { Row } from './columns/column.ts';
 import { BLOCKS_BY_VERSION, STATE, TRANSACTION_INFOS, TRANSACTIONS } from './columns/columns.ts';
@@ -80,7 +80,7 @@ export class StoreView {
    * names on. `undefined` means unknown: read state. 32 bytes each.
    */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined> {
-    return readBalance(this.#store, owner, metadata);
+    return BALANCE.get(this.#store, { owner, metadata });
   }
 
   /** The events of one stream. */

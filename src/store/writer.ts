@@ -2,6 +2,7 @@
  * The one way into the store: chunks in, one durable commit each, rows first and the head last. One writer at a time
  * per store; it works on its chunks one after the other, even when the next is handed in early.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
@@ -166,7 +167,7 @@ export class LedgerWriter {
   /** Compares a chunk with what is there by the infos, which cover everything else by hashes. */
   async #compare(chunk: Chunk, head: Head): Promise<void> {
     const { firstVersion, transactions, identity } = chunk;
-    if (identity !== undefined && !sameIdentity(identity, this.#identity)) {
+    if (identity !== undefined && !isDeepStrictEqual(identity, this.#identity)) {
       throw chunkError('chunk_identity', 0n, 'the chunk belongs to another ledger');
     }
     const keys = transactions.map((_, index) => encodeBucketKey(firstVersion + BigInt(index)));
@@ -181,10 +182,6 @@ export class LedgerWriter {
       }
     });
   }
-}
-
-function sameIdentity(a: LedgerIdentity, b: LedgerIdentity | undefined): boolean {
-  return b !== undefined && LEDGER_IDENTITY.encode(a).equals(LEDGER_IDENTITY.encode(b));
 }
 
 function missingInfo(version: bigint, head: Head, key: RowKey): StoreError {

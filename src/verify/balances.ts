@@ -10,13 +10,7 @@ import { OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
 import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { type Amount, balancePathOf } from '../move/values/balance-change.ts';
 import { type BalanceWrite, balanceWriteOf } from '../store/balance-index.ts';
-import {
-  balanceKey,
-  decodeBalance,
-  PRIMARY_STORE,
-  readBalance,
-  type StoredBalance,
-} from '../store/columns/balance-column.ts';
+import { BALANCE, PRIMARY_STORE, type StoredBalance } from '../store/columns/balance-column.ts';
 import type { ScannedRow } from '../store/columns/column.ts';
 import { BALANCES, PRIMARY_STORES, STATE } from '../store/columns/columns.ts';
 import { encodeU64Key } from '../store/columns/order-key.ts';
@@ -69,8 +63,8 @@ async function checkWrite(
     ? change
     : (change.holder ?? (await PRIMARY_STORE.get(context.store, change.address)));
   if (holder === undefined) return;
-  const place = balanceKey(holder);
-  const row = await readBalance(context.store, holder.owner, holder.metadata);
+  const place = BALANCE.keyOf(holder);
+  const row = await BALANCE.get(context.store, holder);
   if (row === undefined) {
     damages.row(BALANCES, place, 'missing: state has an amount that belongs here', version);
     return;
@@ -93,7 +87,7 @@ async function checkRows(context: VerifyContext): Promise<bigint | undefined> {
   const { damages, view } = context;
   let coins: bigint | undefined = 0n;
   for await (const row of scanColumn(context, BALANCES)) {
-    const balance = await damages.decoded(() => decodeBalance(row, row.value));
+    const balance = await damages.decoded(() => BALANCE.decode(row, row.value));
     if (balance === undefined) continue;
     if (balance.version > view.head.version) {
       noteAbove(context, BALANCES, row);
@@ -134,9 +128,7 @@ async function checkPrimaryStores(context: VerifyContext): Promise<void> {
       damages.row(PRIMARY_STORES, row, 'the address follows from another owner or asset');
       continue;
     }
-    const balance = await damages.decoded(() =>
-      readBalance(context.store, holder.owner, holder.metadata),
-    );
+    const balance = await damages.decoded(() => BALANCE.get(context.store, holder));
     if (balance === undefined) {
       damages.row(PRIMARY_STORES, row, `it leads to no row of ${BALANCES.name}`);
     }

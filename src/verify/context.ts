@@ -3,11 +3,9 @@
  * columns: their memory does not grow with the ledger.
  */
 import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
-import { VERSION_WRITES } from '../store/columns/columns.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import { encodeBucketKey } from '../store/columns/order-key.ts';
 import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
-import { decodeVersionWrites, type VersionWrites } from '../store/columns/version-writes-column.ts';
+import { type VersionWrites, WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';
 import { type StoreReader, scanPages } from '../store/store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
@@ -118,9 +116,7 @@ export async function recordedWrites(
   { store, damages }: VerifyContext,
   version: bigint,
 ): Promise<VersionWrites | undefined> {
-  const key = encodeBucketKey(version);
-  const value = await store.get(VERSION_WRITES, key.partition, key.order);
-  return value && damages.decoded(() => decodeVersionWrites(key, value), version);
+  return damages.decoded(() => WRITES_OF_VERSION.get(store, version), version);
 }
 
 /**

@@ -42,10 +42,9 @@ import { type BucketKey, encodeBucketKey, encodeU64Key } from '../store/columns/
 import { decodeStateRow } from '../store/columns/state-column.ts';
 import { rowsOfKey } from '../store/columns/state-key-column.ts';
 import {
-  decodeVersionWrites,
   type EmittedEvent,
-  encodeVersionWrites,
   type VersionWrites,
+  WRITES_OF_VERSION,
 } from '../store/columns/version-writes-column.ts';
 import { rowsBetween } from '../store/store.ts';
 import { recordedWrites, type VerifyContext } from './context.ts';
@@ -253,10 +252,10 @@ class VersionExaminer {
     const { damages } = this.#context;
     const row = made.find(({ column }) => column === VERSION_WRITES);
     if (row === undefined && stored === undefined) return;
-    const expected = row?.value ?? encodeVersionWrites({ keys: [], events: [] });
-    const { length } = decodeVersionWrites(key, expected).events;
+    const expected = row?.value ?? WRITES_OF_VERSION.encode({ keys: [], events: [] });
+    const { length } = WRITES_OF_VERSION.decode(key, expected).events;
     const { keys, events } = stored ?? { keys: [], events: [] };
-    const own = encodeVersionWrites({ keys, events: events.slice(0, length) });
+    const own = WRITES_OF_VERSION.encode({ keys, events: events.slice(0, length) });
     if (stored === undefined || !own.equals(expected)) {
       damages.row(VERSION_WRITES, key, 'it is not what its transaction says', version);
       return;

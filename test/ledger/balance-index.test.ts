@@ -36,7 +36,7 @@ import {
 } from '../../src/move/values/framework-resource.ts';
 import { Batch } from '../../src/store/batch.ts';
 import type { StateWrite } from '../../src/store/chunk.ts';
-import { decodeBalance, encodeBalance } from '../../src/store/columns/balance-column.ts';
+import { BALANCE } from '../../src/store/columns/balance-column.ts';
 import { BALANCES, PRIMARY_STORES } from '../../src/store/columns/columns.ts';
 import { NO_ORDER } from '../../src/store/columns/order-key.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
@@ -333,8 +333,8 @@ describe('the row of a balance', () => {
 
   it.each(samples)('%s', (bytes, version, coin, fungible) => {
     const balance = { version, coin, fungible };
-    expect(encodeBalance(balance)).toEqual(hex(bytes));
-    expect(decodeBalance(place, hex(bytes))).toEqual(balance);
+    expect(BALANCE.encode(balance)).toEqual(hex(bytes));
+    expect(BALANCE.decode(place, hex(bytes))).toEqual(balance);
   });
 
   it.each([
@@ -347,7 +347,7 @@ describe('the row of a balance', () => {
     ],
     ['empty', ''],
   ])('refuses %s', (_, bytes) => {
-    expect(() => decodeBalance(place, hex(bytes))).toThrow(/balances/);
+    expect(() => BALANCE.decode(place, hex(bytes))).toThrow(/balances/);
   });
 });
 
@@ -385,7 +385,7 @@ describe('verify finds', () => {
     ],
     [
       'coins that are nowhere',
-      (b) => b.put(BALANCES, metadata, owner, encodeBalance(right)),
+      (b) => b.put(BALANCES, metadata, owner, BALANCE.encode(right)),
       /2 amounts of coins, state has 1/,
     ],
     [
@@ -395,7 +395,7 @@ describe('verify finds', () => {
     ],
   ];
   const put = (batch: Batch, balance: typeof right) =>
-    batch.put(BALANCES, owner, metadata, encodeBalance(balance));
+    batch.put(BALANCES, owner, metadata, BALANCE.encode(balance));
 
   it.each(cases)('%s', async (_, damage, expected) => {
     const store = await ledgerOf([coinsOf(ALICE, 5n)], [storeOf(STORE_OF_ALICE, ALICE, 7n)]);

@@ -26,9 +26,8 @@ import {
 } from '../../src/store/columns/order-key.ts';
 import { decodeStateRow, encodeStateRow } from '../../src/store/columns/state-column.ts';
 import {
-  decodeVersionWrites,
-  encodeVersionWrites,
   type VersionWrites,
+  WRITES_OF_VERSION,
 } from '../../src/store/columns/version-writes-column.ts';
 import { testSeed } from '../random.ts';
 import { address, block } from './chunks.ts';
@@ -318,14 +317,14 @@ describe('other rows', () => {
     const { partition, order } = encodeBucketKey(5n);
     check(
       fc.property(fc.tuple(writes), ([value]) => {
-        const encoded = encodeVersionWrites(value);
-        expect(decodeVersionWrites({ partition, order }, encoded)).toEqual(value);
+        const encoded = WRITES_OF_VERSION.encode(value);
+        expect(WRITES_OF_VERSION.decode({ partition, order }, encoded)).toEqual(value);
         const cut = encoded.subarray(0, encoded.length - 1);
-        expect(() => decodeVersionWrites({ partition, order }, cut)).toThrow(damaged);
+        expect(() => WRITES_OF_VERSION.decode({ partition, order }, cut)).toThrow(damaged);
       }),
     );
     const hugeCount = Buffer.from('ffffffff07', 'hex');
-    expect(() => decodeVersionWrites({ partition, order }, hugeCount)).toThrow(damaged);
+    expect(() => WRITES_OF_VERSION.decode({ partition, order }, hugeCount)).toThrow(damaged);
   });
 
   test('no column’s key outgrows what LMDB takes', () => {

@@ -18,7 +18,7 @@ import {
 import { readHead } from '../../src/store/columns/head.ts';
 import { decodeBucketKey, NO_ORDER } from '../../src/store/columns/order-key.ts';
 import { MAX_STATE_KEY_BYTES } from '../../src/store/columns/state-key-column.ts';
-import { decodeVersionWrites } from '../../src/store/columns/version-writes-column.ts';
+import { WRITES_OF_VERSION } from '../../src/store/columns/version-writes-column.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -163,7 +163,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
       { partition: stateKeyHash(item), order: Buffer.alloc(0), value: item },
     ]);
     const written = (await rowsOf(store, VERSION_WRITES)).map(({ partition, order, value }) => {
-      const { keys: names } = decodeVersionWrites({ partition, order }, value);
+      const { keys: names } = WRITES_OF_VERSION.decode({ partition, order }, value);
       const owners = names.map(({ owner }) => owner.toString('hex'));
       return [decodeBucketKey(partition, order), names.map(({ hash }) => hash), owners];
     });
@@ -191,7 +191,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
     const [row] = await rowsOf(store, MODULE_EVENTS);
     expect(row?.order).toEqual(Buffer.from('000000000001', 'hex'));
     const [writes] = await rowsOf(store, VERSION_WRITES);
-    const { events } = decodeVersionWrites(writes!, writes!.value);
+    const { events } = WRITES_OF_VERSION.decode(writes!, writes!.value);
     expect(events).toEqual([
       { address: address(1), creationNumber: 2n, sequenceNumber: 0n },
       { address: address(3), creationNumber: 4n, sequenceNumber: 0n },

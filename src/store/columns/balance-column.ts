@@ -8,16 +8,11 @@
  * made for; so each row has a row in primary_stores that leads back from the store's address to it, and a write to any
  * object finds the balance it changes.
  */
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { andThen } from '../../maybe-promise.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import type { Amount } from '../../move/values/balance-change.ts';
-import type { StoreReader } from '../store.ts';
-import type { RowKey } from './column.ts';
 import { BALANCES, PRIMARY_STORES } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
-import { decodeRow, RowCodec } from './row-codec.ts';
+import { RowCodec } from './row-codec.ts';
 
 /** What an owner has of an asset. */
 export interface StoredBalance {
@@ -38,24 +33,21 @@ export interface BalanceHolder {
 
 const COIN_UNREADABLE = 1;
 const FUNGIBLE_UNREADABLE = 2;
-/** Version, which amounts cannot be read, two amounts. */
-const ROW_BYTES = 8 + 1 + 8 + 8;
 
-/** The row value of a balance. */
-export function encodeBalance({ version, coin, fungible }: StoredBalance): Buffer {
-  const unreadable =
-    (coin === undefined ? COIN_UNREADABLE : 0) | (fungible === undefined ? FUNGIBLE_UNREADABLE : 0);
-  return new BcsWriter(ROW_BYTES)
-    .u64(version)
-    .u8(unreadable)
-    .u64(coin ?? 0n)
-    .u64(fungible ?? 0n)
-    .view();
-}
-
-/** Reads a row of balances. @throws RowDamagedError */
-export function decodeBalance(key: RowKey, value: Uint8Array): StoredBalance {
-  return decodeRow(BALANCES, key, value, (reader) => {
+/** Balances by owner and asset, as the newest commit left them. */
+export const BALANCE = new RowCodec<
+  { readonly owner: Uint8Array; readonly metadata: Uint8Array },
+  StoredBalance
+>(
+  BALANCES,
+  ({ owner, metadata }) => ({ partition: owner, order: metadata }),
+  (writer, { version, coin, fungible }) => {
+    const coinFlag = coin === undefined ? COIN_UNREADABLE : 0;
+    const fungibleFlag = fungible === undefined ? FUNGIBLE_UNREADABLE : 0;
+    writer.u64(version).u8(coinFlag | fungibleFlag);
+    writer.u64(coin ?? 0n).u64(fungible ?? 0n);
+  },
+  (reader) => {
     const version = reader.u64();
     const at = reader.offset;
     const unreadable = reader.u8();
@@ -70,13 +62,8 @@ export function decodeBalance(key: RowKey, value: Uint8Array): StoredBalance {
     };
     const coin = amount(COIN_UNREADABLE);
     return { version, coin, fungible: amount(FUNGIBLE_UNREADABLE) };
-  });
-}
-
-/** The key of a balance. */
-export function balanceKey({ owner, metadata }: BalanceHolder): RowKey {
-  return { partition: owner, order: metadata };
-}
+  },
+);
 
 /** Whose primary store an address (32 bytes) is. */
 export const PRIMARY_STORE = new RowCodec<Uint8Array, BalanceHolder>(
@@ -88,15 +75,3 @@ export const PRIMARY_STORE = new RowCodec<Uint8Array, BalanceHolder>(
     return { owner, metadata: reader.fixed(ADDRESS_BYTES) };
   },
 );
-
-/** The balance as the newest commit left it; `undefined` where there is none. @throws RowDamagedError */
-export function readBalance(
-  store: StoreReader,
-  owner: Uint8Array,
-  metadata: Uint8Array,
-): MaybePromise<StoredBalance | undefined> {
-  return andThen(
-    store.get(BALANCES, owner, metadata),
-    (value) => value && decodeBalance({ partition: owner, order: metadata }, value),
-  );
-}

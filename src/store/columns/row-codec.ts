@@ -1,11 +1,14 @@
 /** How rows are encoded and decoded: canonical BCS, unless a column states otherwise. */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { Batch } from '../batch.ts';
 import type { StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
 import type { Column, RowKey } from './column.ts';
+
+/** Values are written here, one after the other, and copied out. */
+const scratch = new BcsWriter();
 
 /** Rows of one kind: the column they are in, their keys by name, and their values. */
 export class RowCodec<Name, Value> {
@@ -28,7 +31,9 @@ export class RowCodec<Name, Value> {
 
   /** A row's value. @throws RangeError for values that the format cannot represent */
   encode(value: Value): Buffer {
-    return encodeBcs((writer) => this.#write(writer, value));
+    scratch.reset();
+    this.#write(scratch, value);
+    return scratch.toBytes();
   }
 
   /** @throws RowDamagedError */

@@ -5,14 +5,13 @@
  * finds the older rows, which it has to touch anyway. The owner's address is next to each hash, so that pinned
  * accounts are spared without another read.
  */
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { writeFixedBytes, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
-import type { RowKey } from './column.ts';
 import { VERSION_WRITES } from './columns.ts';
 import type { StreamId } from './event-column.ts';
-import { decodeRow } from './row-codec.ts';
+import { encodeBucketKey } from './order-key.ts';
+import { RowCodec } from './row-codec.ts';
 
 /** A state key that a version wrote. */
 export interface WrittenKey {
@@ -35,28 +34,21 @@ export interface VersionWrites {
 
 const KEY_BYTES = HASH_BYTES + ADDRESS_BYTES;
 const EVENT_BYTES = ADDRESS_BYTES + 16;
-const COUNT_BYTES = 5;
 
-/** The row's value. @throws RangeError when a hash or an owner is not 32 bytes */
-export function encodeVersionWrites({ keys, events }: VersionWrites): Buffer {
-  const writer = new BcsWriter(
-    2 * COUNT_BYTES + KEY_BYTES * keys.length + EVENT_BYTES * events.length,
-  );
-  writer.length32(keys.length);
-  for (const { hash, owner } of keys) {
-    writeHash(writer, hash);
-    writeFixedBytes(writer, owner, ADDRESS_BYTES, 'owner');
-  }
-  writer.length32(events.length);
-  for (const { address, creationNumber, sequenceNumber } of events) {
-    writer.address(address).u64(creationNumber).u64(sequenceNumber);
-  }
-  return writer.view();
-}
-
-/** Hashes and owners are views on `value`. @throws RowDamagedError */
-export function decodeVersionWrites(key: RowKey, value: Uint8Array): VersionWrites {
-  return decodeRow(VERSION_WRITES, key, value, (reader) => {
+/** What each version wrote, by version; hashes and owners are views on the row. */
+export const WRITES_OF_VERSION = new RowCodec<bigint, VersionWrites>(
+  VERSION_WRITES,
+  encodeBucketKey,
+  (writer, { keys, events }) => {
+    writer.vector(keys, (inner, { hash, owner }) => {
+      writeHash(inner, hash);
+      writeFixedBytes(inner, owner, ADDRESS_BYTES, 'owner');
+    });
+    writer.vector(events, (inner, { address, creationNumber, sequenceNumber }) => {
+      inner.address(address).u64(creationNumber).u64(sequenceNumber);
+    });
+  },
+  (reader) => {
     const keys = reader.vector(KEY_BYTES, (inner): WrittenKey => {
       const hash = inner.fixed(HASH_BYTES);
       return { hash, owner: inner.fixed(ADDRESS_BYTES) };
@@ -67,5 +59,5 @@ export function decodeVersionWrites(key: RowKey, value: Uint8Array): VersionWrit
       return { address, creationNumber, sequenceNumber: inner.u64() };
     });
     return { keys, events };
-  });
-}
+  },
+);

@@ -26,7 +26,7 @@ import {
   VERSION_WRITES,
 } from '../columns/columns.ts';
 import { encodeStreamId, moduleEventBounds } from '../columns/event-column.ts';
-import { type BucketKey, encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
+import { encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
 import {
   type PinnedAccounts,
   PRUNE_PROGRESS,
@@ -35,9 +35,8 @@ import {
 import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
 import { rowsOfKey } from '../columns/state-key-column.ts';
 import {
-  decodeVersionWrites,
   type EmittedEvent,
-  type VersionWrites,
+  WRITES_OF_VERSION,
   type WrittenKey,
 } from '../columns/version-writes-column.ts';
 import { rowsBetween, type StoreReader } from '../store.ts';
@@ -90,7 +89,7 @@ export async function makePruneStep(
   while (step.nextVersion < oldestVersion) {
     await step.clearVersion();
     const nowMs = performance.now();
-    const isFull = step.rows >= bounds.maxRows || nowMs - startedMs >= bounds.maxMs;
+    const isFull = step.batch.size >= bounds.maxRows || nowMs - startedMs >= bounds.maxMs;
     if (isFull && step.nextVersion < oldestVersion) return step.finish();
     // An embedded store answers at once: without this, requests would wait for the whole step.
     if (nowMs - turnMs >= MAX_TURN_MS) {
@@ -105,7 +104,7 @@ export async function makePruneStep(
 class PruneStep {
   readonly #store: StoreReader;
   readonly #retained: Retained;
-  readonly #batch = new Batch();
+  readonly batch = new Batch();
   readonly #accumulator: MerkleAccumulator;
   /** By key hash, the newest version in this step that wrote the key: older rows are done with. */
   readonly #cleared = new Map<string, bigint>();
@@ -126,17 +125,11 @@ class PruneStep {
     return this.#accumulator.leafCount;
   }
 
-  get rows(): number {
-    return this.#batch.size;
-  }
-
   finish(): PruneStepResult {
-    const progress = {
-      clearedBelow: this.nextVersion,
-      frozenRoots: this.#accumulator.frozenSubtreeRoots,
-    };
-    PRUNE_PROGRESS.publish(this.#batch, undefined, progress);
-    return { batch: this.#batch, progress };
+    const { leafCount: clearedBelow, frozenSubtreeRoots: frozenRoots } = this.#accumulator;
+    const progress = { clearedBelow, frozenRoots };
+    PRUNE_PROGRESS.publish(this.batch, undefined, progress);
+    return { batch: this.batch, progress };
   }
 
   /** Deletes everything of the next version that nothing retained needs. */
@@ -145,15 +138,13 @@ class PruneStep {
     const key = encodeBucketKey(version);
     const { partition, order } = key;
     const info = await this.#store.get(TRANSACTION_INFOS, partition, order);
-    if (info === undefined) {
-      throw new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
-    }
-    const writes = await this.#writesOf(key);
+    if (info === undefined) throw new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
+    const writes = await WRITES_OF_VERSION.get(this.#store, version);
     for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
     for (const event of writes?.events ?? []) await this.#clearEventsBefore(event, version);
     if (writes !== undefined) this.#delete(VERSION_WRITES, key);
     for await (const row of rowsBetween(this.#store, MODULE_EVENTS, ...moduleEventBounds(key))) {
-      this.#batch.delete(MODULE_EVENTS, partition, row.order);
+      this.batch.delete(MODULE_EVENTS, partition, row.order);
     }
     const block = await BLOCK_BY_VERSION.get(this.#store, version);
     if (block !== undefined) {
@@ -170,17 +161,12 @@ class PruneStep {
 
   /** Deletes the values that a version superseded; the version itself stays. */
   async clearSupersededAt(version: bigint): Promise<void> {
-    const writes = await this.#writesOf(encodeBucketKey(version));
+    const writes = await WRITES_OF_VERSION.get(this.#store, version);
     for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
   }
 
   #delete(column: Column, { partition, order }: RowKey): void {
-    this.#batch.delete(column, partition, order);
-  }
-
-  async #writesOf(key: BucketKey): Promise<VersionWrites | undefined> {
-    const value = await this.#store.get(VERSION_WRITES, key.partition, key.order);
-    return value && decodeVersionWrites(key, value);
+    this.batch.delete(column, partition, order);
   }
 
   async #clearKey(key: WrittenKey, version: bigint): Promise<void> {
@@ -188,8 +174,8 @@ class PruneStep {
     const name = key.hash.toString('latin1');
     const cleared = this.#cleared.get(name);
     const from = cleared === undefined ? undefined : encodeU64Key(cleared);
-    const rows: Row[] = [];
     const bounds = { from, to: encodeU64Key(version) };
+    const rows: Row[] = [];
     for await (const row of rowsBetween(this.#store, STATE, key.hash, bounds)) rows.push(row);
     const entries = rows.map((row) => decodeStateRow(key.hash, row)).reverse();
     if (this.#retained.accounts.size > 0) {
@@ -200,7 +186,7 @@ class PruneStep {
     const newest = entries[0];
     for (const row of rows) {
       const isNewest = row === rows[rows.length - 1];
-      if (!isNewest || newest?.bytes === undefined) this.#batch.delete(STATE, key.hash, row.order);
+      if (!isNewest || newest?.bytes === undefined) this.batch.delete(STATE, key.hash, row.order);
     }
     if (newest?.deletedKey !== undefined) await this.#forgetKey(key.hash, newest, version);
   }
@@ -238,7 +224,7 @@ class PruneStep {
     const from = encodeU64Key(this.#clearedEvents.get(name) ?? 0n);
     this.#clearedEvents.set(name, sequenceNumber);
     for await (const { order } of rowsBetween(this.#store, EVENTS, partition, { from, to })) {
-      this.#batch.delete(EVENTS, partition, order);
+      this.batch.delete(EVENTS, partition, order);
     }
   }
 
