@@ -1,16 +1,18 @@
 /**
  * Chunks for the store from versions as they are on the wire: the one way in for genesis, a feed and the sample
- * ledger. Blocks and epochs are read off the framework's events (docs/spec/ledger.md §2.3).
+ * ledger. Blocks and epochs are read off the framework's events (docs/spec/ledger.md §2.3). Events and writes are
+ * views on the wire bytes (§1.1–1.3).
  */
 
-import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { HASH_BYTES } from '../move/crypto/hash.ts';
-import { MoveError } from '../move/errors.ts';
 import { type EventKey, writeEventKey } from '../move/transactions/event.ts';
-import { addressBytes } from '../move/types/address.ts';
+import { MIN_WRITE_BYTES, readWriteOp } from '../move/transactions/write-set.ts';
+import { ADDRESS_BYTES, addressBytes } from '../move/types/address.ts';
 import { NEW_EPOCH_TAG } from '../move/types/framework-tag.ts';
-import { encodeTypeTag } from '../move/types/type-tag.ts';
+import { physicalStateKey, readStateKey } from '../move/types/state-key.ts';
+import { encodeTypeTag, readTypeTag } from '../move/types/type-tag.ts';
 import {
   NEW_BLOCK_EVENT_KEY,
   NEW_EPOCH_EVENT_KEY,
@@ -22,18 +24,16 @@ import type {
   ChunkModuleEvent,
   ChunkStreamEvent,
   ChunkTransaction,
+  StateWrite,
 } from '../store/chunk.ts';
 import type { Block, EpochEnd } from '../store/columns/block-column.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import { chunkEventOf, stateWritesOf } from './wire-parts.ts';
-
-type ChunkDataErrorCode = 'bad_block_event' | 'bad_epoch_event' | 'bad_event' | 'bad_write_set';
 
 /** A verified version whose blocks, epochs, events or writes this node cannot read. */
-export class ChunkDataError extends MoveError<ChunkDataErrorCode> {
-  constructor(code: ChunkDataErrorCode, version: bigint, detail: string, options?: ErrorOptions) {
-    super(code, `version ${version}: ${detail}`);
-    if (options?.cause !== undefined) this.cause = options.cause;
+export class ChunkDataError extends Error {
+  constructor(version: bigint, detail: string, options?: ErrorOptions) {
+    super(`version ${version}: ${detail}`, options);
+    this.name = 'ChunkDataError';
   }
 }
 
@@ -48,6 +48,12 @@ export interface EncodedVersion {
   /** BCS of the TransactionOnChainData; absent when the ledger keeps no transactions. */
   readonly transaction: Buffer | undefined;
 }
+
+const MODULE_EVENT_VARIANT = 1;
+const ACCESS_PATH_VARIANT = 0;
+const TABLE_ITEM_VARIANT = 1;
+
+type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
 
 /** A ledger that holds only genesis is in epoch 0, at time 0, whatever the chain's own resources say (§2.1). */
 const GENESIS_BLOCK: Block = {
@@ -117,10 +123,8 @@ export class ChunkBuilder {
   add({ info, events, writeSet, transaction }: EncodedVersion): void {
     const version = this.nextVersion;
     const added = {
-      writes: decodePart(version, 'bad_write_set', 'write set', () => stateWritesOf(writeSet)),
-      events: events.map((event) =>
-        decodePart(version, 'bad_event', 'event', () => chunkEventOf(event)),
-      ),
+      writes: decodePart(version, 'write set', () => stateWritesOf(writeSet)),
+      events: events.map((event) => decodePart(version, 'event', () => chunkEventOf(event))),
       info,
       transaction,
     };
@@ -148,8 +152,6 @@ export class ChunkBuilder {
   }
 }
 
-type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
-
 function blockBegunBy(
   version: bigint,
   encoded: readonly Buffer[],
@@ -159,11 +161,8 @@ function blockBegunBy(
   const index = encoded.findIndex((event) => startsWith(event, NEW_BLOCK_PREFIX));
   const event = events[index];
   if (event?.kind !== 'stream') return undefined;
-  const { hash, epoch, round, timestampUsecs } = decodePart(
-    version,
-    'bad_block_event',
-    'NewBlockEvent',
-    () => newBlockEventCodec.decode(event.data),
+  const { hash, epoch, round, timestampUsecs } = decodePart(version, 'NewBlockEvent', () =>
+    newBlockEventCodec.decode(event.data),
   );
   // The place in the stream is the height (§2.3); the field of the same name only repeats it.
   const height = event.sequenceNumber;
@@ -185,25 +184,72 @@ function epochEndedBy(
   if (version === 0n) return GENESIS_EPOCH_END;
   const event = events[encoded.findIndex(isEpochEvent)];
   if (event === undefined) return undefined;
-  const begins = decodePart(version, 'bad_epoch_event', 'NewEpochEvent', () =>
-    newEpochEventCodec.decode(event.data),
-  );
-  if (begins === 0n) {
-    throw new ChunkDataError('bad_epoch_event', version, 'epoch 0 cannot follow another');
-  }
+  const begins = decodePart(version, 'NewEpochEvent', () => newEpochEventCodec.decode(event.data));
+  if (begins === 0n) throw new ChunkDataError(version, 'epoch 0 cannot follow another');
   return { epoch: begins - 1n, lastVersion: version };
 }
 
-function decodePart<T>(
-  version: bigint,
-  code: ChunkDataErrorCode,
-  what: string,
-  decode: () => T,
-): T {
+function decodePart<T>(version: bigint, what: string, decode: () => T): T {
   try {
     return decode();
   } catch (cause) {
     if (!(cause instanceof BcsError)) throw cause;
-    throw new ChunkDataError(code, version, `${what} does not decode: ${cause.message}`, { cause });
+    throw new ChunkDataError(version, `${what} does not decode: ${cause.message}`, { cause });
   }
+}
+
+/** The store’s form of an event, as views on its bytes. @throws BcsError */
+export function chunkEventOf(bytes: Buffer): ChunkEvent {
+  const reader = new BcsReader(bytes);
+  if (reader.variant(2, 'ContractEvent') === MODULE_EVENT_VARIANT) {
+    return { kind: 'module', ...eventBody(reader) };
+  }
+  const creationNumber = reader.u64();
+  const address = reader.address();
+  const sequenceNumber = reader.u64();
+  return { kind: 'stream', address, creationNumber, sequenceNumber, ...eventBody(reader) };
+}
+
+function eventBody(reader: BcsReader): { readonly typeTag: Buffer; readonly data: Buffer } {
+  const start = reader.offset;
+  readTypeTag(reader);
+  const typeTag = reader.buffer.subarray(start, reader.offset);
+  const data = reader.bytes();
+  reader.finish();
+  return { typeTag, data };
+}
+
+/**
+ * Hot keys and extensions of a V1 write set are not account state and are left out (docs/spec/ledger.md §1.1).
+ * @throws BcsError
+ */
+function stateWritesOf(writeSet: Buffer): StateWrite[] {
+  const reader = new BcsReader(writeSet);
+  reader.variant(2, 'WriteSet');
+  const count = reader.length(MIN_WRITE_BYTES);
+  const writes: StateWrite[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const key = readPhysicalKey(reader);
+    const op = readWriteOp(reader);
+    writes.push({
+      key,
+      value: op.kind === 'deletion' ? undefined : op.bytes,
+      metadata: op.metadata,
+    });
+  }
+  return writes;
+}
+
+/** The physical form of a key in BCS; for an access path the bytes are the same (docs/spec/ledger.md §1.2). */
+function readPhysicalKey(reader: BcsReader): Buffer {
+  const { buffer, offset: start } = reader;
+  const variant = buffer[start];
+  if (variant !== ACCESS_PATH_VARIANT && variant !== TABLE_ITEM_VARIANT) {
+    return physicalStateKey(readStateKey(reader));
+  }
+  reader.fixed(1 + ADDRESS_BYTES);
+  const headEnd = reader.offset;
+  const rest = reader.bytes();
+  if (variant === ACCESS_PATH_VARIANT) return buffer.subarray(start, reader.offset);
+  return Buffer.concat([buffer.subarray(start, headEnd), rest]);
 }

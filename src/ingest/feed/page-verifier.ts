@@ -23,11 +23,10 @@ import {
 } from '../../move/transactions/transaction-info.ts';
 import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
 import { readWriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
-import { beginsBlock, endsEpoch } from '../chunk-builder.ts';
+import { beginsBlock, chunkEventOf, endsEpoch } from '../chunk-builder.ts';
 import { GenesisError, readGenesis } from '../genesis/genesis.ts';
 import { proveGenesis } from '../genesis/genesis-waypoint.ts';
 import { mayBeTranslated } from '../translate/event-translation.ts';
-import { chunkEventOf } from '../wire-parts.ts';
 import { PageError, type PageField } from './feed-error.ts';
 import {
   addSpans,

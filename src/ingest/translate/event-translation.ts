@@ -1,6 +1,6 @@
 /**
  * Translates one module event to the handle event with the old stream's key, found in the state (docs/spec/ledger.md
- * §5.8, docs/spec/http.md §7.6). Which place in the stream it gets is translate-chunk.ts's matter.
+ * §5.8, docs/spec/http.md §7.6). chunk-translator.ts gives it its place in the stream.
  */
 
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -101,7 +101,7 @@ class EventTranslation {
     const owner = fields.get(this.#row.owner)!;
     for (const place of this.#resources) {
       const value = await lookup(place.stateKey(owner, fields));
-      // Without the group there is no object, and so no stream (§7.6).
+      // Without the group there is no object, and so no stream (docs/spec/http.md §7.6).
       if (value === undefined && place.inObjectGroup) return undefined;
       const handle = value === undefined ? undefined : place.handleIn(value);
       if (handle !== undefined) return handle;
