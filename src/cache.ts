@@ -22,7 +22,7 @@ export const CACHE_BUDGETS = {
   function_names: 2 * MIB,
   /** Types as requests write them: about a thousand types. */
   type_texts: 4 * MIB,
-  /** Assets of balances as paths write them: some thousand. */
+  /** Assets of balances as paths write them: about a thousand. */
   assets: 1 * MIB,
   /** Whole answers of the newest view, each up to 64 KiB. */
   answers: 32 * MIB,
@@ -64,7 +64,7 @@ export class Cache<V> {
   #old = new Map<string, Entry<V>>();
   #oldBytes = 0;
 
-  /** @param budgetBytes most bytes of all entries together, for tests; else that of the list */
+  /** @param budgetBytes maximum bytes of all entries together, for tests; default: from the list */
   constructor(name: CacheName, budgetBytes: number = CACHE_BUDGETS[name]) {
     this.#name = name;
     this.#budgetBytes = budgetBytes;
@@ -79,7 +79,7 @@ export class Cache<V> {
     };
   }
 
-  /** The value of a key, which stays longer for being asked for. */
+  /** The value of a key; a lookup renews the entry. */
   get(key: string): V | undefined {
     const entry = this.#young.get(key);
     if (entry !== undefined) return entry.value;
@@ -150,7 +150,7 @@ export class Cache<V> {
   }
 }
 
-/** The same text in memory of its own: a part of a longer text, such as a request's body, keeps all of it alive. */
+/** A copy of a text: a substring of a longer text, such as a request's body, would keep all of it in memory. */
 export function copiedText(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

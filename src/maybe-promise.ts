@@ -1,8 +1,8 @@
 /**
  * The one way this program waits. An embedded store answers at once, a distributed one answers later, so a read gives
  * a `MaybePromise`. Code that runs for every request or every row composes reads with the functions below: on the
- * embedded store nothing of it passes through the microtask queue, and on any other store it waits once per read. All
- * other code simply awaits. What that is worth: docs/benchmarks.md, "Waiting".
+ * embedded store they never use the microtask queue, and on any other store they wait once per read. All other code
+ * simply awaits. Measured in docs/benchmarks.md, "Waiting".
  *
  * Nothing outside this file asks whether a value is a promise (test/repo/waiting.test.ts).
  */

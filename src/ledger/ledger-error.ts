@@ -35,7 +35,7 @@ export function versionPruned(version: bigint): LedgerError {
 }
 
 /**
- * What to throw for stored bytes that cannot be shown: LedgerError `internal_error` with `{failure}: {reason}` if the
+ * The error for stored bytes that cannot be rendered: LedgerError `internal_error` with `{failure}: {reason}` if the
  * bytes or their type are the cause; any other cause is returned unchanged.
  */
 export function conversionError(failure: string, cause: unknown): unknown {

@@ -35,7 +35,7 @@ export interface LedgerState {
   readonly oldestBlockHeight: bigint;
 }
 
-/** What views of one ledger share. */
+/** Shared by the views of one ledger. */
 export interface LedgerCaches {
   readonly modules: ModuleCache;
   readonly layouts: LayoutCache;

@@ -1,6 +1,6 @@
 /**
- * What of a ledger was pruned, key by key: below the oldest version only pinned accounts have a history, each from the
- * version on that it is whole from.
+ * Decides for each key whether it was pruned: below the oldest version only pinned accounts have a history, each from
+ * the version on from which it is complete.
  *
  * Nothing is answered from half-pruned state. A view may be older than the newest pruning. A row that is found is
  * correct anyway (src/store/pruning/prune-step.ts); a missing row is trusted only while nothing visible to the view
@@ -105,7 +105,7 @@ export class PruningGuard {
   }
 
   /**
-   * What is under a state key after a version; `undefined` when nothing is.
+   * The value of a state key after a version; `undefined` when nothing is.
    * @param account whose key it is; absent: a key of no account
    * @param keyHash state key hash, 32 bytes (docs/spec/ledger.md §5.1)
    * @throws LedgerError `version_pruned` where nothing is found because it is gone

@@ -1,6 +1,6 @@
 /**
- * The store of a serving node: made when there is none, opened for writing when this node writes, with what writes it
- * while others read.
+ * The store of a serving node: created if missing, opened for writing if this node writes, together with its
+ * background writers.
  */
 import type { Logger } from 'pino';
 import { readHead } from '../store/columns/head.ts';
@@ -20,7 +20,7 @@ export interface NodeStore {
 }
 
 /**
- * Opens the store of a node, which then contains a ledger; closing it, and ending what writes it, goes on the list.
+ * Opens the store of a node, which then contains a ledger; closing it and stopping its writers is added to the list.
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function openNodeStore(
@@ -42,7 +42,7 @@ export async function openNodeStore(
   return opened;
 }
 
-/** A newcomer has no genesis file: there is something to query all the same. */
+/** New users have no genesis file: a sample ledger gives them something to query. */
 async function makeSmallSample(dataFolder: string, logger: Logger): Promise<void> {
   // Loaded here: the generator is needed once in a folder's life.
   const { makeSample, SMALL_SAMPLE } = await import('./sample.ts');

@@ -1,10 +1,10 @@
 /**
  * The sample ledger as chunks for the store: the whole of it from genesis, or more of one that exists.
  *
- * A ledger is made of whole blocks, so it may end up to a block after the number asked for. The history does not
- * depend on how much of it is asked for: a longer ledger begins with the shorter one. To continue after a store's
- * head, the model is brought there by replaying the history from its seed without encoding, hashing or signing; the
- * settings are in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
+ * A ledger is made of whole blocks, so it may be up to a block larger than requested. The history does not
+ * depend on the requested size: a longer ledger begins with the shorter one. To continue after a store's head, the
+ * model is brought there by replaying the history from its seed without encoding, hashing or signing; the settings are
+ * in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
  */
 
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
@@ -61,8 +61,8 @@ export async function* sampleChunksInParallel(
 }
 
 /**
- * More of a sample ledger, after its head. Its history is replayed first, at some 100,000 transactions a second, in a
- * second thread: a server stays responsive.
+ * More of a sample ledger, after its head. Its history is replayed first, at about 100,000 transactions per second, in
+ * a second thread, so that a server stays responsive.
  * @throws SampleError `not_this_sample` when these settings do not lead to this head.
  */
 export async function* continueSampleInParallel(

@@ -1,4 +1,4 @@
-/** What a sample ledger is made from, and what can be wrong with it. */
+/** The settings of a sample ledger, and their errors. */
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
 

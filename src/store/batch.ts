@@ -1,4 +1,4 @@
-/** What one commit changes. */
+/** The changes of one commit. */
 import { assertKeyShape, type Column, type RowKey } from './columns/column.ts';
 import { StoreError } from './store-error.ts';
 
@@ -37,12 +37,12 @@ export class Batch {
     return this.#rows.length + this.#published.length;
   }
 
-  /** What is stored first. */
+  /** Rows that are stored first. */
   get rows(): readonly BatchOperation[] {
     return this.#rows;
   }
 
-  /** What makes it visible: stored after all rows. */
+  /** The row that makes the commit visible, stored after all others. */
   get published(): readonly BatchOperation[] {
     return this.#published;
   }

@@ -1,5 +1,5 @@
 /**
- * What the store writes in one commit: consecutive versions, in the store's own neutral words. The producer of a chunk
+ * What the store writes in one commit: consecutive versions, in the store's terms. The producer of a chunk
  * has verified its hashes; the store checks that it continues the ledger.
  */
 

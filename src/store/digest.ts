@@ -5,7 +5,7 @@ import { type StoreReader, scanPages } from './store.ts';
 
 const LENGTHS_BYTES = 8;
 
-/** What a column holds, in short. */
+/** A summary of a column's content. */
 export interface ColumnDigest {
   readonly column: Column;
   readonly rows: number;

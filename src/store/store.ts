@@ -1,5 +1,5 @@
 /**
- * What an engine must do to hold a ledger: bytes to bytes, one round trip per read, every read inside one partition of
+ * The interface of a storage engine: bytes to bytes, one round trip per read, every read inside one partition of
  * one column. LMDB answers at once, a distributed engine with a promise. The contract is test/store/contract.test.ts;
  * the model of an engine is test/store/memory-store.ts.
  *
@@ -115,7 +115,7 @@ export async function getAll(
   return found;
 }
 
-/** All rows of a partition within two bounds, which belong to the range; read a page at a time as they are taken. */
+/** All rows of a partition between two inclusive bounds, read one page at a time on demand. */
 export async function* rowsBetween(
   store: StoreReader,
   column: Column,

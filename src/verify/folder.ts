@@ -35,7 +35,7 @@ export class VerifyError extends Error {
   }
 }
 
-/** What the process sends, as structured clones: numbers stay bigint. */
+/** Messages of the process, as structured clones, which preserve bigint. */
 export type VerifyMessage =
   | { readonly kind: 'progress'; readonly progress: VerifyProgress }
   | { readonly kind: 'report'; readonly report: VerifyReport }

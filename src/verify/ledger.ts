@@ -43,7 +43,7 @@ export interface VerifyReport {
 
 /** How far an examination is. */
 export interface VerifyProgress {
-  /** What is examined: `versions`, a column's name, or `digest of` it. */
+  /** What is checked: `versions`, a column's name, or `digest of` it. */
   readonly what: string;
   /** Done so far of this. */
   readonly done: number;

@@ -15,7 +15,7 @@ let what = '';
 try {
   const report = await verifyHere(process.argv[2]!, (progress) => {
     const nowMs = performance.now();
-    // What is read next must be known before it is read.
+    // Sent before the read, so that the parent knows what was being read.
     if (progress.what === what && nowMs - sentMs < PROGRESS_INTERVAL_MS) return;
     what = progress.what;
     sentMs = nowMs;

@@ -13,10 +13,10 @@ import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
 
-/** What an endpoint answers from. */
+/** The input of a handler. */
 export interface Call<P extends Parameters, B> {
   readonly parameters: ParameterValues<P>;
-  /** What the body reader read; undefined where there is none. */
+  /** The body, as the body reader returned it; undefined without one. */
   readonly body: B;
   readonly format: Format;
   /** One view of the ledger for the whole call. */
@@ -72,12 +72,12 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   /** In the order in which they are checked. */
   readonly parameters: P;
   readonly body?: BodyReader<B>;
-  /** What refusals of its outputs call it; absent: no switch closes it. */
+  /** Its name in errors about disabled formats; absent: it cannot be disabled. */
   readonly switchName?: string;
   /** The setting that opens the whole operation. */
   readonly openedBy?: 'encodeSubmissionEnabled';
   readonly isBcsOnly?: boolean;
-  /** What answers look like, and what the BCS form contains. */
+  /** Schema of the JSON response, and description of the BCS form. */
   readonly results: { readonly description: string; readonly json: Schema; readonly bcs: string };
   /** Whether answers are pages with a cursor. */
   readonly hasCursor?: boolean;
@@ -93,7 +93,7 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
 export type AnyEndpoint = Endpoint<any, any>;
 
 type Defaults = 'method' | 'failures';
-/** What is written of an endpoint: the rest has defaults. */
+/** What a definition must contain: the rest has defaults. */
 type Definition<P extends Parameters, B> = Omit<Endpoint<P, B>, Defaults> &
   Partial<Pick<Endpoint<P, B>, Defaults>>;
 
@@ -132,7 +132,7 @@ export function checkSwitches(
   throw disabled(`${switchName} with ${output} output is disabled on this endpoint`);
 }
 
-/** What the reference answers to the wrong `Accept`, and this node also where an operation is switched off. */
+/** The reference's error for an unsupported `Accept`; this node uses it for disabled formats too. */
 export function onlyAccepts(operation: string, output: 'JSON' | 'BCS'): ApiError {
   return disabled(`${operation} is not allowed. Only ${output} is supported as an AcceptType.`);
 }

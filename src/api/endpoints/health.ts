@@ -1,6 +1,7 @@
 /**
  * `GET /v1/-/healthy` (docs/spec/http.md §1.4) and `GET /v1/-/ready`, an extension (docs/extensions.md): whether the
- * node keeps up, and whether it may be sent requests. Neither depends on what clients may ask for: no `switchName`.
+ * node is up to date, and whether it is ready for requests. Neither depends on what clients may ask for: no
+ * `switchName`.
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ApiError } from '../http/error-table.ts';

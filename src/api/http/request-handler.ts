@@ -1,7 +1,7 @@
 /**
  * The way of a request from its head to its answer, the same for all of them. `handle` finds the route, waits for a
- * version if one is asked for, receives the body of a POST and admits the request to its work. `answerEndpoint` opens a
- * view of the ledger, negotiates the format and gives the cached answer or makes one. The order of checks is that of
+ * version if required, receives the body of a POST and admits the request. `answerEndpoint` opens a view of the
+ * ledger, negotiates the format and gives the cached answer or makes one. The order of checks is that of
  * docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ export interface ApiLogger {
   warn(facts: object, message: string): void;
 }
 
-/** What all routes share. */
+/** Shared by all routes. */
 export interface ApiContext {
   readonly ledger: LedgerReader;
   readonly settings: ApiSettings;
@@ -37,7 +37,7 @@ export interface ApiContext {
   readonly responder: Responder;
 }
 
-/** What requests go through before they are answered. */
+/** The stages before a request is answered. */
 interface HandlerParts {
   readonly routes: RouteTable;
   readonly waiting: VersionWaiting;

@@ -38,8 +38,8 @@ export class Responder {
   readonly #ledgerHeaders: LedgerHeaders;
   readonly #compressionEnabled: boolean;
   /**
-   * What besides the URL decides a tagged answer. The origin matters even if absent: a cached response without CORS
-   * headers must not be given to a page of another origin.
+   * The request headers that affect a tagged response. The origin matters even if absent: a cached response without
+   * CORS headers must not be given to a page of another origin.
    */
   readonly #vary: string;
   readonly #maxCompressions: number;

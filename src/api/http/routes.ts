@@ -16,7 +16,7 @@ export interface Route {
   readonly work: WorkKind | 'none';
   /** Whether it answers without waiting for the version that a request asks for. */
   readonly ignoresVersion?: boolean;
-  /** Writes the response. What it throws is written as an error. */
+  /** Writes the response. An error that it throws becomes the response. */
   answer(exchange: Exchange, body: Buffer): MaybePromise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface Exchange {
   readonly query: Query;
 }
 
-/** What one path answers. */
+/** The handlers of one path. */
 export interface RouteRow {
   /** Below the root, parameters in braces: `/v1/accounts/{address}`. Only a parameter in the middle may be empty. */
   readonly path: string;

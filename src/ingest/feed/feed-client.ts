@@ -11,7 +11,7 @@ import { type Answer, type GetLimits, httpGet } from './http-get.ts';
  * Maximum size of a page in bytes: a genesis with its writes twice has about 3 MB, the largest block less than this.
  */
 export const MAX_PAGE_BYTES = 64 * 1024 * 1024;
-/** Largest other answer taken, in bytes. */
+/** Maximum size of other responses, in bytes. */
 const MAX_INFO_BYTES = 64 * 1024;
 /** Characters of an error's body that a message shows. */
 const MAX_SHOWN = 300;

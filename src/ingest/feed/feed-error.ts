@@ -34,7 +34,7 @@ export class FeedError extends Error {
   /** Stable, machine-readable reason, in snake_case. */
   readonly code: FeedErrorCode;
   readonly remedy: Remedy;
-  /** How long the upstream asked to wait, in milliseconds. */
+  /** The wait that the upstream requested, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export type PageField =
   | 'accumulator_root_hash'
   | 'changes';
 
-/** What is wrong with a page, as plain data that passes between threads. */
+/** The error of a page, as plain data that can be sent between threads. */
 export interface PageFault {
   readonly code: 'page_malformed' | 'page_unproved' | 'trust_contradicts' | 'waypoint_mismatch';
   readonly version: bigint;

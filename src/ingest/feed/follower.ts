@@ -39,14 +39,14 @@ export const MAX_BACKOFF_MS = 30_000;
 export const MAX_RETRY_AFTER_MS = 600_000;
 const FIRST_BACKOFF_MS = 250;
 
-/** What to follow, and how. */
+/** The upstream, and options. */
 export interface FollowOptions {
   /** Base of the upstream's interface, see `interfaceBase`. */
   readonly upstream: URL;
   /** The last version to replicate; absent: no end. */
   readonly until: bigint | undefined;
   readonly trustedRoots: readonly TrustedRoot[];
-  /** What genesis must be; absent: whatever it is. */
+  /** The required genesis; absent: any. */
   readonly waypoint: Waypoint | undefined;
   /** Of a ledger that begins here: whether it stores whole transactions, to feed others. */
   readonly keepsTransactions: boolean;
@@ -65,7 +65,7 @@ export interface FollowObserver {
   incomparable(root: TrustedRoot): void;
 }
 
-/** What a follower has done since it began, and where its time went. Times are in milliseconds, and overlap. */
+/** Totals of a follower since its start, and where its time went. Times are in milliseconds, and overlap. */
 export interface FollowCounters {
   pages: number;
   /** Bytes of pages. */
@@ -208,7 +208,7 @@ export class Follower {
     if (this.#pageFaults >= MAX_PAGE_ATTEMPTS) throw error;
   }
 
-  /** From the head to the end or the first fault. What was verified before a fault is committed. */
+  /** From the head to the end or the first fault. Pages verified before a fault are committed. */
   async #session(signal: AbortSignal): Promise<void> {
     const { head, identity, reader } = this.#writer;
     const state = await this.#client.state(signal);

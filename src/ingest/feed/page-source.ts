@@ -14,9 +14,9 @@ import { FeedError, PageError } from './feed-error.ts';
 
 /** Transactions requested at once; a node gives fewer when its own limit is lower (the reference's is 100). */
 export const DEFAULT_PAGE_TRANSACTIONS = 1_000;
-/** Most pages requested and not taken yet. */
+/** Maximum number of pages requested but not yet used. */
 export const MAX_PAGES_IN_FLIGHT = 8;
-/** Largest page that is taken in its turn, and ahead of it. */
+/** Maximum size of the next page needed, and of prefetched ones. */
 const PAGE_LIMITS = { maxBytes: MAX_PAGE_BYTES, maxAheadBytes: 8 * 1024 * 1024 };
 /** Requests are sized so that pages have about this many bytes at most. */
 const TARGET_PAGE_BYTES = 4 * 1024 * 1024;
@@ -28,7 +28,7 @@ export interface PageSourceOptions {
   readonly pageTransactions: number;
   /** How often an upstream that has nothing new is polled, in milliseconds. */
   readonly pollIntervalMs: number;
-  /** Pages that may be requested and not taken yet, 1 to MAX_PAGES_IN_FLIGHT. */
+  /** Pages that may be requested but not yet used, 1 to MAX_PAGES_IN_FLIGHT. */
   readonly pagesInFlight: () => number;
   /** Called with the state in each answer; throws to end the source. */
   readonly onState: (state: UpstreamState) => void;

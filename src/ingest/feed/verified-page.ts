@@ -15,7 +15,7 @@ export interface PageCut {
   readonly frozenRoots: Uint8Array<ArrayBuffer>;
 }
 
-/** What ledger a page that brings genesis is of. */
+/** The ledger's identity, for a page with genesis. */
 export type VerifiedIdentity = Omit<LedgerIdentity, 'keepsTransactions'>;
 
 /** A page whose every byte is covered by its accumulator roots. */

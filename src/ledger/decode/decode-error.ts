@@ -1,4 +1,4 @@
-/** Why bytes are not a signing message. What is wrong with the transaction in it is a warning, not an error. */
+/** Why bytes are not a signing message. Problems of the transaction in it are warnings, not errors. */
 import type { BcsErrorCode } from '../../move/bcs/bcs-reader.ts';
 
 /**

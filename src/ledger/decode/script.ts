@@ -51,7 +51,7 @@ export async function scriptJson(script: Script, rendering: Rendering): Promise<
   );
 }
 
-/** The parameters that take an argument; undefined, with a warning, when the code does not load. */
+/** The parameters with an argument; undefined, with a warning, if the code does not load. */
 async function findParameters(
   { code }: Script,
   rendering: Rendering,

@@ -1,7 +1,7 @@
 /**
  * Encode submission: from a transaction request in JSON to the bytes that its signers sign, as the reference makes
- * them (docs/spec/encode.md A). No HTTP here. Reading and verifying can be had alone, because the API refuses some
- * requests for other reasons after those (A0).
+ * them (docs/spec/encode.md A). No HTTP here. Parsing and verifying are separate steps, because the API can reject a
+ * request for other reasons between them (§A0).
  */
 
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';

@@ -22,7 +22,7 @@ export interface Derived<V> {
   readonly modules: readonly ModuleStamp[];
 }
 
-/** What a module that a value was made from takes in a cache, in bytes, estimated. */
+/** Cache memory for each module of a derived value, in bytes, estimated. */
 const STAMP_BYTES = 400;
 
 /** Whether a lookup gives these modules still; a module that does not load any more is not the same. */

@@ -8,7 +8,7 @@ import { resolveDecodeLayout } from '../../move/values/layout-decode.ts';
 import { utf8Units } from '../../move/values/value-json.ts';
 import { type Derived, DerivedCache } from './derived.ts';
 
-/** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
+/** Estimated memory of a layout per byte of its type tag: measuring layouts is expensive. */
 const LAYOUT_BYTES_PER_TAG_BYTE = 64;
 
 export interface RenderedType {

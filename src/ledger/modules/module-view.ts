@@ -33,7 +33,7 @@ export class ModuleCache extends Cache<StoredModule> {
   }
 }
 
-/** What a view has found under a name. */
+/** The module that a view has found under a name. */
 interface Remembered {
   readonly stored: StoredModule | undefined;
   loaded?: CompiledModule;

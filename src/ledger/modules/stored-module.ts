@@ -12,7 +12,7 @@ import { loadModule } from '../../move/modules/read.ts';
 import { LedgerError } from '../ledger-error.ts';
 
 /**
- * What a module costs in memory besides its bytes, as a multiple of them: hex, ABI text and the loaded form.
+ * Memory of a module besides its bytes, as a multiple of them: hex, ABI text and the loaded form.
  * Measured on the devnet genesis: 9 to 14.
  */
 export const MODULE_MEMORY_FACTOR = 16;

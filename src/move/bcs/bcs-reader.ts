@@ -7,7 +7,7 @@ import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import { byteTools } from './bytes.ts';
 
 /**
- * Why bytes are not BCS of what was asked for. Besides plain BCS, for values of a layout (src/move/values):
+ * Why bytes are not BCS of the requested type. Besides plain BCS, for values of a layout (src/move/values):
  * - `signer`: signers are never stored;
  * - `bad_closure`: a function value of another version, or with too few or too many parts;
  * - `too_many_variants`, `unsupported_layout`: layouts inside closures;
@@ -37,7 +37,7 @@ export type BcsErrorCode =
 /** Bytes that are not canonical BCS of the requested type; `offset` counts from the reader's first byte. */
 export class BcsError extends MoveError<BcsErrorCode> {
   readonly offset: number;
-  /** What was found, without the place: the reference's own words where the interface shows them. */
+  /** The message without the offset: the reference's text where the API shows it. */
   readonly detail: string;
 
   constructor(code: BcsErrorCode, detail: string, offset: number) {
@@ -173,8 +173,8 @@ export class BcsReader {
   }
 
   /**
-   * The length of a sequence whose items take at least `minItemBytes` each. A length the remaining bytes cannot
-   * hold is refused here, before the caller allocates anything. 0 means: items may take no bytes (bounded by 2^31-1).
+   * The length of a sequence whose items have at least `minItemBytes` each. A length that exceeds the remaining bytes
+   * is rejected here, before the caller allocates anything. 0 means: items may be empty (limited to 2^31-1).
    */
   length(minItemBytes = 1): number {
     const start = this.#offset;

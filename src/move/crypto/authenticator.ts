@@ -32,7 +32,7 @@ interface MultiEd25519Authenticator {
   readonly signature: MultiEd25519Signature;
 }
 
-/** What an authentication function of the account itself is given. */
+/** The input of an account's own authentication function. */
 type AbstractAuthenticationData =
   | { readonly kind: 'v1'; readonly signingMessageDigest: Buffer; readonly signature: Buffer }
   | {

@@ -1,12 +1,12 @@
 /**
  * JSON values as texts: compact JSON as messages quote it, and the debug print of the reference (docs/spec/encode.md
- * §A1, A4). Both are linear in the value at any depth, and take little more memory than the text they give.
+ * §A1, A4). Both are linear in the value at any depth and need little more memory than the resulting text.
  */
 
 import { debugString } from '../rust-debug.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from './json-text.ts';
 
-/** Longest debug print, in UTF-16 units, give or take one string; the rest is cut and ends in `…`. */
+/** Maximum debug print, in UTF-16 units, plus or minus one string; the rest is cut and ends in `…`. */
 export const JSON_MAX_DEBUG_LENGTH = 4 * 1024 * 1024;
 
 /** Pieces joined at a time: few enough to be cheap, enough that the joined texts are few. */

@@ -72,7 +72,7 @@ export interface ModuleAbi {
   readonly structs: readonly StructAbi[];
 }
 
-/** What the parts of one ABI are made from. */
+/** The source of one ABI. */
 interface AbiSource {
   readonly module: CompiledModule;
   readonly texts: AbiTexts;

@@ -148,9 +148,9 @@ export class BinaryCursor {
   }
 
   /**
-   * `count` items of at least one byte each. A count that the bytes left cannot hold is refused
-   * before memory is taken; then exactly as much is, because a growing array takes room for 17
-   * items, which a hostile file turns into a hundredfold of its size.
+   * `count` items of at least one byte each. A count that exceeds the remaining bytes is rejected before memory is
+   * allocated. Then exactly that much is allocated: a growing array would reserve 17 items, which a hostile file could
+   * turn into a hundred times its size.
    */
   items<T>(count: number, what: string, read: (cursor: BinaryCursor) => T): readonly T[] {
     if (count === 0) return EMPTY;

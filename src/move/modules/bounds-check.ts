@@ -231,7 +231,7 @@ function checkTypeParameters(what: string, highest: number, declared: number): v
   }
 }
 
-/** What the code of one function may use. */
+/** The limits for the code of one function. */
 interface CodeScope {
   /** Highest type parameter of every signature, -1 for none. */
   readonly highestTypeParameters: readonly number[];

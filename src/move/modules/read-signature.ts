@@ -15,7 +15,7 @@ import {
   VERSION_8_FUNCTION_VALUES,
 } from './format.ts';
 
-/** Where an ability set occurs: version 1 had a code of its own for each place. */
+/** Where an ability set occurs: version 1 encoded each place differently. */
 type AbilityPlace = 'struct' | 'functionTypeParameter' | 'structTypeParameter';
 
 const COPY_DROP = 3;

@@ -1,6 +1,6 @@
 /**
  * The framework's resources and events that the node itself reads, as typed values. Layouts: docs/spec/ledger.md
- * §2.3, §2.7, §5.10, docs/spec/http.md §9.5. Decoders take all bytes or throw BcsError; writers mirror them.
+ * §2.3, §2.7, §5.10, docs/spec/http.md §9.5. Decoders use all bytes or throw BcsError; writers are their counterpart.
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';

@@ -49,9 +49,9 @@ interface Resolved {
   readonly layout: DecodeLayout;
   /** Tells types apart, so that equal types are laid out once. */
   readonly id: string;
-  /** What the type's tag costs of the byte budget, at each value. */
+  /** The cost of the type's tag in the byte budget, for each value. */
   readonly tagBytes: number;
-  /** What laying the type out costs. */
+  /** The cost of resolving the type's layout. */
   readonly costBytes: number;
   /** How deeply types nest below this one. */
   readonly height: number;
@@ -106,7 +106,7 @@ class DecodeResolver {
         return this.#struct(found, resolved, depth);
       }
       case 'function':
-        // What a closure holds is in the closure itself; the types must exist all the same.
+        // The captured values are described in the closure itself, but the types must exist.
         for (const part of [...tag.args, ...tag.results]) {
           await this.tag(part.kind === 'reference' ? part.to : part, depth + 1);
         }
@@ -183,7 +183,7 @@ class DecodeResolver {
       this.#charge(known.costBytes);
       return known;
     }
-    // A type inside itself would take any budget.
+    // A type that contains itself would exhaust any budget.
     if (this.#types.has(key)) throw tooLarge();
     this.#remember(key, undefined);
     const nameBytes = ADDRESS_COST_BYTES + id.name.length + name.length;

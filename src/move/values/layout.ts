@@ -55,7 +55,7 @@ export interface ObjectTemplate {
   readonly order: readonly number[];
   /** Whether `order` is 0, 1, 2, … over all fields. */
   readonly inDeclaredOrder: boolean;
-  /** What one value costs of the byte budget for its field and variant names. */
+  /** The cost of one value in the byte budget for its field and variant names. */
   readonly nameBytes: number;
 }
 

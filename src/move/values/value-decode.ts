@@ -1,8 +1,8 @@
 /**
  * BCS arguments to JSON in the form that arguments are given in, which is not the form that events are shown in:
  * `{Variant: {…}}`, `Option<u8>` as hex, a nested Object as `{inner}` (docs/spec/encode.md §A4, part C trap 6).
- * Counterpart of value-encode.ts: a value that decodes here encodes to the same bytes (fields and variants have names
- * of their own, which every chain checks when a module is published).
+ * Counterpart of value-encode.ts: a value that decodes here encodes to the same bytes (names of fields and variants
+ * are unique, which every chain checks when a module is published).
  */
 
 import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
@@ -13,8 +13,8 @@ import { formatAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
 
 /**
- * Most structs, enums and vectors in one argument. A struct may take no bytes at all, so the bytes alone bound
- * nothing; a transaction of 64 KiB cannot hold more than 65,536 of them that do take some.
+ * Most structs, enums and vectors in one argument. A struct can have no bytes at all, so the bytes alone are not a
+ * limit; a transaction of 64 KiB cannot contain more than 65,536 non-empty ones.
  */
 export const MAX_ARGUMENT_CONTAINERS = 262_144;
 

@@ -304,7 +304,7 @@ function jsonStringUtf8(buffer: Buffer, start: number, end: number): string {
   let isAscii = true;
   for (let at = start; at < end; at += 1) {
     const byte = buffer[at]!;
-    // What JSON escapes.
+    // Characters that JSON escapes.
     if (byte < 0x20 || byte === 0x22 || byte === 0x5c) {
       return utf8Units(jsonString(buffer.subarray(start, end)));
     }

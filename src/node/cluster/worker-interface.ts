@@ -25,7 +25,7 @@ import type { StopList } from '../shutdown.ts';
 /** How often a stopping node closes connections that wait for nothing, in milliseconds. */
 const IDLE_SWEEP_INTERVAL_MS = 50;
 
-/** The host that stands for several addresses. */
+/** The host name with several addresses. */
 const LOCALHOST = 'localhost';
 
 /** An interface that answers. */
@@ -118,7 +118,7 @@ async function listen(server: SocketServer, address: ListenAddress): Promise<num
 }
 
 /**
- * Listens on the further addresses of `localhost`, where they can be had: the IPv6 one besides the IPv4 one. Their
+ * Listens on the other addresses of `localhost` if available: the IPv6 one besides the IPv4 one. Their
  * connections are handed to the server.
  */
 async function listenFurther(server: Server, port: number): Promise<SocketServer[]> {
@@ -144,8 +144,8 @@ async function closeApi(
   timeoutMs: number,
 ): Promise<void> {
   const cut = setTimeout(() => api.server.closeAllConnections(), timeoutMs);
-  // A connection whose last request was under way when the stop began is kept alive after its answer: nothing else
-  // would close it before the time is up.
+  // A connection whose last request was running when the stop began stays open after its response, so it has to be
+  // closed here.
   const sweep = setInterval(() => api.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
   const closed = further.map((server) => new Promise((resolve) => server.close(resolve)));
   try {

@@ -8,7 +8,7 @@ import type { RequestObserver, RequestOutcome } from '../../api/http/observers.t
 import type { NodeSettings } from '../settings/settings.ts';
 
 const STDERR = 2;
-/** Lines are written together when there are so many bytes, */
+/** Lines are written together when they reach this many bytes, */
 const WRITE_BYTES = 8 * 1024;
 /** or after this time, in milliseconds. */
 const WRITE_INTERVAL_MS = 500;
@@ -60,7 +60,7 @@ export function openAccessLog({
   };
 }
 
-/** At most one outcome of each kind in its interval. */
+/** At most one line per kind of outcome and interval. */
 export function sampled(
   logger: Logger,
   write: (outcome: RequestOutcome, level: Level) => void,
@@ -102,7 +102,7 @@ function lineOf(
   };
 }
 
-/** Ids of the request's trace; made from the clock if it names none. */
+/** Ids of the request's trace; generated from the clock if it has none. */
 function traceOf({ headers }: IncomingMessage): { trace_id: string; span_id: string } {
   const given = headers['traceparent'];
   const match = typeof given === 'string' ? TRACE_PARENT.exec(given) : null;

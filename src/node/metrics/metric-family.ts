@@ -39,8 +39,8 @@ export const counter = familyOf('counter');
 export const histogram = familyOf('histogram');
 
 /**
- * The counters and histograms among families, added to those of before: what ended processes had counted still counts,
- * so that sums never fall.
+ * The counters and histograms among families, added to previous ones: counts of exited processes remain, so that sums
+ * never decrease.
  */
 export function addLasting(
   before: readonly MetricFamily[],

@@ -140,7 +140,7 @@ export class Multisig {
     return encodeBcs((writer) => writeEntryFunction(writer.uleb32(0), this.#payment(proposal)));
   }
 
-  /** What events begin with: who acts, and on which proposal. */
+  /** The first fields of events: who acts, and on which proposal. */
   #writeStep(writer: BcsWriter, { sequenceNumber }: Proposal): void {
     writer.fixed(this.#world.accounts.addressBytes(PROPOSER)).exactU64(sequenceNumber);
   }

@@ -64,7 +64,9 @@ function writeShape(writer: BcsWriter, variant: number, points: readonly Point[]
   if (variant === 2) writer.vector(points, writePoint).bool(points.length > 2);
 }
 
-/** A function of the module, and how its arguments are drawn; none is encoded before the transaction is. */
+/**
+ * A function of the module, and how its random arguments are picked; they are encoded together with the transaction.
+ */
 interface ShowcaseFunction {
   readonly call: FunctionCall;
   readonly draw: (world: World) => readonly ValueWriter[];

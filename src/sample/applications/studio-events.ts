@@ -29,7 +29,7 @@ interface EventKind {
   readonly common: Write;
   readonly before?: Write;
   readonly after?: Write;
-  /** What the event does to the artist's amount of the token; nothing when absent. */
+  /** How the event changes the artist's amount of the token; absent: not at all. */
   readonly amountChange?: -1 | 1;
 }
 

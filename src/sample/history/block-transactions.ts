@@ -65,7 +65,7 @@ export function epochEnd(seed: bigint, { epoch, proposer }: BlockHeader): Buffer
   );
 }
 
-/** What a block's end states about the block. */
+/** Content of the transaction that ends a block. */
 export interface BlockTotals {
   /** Gas units of all its transactions. */
   readonly gasUsed: number;

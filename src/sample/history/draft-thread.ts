@@ -14,14 +14,14 @@ import { type DraftRequest, type DraftStep, decodeDrafts, makeDrafts } from './d
 const WORKER_URL = new URL('./draft-worker.js', import.meta.url);
 const IS_COMPILED = import.meta.url.endsWith('.js');
 
-/** What the thread is started with. */
+/** The thread's workerData. */
 export interface DraftWork {
   readonly request: DraftRequest;
-  /** Shared: how many steps were taken. The thread waits on it to stay a few steps ahead. */
+  /** Shared: the number of steps consumed. The thread waits on it to stay a few steps ahead. */
   readonly taken: Int32Array;
 }
 
-/** What the thread sends. Buffers change hands. */
+/** Messages of the thread. Buffers change hands. */
 export type DraftMessage =
   | { readonly kind: 'genesis' | 'blocks'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'failed'; readonly code: SampleErrorCode; readonly message: string }

@@ -1,13 +1,13 @@
 /**
- * The generator in a thread of its own: makes the history that its workerData asks for, a few steps ahead of the
- * thread that takes them (see draft-thread.ts). The entry file of that thread, never imported.
+ * The generator in a separate thread: generates the history that its workerData specifies, a few steps ahead of the
+ * consumer (see draft-thread.ts). The entry file of that thread, never imported.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { SampleError } from '../settings.ts';
 import type { DraftMessage, DraftWork } from './draft-thread.ts';
 import { encodeDrafts, makeDrafts } from './drafts.ts';
 
-/** Steps that are made before the first of them is taken. */
+/** Maximum number of steps generated ahead of the consumer. */
 const MAX_STEPS_AHEAD = 3;
 
 function run({ request, taken }: DraftWork, post: (message: DraftMessage) => void): void {

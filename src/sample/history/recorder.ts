@@ -3,8 +3,8 @@
  * the feed serves (docs/spec/ledger.md §2.7, §3.1, §3.3).
  *
  * `state_checkpoint_hash` is there for genesis only. A root over the whole state at every block's end would need the
- * whole state in memory and dozens of hashes a transaction: the sample stays flat and fast instead, and leaves the
- * field absent, which every reader must be able to take.
+ * whole state in memory and dozens of hashes per transaction. To keep memory constant and generation fast, the field
+ * is absent, which every reader must accept.
  */
 
 import type { EncodedVersion } from '../../ingest/chunk-builder.ts';

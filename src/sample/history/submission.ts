@@ -28,7 +28,7 @@ const MULTI_AGENT_WITH_FEE_PAYER = 1;
 const RAW_SEED = domainSeed('RawTransaction');
 const RAW_WITH_DATA_SEED = domainSeed('RawTransactionWithData');
 
-/** What the ledger adds to a call to make it a transaction. */
+/** What turns a call into a transaction. */
 export interface SubmissionFacts {
   readonly sequenceNumber: number;
   /** Seconds since 1970. */

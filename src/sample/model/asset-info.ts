@@ -1,5 +1,5 @@
 /**
- * What the chain states about each asset: coin infos, metadata objects, supplies. Supplies are brought up to date by
+ * Resources that describe each asset: coin infos, metadata objects, supplies. Supplies are brought up to date by
  * the last transaction of a block, where the block's fees are burned, and not by every transfer.
  */
 

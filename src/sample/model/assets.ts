@@ -50,7 +50,7 @@ const STORE_DELETION = eventType('0x1::coin::CoinStoreDeletion');
 const ASSET_DEPOSIT = eventType('0x1::fungible_asset::Deposit');
 const ASSET_WITHDRAW = eventType('0x1::fungible_asset::Withdraw');
 
-/** What `0x1::object::ObjectCore` contains. */
+/** Content of `0x1::object::ObjectCore`. */
 interface ObjectCore {
   /** 32 bytes each. */
   readonly object: Uint8Array;
@@ -98,7 +98,7 @@ export class Asset {
   readonly #withdrawals: EventHandles;
   readonly #coinStores: Slots | undefined;
   readonly #fungibleStores: Slots;
-  /** Of those who act again and again. */
+  /** For accounts that act often. */
   readonly #storeAddresses: (Buffer | undefined)[] = [];
   readonly #accounts: Accounts;
   readonly #effects: Effects;
@@ -167,12 +167,12 @@ export class Asset {
     return (this.#flags[account]! & IS_CONCURRENT) !== 0;
   }
 
-  /** What an account has of it in both stores together. */
+  /** An account's amount in both stores together. */
   balance(account: number): bigint {
     return this.#coins[account]! + this.#fungible[account]!;
   }
 
-  /** What an account has of it in its primary store. */
+  /** An account's amount in its primary store. */
   fungibleBalance(account: number): bigint {
     return this.#fungible[account]!;
   }

@@ -63,7 +63,7 @@ export class Slots {
     this.#createdAt[index] = createdAt;
   }
 
-  /** What a write of the slot states about its creation: nothing for slots of genesis (docs/spec/ledger.md §1.1). */
+  /** Creation metadata of writes of the slot: none for slots of genesis (docs/spec/ledger.md §1.1). */
   metadata(index: number): StateValueMetadata | undefined {
     const createdAt = this.#createdAt[index] ?? 0;
     if (createdAt === 0) return undefined;

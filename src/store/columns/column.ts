@@ -1,5 +1,5 @@
 /**
- * What columns, keys and rows are. A key has a partition and an order within it (docs/data-layout.md). Every read names
+ * Columns, keys and rows. A key has a partition and an order within it (docs/data-layout.md). Every read names
  * one partition. Parts are big-endian, so that the order of bytes is the order of numbers. All partitions of a column
  * are equally long, so that an engine with plain keys only (LMDB) can store partition ‖ order.
  */
@@ -15,11 +15,11 @@ export interface Column {
   readonly partitionBytes: number;
   /** Minimum and maximum bytes of the order part; both 0 if a partition has one row. */
   readonly orderBytes: readonly [least: number, most: number];
-  /** What the partition is made of, for people. */
+  /** Description of the partition. */
   readonly partition: string;
   /** Description of the order part; absent if there is none. */
   readonly order?: string;
-  /** What the value is made of, for people. */
+  /** Description of the value. */
   readonly value: string;
   readonly writtenBy: readonly ColumnUser[];
   readonly readBy: readonly ColumnUser[];

@@ -1,6 +1,6 @@
 /**
- * What a store is: the format it is written in (row 0, there from its creation) and the ledger it holds (row 1, there
- * from genesis). Neither ever changes.
+ * The identity of a store: its format (row 0, from its creation on) and its ledger (row 1, from genesis on). Neither
+ * ever changes.
  */
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { StoreError } from '../store-error.ts';

@@ -21,7 +21,7 @@ const TAG_BYTES = 1;
 /** Maximum bytes of metadata: variant and three u64. */
 const MAX_METADATA_BYTES = 25;
 
-/** What a write left under a key. */
+/** The result of a write to a key. */
 export interface StateEntry {
   /** The version that wrote it. */
   readonly version: bigint;

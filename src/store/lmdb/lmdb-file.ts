@@ -41,7 +41,7 @@ const MAX_TREE_DEPTH = 16;
 /** Longest list of free pages that is read, in bytes. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** What a folder holds: nothing yet, LMDB's data file, a damaged one, or something else of its name. */
+/** The content of a folder: nothing yet, LMDB's data file, a damaged one, or another file of the same name. */
 type DataFileKind = 'absent' | 'lmdb' | 'damaged' | 'foreign';
 
 interface DataFile {

@@ -38,14 +38,14 @@ interface LmdbStoreOptions {
 
 /** A disk with less free space than this is called full when a commit fails without a reason. */
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
-/** How long the engine may take to give the cause of a failed commit. */
+/** Maximum wait for LMDB to report the cause of a failed commit. */
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
 /** LMDB's error codes for missing or wrong pages, and for their consequences. */
 const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
-/** Opens a store for reading: any number of processes may. @throws StoreError `store_not_found` and others */
+/** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
   const { directory } = options;
   if (inspectDataFile(directory) === 'absent') throw notFound(directory);

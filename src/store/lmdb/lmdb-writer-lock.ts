@@ -1,8 +1,8 @@
 /**
- * One writer per store. The lock is a row of the environment itself, taken inside a write transaction, which LMDB gives
- * to one process at a time: two processes cannot both take it. A lock left by a process that died is taken over. Should
- * that judgement ever be wrong (two containers that do not see each other's processes), the one that lost the lock
- * still cannot write: every commit is conditional on the lock being its own.
+ * One writer per store. The lock is a row of the environment itself, taken inside a write transaction, which LMDB
+ * grants to one process at a time, so two processes cannot both take the lock. A lock left by a process that died is
+ * taken over. Should that judgement ever be wrong (two containers that do not see each other's processes), the one
+ * that lost the lock still cannot write: every commit is conditional on the lock being its own.
  *
  * The holder is named so that a later process can tell whether it still lives. The system uses a process id again; with
  * the start time it is unique until the next boot.
@@ -18,7 +18,7 @@ const LOCK_DATABASE = 'writer';
 const LOCK_KEY = Buffer.from('lock', 'ascii');
 const MAX_TOKEN = 2 ** 47;
 
-/** The right to write a store, until it is released or taken over. */
+/** The writer lock of a store, until it is released or taken over. */
 export class LmdbWriterLock {
   readonly #database: Database<Buffer, Buffer>;
   readonly #token: number;

@@ -5,8 +5,8 @@
  * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Nothing tells which
  *    readers there are, in this process or another; a reader whose answer took longer than half of it looks at the head
  *    again before it trusts that something is absent (src/ledger/pruning-guard.ts).
- * 3. What nothing retained needs is deleted in bounded steps, each one commit between two others, with a rest after it.
- *    A pruner that is stopped or killed continues where it was (prune-step.ts).
+ * 3. Rows that no retained version needs are deleted in bounded steps, each one commit between two others, with a
+ *    pause after it. A pruner that is stopped or killed continues where it was (prune-step.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
@@ -62,7 +62,7 @@ export interface PrunerOptions {
   readonly onProgress?: ((progress: PruneProgress, oldestVersion: bigint) => void) | undefined;
 }
 
-/** What a run did. */
+/** The result of a run. */
 export interface PruneReport {
   readonly head: Head;
   /** Versions cleared by this run. */
@@ -83,8 +83,8 @@ export class Pruner {
   }
 
   /**
-   * Retains the history of accounts from now on; already pinned ones do not change. What was pruned before
-   * is not brought back: their history is whole from the present oldest version.
+   * Retains the history of accounts from now on; already pinned ones do not change. Pruned data does not come back:
+   * their history is complete from the current oldest version on.
    * @throws StoreError `too_many_kept_accounts`, `ledger_empty`
    */
   async pinAccounts(accounts: Iterable<Address>): Promise<PinnedAccounts> {
