@@ -58,11 +58,11 @@ export type ParameterValues<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
-/** A text that is not a value of its parameter's type; `message` is the reason. */
-class ParameterTextError extends MoveError<'bad_parameter'> {
-  constructor(message: string) {
-    super('bad_parameter', message);
-  }
+class ParameterTextError extends MoveError<'bad_parameter'> {}
+
+/** What a type throws for a text that is not one of its values. */
+function badText(reason: string): ParameterTextError {
+  return new ParameterTextError('bad_parameter', reason);
 }
 
 /** A required parameter of the path. */
@@ -120,59 +120,47 @@ export function pageSize(limit: number | undefined, normal: number, maximum: num
   return Math.min(limit ?? normal, maximum);
 }
 
+function parameterType<T>(
+  name: string,
+  schema: Schema,
+  parse: (text: string) => T,
+): ParameterType<T> {
+  return { name, schema, parse };
+}
+
 /** 1 to 64 hex digits, `0x` optional. */
-export const ADDRESS: ParameterType<Address> = {
-  name: 'string(Address)',
-  schema: AddressSchema,
-  parse(text) {
-    try {
-      return parseAddress(text);
-    } catch (error) {
-      if (!(error instanceof MoveError)) throw error;
-      throw new ParameterTextError(`Invalid account address: ${error.message}`);
-    }
-  },
-};
+export const ADDRESS = parameterType('string(Address)', AddressSchema, (text): Address => {
+  try {
+    return parseAddress(text);
+  } catch (error) {
+    if (!(error instanceof MoveError)) throw error;
+    throw badText(`Invalid account address: ${error.message}`);
+  }
+});
 
 /** A u64 in decimal. */
-export const U64: ParameterType<bigint> = {
-  name: 'string(U64)',
-  schema: U64Schema,
-  parse: parseU64,
-};
+export const U64 = parameterType('string(U64)', U64Schema, parseU64);
 
 /** A u64 in decimal that the reference takes as a plain integer: its refusals are shorter. */
-export const PLAIN_U64: ParameterType<bigint> = {
-  name: 'integer(uint64)',
-  schema: U64Schema,
-  parse(text) {
-    try {
-      return parseU64(text);
-    } catch (error) {
-      if (!(error instanceof IntegerTextError)) throw error;
-      throw new ParameterTextError(error.why);
-    }
-  },
-};
+export const PLAIN_U64 = parameterType('integer(uint64)', U64Schema, (text): bigint => {
+  try {
+    return parseU64(text);
+  } catch (error) {
+    if (!(error instanceof IntegerTextError)) throw error;
+    throw badText(error.why);
+  }
+});
 
-export const BOOLEAN: ParameterType<boolean> = {
-  name: 'boolean',
-  schema: Type.Boolean(),
-  parse(text) {
-    if (text === 'true') return true;
-    if (text === 'false') return false;
-    throw new ParameterTextError('provided string was not `true` or `false`');
-  },
-};
+export const BOOLEAN = parameterType('boolean', Type.Boolean(), (text): boolean => {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  throw badText('provided string was not `true` or `false`');
+});
 
 /** The version that most reads may name. */
 export const LEDGER_VERSION = queryParameter(U64, 'Version to read at; the latest when absent.');
 
-export const STRUCT_TAG: ParameterType<StructTag> = {
-  name: 'string(MoveStructTag)',
-  schema: StructTagSchema,
-  parse: parseStructTag,
-};
+export const STRUCT_TAG = parameterType('string(MoveStructTag)', StructTagSchema, parseStructTag);
 
 /**
  * Refuses a struct tag of a path that nests too deeply; the reference looks at this after all parameters have been
@@ -191,20 +179,16 @@ export function requireShallow(name: string, tag: StructTag): void {
 const HEX_BYTES = /^(?:[0-9a-fA-F]{2})*$/;
 
 /** The cursor of a page: the physical encoding of a state key in hex, without `0x` (docs/spec/ledger.md §1.2). */
-export const CURSOR: ParameterType<Buffer> = {
-  name: 'string(StateKeyWrapper)',
-  schema: Type.String({ pattern: HEX_BYTES.source }),
-  parse(text) {
-    if (!HEX_BYTES.test(text)) {
-      throw new ParameterTextError('Failed to decode StateKey as hex string');
-    }
+export const CURSOR = parameterType(
+  'string(StateKeyWrapper)',
+  Type.String({ pattern: HEX_BYTES.source }),
+  (text): Buffer => {
+    if (!HEX_BYTES.test(text)) throw badText('Failed to decode StateKey as hex string');
     const physical = Buffer.from(text, 'hex');
-    if (!isStateKey(physical)) {
-      throw new ParameterTextError('Failed to decode StateKey from hex string');
-    }
+    if (!isStateKey(physical)) throw badText('Failed to decode StateKey from hex string');
     return physical;
   },
-};
+);
 
 function isStateKey(physical: Buffer): boolean {
   try {
@@ -217,69 +201,41 @@ function isStateKey(physical: Buffer): boolean {
 }
 
 /** A name of a module, struct or field. */
-export const IDENTIFIER: ParameterType<string> = {
-  name: 'string(IdentifierWrapper)',
-  schema: IdentifierSchema,
-  parse(text) {
-    if (!isIdentifier(text)) throw new ParameterTextError(`Invalid identifier '${text}'`);
-    return text;
-  },
-};
+export const IDENTIFIER = parameterType('string(IdentifierWrapper)', IdentifierSchema, (text) => {
+  if (!isIdentifier(text)) throw badText(`Invalid identifier '${text}'`);
+  return text;
+});
 
-/**
- * What reads as an address; asked before parsing, since most assets are coins and a failure costs
- * 20 µs.
- */
+/** What reads as an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
 const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
-
-/**
- * A coin by its type, or a fungible asset by its metadata address: an address when it reads as one.
- */
-export const ASSET_TYPE: ParameterType<Asset> = {
-  name: 'string(AssetType)',
-  schema: AssetTypeSchema,
-  parse: (text) => {
-    let asset = assets.get(text);
-    if (asset === undefined) {
-      asset = parseAsset(text);
-      assets.set(text, asset, ASSET_BYTES);
-    }
-    return asset;
-  },
-};
-
 /** Few assets are asked for again and again; one object for a text keeps the state keys that it has made. */
 const assets = new Cache<Asset>('assets');
 /** What an asset takes with its keys, in bytes, estimated. */
 const ASSET_BYTES = 1_024;
 
-function parseAsset(text: string): Asset {
-  return ADDRESS_TEXT.test(text)
+/** A coin by its type, or a fungible asset by its metadata address: an address when it reads as one. */
+export const ASSET_TYPE = parameterType('string(AssetType)', AssetTypeSchema, (text): Asset => {
+  const known = assets.get(text);
+  if (known !== undefined) return known;
+  const asset = ADDRESS_TEXT.test(text)
     ? new FungibleAsset(parseAddress(text))
     : new CoinAsset(parseStructTag(text));
-}
+  assets.set(text, asset, ASSET_BYTES);
+  return asset;
+});
 
-/** An unsigned integer that a JSON number holds. */
+/** An unsigned integer that a JSON number holds: digits with an optional `+`. */
 function smallInteger(bits: 16 | 32): ParameterType<number> {
   const maximum = 2 ** bits - 1;
-  return {
-    name: `integer(uint${bits})`,
-    schema: Type.Integer({ format: `uint${bits}`, minimum: 0, maximum }),
-    parse: (text) => parseSmallInteger(text, maximum),
-  };
-}
-
-/** Digits with an optional `+`, read from the left: overflow before a bad digit is overflow. */
-function parseSmallInteger(text: string, maximum: number): number {
-  if (text === '') throw new ParameterTextError('cannot parse integer from empty string');
-  const [, digits] = /^\+?(\d*)/.exec(text)!;
-  const complete = /^\+?\d+$/.test(text);
-  // Number() of many digits may be Infinity, which is above the maximum as it should be.
-  if (Number(digits) > maximum) {
-    throw new ParameterTextError('number too large to fit in target type');
-  }
-  if (!complete) throw new ParameterTextError('invalid digit found in string');
-  return Number(digits);
+  const schema = Type.Integer({ format: `uint${bits}`, minimum: 0, maximum });
+  return parameterType(`integer(uint${bits})`, schema, (text) => {
+    if (text === '') throw badText('cannot parse integer from empty string');
+    // Read from the left: overflow before a bad digit is overflow. Of many digits Number() makes Infinity.
+    const [, digits] = /^\+?(\d*)/.exec(text)!;
+    if (Number(digits) > maximum) throw badText('number too large to fit in target type');
+    if (!/^\+?\d+$/.test(text)) throw badText('invalid digit found in string');
+    return Number(digits);
+  });
 }
 
 export const U16 = smallInteger(16);

@@ -81,13 +81,6 @@ const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
   ledger_unavailable: { status: 503, code: 'internal_error' },
 };
 
-/** docs/spec/encode.md §A0. */
-const ENCODE_REFUSALS: Readonly<Record<EncodeError['stage'], Refusal>> = {
-  parse: { status: 400, code: 'web_framework_error' },
-  verify: { status: 400, code: 'invalid_input' },
-  convert: { status: 400, code: 'invalid_input' },
-};
-
 /** What a client is told of any failure; undefined for an unexpected one. */
 export function knownFailure(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
@@ -96,8 +89,9 @@ export function knownFailure(error: unknown): ApiError | undefined {
     return new ApiError(status, code, error.message, { cause: error });
   }
   if (error instanceof EncodeError) {
-    const { status, code } = ENCODE_REFUSALS[error.stage];
-    return new ApiError(status, code, error.message, { cause: error });
+    // docs/spec/encode.md §A0.
+    const code = error.stage === 'parse' ? 'web_framework_error' : 'invalid_input';
+    return new ApiError(400, code, error.message, { cause: error });
   }
   if (error instanceof DecodeError) {
     return new ApiError(400, 'invalid_input', error.message, { cause: error });

@@ -16,6 +16,11 @@ type Keywords = Readonly<Record<string, unknown>>;
 /** Optional members, which an object does not list as required. */
 const optionalSchemas = new WeakSet<Schema>();
 
+/** Where a document has a schema with a name. */
+export function referenceTo({ $id }: Schema): string {
+  return `#/components/schemas/${$id}`;
+}
+
 export const Type = {
   Unknown: (keywords: Keywords): Schema => keywords,
   Null: (): Schema => ({ type: 'null' }),

@@ -10,7 +10,7 @@ import { BCS_MEDIA_TYPE } from '../http/negotiation.ts';
 import { BASE_PATH } from '../http/request-target.ts';
 import { MIN_VERSION_SUFFIX } from '../http/version-waiting.ts';
 import type { ApiSettings } from '../settings.ts';
-import type { Schema } from './json-schema.ts';
+import { referenceTo, type Schema } from './json-schema.ts';
 import { ErrorSchema, U64Schema } from './schemas.ts';
 
 /** A part of the document: plain JSON. */
@@ -43,37 +43,24 @@ const CURSOR_HEADER: JsonObject = {
   schema: { type: 'string' },
 };
 
-/** Which variant of a union a member's value names. */
-interface DiscriminatorKeyword {
-  readonly propertyName: string;
-  readonly mapping: Readonly<Record<string, Schema>>;
-}
-
 /** Collects the schemas that have a name while it replaces them by references. */
 class Components {
   readonly schemas = new Map<string, Json>();
 
   /** The schema in the document's form: named ones as `$ref`. */
   use(schema: Schema): Json {
-    const { $id: id } = schema as { $id?: string };
-    if (id === undefined) return this.#inline(schema);
+    const { $id: id, ...keywords } = schema as { $id?: string };
+    if (id === undefined) return this.#inline(keywords);
     if (!this.schemas.has(id)) {
       this.schemas.set(id, null);
-      this.schemas.set(id, this.#inline(schema));
+      this.schemas.set(id, this.#inline(keywords));
     }
-    return { $ref: `#/components/schemas/${id}` };
+    return { $ref: referenceTo(schema) };
   }
 
-  #inline(schema: Schema): Json {
-    const members = Object.entries(schema).filter(([name]) => name !== '$id');
-    return Object.fromEntries(
-      members.map(([name, value]) => [
-        name,
-        name === 'discriminator'
-          ? this.#discriminator(value as DiscriminatorKeyword)
-          : this.#value(value),
-      ]),
-    );
+  #inline(keywords: Schema): Json {
+    const members = Object.entries(keywords);
+    return Object.fromEntries(members.map(([name, value]) => [name, this.#value(value)]));
   }
 
   #value(value: unknown): Json {
@@ -81,15 +68,6 @@ class Components {
     return typeof value === 'object' && value !== null
       ? this.use(value as Schema)
       : (value as Json);
-  }
-
-  /** A mapping names schemas by their references. */
-  #discriminator(value: DiscriminatorKeyword): Json {
-    const mapping = Object.entries(value.mapping).map(([name, schema]) => {
-      const { $ref: reference } = this.use(schema) as { $ref: string };
-      return [name, reference];
-    });
-    return { propertyName: value.propertyName, mapping: Object.fromEntries(mapping) };
   }
 }
 

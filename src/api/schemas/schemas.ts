@@ -5,7 +5,7 @@
  */
 
 import { ERROR_CODES } from '../http/error-table.ts';
-import { type Properties, type Schema, Type } from './json-schema.ts';
+import { type Properties, referenceTo, type Schema, Type } from './json-schema.ts';
 
 /**
  * An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them.
@@ -108,11 +108,12 @@ function optional(schema: Schema, description: string): Schema {
 
 /** One of several objects, told apart by their member `type`. */
 function union($id: string, description: string, variants: Properties): Schema {
+  const mapping = Object.entries(variants).map(([name, variant]) => [name, referenceTo(variant)]);
   return Type.Unknown({
     $id,
     description,
     oneOf: Object.values(variants),
-    discriminator: { propertyName: 'type', mapping: variants },
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) },
   });
 }
 
