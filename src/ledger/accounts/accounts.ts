@@ -23,7 +23,7 @@ import { readResource, resourceJson } from './resource.ts';
 const ITEMS_PER_TURN = 64;
 
 /** A resource at a version. */
-export interface ResourceAnswer {
+interface ResourceAnswer {
   /** The stored bytes; for a member of a group, those of the member. */
   readonly bytes: Uint8Array;
   /** `{"type":"…","data":{…}}` as JSON text, rendered by the types of the version read. */
@@ -41,7 +41,7 @@ export interface Listing {
 }
 
 /** What the questions are answered from. */
-export interface AccountSources {
+interface AccountSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
   readonly layouts: LayoutCache;

@@ -19,8 +19,7 @@ import {
   stateKeyHash,
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import type { StateEntry } from '../../store/columns/state-column.ts';
-import type { AccountKeyPage, AccountKeyQuery } from '../../store/view.ts';
+import type { StoreView } from '../../store/view.ts';
 
 /** Which items of an account are wanted. */
 export interface ListingRequest {
@@ -54,13 +53,7 @@ const KEYS_PER_STEP = 128;
 const PATH_LENGTH_AT = 33;
 
 /** Where listings read. */
-export interface ListingStore {
-  accountKeys(address: Address, query: AccountKeyQuery): Promise<AccountKeyPage>;
-  stateMany(
-    keyHashes: readonly Uint8Array[],
-    version: bigint,
-  ): PromiseLike<readonly (StateEntry | undefined)[]> | readonly (StateEntry | undefined)[];
-}
+type ListingStore = Pick<StoreView, 'accountKeys' | 'stateMany'>;
 
 /** Something under the account that has a value. */
 export interface ListedItem {

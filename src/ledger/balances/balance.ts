@@ -14,7 +14,7 @@ import { type Asset, type CoinAsset, primaryStoreGroup } from './asset.ts';
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /** Where balances are read from. */
-export interface BalanceSources {
+interface BalanceSources {
   readonly view: Pick<StoreView, 'balance'>;
   /** What is under a state key of the account after a version. */
   state(keyHash: Uint8Array, version: bigint): MaybePromise<StateEntry | undefined>;

@@ -16,12 +16,14 @@ import {
   findFunction,
   functionText,
   type MissingFunction,
-  type PlannedParameter,
   parametersOf,
-  resolveParameters,
 } from '../encode/entry-function.ts';
 import { type FunctionId, functionKey } from '../encode/fields.ts';
-import type { ResolvedParameter } from '../encode/parameters.ts';
+import {
+  type PlannedParameter,
+  type ResolvedParameter,
+  resolveParameters,
+} from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
 
 /** The payload object of a call; undefined if its names are not identifiers and cannot be written as text. */

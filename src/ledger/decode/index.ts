@@ -20,8 +20,7 @@ import { Rendering } from './rendering.ts';
 
 export { DecodeError, type DecodeErrorCode } from './decode-error.ts';
 
-export { MAX_MESSAGE_ITEMS, MAX_SIGNING_MESSAGE_BYTES } from './message.ts';
-export { parseMessageText } from './message-text.ts';
+export { MAX_MESSAGE_ITEMS, MAX_SIGNING_MESSAGE_BYTES, parseMessageText } from './message.ts';
 export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './notes.ts';
 export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 

@@ -1,12 +1,13 @@
 /** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
 
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { parseHex } from '../../move/bcs/hex.ts';
 import { HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
 import {
   type RawTransaction,
   readRawTransaction,
 } from '../../move/transactions/user-transaction.ts';
-import type { Address } from '../../move/types/address.ts';
+import { type Address, HexTextError } from '../../move/types/address.ts';
 import { DecodeError } from './decode-error.ts';
 
 /** Largest message read: no chain takes a larger transaction, most take 64 KiB. */
@@ -100,4 +101,14 @@ function readWithData(reader: MessageReader): SigningMessage {
     secondarySigners: reader.vector(HASH_BYTES, (inner) => inner.address()),
     feePayer: hasFeePayer ? reader.address() : undefined,
   };
+}
+
+/** The bytes of a hex text of either case, `0x` optional. @throws DecodeError `bad_hex` */
+export function parseMessageText(text: string): Buffer {
+  try {
+    return parseHex(text);
+  } catch (cause) {
+    if (!(cause instanceof HexTextError)) throw cause;
+    throw new DecodeError('bad_hex', `no hex: ${cause.message}`, undefined, { cause });
+  }
 }

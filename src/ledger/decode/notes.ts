@@ -6,19 +6,13 @@
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 
-/**
- * - about the whole: `other_chain`, `expired`, `fee_payer`, `orderless_sequence_number`;
- * - about the payload: `multisig_payload_on_chain`, `encrypted`, `module_bundle`, `script`, `unusual_payload`,
- *   `limits_request`, `bad_identifier`;
- * - about the call: `module_not_found`, `module_not_loadable`, `function_not_found`, `type_argument_count`,
- *   `argument_count`, `argument_not_shown`, `script_not_readable`, `script_arguments`;
- * - `not_encodable`: the request object does not encode, `encodes_differently`: it encodes to other bytes.
- */
 export type WarningCode =
+  // about the whole message
   | 'other_chain'
   | 'expired'
   | 'fee_payer'
   | 'orderless_sequence_number'
+  // about the payload
   | 'multisig_payload_on_chain'
   | 'encrypted'
   | 'module_bundle'
@@ -26,6 +20,7 @@ export type WarningCode =
   | 'unusual_payload'
   | 'limits_request'
   | 'bad_identifier'
+  // about the call
   | 'module_not_found'
   | 'module_not_loadable'
   | 'function_not_found'
@@ -34,6 +29,7 @@ export type WarningCode =
   | 'argument_not_shown'
   | 'script_not_readable'
   | 'script_arguments'
+  // the request does not encode, or encodes to other bytes
   | 'not_encodable'
   | 'encodes_differently';
 

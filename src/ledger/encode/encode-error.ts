@@ -3,23 +3,19 @@
 /** Where encoding failed; the API has checks between the stages (docs/spec/encode.md §A0). */
 export type EncodeStage = 'parse' | 'verify' | 'convert';
 
-/**
- * - parse: `json_syntax` text that is not JSON; `bad_field` a field of wrong type or text; `bad_payload` a payload
- *   that is no object or of unknown kind; `too_large` over a limit that the reference does not have;
- * - verify: `payload_removed`, `payload_not_encrypted`, `unparsable_type`, `type_too_deep`;
- * - convert: `module_not_found`, `module_not_loadable`, `function_not_found`, `type_argument_count`,
- *   `argument_count`, `bad_type` (no type tag), `bad_argument`, `bad_script`, `bad_script_argument`,
- *   `bad_ciphertext`.
- */
 export type EncodeErrorCode =
+  // parse: text that is not JSON; a field of wrong type or text; a payload that is not an object or of unknown kind;
+  // over a limit that the reference does not have
   | 'json_syntax'
   | 'bad_field'
   | 'bad_payload'
   | 'too_large'
+  // verify
   | 'payload_removed'
   | 'payload_not_encrypted'
   | 'unparsable_type'
   | 'type_too_deep'
+  // convert; `bad_type` has no type tag
   | 'module_not_found'
   | 'module_not_loadable'
   | 'function_not_found'

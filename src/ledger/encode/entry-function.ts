@@ -27,26 +27,16 @@ import { DerivedCache } from '../modules/derived.ts';
 import { EncodeError } from './encode-error.ts';
 import type { FunctionId } from './fields.ts';
 import {
+  type CallParameter,
   checkArgumentCount,
   encodeSizedArgument,
-  type ResolvedParameter,
+  isResolved,
+  type PlannedParameter,
   resolveParameter,
+  resolveParameters,
   writeTypeArguments,
 } from './parameters.ts';
 import type { EntryFunctionRequest } from './payload.ts';
-
-/** A parameter as declared. */
-export interface PlannedParameter {
-  readonly type: MoveType;
-  /** Absent where type arguments decide what it is. */
-  readonly resolved: ResolvedParameter | undefined;
-}
-
-/** A parameter of a call: type arguments put in, signers left out. */
-export interface CallParameter {
-  readonly type: MoveType;
-  readonly resolved: ResolvedParameter;
-}
 
 /** An entry function as declared. */
 export interface FunctionPlan {
@@ -129,10 +119,6 @@ function planOf(
   }));
 }
 
-function isResolved(parameter: PlannedParameter): parameter is CallParameter {
-  return parameter.resolved !== undefined;
-}
-
 /**
  * The parameters that take an argument, type arguments put in; a type argument may make one a signer, which takes none
  * (docs/spec/encode.md §A4 step 5).
@@ -149,20 +135,6 @@ export function parametersOf(
       return { type, resolved: undefined };
     })
     .filter(({ type }) => !isSignerParameter(type));
-}
-
-/** Parameters with their layouts. */
-export function resolveParameters(
-  parameters: readonly PlannedParameter[],
-  lookup: ModuleLookup,
-): MaybePromise<readonly CallParameter[]> {
-  if (parameters.every(isResolved)) return parameters;
-  const done: ConvertedTypes = new Map();
-  return mapInOrder(parameters, (parameter): MaybePromise<CallParameter> => {
-    if (isResolved(parameter)) return parameter;
-    const { type } = parameter;
-    return andThen(resolveParameter(type, lookup, done), (resolved) => ({ type, resolved }));
-  });
 }
 
 /** A call whose function and layouts are known: the remaining steps need no lookup. */

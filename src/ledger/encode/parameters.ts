@@ -2,7 +2,7 @@
  * Parameters of a called function or script: which have an argument, the name of each in messages, and the layout for
  * encoding its JSON (docs/spec/encode.md §A4 steps 4 to 8).
  */
-import { type MaybePromise, settle } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { debugJsonList } from '../../move/json/json-text-print.ts';
@@ -26,6 +26,19 @@ export type ResolvedParameter =
     }
   | { readonly kind: 'noType'; readonly cause: MoveTypeError }
   | { readonly kind: 'noLayout'; readonly cause: LayoutError };
+
+/** A parameter as declared. */
+export interface PlannedParameter {
+  readonly type: MoveType;
+  /** Absent where type arguments decide what it is. */
+  readonly resolved: ResolvedParameter | undefined;
+}
+
+/** A parameter of a call: type arguments put in, signers left out. */
+export interface CallParameter {
+  readonly type: MoveType;
+  readonly resolved: ResolvedParameter;
+}
 
 /** Types with values of fixed size, which are written directly. */
 const FIXED_BYTES: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
@@ -63,6 +76,24 @@ export function resolveParameter(
       throw cause;
     },
   );
+}
+
+export function isResolved(parameter: PlannedParameter): parameter is CallParameter {
+  return parameter.resolved !== undefined;
+}
+
+/** Parameters with their layouts. */
+export function resolveParameters(
+  parameters: readonly PlannedParameter[],
+  lookup: ModuleLookup,
+): MaybePromise<readonly CallParameter[]> {
+  if (parameters.every(isResolved)) return parameters;
+  const done: ConvertedTypes = new Map();
+  return mapInOrder(parameters, (parameter): MaybePromise<CallParameter> => {
+    if (isResolved(parameter)) return parameter;
+    const { type } = parameter;
+    return andThen(resolveParameter(type, lookup, done), (resolved) => ({ type, resolved }));
+  });
 }
 
 /** @throws EncodeError `argument_count` */

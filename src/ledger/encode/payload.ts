@@ -31,7 +31,7 @@ import {
 } from './fields.ts';
 
 /** What entry functions and scripts are called with. */
-export interface CallRequest {
+interface CallRequest {
   readonly typeArguments: readonly MoveType[];
   /** Signers are not arguments. */
   readonly arguments: readonly JsonValue[];
@@ -188,7 +188,7 @@ function checkAbility(value: JsonValue, trace: Trace): void {
 const ENCRYPTED_STATES = ['encrypted', 'failed_decryption', 'decrypted'] as const;
 
 /** The function that the ciphertext calls, according to the client. */
-export interface ClaimedFunction {
+interface ClaimedFunction {
   readonly module: ModuleId;
   readonly name: string | undefined;
 }

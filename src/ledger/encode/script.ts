@@ -1,4 +1,5 @@
 /** Scripts: their parameters from the given ABI or the code, their arguments (docs/spec/encode.md §A4, "Script"). */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
@@ -9,10 +10,10 @@ import type { EncodeLayout } from '../../move/values/layout.ts';
 import { debugMoveValue } from '../../move/values/value-debug.ts';
 import { EncodeError } from './encode-error.ts';
 import {
+  type CallParameter,
   checkArgumentCount,
   encodeArgumentBytes,
-  type ResolvedParameter,
-  resolveParameter,
+  resolveParameters,
   writeTypeArguments,
 } from './parameters.ts';
 import type { ScriptRequest } from './payload.ts';
@@ -21,12 +22,7 @@ import type { ScriptRequest } from './payload.ts';
 export interface PreparedScript {
   readonly kind: 'script';
   readonly request: ScriptRequest;
-  readonly parameters: readonly ScriptParameter[];
-}
-
-interface ScriptParameter {
-  readonly type: MoveType;
-  readonly resolved: ResolvedParameter;
+  readonly parameters: readonly CallParameter[];
 }
 
 /** Variant indices of a transaction argument (docs/spec/encode.md §A5); other types are not allowed. */
@@ -48,21 +44,20 @@ const ARGUMENT_INDEX: ReadonlyMap<EncodeLayout['kind'], number> = new Map([
 ]);
 const U8_VECTOR_INDEX = 4;
 
-/** Finds what a script needs from the ledger. @throws EncodeError of stage `convert` */
-export async function prepareScript(
+/** Finds what a script needs from the ledger. @throws EncodeError of stage `convert`, or rejects with it */
+export function prepareScript(
   request: ScriptRequest,
   lookup: ModuleLookup,
-): Promise<PreparedScript> {
-  const types = scriptParameters(request).filter((type) => !isSignerParameter(type));
-  checkArgumentCount(
-    types.map((type) => ({ type })),
-    request.arguments,
-  );
-  const parameters: ScriptParameter[] = [];
-  for (const type of types) {
-    parameters.push({ type, resolved: await resolveParameter(type, lookup) });
-  }
-  return { kind: 'script', request, parameters };
+): MaybePromise<PreparedScript> {
+  const wanted = scriptParameters(request)
+    .filter((type) => !isSignerParameter(type))
+    .map((type) => ({ type, resolved: undefined }));
+  checkArgumentCount(wanted, request.arguments);
+  return andThen(resolveParameters(wanted, lookup), (parameters) => ({
+    kind: 'script',
+    request,
+    parameters,
+  }));
 }
 
 /** Writes a script: its code, type arguments and transaction arguments. @throws EncodeError of stage `convert` */

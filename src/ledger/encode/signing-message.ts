@@ -15,7 +15,7 @@ export type PreparedExecutable =
   | PreparedScript
   | { readonly kind: 'empty' };
 
-export interface PlainPayload {
+interface PlainPayload {
   readonly kind: 'plain';
   readonly executable: PreparedExecutable;
   readonly multisigAddress: Address | undefined;

@@ -14,7 +14,7 @@ import { conversionError, LedgerError } from '../ledger-error.ts';
 import type { LayoutCache } from '../modules/layouts.ts';
 
 /** A resource in which a handle is looked for. */
-export interface HandleHolder {
+interface HandleHolder {
   readonly address: Address;
   readonly tag: StructTag;
   readonly bytes: Uint8Array;

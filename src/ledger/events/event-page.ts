@@ -17,7 +17,7 @@ const BCS_EVENT_OVERHEAD_BYTES = 8 + 1 + 40 + 8;
 const MAX_ULEB32_BYTES = 5;
 
 /** A page as JSON. */
-export interface JsonPage {
+interface JsonPage {
   readonly body: Buffer;
   /** The modules that the layouts of its types were made from. */
   readonly modules: readonly ModuleStamp[];

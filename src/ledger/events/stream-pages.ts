@@ -56,7 +56,7 @@ export type EventPageCache = Cache<CachedPage>;
 const PAGE_OVERHEAD_BYTES = 512;
 
 /** What pages of a view are rendered from. */
-export interface PageSources {
+interface PageSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
   readonly layouts: LayoutCache;
