@@ -88,7 +88,7 @@ export function checkChunk(chunk: Chunk): void {
     throw chunkError(
       'chunk_too_large',
       firstVersion,
-      `a chunk of ${transactions.length} versions, at most ${MAX_CHUNK_TRANSACTIONS} go in one`,
+      `a chunk of ${transactions.length} versions, at most ${MAX_CHUNK_TRANSACTIONS} are allowed`,
     );
   }
   if ((chunk.identity !== undefined) !== (firstVersion === 0n)) {
@@ -108,13 +108,13 @@ export function checkChunk(chunk: Chunk): void {
 }
 
 function checkEpochs({ firstVersion, epochEnds }: Chunk, last: bigint): void {
-  let least = firstVersion;
+  let lowest = firstVersion;
   for (const { lastVersion } of epochEnds) {
-    if (lastVersion < least || lastVersion > last) {
+    if (lastVersion < lowest || lastVersion > last) {
       const detail = 'an epoch that ends here is outside its chunk or out of order';
       throw chunkError('chunk_epochs', lastVersion, detail);
     }
-    least = lastVersion + 1n;
+    lowest = lastVersion + 1n;
   }
 }
 
@@ -122,7 +122,7 @@ function checkEpochs({ firstVersion, epochEnds }: Chunk, last: bigint): void {
 export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
   const last = lastVersionOf(chunk);
   let height = head === undefined ? 0n : head.blockHeight + 1n;
-  let least = chunk.firstVersion;
+  let lowest = chunk.firstVersion;
   if (head === undefined && chunk.blocks[0]?.firstVersion !== 0n) {
     throw chunkError('chunk_blocks', 0n, 'the first version begins block 0');
   }
@@ -131,12 +131,12 @@ export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
       const detail = `block ${block.height} begins where block ${height} is expected`;
       throw chunkError('chunk_blocks', block.firstVersion, detail);
     }
-    if (block.firstVersion < least || block.firstVersion > last) {
+    if (block.firstVersion < lowest || block.firstVersion > last) {
       const detail = `block ${height} begins outside its chunk or out of order`;
       throw chunkError('chunk_blocks', block.firstVersion, detail);
     }
     height += 1n;
-    least = block.firstVersion + 1n;
+    lowest = block.firstVersion + 1n;
   }
 }
 

@@ -178,6 +178,6 @@ describe('reading the files at start', () => {
     rmSync(join(folder, 'over.js'));
     rmSync(join(folder, 'last.js'));
     writeFileSync(join(folder, 'secret.pem'), '');
-    expect(refusal().message).toContain('secret.pem is no part of a page');
+    expect(refusal().message).toContain('secret.pem is not part of the page');
   });
 });

@@ -104,7 +104,8 @@ function listFiles(folder: string): string[] {
 
 function readPageFile(folder: string, name: string, path: string): PageFile {
   const contentType = CONTENT_TYPES.get(extname(name));
-  if (contentType === undefined) throw new PageFilesError(folder, `${name} is no part of a page`);
+  if (contentType === undefined)
+    throw new PageFilesError(folder, `${name} is not part of the page`);
   const bytes = readFileSync(join(folder, name));
   if (bytes.length > MAX_PAGE_FILE_BYTES) {
     throw new PageFilesError(folder, `${name} is larger than ${MAX_PAGE_FILE_BYTES} bytes`);

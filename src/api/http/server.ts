@@ -29,7 +29,7 @@ import { Responder } from './responder.ts';
 import { notFound, type Route, type RouteRow, RouteTable } from './routes.ts';
 import { VersionWaiting } from './version-waiting.ts';
 
-/** How often connections are looked through for those over their time, at most, in milliseconds. */
+/** Maximum interval of checks for connections that exceed their timeout, in milliseconds. */
 const MAX_TIMEOUT_CHECK_INTERVAL_MS = 5_000;
 /** Methods that are refused where a file of the page is; of others the path knows nothing. */
 const METHODS_REFUSED_BY_FILES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -147,7 +147,7 @@ function limitedServer(settings: ApiSettings): Server {
   return server;
 }
 
-/** Answers what Node would otherwise answer without the error body, or not at all. */
+/** Handles requests that Node itself would answer without the error body, or not at all. */
 function answerOtherEvents(server: Server, context: ApiContext): void {
   const { contentLengthLimitBytes } = context.settings;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -160,7 +160,7 @@ function answerOtherEvents(server: Server, context: ApiContext): void {
     server.emit('request', request, response);
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    // From here on the server does not look after the connection.
+    // From here on the server no longer manages the connection.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
     refuseConnection(socket, notFound(), 'Not Found', context);
   });

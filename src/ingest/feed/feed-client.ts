@@ -56,7 +56,7 @@ export function interfaceBase(text: string): URL {
 
 function badUrl(text: string, why: string): FeedError {
   const shown = JSON.stringify(text.slice(0, 200));
-  return new FeedError('bad_upstream_url', `${shown} is no URL of a node: ${why}`);
+  return new FeedError('bad_upstream_url', `${shown} is not the URL of a node: ${why}`);
 }
 
 /**

@@ -68,7 +68,7 @@ async function answer(
   return connections;
 }
 
-/** Reports how busy this worker is, at intervals. @returns what ends it */
+/** Reports how busy this worker is, at intervals. @returns a function that stops it */
 function reportLoad(connections: ConnectionCounter): () => void {
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {

@@ -16,10 +16,10 @@ export function createLogger(level: string): Logger {
   return pino(settings, destination({ fd: STDERR, sync: true }));
 }
 
-/** Logs at intervals how many requests were refused, if any were. @returns what ends it */
+/** Logs at intervals how many requests were refused, if any were. @returns a function that stops it */
 export function watchOverload(admission: Admission, logger: Logger): () => void {
   const seen = new Map(WORK_KINDS.map((kind) => [kind, admission.refusedCount(kind)]));
-  const look = (): void => {
+  const logRefusals = (): void => {
     const refused: Record<string, number> = {};
     for (const kind of WORK_KINDS) {
       const count = admission.refusedCount(kind);
@@ -31,9 +31,9 @@ export function watchOverload(admission: Admission, logger: Logger): () => void 
     const facts = { refused, interval_ms: OVERLOAD_INTERVAL_MS };
     logger.warn(facts, 'overloaded: requests were refused');
   };
-  const timer = setInterval(look, OVERLOAD_INTERVAL_MS).unref();
+  const timer = setInterval(logRefusals, OVERLOAD_INTERVAL_MS).unref();
   return () => {
     clearInterval(timer);
-    look();
+    logRefusals();
   };
 }

@@ -211,8 +211,8 @@ export const PRUNING: Column = {
   partition: 'row: 0 progress, 1 pinned account',
   order: 'nothing for the progress; address of the pinned account',
   value:
-    'progress: version that nothing is left below u64, frozen roots before it [hash]; ' +
-    'pinned account: version from which its history is whole u64',
+    'progress: version below which everything is deleted u64, frozen roots before it [hash]; ' +
+    'pinned account: version from which its history is complete u64',
   writtenBy: ['pruner'],
   readBy: ['pruner', 'view', 'verify'],
 };

@@ -48,7 +48,7 @@ export interface PrunePolicy {
 
 const USECS_PER_SECOND = 1_000_000n;
 
-/** How a pruner works. */
+/** Options of a pruner. */
 export interface PrunerOptions {
   /** Which objects belong to pinned accounts. Absent: none. */
   readonly objectsOf?: ((accounts: PinnedAccounts) => PinnedObject) | undefined;
@@ -136,7 +136,7 @@ export class Pruner {
     const retained = { accounts, objectSince: objectsOf?.(accounts) ?? (() => undefined) };
     while (clearedBelow < oldestVersion && signal?.aborted !== true) {
       let turnBeganMs = 0;
-      // Read in its turn: whether a key is gone for good must still be so when its row is deleted.
+      // Read inside the commit queue: whether a key has no more rows must still be true when its row is deleted.
       const { progress, batch } = await this.#writer.commitBetween(async () => {
         turnBeganMs = performance.now();
         const before = await readPruneProgress(reader);
