@@ -3,15 +3,16 @@
  * for byte the same on a connection that stays open, and never taken where Node would do something else.
  */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   headerLines,
   MAX_JOINED_BODY_BYTES,
   ResponseWriter,
   type WholeResponse,
 } from '../../src/api/http/response-writing.ts';
+import { withoutLedger } from './error-answers.ts';
 
 const KEEP_ALIVE_MS = 7_999;
 const LEDGER = ['x-node-chain-id', '42', 'x-node-ledger-version', '18446744073709551615'];
@@ -151,6 +152,20 @@ it('the head of the joined way is made without Node, where it may be', async () 
   watch.close();
   watch.closeAllConnections();
   expect(seen).toEqual([false, true]);
+});
+
+it('an answer of the interface goes out in one piece, one to HEAD does not', async () => {
+  const api = withoutLedger();
+  const writeHead = vi.spyOn(ServerResponse.prototype, 'writeHead');
+  for (const [method, calls] of [
+    ['GET', 0],
+    ['HEAD', 1],
+  ] as const) {
+    expect((await api.request({ method, url: '/v1/nowhere' })).statusCode).toBe(404);
+    expect(writeHead).toHaveBeenCalledTimes(calls);
+  }
+  writeHead.mockRestore();
+  await api.close();
 });
 
 it('leaves a connection to Node that somebody has said is to end', async () => {

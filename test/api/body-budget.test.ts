@@ -18,30 +18,30 @@ async function isKept(promise: Promise<void>): Promise<boolean> {
   return kept;
 }
 
-describe('the room', () => {
+describe('the budget', () => {
   it.each([
     [MAX_RECEIVING_BYTES - 1, true],
     [MAX_RECEIVING_BYTES, true],
     [MAX_RECEIVING_BYTES + 1, false],
   ])('%i bytes in two halves fit: %s', async (bytes, fits) => {
-    const room = new BodyBudget(apiSettings());
+    const budget = new BodyBudget(apiSettings());
     const first = Math.floor(bytes / 2);
-    await room.reserve(first);
-    const second = room.reserve(bytes - first);
+    await budget.reserve(first);
+    const second = budget.reserve(bytes - first);
     expect(await isKept(second)).toBe(fits);
-    room.release(first);
+    budget.release(first);
     await second;
   });
 
   it('is given in the order of asking, also to one that would fit earlier', async () => {
-    const room = new BodyBudget(apiSettings());
-    await room.reserve(MAX_RECEIVING_BYTES - 1);
-    const large = room.reserve(2);
-    const small = room.reserve(1);
+    const budget = new BodyBudget(apiSettings());
+    await budget.reserve(MAX_RECEIVING_BYTES - 1);
+    const large = budget.reserve(2);
+    const small = budget.reserve(1);
     expect([await isKept(large), await isKept(small)]).toEqual([false, false]);
-    room.release(1);
+    budget.release(1);
     expect([await isKept(large), await isKept(small)]).toEqual([true, false]);
-    room.release(MAX_RECEIVING_BYTES);
+    budget.release(MAX_RECEIVING_BYTES);
     await small;
   });
 
@@ -50,25 +50,25 @@ describe('the room', () => {
     [2, 2],
     [3, 2],
   ])('%i want to wait where two may: %i do', async (wanting, waiting) => {
-    const room = new BodyBudget({ maxReceivingBytes: 10, maxWaitingBodies: 2 });
-    await room.reserve(10);
+    const budget = new BodyBudget({ maxReceivingBytes: 10, maxWaitingBodies: 2 });
+    await budget.reserve(10);
     const refused: unknown[] = [];
     const entered = Array.from({ length: wanting }, () =>
-      room.reserve(1).catch((error: unknown) => refused.push(error)),
+      budget.reserve(1).catch((error: unknown) => refused.push(error)),
     );
     await delay(1);
-    expect([room.waiting, refused.length]).toEqual([waiting, wanting - waiting]);
+    expect([budget.waiting, refused.length]).toEqual([waiting, wanting - waiting]);
     for (const error of refused) {
       expect(error).toMatchObject({ status: 503, code: 'internal_error', retryAfterSecs: 1 });
     }
-    room.release(10);
+    budget.release(10);
     await Promise.all(entered);
   });
 
   it('has no bounds at 0', async () => {
-    const room = new BodyBudget({ maxReceivingBytes: 0, maxWaitingBodies: 0 });
-    for (let index = 0; index < 100; index += 1) await room.reserve(2 ** 40);
-    expect(room.waiting).toBe(0);
+    const budget = new BodyBudget({ maxReceivingBytes: 0, maxWaitingBodies: 0 });
+    for (let index = 0; index < 100; index += 1) await budget.reserve(2 ** 40);
+    expect(budget.waiting).toBe(0);
   });
 });
 
@@ -98,7 +98,7 @@ describe('bodies over connections', () => {
     return { socket, answer };
   }
 
-  it('wait while others hold the room, unless they are small; then go on', async () => {
+  it('wait while others hold the budget, unless they are small; then go on', async () => {
     const half = 8 * 1024 * 1024;
     const holders = Array.from({ length: MAX_RECEIVING_BYTES / half }, () => post(half));
     for (const { socket } of holders) socket.write(' ');
