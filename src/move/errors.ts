@@ -12,3 +12,13 @@ export abstract class MoveError<Code extends string = string> extends Error {
     this.code = code;
   }
 }
+
+/** What `read` gives; `undefined` when it refuses its input with a MoveError. */
+export function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MoveError) return undefined;
+    throw error;
+  }
+}

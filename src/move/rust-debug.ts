@@ -17,6 +17,11 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\r', '\\r'],
 ]);
 
+/** `u8` as `U8`: names of variants. */
+export function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
 /** Characters escaped at a time: replacing holds about 60 bytes for every match until it is done. */
 const CHUNK_LENGTH = 65_536;
 

@@ -78,7 +78,7 @@ describe('the page over HTTP', () => {
   });
 
   it('answers 304 to its own tag and the bytes to another, per coding', async () => {
-    const url = '/page/web/src/main.js';
+    const url = '/page/main.js';
     const plain = await app.request(url);
     const gzip = await app.request({ url, headers: { 'accept-encoding': 'gzip' } });
     const brotli = await app.request({ url, headers: { 'accept-encoding': 'br' } });
@@ -97,7 +97,7 @@ describe('the page over HTTP', () => {
   });
 
   it('answers HEAD without a body and refuses other methods', async () => {
-    for (const path of [...DOCUMENTS, '/page/web/src/main.js']) {
+    for (const path of [...DOCUMENTS, '/page/main.js']) {
       const head = await app.request({ method: 'HEAD', url: path });
       expect([head.statusCode, head.body]).toEqual([200, '']);
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
@@ -113,11 +113,11 @@ describe('the page over HTTP', () => {
     '/page/swagger-ui/../../package.json',
     '/page/swagger-ui/package.json',
     '/page//etc/passwd',
-    '/page/web/src/main.js/',
+    '/page/main.js/',
     '/page/',
-    '/page/web/src/main.ts',
+    '/page/main.ts',
     '/page/index.html',
-    '/page/web/src/main.js%00.css',
+    '/page/main.js%00.css',
   ])('knows no %s', async (url) => {
     expect((await app.request({ method: 'GET', url })).statusCode).toBe(404);
   });

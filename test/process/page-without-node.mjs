@@ -5,7 +5,7 @@ const vectors = readFileSync(new URL('../fixtures/encode-vectors.json', import.m
 const { process: node, Buffer: bytes } = globalThis;
 delete globalThis.process;
 delete globalThis.Buffer;
-const page = new URL('../../dist/web/web/src/', import.meta.url);
+const page = new URL('../../dist/web/', import.meta.url);
 const { divideSigningMessage, hexDigits, readHexText } = await import(
   new URL('signing-message.js', page)
 );

@@ -29,7 +29,10 @@ function go(hash: string): void {
   else location.hash = hash;
 }
 
-/** Shows the view of the address bar's hash; moves the focus to its heading when the reader went there. */
+/**
+ * Shows the view of the address bar's hash; moves the focus to its heading when the reader went
+ * there.
+ */
 function showRoute(moveFocus: boolean): void {
   const route = parseRoute(location.hash);
   if (route === undefined) {

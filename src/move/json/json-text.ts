@@ -45,29 +45,7 @@ export const JSON_COST_BYTES = {
   object: 200,
 } as const;
 
-type JsonSyntaxErrorCode =
-  | 'eof_value'
-  | 'eof_list'
-  | 'eof_object'
-  | 'eof_string'
-  | 'expected_value'
-  | 'expected_ident'
-  | 'expected_colon'
-  | 'expected_list_comma'
-  | 'expected_object_comma'
-  | 'key_not_string'
-  | 'trailing_comma'
-  | 'trailing_characters'
-  | 'invalid_number'
-  | 'invalid_escape'
-  | 'lone_surrogate'
-  | 'unexpected_end_of_escape'
-  | 'control_character'
-  | 'invalid_unicode'
-  | 'too_deep'
-  | 'too_large';
-
-const DETAILS: Readonly<Record<JsonSyntaxErrorCode, string>> = {
+const DETAILS = {
   eof_value: 'EOF while parsing a value',
   eof_list: 'EOF while parsing a list',
   eof_object: 'EOF while parsing an object',
@@ -88,7 +66,8 @@ const DETAILS: Readonly<Record<JsonSyntaxErrorCode, string>> = {
   invalid_unicode: 'invalid unicode code point',
   too_deep: 'recursion limit exceeded',
   too_large: `values of more than ${JSON_MAX_VALUE_BYTES} bytes in memory`,
-};
+} as const;
+type JsonSyntaxErrorCode = keyof typeof DETAILS;
 
 /** Bytes that are not JSON; `line` counts from 1, `column` is the number of bytes consumed of that line. */
 export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {

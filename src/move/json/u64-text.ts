@@ -6,18 +6,13 @@ import type { WideIntegerKind } from '../bcs/integers.ts';
 import { MoveError } from '../errors.ts';
 import { debugString } from '../rust-debug.ts';
 
-type IntegerTextErrorCode =
-  | 'integer_empty'
-  | 'integer_bad_digit'
-  | 'integer_too_large'
-  | 'integer_too_small';
-
-const WHY: Readonly<Record<IntegerTextErrorCode, string>> = {
+const WHY = {
   integer_empty: 'cannot parse integer from empty string',
   integer_bad_digit: 'invalid digit found in string',
   integer_too_large: 'number too large to fit in target type',
   integer_too_small: 'number too small to fit in target type',
-};
+} as const;
+type IntegerTextErrorCode = keyof typeof WHY;
 
 /** A text that is not an integer of the type; `message` is `Parsing u64 string "…" failed, caused by error: {why}`. */
 export class IntegerTextError extends MoveError<IntegerTextErrorCode> {

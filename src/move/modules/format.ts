@@ -15,9 +15,6 @@ export const VERSION_FLAGS = 0x0a00_0000;
 export const MIN_VERSION = 1;
 /** Highest version that exists. */
 export const MAX_VERSION = 10;
-/** Lowest version that is still written. */
-export const MIN_WRITTEN_VERSION = 5;
-
 /** Versions that brought something (docs/spec/move.md §1.10). */
 export const VERSION_2_ABILITIES = 2;
 export const VERSION_3_PHANTOM = 3;
@@ -64,11 +61,6 @@ export const MAX_ATTRIBUTES = 16;
 export const ALL_ABILITIES = 15;
 /** Most constructors (vectors, references, structs, functions) around a type, the type itself included. */
 export const MAX_TOKEN_DEPTH = 256;
-
-/** The version word writers use: flag bits from version 7 on. */
-export function versionWordOf(version: number): number {
-  return version >= VERSION_7_ENUMS ? VERSION_FLAGS + version : version;
-}
 
 /** The tables of a module; scripts have some of them. */
 export type TableName = Exclude<

@@ -3,7 +3,7 @@
  * structs (docs/spec/move.md §2.3). Names are untrusted, so all collections are Maps.
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { MoveError } from '../errors.ts';
+import { unlessRefused } from '../errors.ts';
 import { parseStructTag } from '../types/type-parser.ts';
 import type { StructTag } from '../types/type-tag.ts';
 import type { CompiledModule } from './compiled.ts';
@@ -74,19 +74,10 @@ export function moduleMetadata(module: CompiledModule): ModuleMetadata {
 export function resourceGroupOf(module: CompiledModule, structName: string): StructTag | undefined {
   for (const { kind, args } of storedMetadata(module).structAttributes.get(structName) ?? []) {
     if (kind !== ATTRIBUTE_KINDS.resourceGroupMember || args[0] === undefined) continue;
-    const container = structTagOrNone(args[0]);
+    const container = unlessRefused(() => parseStructTag(args[0]!));
     if (container !== undefined) return container;
   }
   return undefined;
-}
-
-function structTagOrNone(text: string): StructTag | undefined {
-  try {
-    return parseStructTag(text);
-  } catch (error) {
-    if (error instanceof MoveError) return undefined;
-    throw error;
-  }
 }
 
 /** Decoded once per module: reading a resource asks for it every time. */
@@ -104,21 +95,9 @@ function storedMetadata(module: CompiledModule): ModuleMetadata {
 /** The first v1 entry, decodable or not, hides all v0 entries. */
 function decodeMetadata(module: CompiledModule): ModuleMetadata | undefined {
   const v1 = module.metadata.find(({ key }) => KEY_V1.equals(key));
-  if (v1 !== undefined) return decodeOrNone(v1.value, readMetadataV1);
+  if (v1 !== undefined) return unlessRefused(() => decodeBcs(v1.value, readMetadataV1));
   const v0 = module.metadata.find(({ key }) => KEY_V0.equals(key));
-  return v0 && decodeOrNone(v0.value, readMetadataV0);
-}
-
-function decodeOrNone(
-  bytes: Uint8Array,
-  read: (reader: BcsReader) => ModuleMetadata,
-): ModuleMetadata | undefined {
-  try {
-    return decodeBcs(bytes, read);
-  } catch (error) {
-    if (error instanceof MoveError) return undefined;
-    throw error;
-  }
+  return v0 && unlessRefused(() => decodeBcs(v0.value, readMetadataV0));
 }
 
 function readMetadataV0(reader: BcsReader): ModuleMetadata {

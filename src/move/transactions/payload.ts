@@ -41,25 +41,36 @@ export type TransactionPayload =
     }
   | { readonly kind: 'encrypted'; readonly payload: EncryptedPayload };
 
+/** By their variants. */
+const PAYLOAD_KINDS = [
+  'script',
+  'moduleBundle',
+  'entryFunction',
+  'multisig',
+  'payload',
+  'encrypted',
+] as const;
+
 export function readTransactionPayload(reader: BcsReader): TransactionPayload {
-  switch (reader.variant(6, 'TransactionPayload')) {
-    case 0:
+  const kind = PAYLOAD_KINDS[reader.variant(PAYLOAD_KINDS.length, 'TransactionPayload')]!;
+  switch (kind) {
+    case 'script':
       return readScriptCall(reader);
-    case 1:
-      return { kind: 'moduleBundle', dummy: reader.u64() };
-    case 2:
+    case 'moduleBundle':
+      return { kind, dummy: reader.u64() };
+    case 'entryFunction':
       return readEntryFunction(reader);
-    case 3: {
+    case 'multisig': {
       const multisigAddress = reader.address();
-      return { kind: 'multisig', multisigAddress, payload: reader.option(readMultisigPayload) };
+      return { kind, multisigAddress, payload: reader.option(readMultisigPayload) };
     }
-    case 4: {
+    case 'payload': {
       reader.variant(1, 'TransactionPayloadInner');
       const executable = readExecutable(reader);
-      return { kind: 'payload', executable, extraConfig: readExtraConfig(reader) };
+      return { kind, executable, extraConfig: readExtraConfig(reader) };
     }
-    default:
-      return { kind: 'encrypted', payload: readEncryptedPayload(reader) };
+    case 'encrypted':
+      return { kind, payload: readEncryptedPayload(reader) };
   }
 }
 
@@ -69,41 +80,34 @@ function readMultisigPayload(reader: BcsReader): EntryFunction | Script {
 }
 
 export function writeTransactionPayload(writer: BcsWriter, payload: TransactionPayload): void {
+  writer.uleb32(PAYLOAD_KINDS.indexOf(payload.kind));
   switch (payload.kind) {
     case 'script':
-      writer.uleb32(0);
       writeScriptCall(writer, payload);
       return;
     case 'moduleBundle':
-      writer.uleb32(1).u64(payload.dummy);
+      writer.u64(payload.dummy);
       return;
     case 'entryFunction':
-      writer.uleb32(2);
       writeEntryFunction(writer, payload);
       return;
     case 'multisig':
-      writer.uleb32(3).address(payload.multisigAddress);
-      writer.option(payload.payload, writeMultisigPayload);
+      writer.address(payload.multisigAddress).option(payload.payload, writeMultisigPayload);
       return;
     case 'payload':
-      writer.uleb32(4).uleb32(0);
+      writer.uleb32(0);
       writeExecutable(writer, payload.executable);
       writeExtraConfig(writer, payload.extraConfig);
       return;
     case 'encrypted':
-      writer.uleb32(5);
       writeEncryptedPayload(writer, payload.payload);
   }
 }
 
 function writeMultisigPayload(writer: BcsWriter, payload: EntryFunction | Script): void {
-  if (payload.kind === 'entryFunction') {
-    writer.uleb32(0);
-    writeEntryFunction(writer, payload);
-  } else {
-    writer.uleb32(1);
-    writeScriptCall(writer, payload);
-  }
+  writer.uleb32(payload.kind === 'entryFunction' ? 0 : 1);
+  if (payload.kind === 'entryFunction') writeEntryFunction(writer, payload);
+  else writeScriptCall(writer, payload);
 }
 
 const VERIFICATION_KEY_BYTES = 32;
@@ -151,6 +155,8 @@ export type EncryptedPayload =
       readonly decryptionNonce: Buffer;
     };
 
+/** By their variants. */
+const STATES = ['encrypted', 'failedDecryption', 'decrypted'] as const;
 /** How many reasons of a failed decryption there are. */
 const DECRYPTION_FAILURE_REASONS = 10;
 
@@ -193,40 +199,32 @@ function writeContent(writer: BcsWriter, content: EncryptedContent): void {
 }
 
 export function readEncryptedPayload(reader: BcsReader): EncryptedPayload {
-  const variant = reader.variant(3, 'EncryptedPayload');
+  const state = STATES[reader.variant(STATES.length, 'EncryptedPayload')]!;
   const content = readContent(reader);
-  if (variant === 0) return { state: 'encrypted', content };
-  if (variant === 1) {
+  if (state === 'encrypted') return { state, content };
+  if (state === 'failedDecryption') {
     const evalProof = reader.option((inner) => inner.bytes());
     const reason = reader.variant(DECRYPTION_FAILURE_REASONS, 'DecryptionFailureReason');
-    return { state: 'failedDecryption', content, evalProof, reason };
+    return { state, content, evalProof, reason };
   }
   const evalProof = reader.bytes();
   const executable = readExecutable(reader);
   const decryptionNonce = reader.fixed(DECRYPTION_NONCE_BYTES);
-  return { state: 'decrypted', content, evalProof, executable, decryptionNonce };
+  return { state, content, evalProof, executable, decryptionNonce };
 }
 
 export function writeEncryptedPayload(writer: BcsWriter, payload: EncryptedPayload): void {
-  switch (payload.state) {
-    case 'encrypted':
-      writer.uleb32(0);
-      writeContent(writer, payload.content);
-      return;
-    case 'failedDecryption':
-      writer.uleb32(1);
-      writeContent(writer, payload.content);
-      writer.option(payload.evalProof, (inner, proof) => inner.bytes(proof));
-      if (payload.reason >= DECRYPTION_FAILURE_REASONS) {
-        throw new RangeError(`unknown reason ${payload.reason} of a failed decryption`);
-      }
-      writer.uleb32(payload.reason);
-      return;
-    case 'decrypted':
-      writer.uleb32(2);
-      writeContent(writer, payload.content);
-      writer.bytes(payload.evalProof);
-      writeExecutable(writer, payload.executable);
-      writeFixedBytes(writer, payload.decryptionNonce, DECRYPTION_NONCE_BYTES, 'nonce');
+  writer.uleb32(STATES.indexOf(payload.state));
+  writeContent(writer, payload.content);
+  if (payload.state === 'failedDecryption') {
+    writer.option(payload.evalProof, (inner, proof) => inner.bytes(proof));
+    if (payload.reason >= DECRYPTION_FAILURE_REASONS) {
+      throw new RangeError(`unknown reason ${payload.reason} of a failed decryption`);
+    }
+    writer.uleb32(payload.reason);
+  } else if (payload.state === 'decrypted') {
+    writer.bytes(payload.evalProof);
+    writeExecutable(writer, payload.executable);
+    writeFixedBytes(writer, payload.decryptionNonce, DECRYPTION_NONCE_BYTES, 'nonce');
   }
 }

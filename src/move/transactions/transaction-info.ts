@@ -104,56 +104,48 @@ export function transactionInfoHash(infoBytes: Uint8Array): Buffer {
   return domainHash('TransactionInfo', infoBytes);
 }
 
+/** By their variants. */
+const STATUS_KINDS = [
+  'success',
+  'outOfGas',
+  'moveAbort',
+  'executionFailure',
+  'miscellaneousError',
+] as const;
+
 export function readExecutionStatus(reader: BcsReader): ExecutionStatus {
-  switch (reader.variant(5, 'ExecutionStatus')) {
-    case 0:
-      return { kind: 'success' };
-    case 1:
-      return { kind: 'outOfGas' };
-    case 2: {
+  const kind = STATUS_KINDS[reader.variant(STATUS_KINDS.length, 'ExecutionStatus')]!;
+  switch (kind) {
+    case 'moveAbort': {
       const location = readLocation(reader);
       const code = reader.u64();
-      return { kind: 'moveAbort', location, code, info: reader.option(readAbortInfo) };
+      return { kind, location, code, info: reader.option(readAbortInfo) };
     }
-    case 3: {
+    case 'executionFailure': {
       const location = readLocation(reader);
       const index = reader.u16();
-      return {
-        kind: 'executionFailure',
-        location,
-        function: index,
-        codeOffset: reader.u16(),
-      };
+      return { kind, location, function: index, codeOffset: reader.u16() };
     }
+    case 'miscellaneousError':
+      return { kind, statusCode: reader.option((inner) => inner.u64()) };
     default:
-      return { kind: 'miscellaneousError', statusCode: reader.option((inner) => inner.u64()) };
+      return { kind };
   }
 }
 
 export function writeExecutionStatus(writer: BcsWriter, status: ExecutionStatus): void {
-  switch (status.kind) {
-    case 'success':
-      writer.uleb32(0);
-      return;
-    case 'outOfGas':
-      writer.uleb32(1);
-      return;
-    case 'moveAbort':
-      writer.uleb32(2);
-      writeLocation(writer, status.location);
-      writer.u64(status.code);
-      writer.option(status.info, (inner, info) =>
-        inner.string(info.reasonName).string(info.description),
-      );
-      return;
-    case 'executionFailure':
-      writer.uleb32(3);
-      writeLocation(writer, status.location);
-      writer.u16(status.function).u16(status.codeOffset);
-      return;
-    case 'miscellaneousError':
-      writer.uleb32(4);
-      writer.option(status.statusCode, (inner, code) => inner.u64(code));
+  writer.uleb32(STATUS_KINDS.indexOf(status.kind));
+  if (status.kind === 'moveAbort') {
+    writeLocation(writer, status.location);
+    writer.u64(status.code);
+    writer.option(status.info, (inner, info) =>
+      inner.string(info.reasonName).string(info.description),
+    );
+  } else if (status.kind === 'executionFailure') {
+    writeLocation(writer, status.location);
+    writer.u16(status.function).u16(status.codeOffset);
+  } else if (status.kind === 'miscellaneousError') {
+    writer.option(status.statusCode, (inner, code) => inner.u64(code));
   }
 }
 

@@ -83,26 +83,20 @@ export function isHexDigit(byte: number): boolean {
   );
 }
 
+const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
+  [0x00, '\\0'],
+  [0x09, '\\t'],
+  [0x0a, '\\n'],
+  [0x0d, '\\r'],
+  [0x27, "\\'"],
+  [0x5c, '\\\\'],
+]);
+
 /** One Latin-1 character in the debug form of the reference: `\'`, `\\`, `\n`, `\u{7f}`, … */
 function debugCharacter(byte: number): string {
-  switch (byte) {
-    case 0x00:
-      return '\\0';
-    case 0x09:
-      return '\\t';
-    case 0x0a:
-      return '\\n';
-    case 0x0d:
-      return '\\r';
-    case 0x27:
-      return "\\'";
-    case 0x5c:
-      return '\\\\';
-    default: {
-      const isControl = byte < 0x20 || (byte >= 0x7f && byte < 0xa0) || byte === 0xad;
-      return isControl ? `\\u{${byte.toString(16)}}` : String.fromCharCode(byte);
-    }
-  }
+  const isControl = byte < 0x20 || (byte >= 0x7f && byte < 0xa0) || byte === 0xad;
+  const shown = isControl ? `\\u{${byte.toString(16)}}` : String.fromCharCode(byte);
+  return SHORT_ESCAPES.get(byte) ?? shown;
 }
 
 /** The short form of all JSON and messages: `0x1`, `0xa550c18`, `0x0`. */

@@ -18,17 +18,11 @@ export const NATIVE_METADATA_ADDRESS: Address = padAddress('a');
 
 const SCHEME_DERIVED_OBJECT = 0xfc;
 const SCHEME_NAMED_OBJECT = 0xfe;
-function derive(scheme: number, ...parts: readonly Uint8Array[]): Address {
-  return addressFromBytes(sha3(Buffer.concat([...parts, Buffer.of(scheme)])));
-}
-
-function seedBytes(seed: string | Uint8Array): Uint8Array {
-  return typeof seed === 'string' ? Buffer.from(seed, 'utf8') : seed;
-}
 
 /** An object created with a seed. */
-export function namedObjectAddress(creator: Address, seed: string | Uint8Array): Address {
-  return derive(SCHEME_NAMED_OBJECT, addressBytes(creator), seedBytes(seed));
+export function namedObjectAddress(creator: Address, seed: string): Address {
+  const scheme = Buffer.of(SCHEME_NAMED_OBJECT);
+  return addressFromBytes(sha3(Buffer.concat([addressBytes(creator), Buffer.from(seed), scheme])));
 }
 
 /** The object that holds an owner's balance of a fungible asset, derived from the asset's metadata. */

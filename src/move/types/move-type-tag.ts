@@ -4,7 +4,7 @@
  * limit of its own (type-parser.ts), which counts a struct once; here it takes two levels.
  */
 import { MoveError } from '../errors.ts';
-import { debugString } from '../rust-debug.ts';
+import { capitalized, debugString } from '../rust-debug.ts';
 import { formatMoveType, type MoveStructTag, type MoveType } from './move-type.ts';
 import { abilityNames, type FunctionTypePart, type TypeTag } from './type-tag.ts';
 
@@ -163,8 +163,4 @@ function debugIdentifier(name: string): string {
 
 function debugList(types: readonly MoveType[]): string {
   return `[${types.map(debugMoveType).join(', ')}]`;
-}
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -4,17 +4,11 @@
  */
 
 import { type BinaryTables, type SignatureToken, structPathOfHandle } from '../modules/compiled.ts';
-import { type Address, formatAddress } from './address.ts';
+import { formatAddress } from './address.ts';
 import type { ModuleId } from './module-id.ts';
-import type { AbilitySet, PrimitiveKind } from './type-tag.ts';
+import type { AbilitySet, PrimitiveKind, StructTag } from './type-tag.ts';
 
-/** `address::module::name<…>` over MoveTypes. */
-export interface MoveStructTag {
-  readonly address: Address;
-  readonly module: string;
-  readonly name: string;
-  readonly typeArguments: readonly MoveType[];
-}
+export type MoveStructTag = StructTag<MoveType>;
 
 /** Every TypeTag is a MoveType. */
 export type MoveType =

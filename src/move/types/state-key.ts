@@ -3,9 +3,10 @@
  * and backups, and the physical one, which is hashed, gives listings their order and is the cursor of pages.
  */
 
-import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
+import { unlessRefused } from '../errors.ts';
 import type { Address } from './address.ts';
 import { type ModuleId, readModuleId, writeModuleId } from './module-id.ts';
 import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
@@ -33,17 +34,9 @@ export class AccessPathKey {
    * asked for: most keys of a feed are only hashed and stored.
    */
   get parsed(): Path | undefined {
-    if (this.#parsed === null) this.#parsed = parsePath(this.path);
+    if (this.#parsed === null) this.#parsed = unlessRefused(() => decodePath(this.path));
     return this.#parsed;
   }
-}
-
-/** An item of a table. */
-interface TableItemKey {
-  readonly kind: 'tableItem';
-  readonly handle: Address;
-  /** BCS of the Move key value. */
-  readonly key: Buffer;
 }
 
 /** A position of the native trading engine. */
@@ -54,13 +47,21 @@ interface TradingNativeKey {
   readonly market: Address;
 }
 
-/** A key of tests. */
-interface RawKey {
-  readonly kind: 'raw';
-  readonly bytes: Buffer;
+/** A position of the native trading engine. */
+interface TradingNativeKey {
+  readonly kind: 'tradingNative';
+  readonly exchange: Address;
+  readonly account: Address;
+  readonly market: Address;
 }
 
-export type StateKey = AccessPathKey | TableItemKey | TradingNativeKey | RawKey;
+export type StateKey =
+  | AccessPathKey
+  /** `key`: BCS of the Move key value. */
+  | { readonly kind: 'tableItem'; readonly handle: Address; readonly key: Buffer }
+  | TradingNativeKey
+  /** A key of tests. */
+  | { readonly kind: 'raw'; readonly bytes: Buffer };
 
 /** Fewest bytes a state key takes in BCS: a raw key without bytes. */
 export const MIN_STATE_KEY_BYTES = 2;
@@ -104,15 +105,6 @@ function decodePath(bytes: Uint8Array): Path {
     if (kind === 'code') return { kind, module: readModuleId(reader) };
     return { kind, tag: readStructTag(reader) };
   });
-}
-
-function parsePath(bytes: Uint8Array): Path | undefined {
-  try {
-    return decodePath(bytes);
-  } catch (error) {
-    if (error instanceof BcsError) return undefined;
-    throw error;
-  }
 }
 
 export function readStateKey(reader: BcsReader): StateKey {

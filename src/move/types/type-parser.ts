@@ -8,6 +8,7 @@
  */
 
 import { MoveError } from '../errors.ts';
+import { capitalized } from '../rust-debug.ts';
 import { type Address, HexTextError, padAddress, parseAddress } from './address.ts';
 import type { MoveType } from './move-type.ts';
 import { PRIMITIVE_KINDS, type PrimitiveKind, type StructTag, type TypeTag } from './type-tag.ts';
@@ -37,17 +38,14 @@ const COMMA: Token = { kind: 'word', shownAs: 'Comma' };
 const COLON_COLON: Token = { kind: 'word', shownAs: 'ColonColon' };
 const END: Token = { kind: 'word', shownAs: 'EOF' };
 
+const TYPE_WORDS = [
+  ...(['u8', 'u16', 'u32', 'u64', 'u128', 'u256'] as const),
+  ...(['bool', 'address', 'signer', 'vector'] as const),
+];
 const KEYWORDS: ReadonlyMap<string, Token> = new Map<string, Token>([
-  ['u8', { kind: 'word', shownAs: 'U8Type', type: 'u8' }],
-  ['u16', { kind: 'word', shownAs: 'U16Type', type: 'u16' }],
-  ['u32', { kind: 'word', shownAs: 'U32Type', type: 'u32' }],
-  ['u64', { kind: 'word', shownAs: 'U64Type', type: 'u64' }],
-  ['u128', { kind: 'word', shownAs: 'U128Type', type: 'u128' }],
-  ['u256', { kind: 'word', shownAs: 'U256Type', type: 'u256' }],
-  ['bool', { kind: 'word', shownAs: 'BoolType', type: 'bool' }],
-  ['address', { kind: 'word', shownAs: 'AddressType', type: 'address' }],
-  ['signer', { kind: 'word', shownAs: 'SignerType', type: 'signer' }],
-  ['vector', { kind: 'word', shownAs: 'VectorType', type: 'vector' }],
+  ...TYPE_WORDS.map(
+    (type) => [type, { kind: 'word', shownAs: `${capitalized(type)}Type`, type }] as const,
+  ),
   ['true', { kind: 'word', shownAs: 'True' }],
   ['false', { kind: 'word', shownAs: 'False' }],
 ]);
@@ -60,12 +58,7 @@ const TAG_OF_PRIMITIVE: ReadonlyMap<PrimitiveKind, TypeTag> = new Map(
 /** The debug name of a number token by its suffix. */
 const NUMBER_TOKENS: ReadonlyMap<string, string> = new Map([
   ['', 'U64'],
-  ['u8', 'U8'],
-  ['u16', 'U16'],
-  ['u32', 'U32'],
-  ['u64', 'U64'],
-  ['u128', 'U128'],
-  ['u256', 'U256'],
+  ...['u8', 'u16', 'u32', 'u64', 'u128', 'u256'].map((type) => [type, capitalized(type)] as const),
 ]);
 
 const BLANKS = /[ \t\n\f\r]*/y;

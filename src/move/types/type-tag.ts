@@ -35,11 +35,11 @@ export const PRIMITIVE_KINDS: readonly PrimitiveKind[] = KINDS.filter(
 );
 
 /** `address::module::name<…>`. */
-export interface StructTag {
+export interface StructTag<Part = TypeTag> {
   readonly address: Address;
   readonly module: string;
   readonly name: string;
-  readonly typeArguments: readonly TypeTag[];
+  readonly typeArguments: readonly Part[];
 }
 
 /** A parameter or result of a function type: a type, or a reference to one. */

@@ -5,6 +5,7 @@
  */
 
 import { BcsError } from '../bcs/bcs-reader.ts';
+import { byteTools } from '../bcs/bytes.ts';
 import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
 import { pairedMetadataAddress, primaryStoreOf } from '../types/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../types/framework-tag.ts';
@@ -103,27 +104,24 @@ export function objectGroupChange(
 ): ObjectGroupChange {
   const address = physical.subarray(1, PATH_OFFSET);
   const amount = amountOf(value, fungibleGroupBalance);
-  const said = value && storeHolderIn(asBuffer(value));
+  const said = value && storeHolderIn(byteTools.asBuffer(value));
   const isPrimary = said && primaryStoreOf(said.owner, said.metadata).equals(address);
   if (said === undefined || isPrimary !== true) {
     return { kind: 'objectGroup', address, amount, holder: undefined };
   }
-  const holder = { owner: asBuffer(said.owner), metadata: asBuffer(said.metadata) };
+  const holder = {
+    owner: byteTools.asBuffer(said.owner),
+    metadata: byteTools.asBuffer(said.metadata),
+  };
   return { kind: 'objectGroup', address, amount, holder };
 }
 
 function amountOf(value: Uint8Array | undefined, read: (bytes: Buffer) => bigint): Amount {
   if (value === undefined) return 0n;
   try {
-    return read(asBuffer(value));
+    return read(byteTools.asBuffer(value));
   } catch (error) {
     if (error instanceof BcsError) return undefined;
     throw error;
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

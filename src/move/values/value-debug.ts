@@ -5,7 +5,7 @@
 
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
-import { debugString } from '../rust-debug.ts';
+import { capitalized, debugString } from '../rust-debug.ts';
 import type { PrimitiveKind, StructTag, TypeTag } from '../types/type-tag.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
 
@@ -118,10 +118,6 @@ class LayoutPrinter {
 
 function identifier(name: string): string {
   return `Identifier(${debugString(name)})`;
-}
-
-function capitalized(kind: string): string {
-  return kind.charAt(0).toUpperCase() + kind.slice(1);
 }
 
 /** Longest print, in UTF-16 units, give or take one value; the rest is cut and ends in `…`. */

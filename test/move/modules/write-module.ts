@@ -26,14 +26,13 @@ import {
   MAX_TABLE_BYTES,
   MAX_TABLES,
   MAX_VERSION,
-  MIN_WRITTEN_VERSION,
   TABLE_KINDS,
   type TableKind,
   type TableName,
+  VERSION_7_ENUMS,
   VERSION_8_FUNCTION_VALUES,
   VERSION_FLAGS,
   VISIBILITIES,
-  versionWordOf,
 } from '../../../src/move/modules/format.ts';
 import { OPCODES, type OpcodeInfo } from '../../../src/move/modules/opcodes.ts';
 import { BinaryWriter } from './binary-writer.ts';
@@ -42,6 +41,9 @@ import {
   writeEntries,
   writeFunctionTypeParameters,
 } from './write-tables.ts';
+
+/** Lowest version that is written. */
+const MIN_WRITTEN_VERSION = 5;
 
 /** Tables by name, those a script lacks being empty. */
 type Tables = { readonly [K in TableName]?: CompiledModule[K] };
@@ -86,7 +88,7 @@ function writeBinary(
   const directory = writeTables(contents, binary);
   const header = new BinaryWriter(version);
   header.fixed(MAGIC);
-  header.u32(versionWordOf(version));
+  header.u32(version >= VERSION_7_ENUMS ? VERSION_FLAGS + version : version);
   header.list(directory, MAX_TABLES, 'table count', ({ kind, offset, size }) => {
     header.u8(kind.code);
     header.uleb(offset, MAX_TABLE_BYTES, 'table offset');

@@ -73,5 +73,4 @@ test('named object', () => {
   const expected = 'be376272a5c4361ee96bc147525b26b3bf2ee25f433cbd410a7b3b4b881ffcbf';
   const seed = 'migration::migration_contract';
   expect(namedObjectAddress(creator, seed)).toBe(expected);
-  expect(namedObjectAddress(creator, Buffer.from(seed))).toBe(expected);
 });
