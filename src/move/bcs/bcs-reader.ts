@@ -104,6 +104,12 @@ export class BcsReader {
     return (buffer[at]! | (buffer[at + 1]! << 8) | (upper << 16)) >>> 0;
   }
 
+  #long(at: number): bigint {
+    const low = BigInt(this.#word(at));
+    const high = this.#word(at + 4);
+    return high === 0 ? low : (BigInt(high) << 32n) | low;
+  }
+
   u8(): number {
     return this.buffer[this.#take(1)]!;
   }
@@ -118,14 +124,12 @@ export class BcsReader {
   }
 
   u64(): bigint {
-    const at = this.#take(8);
-    const high = this.#word(at + 4);
-    const low = BigInt(this.#word(at));
-    return high === 0 ? low : (BigInt(high) << 32n) | low;
+    return this.#long(this.#take(8));
   }
 
   u128(): bigint {
-    return this.u64() | (this.u64() << 64n);
+    const at = this.#take(16);
+    return this.#long(at) | (this.#long(at + 8) << 64n);
   }
 
   u256(): bigint {

@@ -4,13 +4,12 @@
  * and what its primary fungible store has; both are named here by the owner and the address of the asset's metadata.
  */
 
-import { BcsError } from '../bcs/bcs-reader.ts';
 import { byteTools } from '../bcs/bytes.ts';
+import { unlessRefused } from '../errors.ts';
 import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
 import { pairedMetadataAddress, primaryStoreOf } from '../types/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../types/framework-tag.ts';
 import { encodePath, parsePhysicalStateKey } from '../types/state-key.ts';
-import type { StructTag } from '../types/type-tag.ts';
 import { coinStoreAmount, fungibleGroupBalance, storeHolderIn } from './balance-values.ts';
 
 /** The kind of balance under a state key; all keys of a kind have the same path. */
@@ -71,20 +70,12 @@ function readPath(physical: Buffer): BalancePath | undefined {
   if (key.path.equals(OBJECT_GROUP_PATH)) return { kind: 'objectGroup' };
   const { parsed } = key;
   if (parsed?.kind !== 'resource') return undefined;
-  const coin = coinOfStore(parsed.tag);
-  if (
-    coin === undefined ||
-    !encodePath({ kind: 'resource', tag: coinStoreTag(coin) }).equals(key.path)
-  ) {
-    return undefined;
-  }
+  const [argument] = parsed.tag.typeArguments;
+  if (argument?.kind !== 'struct') return undefined;
+  const coin = argument.struct;
+  const path = encodePath({ kind: 'resource', tag: coinStoreTag(coin) });
+  if (!path.equals(key.path)) return undefined;
   return { kind: 'coinStore', metadata: Buffer.from(addressBytes(pairedMetadataAddress(coin))) };
-}
-
-/** The only type argument of a struct that could be a coin store. */
-function coinOfStore({ typeArguments }: StructTag): StructTag | undefined {
-  const [argument] = typeArguments;
-  return argument?.kind === 'struct' ? argument.struct : undefined;
 }
 
 /** What the account of a physical key has in its coin store after a write; deleted, nothing. */
@@ -104,24 +95,11 @@ export function objectGroupChange(
 ): ObjectGroupChange {
   const address = physical.subarray(1, PATH_OFFSET);
   const amount = amountOf(value, fungibleGroupBalance);
-  const said = value && storeHolderIn(byteTools.asBuffer(value));
-  const isPrimary = said && primaryStoreOf(said.owner, said.metadata).equals(address);
-  if (said === undefined || isPrimary !== true) {
-    return { kind: 'objectGroup', address, amount, holder: undefined };
-  }
-  const holder = {
-    owner: byteTools.asBuffer(said.owner),
-    metadata: byteTools.asBuffer(said.metadata),
-  };
-  return { kind: 'objectGroup', address, amount, holder };
+  const holder = value && storeHolderIn(byteTools.asBuffer(value));
+  const isPrimary = holder && primaryStoreOf(holder.owner, holder.metadata).equals(address);
+  return { kind: 'objectGroup', address, amount, holder: isPrimary === true ? holder : undefined };
 }
 
 function amountOf(value: Uint8Array | undefined, read: (bytes: Buffer) => bigint): Amount {
-  if (value === undefined) return 0n;
-  try {
-    return read(byteTools.asBuffer(value));
-  } catch (error) {
-    if (error instanceof BcsError) return undefined;
-    throw error;
-  }
+  return value === undefined ? 0n : unlessRefused(() => read(byteTools.asBuffer(value)));
 }

@@ -1,27 +1,21 @@
 /**
- * Amounts in stored bytes (docs/spec/http.md §9.3, §9.5). Values as the framework writes them are read without making
- * objects of them; everything else takes the general path, through the strict decoders. A test compares the two.
+ * Amounts in stored bytes (docs/spec/http.md §9.3, §9.5). The members of a usual group are found by the bytes of their
+ * tags; every other group takes the general path, through the strict decoder. A test compares the two.
  */
 
-import { BcsError } from '../bcs/bcs-reader.ts';
-import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
+import { unlessRefused } from '../errors.ts';
+import { ADDRESS_BYTES } from '../types/address.ts';
 import {
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
   FUNGIBLE_STORE_TAG,
   frameworkTag,
   OBJECT_CORE_TAG,
 } from '../types/framework-tag.ts';
-import {
-  decodeResourceGroup,
-  encodeStructTag,
-  findGroupMember,
-  type GroupMember,
-} from '../types/resource-group.ts';
+import { decodeResourceGroup, encodeStructTag, findGroupMember } from '../types/resource-group.ts';
 import {
   coinStoreCodec,
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
-  objectCoreCodec,
 } from './framework-resource.ts';
 
 /** amount u64, frozen bool, two handles of 48 bytes. */
@@ -35,17 +29,26 @@ const FUNGIBLE_STORE_FROZEN_OFFSET = 40;
 const OBJECT_CORE_BYTES = 89;
 const OBJECT_CORE_OWNER_OFFSET = 8;
 const OBJECT_CORE_TRANSFERABLE_OFFSET = 40;
-/** value u64, max u64. */
-const CONCURRENT_BALANCE_BYTES = 16;
 /** Lengths and counts below this take one byte of ULEB128. */
 const ULEB_ONE_BYTE = 0x80;
 
+/** Whether bytes are a struct of a fixed size whose only field that can be bad is one bool. */
+function isSized(bytes: Buffer, byteLength: number, boolOffset: number): boolean {
+  return bytes.length === byteLength && bytes[boolOffset]! <= 1;
+}
+
 /** The amount of a coin store. @throws BcsError */
 export function coinStoreAmount(bytes: Buffer): bigint {
-  if (bytes.length === COIN_STORE_BYTES && bytes[COIN_STORE_FROZEN_OFFSET]! <= 1) {
-    return bytes.readBigUInt64LE(0);
-  }
-  return coinStoreCodec.decode(bytes).amount;
+  return isSized(bytes, COIN_STORE_BYTES, COIN_STORE_FROZEN_OFFSET)
+    ? bytes.readBigUInt64LE(0)
+    : coinStoreCodec.decode(bytes).amount;
+}
+
+/** The values of an object group's members that balances depend on. */
+interface StoreGroup {
+  core?: Buffer | undefined;
+  store?: Buffer | undefined;
+  concurrent?: Buffer | undefined;
 }
 
 /**
@@ -53,69 +56,51 @@ export function coinStoreAmount(bytes: Buffer): bigint {
  * (§9.3 step 5). @throws BcsError when the store or the concurrent balance does not decode.
  */
 export function fungibleGroupBalance(bytes: Buffer): bigint {
-  return fastGroupBalance(bytes) ?? generalGroupBalance(bytes);
+  return balanceIn(usualMembers(bytes) ?? generalMembers(bytes));
 }
 
-/** The general path. @throws BcsError */
-export function generalGroupBalance(bytes: Uint8Array): bigint {
-  const members = readGroup(bytes);
-  const store = findGroupMember(members, FUNGIBLE_STORE_TAG);
+/** The same by the general path. @throws BcsError */
+export function generalGroupBalance(bytes: Buffer): bigint {
+  return balanceIn(generalMembers(bytes));
+}
+
+function balanceIn({ store, concurrent }: StoreGroup): bigint {
   if (store === undefined) return 0n;
-  const { balance } = fungibleStoreCodec.decode(store);
-  if (balance !== 0n) return balance;
-  const concurrent = findGroupMember(members, CONCURRENT_FUNGIBLE_BALANCE_TAG);
-  return concurrent === undefined ? 0n : concurrentFungibleBalanceCodec.decode(concurrent).value;
+  const balance = isSized(store, FUNGIBLE_STORE_BYTES, FUNGIBLE_STORE_FROZEN_OFFSET)
+    ? store.readBigUInt64LE(FUNGIBLE_STORE_BALANCE_OFFSET)
+    : fungibleStoreCodec.decode(store).balance;
+  if (balance !== 0n || concurrent === undefined) return balance;
+  return concurrentFungibleBalanceCodec.decode(concurrent).value;
 }
 
-function readGroup(bytes: Uint8Array): readonly GroupMember[] {
-  try {
-    return decodeResourceGroup(bytes);
-  } catch (error) {
-    if (error instanceof BcsError) return [];
-    throw error;
-  }
+function generalMembers(bytes: Buffer): StoreGroup {
+  const members = unlessRefused(() => decodeResourceGroup(bytes)) ?? [];
+  return {
+    core: findGroupMember(members, OBJECT_CORE_TAG),
+    store: findGroupMember(members, FUNGIBLE_STORE_TAG),
+    concurrent: findGroupMember(members, CONCURRENT_FUNGIBLE_BALANCE_TAG),
+  };
 }
 
 /** Members that the group of a fungible store has in practice, in the order that groups have them. */
-const KNOWN_MEMBERS = [
-  OBJECT_CORE_TAG,
-  frameworkTag('object', 'Untransferable'),
-  FUNGIBLE_STORE_TAG,
-  CONCURRENT_FUNGIBLE_BALANCE_TAG,
-]
-  .map((tag) => ({ tag, bytes: encodeStructTag(tag) }))
+const KNOWN_MEMBERS = (
+  [
+    [OBJECT_CORE_TAG, 'core'],
+    [frameworkTag('object', 'Untransferable'), undefined],
+    [FUNGIBLE_STORE_TAG, 'store'],
+    [CONCURRENT_FUNGIBLE_BALANCE_TAG, 'concurrent'],
+  ] as const
+)
+  .map(([tag, name]) => ({ name, bytes: encodeStructTag(tag) }))
   .sort((left, right) => Buffer.compare(left.bytes, right.bytes));
 
-/** Offsets of the values of a usual group; -1 for members that it does not have. */
-interface GroupPlaces {
-  readonly coreAt: number;
-  readonly storeAt: number;
-  readonly concurrentAt: number;
-}
-
-/**
- * The balance of a group whose members are all known ones with short values in their usual form; `undefined` for any
- * other group, which the general path decides.
- */
-function fastGroupBalance(bytes: Buffer): bigint | undefined {
-  const places = memberPlaces(bytes);
-  return places && balanceAtPlaces(bytes, places);
-}
-
-function balanceAtPlaces(bytes: Buffer, { storeAt, concurrentAt }: GroupPlaces): bigint {
-  if (storeAt < 0) return 0n;
-  const balance = bytes.readBigUInt64LE(storeAt + FUNGIBLE_STORE_BALANCE_OFFSET);
-  return balance !== 0n || concurrentAt < 0 ? balance : bytes.readBigUInt64LE(concurrentAt);
-}
-
-function memberPlaces(bytes: Buffer): GroupPlaces | undefined {
+/** The members of a group that has only known ones with short values; `undefined` for any other group. */
+function usualMembers(bytes: Buffer): StoreGroup | undefined {
   const count = bytes[0]!;
   if (bytes.length === 0 || count >= ULEB_ONE_BYTE) return undefined;
+  const group: StoreGroup = {};
   let at = 1;
   let known = 0;
-  let coreAt = -1;
-  let storeAt = -1;
-  let concurrentAt = -1;
   for (let index = 0; index < count; index += 1) {
     while (known < KNOWN_MEMBERS.length && !startsWith(bytes, at, KNOWN_MEMBERS[known]!.bytes)) {
       known += 1;
@@ -128,60 +113,28 @@ function memberPlaces(bytes: Buffer): GroupPlaces | undefined {
     const length = bytes[at];
     if (length === undefined || length >= ULEB_ONE_BYTE) return undefined;
     at += 1;
-    if (member.tag === FUNGIBLE_STORE_TAG) {
-      if (length !== FUNGIBLE_STORE_BYTES) return undefined;
-      storeAt = at;
-    } else if (member.tag === CONCURRENT_FUNGIBLE_BALANCE_TAG) {
-      if (length !== CONCURRENT_BALANCE_BYTES) return undefined;
-      concurrentAt = at;
-    } else if (member.tag === OBJECT_CORE_TAG && length === OBJECT_CORE_BYTES) {
-      if (bytes[at + OBJECT_CORE_TRANSFERABLE_OFFSET]! <= 1) coreAt = at;
-    }
+    if (member.name !== undefined) group[member.name] = bytes.subarray(at, at + length);
     at += length;
   }
-  if (at !== bytes.length) return undefined;
-  if (storeAt >= 0 && bytes[storeAt + FUNGIBLE_STORE_FROZEN_OFFSET]! > 1) return undefined;
-  return { coreAt, storeAt, concurrentAt };
-}
-
-/** The owner and the asset of a fungible store; 32 bytes each. */
-interface StoreHolder {
-  readonly owner: Uint8Array;
-  /** Address of the asset's metadata. */
-  readonly metadata: Uint8Array;
+  return at === bytes.length ? group : undefined;
 }
 
 /**
- * The owner and the asset in the object group of a fungible store, views on `bytes` where it has the usual
- * form; `undefined` for any other group and for one that does not decode.
+ * The owner and the asset (the address of its metadata) of the fungible store in an object group, views on `bytes`;
+ * `undefined` for a group without a store and for one that does not decode.
  */
-export function storeHolderIn(bytes: Buffer): StoreHolder | undefined {
-  const places = memberPlaces(bytes);
-  if (places !== undefined && places.coreAt >= 0) {
-    const { coreAt, storeAt } = places;
-    if (storeAt < 0) return undefined;
-    const ownerAt = coreAt + OBJECT_CORE_OWNER_OFFSET;
-    return {
-      owner: bytes.subarray(ownerAt, ownerAt + ADDRESS_BYTES),
-      metadata: bytes.subarray(storeAt, storeAt + ADDRESS_BYTES),
-    };
-  }
-  return generalStoreHolder(bytes);
-}
-
-function generalStoreHolder(bytes: Buffer): StoreHolder | undefined {
-  const members = readGroup(bytes);
-  const core = findGroupMember(members, OBJECT_CORE_TAG);
-  const store = findGroupMember(members, FUNGIBLE_STORE_TAG);
+export function storeHolderIn(
+  bytes: Buffer,
+): { readonly owner: Buffer; readonly metadata: Buffer } | undefined {
+  const { core, store } = usualMembers(bytes) ?? generalMembers(bytes);
   if (core === undefined || store === undefined) return undefined;
-  try {
-    const { owner } = objectCoreCodec.decode(core);
-    const { metadata } = fungibleStoreCodec.decode(store);
-    return { owner: addressBytes(owner), metadata: addressBytes(metadata) };
-  } catch (error) {
-    if (error instanceof BcsError) return undefined;
-    throw error;
-  }
+  if (!isSized(core, OBJECT_CORE_BYTES, OBJECT_CORE_TRANSFERABLE_OFFSET)) return undefined;
+  if (!isSized(store, FUNGIBLE_STORE_BYTES, FUNGIBLE_STORE_FROZEN_OFFSET)) return undefined;
+  const ownerEnd = OBJECT_CORE_OWNER_OFFSET + ADDRESS_BYTES;
+  return {
+    owner: core.subarray(OBJECT_CORE_OWNER_OFFSET, ownerEnd),
+    metadata: store.subarray(0, ADDRESS_BYTES),
+  };
 }
 
 function startsWith(bytes: Buffer, at: number, wanted: Buffer): boolean {
