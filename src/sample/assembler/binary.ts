@@ -1,6 +1,12 @@
 /** The outer form of a module or script: header, directory and tables (docs/spec/move.md §1.1, §1.4). */
 import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { MAGIC, TABLE_KINDS, type TableName, versionWordOf } from '../../move/modules/format.ts';
+import {
+  MAGIC,
+  TABLE_KINDS,
+  type TableName,
+  VERSION_7_ENUMS,
+  VERSION_FLAGS,
+} from '../../move/modules/format.ts';
 
 /** A table while it is filled: the bytes of every entry once, indices in the order of first use. */
 export class Table {
@@ -49,8 +55,9 @@ export function writeBinary(
     contents.fixed(entries);
     count += 1;
   }
+  const versionWord = version >= VERSION_7_ENUMS ? VERSION_FLAGS + version : version;
   const header = encodeBcs((writer) =>
-    writer.fixed(MAGIC).u32(versionWordOf(version)).uleb32(count).fixed(directory.view()),
+    writer.fixed(MAGIC).u32(versionWord).uleb32(count).fixed(directory.view()),
   );
   return Buffer.concat([header, contents.view(), tail]);
 }
