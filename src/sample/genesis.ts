@@ -2,7 +2,7 @@
 import { addressBytes } from '../move/types/address.ts';
 import { namedObjectAddress, pairedMetadataAddress } from '../move/types/derived-address.ts';
 import { parseStructTag } from '../move/types/type-parser.ts';
-import { TransactionMix } from './applications/mix.ts';
+import { transactionMix } from './applications/mix.ts';
 import { Ticker } from './applications/ticker.ts';
 import { BEEF, CAFE } from './framework/application-modules.ts';
 import { createFrameworkResources } from './framework/framework-resources.ts';
@@ -20,7 +20,7 @@ import { Asset } from './model/assets.ts';
 import { Chain } from './model/chain.ts';
 import type { Effects } from './model/effects.ts';
 import { derivedBytes, Random } from './model/random.ts';
-import { MOON_COIN, NATIVE_COIN, type World } from './model/world.ts';
+import { type Call, MOON_COIN, NATIVE_COIN, type World } from './model/world.ts';
 import type { SampleSettings } from './settings.ts';
 
 const GOLD_SEED = 'gold';
@@ -35,10 +35,11 @@ const ORDINARY_UNITS = 100_000_000_000n;
 const ISSUER_UNITS = 1_000_000_000_000_000_000n;
 
 /** A world with the chain it is on and the users in it. */
-export interface SampleWorld {
+interface SampleWorld {
   readonly world: World;
   readonly chain: Chain;
-  readonly mix: TransactionMix;
+  /** Applies the next user transaction to the model. */
+  readonly nextCall: () => Call;
   readonly assetInfos: readonly AssetInfo[];
 }
 
@@ -66,10 +67,10 @@ export function createGenesis(settings: SampleSettings, effects: Effects): Sampl
   for (let index = 0; index < CREATOR_ACCOUNTS; index += 1) {
     moon.depositFungible(FIRST_CREATOR_ACCOUNT + index, SPECIAL_UNITS);
   }
-  const mix = new TransactionMix(world, ticker);
+  const nextCall = transactionMix(world, ticker);
   const conversions = derivedBytes(settings.seed, 'coin conversions').toString('hex');
   createCoinConversionMap(effects, conversions, [native, moon]);
-  return { world, chain, mix, assetInfos: createAssetInfos(world) };
+  return { world, chain, nextCall, assetInfos: createAssetInfos(world) };
 }
 
 /** Addresses of special accounts that do not follow from the seed. */

@@ -25,7 +25,7 @@ const DEFAULT_CHUNK_TRANSACTIONS = 1_000;
 export const MAX_SAMPLE_CHUNK_TRANSACTIONS = 50_000;
 export const MAX_SAMPLE_TRANSACTIONS = 1_000_000_000;
 
-export interface ChunkOptions {
+interface ChunkOptions {
   /** Fewest transactions; the last block is completed. From the beginning, genesis counts. */
   readonly transactions: number;
   /** Whether whole transactions are stored for the feed; true when absent. */
@@ -42,7 +42,7 @@ export interface SampleOptions extends ChunkOptions {
 }
 
 /** The head of a store that holds a sample ledger. */
-export interface SampleHead extends BlockPosition {
+interface SampleHead extends BlockPosition {
   readonly frozenRoots: readonly Buffer[];
 }
 

@@ -14,8 +14,7 @@ import {
   CLOCK_MAX_HANDS,
   clockModuleText,
 } from '../../src/sample/framework/application-modules.ts';
-import { assembleText } from '../../src/sample/framework/framework.ts';
-import { genesisModules } from '../../src/sample/framework/framework-resources.ts';
+import { assembleText, genesisModules } from '../../src/sample/framework/framework.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 
 function assemble(text: string): CompiledModule {

@@ -69,12 +69,12 @@ export class Gallery {
     const { accounts } = world;
     this.#world = world;
     this.#paintingSlots = new Slots({
-      key: (number) => OBJECT_KEYS.at(this.#paintings.get(number)!.object),
+      key: (number) => OBJECT_KEYS(this.#paintings.get(number)!.object),
       write: (writer, number) => this.#writePainting(writer, this.#paintings.get(number)!),
       bytesDeposit: (number) => BigInt(this.#paintings.get(number)!.title.length * TITLE_DEPOSIT),
     });
     this.#visitorSlots = new Slots({
-      key: (account) => VISITOR_KEYS.at(accounts.addressBytes(account)),
+      key: (account) => VISITOR_KEYS(accounts.addressBytes(account)),
       write: (writer, account) => writeVisitor(writer, this.#visitors.get(account)!),
     });
   }

@@ -50,7 +50,7 @@ export class Journals {
       (author) => this.#creationNumbers.get(author)!,
     );
     this.#slots = new Slots({
-      key: (author) => JOURNAL_KEYS.at(accounts.addressBytes(author)),
+      key: (author) => JOURNAL_KEYS(accounts.addressBytes(author)),
       write: (writer, author) => {
         this.#entries.write(writer, author);
         writeMood(writer, this.#moods.get(author)!);

@@ -20,42 +20,32 @@ import {
   transferNativeAsset,
 } from './transfers.ts';
 
-/** Picks the next user transaction at random. */
-export class TransactionMix {
-  readonly #world: World;
-  readonly #actions: readonly Action[];
-
-  /** Creates the applications that have state of their own in genesis; `ticker` exists already. */
-  constructor(world: World, ticker: Ticker) {
-    this.#world = world;
-    const shares: readonly (readonly [perMille: number, action: Action])[] = [
-      [180, new Journals(world).write],
-      [50, ticker.tick],
-      [100, new Market(world).trade],
-      [30, new Gallery(world).act],
-      [30, new Studio(world).act],
-      [6, new Multisig(world).act],
-      [2, new Clockmaker(world).publish],
-      [130, transferNativeAsset],
-      [50, transferMoon],
-      [50, transferGold],
-      [20, createAccounts],
-      [20, showArguments],
-      [10, fail],
-      [8, payTogether],
-      [6, migrateCoins],
-      [5, transferByScript],
-      [3, makeConcurrent],
-      [2, rotateKey],
-      [298, transferNative],
-    ];
-    this.#actions = shares.flatMap(([perMille, action]) =>
-      new Array<Action>(perMille).fill(action),
-    );
-  }
-
-  /** Applies one action to the model. */
-  next(): Call {
-    return this.#world.random.pick(this.#actions)(this.#world);
-  }
+/**
+ * Picks the next user transaction at random and applies it to the model. Applications that have state of their own
+ * create it in genesis; `ticker` exists already.
+ */
+export function transactionMix(world: World, ticker: Ticker): () => Call {
+  const shares: readonly (readonly [perMille: number, action: Action])[] = [
+    [180, new Journals(world).write],
+    [50, ticker.tick],
+    [100, new Market(world).trade],
+    [30, new Gallery(world).act],
+    [30, new Studio(world).act],
+    [6, new Multisig(world).act],
+    [2, new Clockmaker(world).publish],
+    [130, transferNativeAsset],
+    [50, transferMoon],
+    [50, transferGold],
+    [20, createAccounts],
+    [20, showArguments],
+    [10, fail],
+    [8, payTogether],
+    [6, migrateCoins],
+    [5, transferByScript],
+    [3, makeConcurrent],
+    [2, rotateKey],
+    [298, transferNative],
+  ];
+  const actions = shares.flatMap(([perMille, action]) => new Array<Action>(perMille).fill(action));
+  return () => world.random.pick(actions)(world);
 }

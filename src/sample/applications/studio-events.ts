@@ -18,7 +18,7 @@ export interface StudioFacts {
   readonly number: number;
 }
 
-type Write = (writer: BcsWriter, facts: StudioFacts) => void;
+type Write = (writer: BcsWriter, facts: StudioFacts) => unknown;
 
 /**
  * One kind of event in both forms; the module event has all fields of the handle event, and more before and after
@@ -33,131 +33,64 @@ interface EventKind {
   readonly amountChange?: -1 | 1;
 }
 
-function text(label: string, number: number): string {
-  return `${label} ${number}`;
-}
-
-const artist: Write = (writer, facts) => {
-  writer.fixed(facts.artist);
-};
-
-const tokenDataId: Write = (writer, facts) => {
-  writer.fixed(facts.artist).string(facts.collection).string(facts.token);
-};
-
-/** Writes a `0x3::token::TokenId`. */
-export const writeTokenId: Write = (writer, facts) => {
-  tokenDataId(writer, facts);
-  writer.u64(0n);
-};
-
-const idAndAmount: Write = (writer, facts) => {
-  writeTokenId(writer, facts);
-  writer.u64(1n);
-};
-
-const dataIdAndAmount: Write = (writer, facts) => {
-  tokenDataId(writer, facts);
-  writer.u64(1n);
-};
-
-const offer: Write = (writer, facts) => {
-  writer.fixed(facts.other);
-  idAndAmount(writer, facts);
-};
-
-const properties: Write = (writer, { number }) => {
-  writer.length32(1).string('edition');
-  writer.length32(1).bytes(Buffer.from(`${number}`));
-  writer.length32(1).string('0x1::string::String');
-};
-
-const mutatedProperties: Write = (writer, facts) => {
-  writeTokenId(writer, facts);
-  writeTokenId(writer, facts);
-  properties(writer, facts);
-};
-
-const newCollection: Write = (writer, facts) => {
-  writer.fixed(facts.artist).string(text(facts.collection, facts.number));
-  writer.string('https://example.com/collection').string('A series').exactU64(facts.number);
-};
-
-const newTokenData: Write = (writer, facts) => {
-  tokenDataId(writer, facts);
-  writer.string('A print').u64(100n).string('https://example.com/print').fixed(facts.artist);
-  writer.u64(100n).u64(5n).string(text(facts.token, facts.number));
-  writer.bool(true).bool(true).bool(false).bool(true).bool(false);
-  properties(writer, facts);
-};
-
-/** Fields `creator(_addr), collection(_name)` and two texts or numbers. */
-function collectionChange(write: Write): Write {
+/** Writes parts of an event one after the other. */
+function fields(...parts: readonly Write[]): Write {
   return (writer, facts) => {
-    writer.fixed(facts.artist).string(facts.collection);
-    write(writer, facts);
+    for (const part of parts) part(writer, facts);
   };
 }
 
-/** The same with the token's name. */
-function tokenChange(write: Write): Write {
-  return (writer, facts) => {
-    writer.fixed(facts.artist).string(facts.collection).string(facts.token);
-    write(writer, facts);
-  };
-}
+const artist: Write = (to, facts) => to.fixed(facts.artist);
+const other: Write = (to, facts) => to.fixed(facts.other);
+const one: Write = (to) => to.exactU64(1);
+const collectionObject: Write = (to, facts) => to.fixed(facts.collectionObject);
+const tokenObject: Write = (to, facts) => to.fixed(facts.tokenObject);
 
-const twoTexts: Write = (writer, { number }) => {
-  writer.string(text('Text', number)).string(text('Text', number + 1));
+const collectionName = fields(artist, (to, facts) => to.string(facts.collection));
+const tokenDataId = fields(collectionName, (to, facts) => to.string(facts.token));
+/** Writes a `0x3::token::TokenId`; its last part is the property version. */
+export const writeTokenId = fields(tokenDataId, (to) => to.exactU64(0));
+const idAndAmount = fields(writeTokenId, one);
+
+const properties: Write = (to, { number }) => {
+  to.length32(1).string('edition');
+  to.length32(1).bytes(Buffer.from(`${number}`));
+  to.length32(1).string('0x1::string::String');
 };
 
-const twoNumbers: Write = (writer, { number }) => {
-  writer.exactU64(number).exactU64(number + 1);
+const newCollection: Write = (to, { artist: creator, collection: name, number }) => {
+  to.fixed(creator).string(`${name} ${number}`);
+  to.string('https://example.com/collection').string('A series').exactU64(number);
 };
 
-const royalties: Write = (writer, { artist: payee, other }) => {
-  writer.u64(1n).u64(100n).fixed(payee).u64(2n).u64(100n).fixed(other);
+const newTokenData: Write = (to, { artist: payee, token: name, number }) => {
+  to.string('A print').exactU64(100).string('https://example.com/print').fixed(payee);
+  to.exactU64(100).exactU64(5).string(`${name} ${number}`);
+  to.bool(true).bool(true).bool(false).bool(true).bool(false);
 };
 
-const propertyValues: Write = (writer, { number }) => {
+const twoTexts: Write = (to, { number }) =>
+  to.string(`Text ${number}`).string(`Text ${number + 1}`);
+
+const twoNumbers: Write = (to, { number }) => to.exactU64(number).exactU64(number + 1);
+
+const royalties: Write = (to, { artist: before, other: after }) =>
+  to.exactU64(1).exactU64(100).fixed(before).exactU64(2).exactU64(100).fixed(after);
+
+const propertyValues: Write = (to, { number }) => {
   const value = Buffer.from(`${number}`);
-  writer.length32(2).string('edition').string('size');
-  writer.length32(2).u8(0).u8(1).bytes(value).string('u64');
-  writer.length32(2).bytes(value).string('u64').bytes(value).string('u8');
+  to.length32(2).string('edition').string('size');
+  to.length32(2).u8(0).u8(1).bytes(value).string('u64');
+  to.length32(2).bytes(value).string('u64').bytes(value).string('u8');
 };
 
-const indexAndToken: Write = (writer, facts) => {
-  writer.exactU64(facts.number).fixed(facts.tokenObject);
-};
-
-const collectionObject: Write = (writer, facts) => {
-  writer.fixed(facts.collectionObject);
-};
-
-const collectionTexts = collectionChange(twoTexts);
-const tokenTexts = tokenChange(twoTexts);
-
-const mutation: Write = (writer, facts) => {
-  writer.string('description');
-  twoTexts(writer, facts);
-};
-
-const collectionMutation: Write = (writer) => {
-  writer.string('uri');
-};
-
-const collectionAndTexts: Write = (writer, facts) => {
-  collectionObject(writer, facts);
-  twoTexts(writer, facts);
-};
-
-const isEven: Write = (writer, { number }) => {
-  writer.bool(number % 2 === 0);
-};
-
-const tokenObject: Write = (writer, facts) => {
-  writer.fixed(facts.tokenObject);
-};
+const indexAndToken = fields((to, { number }) => to.exactU64(number), tokenObject);
+const offered = fields(other, idAndAmount);
+const collectionTexts = fields(collectionName, twoTexts);
+const tokenTexts = fields(tokenDataId, twoTexts);
+const descriptionTexts = fields((to) => to.string('description'), twoTexts);
+const uri: Write = (to) => to.string('uri');
+const isEven: Write = (to, { number }) => to.bool(number % 2 === 0);
 
 type EventMaker = (
   handleEvent: string,
@@ -191,33 +124,51 @@ export const STUDIO_EVENTS = {
     token('DepositEvent', 'TokenDeposit', idAndAmount, toArtist),
     token('WithdrawEvent', 'TokenWithdraw', idAndAmount, fromArtist),
     token('BurnTokenEvent', 'Burn', idAndAmount, fromArtist),
-    token('MutateTokenPropertyMapEvent', 'MutatePropertyMap', mutatedProperties, byArtist),
+    token(
+      'MutateTokenPropertyMapEvent',
+      'MutatePropertyMap',
+      fields(writeTokenId, writeTokenId, properties),
+      byArtist,
+    ),
   ],
   collections: [
     token('CreateCollectionEvent', 'CreateCollection', newCollection),
-    token('CreateTokenDataEvent', 'TokenDataCreation', newTokenData, byArtist),
-    token('MintTokenEvent', 'Mint', dataIdAndAmount, toArtist),
+    token(
+      'CreateTokenDataEvent',
+      'TokenDataCreation',
+      fields(tokenDataId, newTokenData, properties),
+      byArtist,
+    ),
+    token('MintTokenEvent', 'Mint', fields(tokenDataId, one), toArtist),
   ],
   pendingClaims: [
-    claim('TokenOfferEvent', 'Offer', offer, byArtist),
-    claim('TokenCancelOfferEvent', 'CancelOffer', offer, byArtist),
-    claim('TokenClaimEvent', 'Claim', offer, byArtist),
+    claim('TokenOfferEvent', 'Offer', offered, byArtist),
+    claim('TokenCancelOfferEvent', 'CancelOffer', offered, byArtist),
+    claim('TokenClaimEvent', 'Claim', offered, byArtist),
   ],
   eventStore: [
     store('CollectionUriMutateEvent', 'CollectionUriMutate', collectionTexts),
     // The missing letter is the framework's own.
-    store('CollectionMaxiumMutateEvent', 'CollectionMaximumMutate', collectionChange(twoNumbers)),
+    store(
+      'CollectionMaxiumMutateEvent',
+      'CollectionMaximumMutate',
+      fields(collectionName, twoNumbers),
+    ),
     store('CollectionDescriptionMutateEvent', 'CollectionDescriptionMutate', collectionTexts),
     store('OptInTransferEvent', 'OptInTransfer', isEven, byArtist),
     store('UriMutationEvent', 'UriMutation', tokenTexts),
-    store('DefaultPropertyMutateEvent', 'DefaultPropertyMutate', tokenChange(propertyValues)),
+    store(
+      'DefaultPropertyMutateEvent',
+      'DefaultPropertyMutate',
+      fields(tokenDataId, propertyValues),
+    ),
     store('DescriptionMutateEvent', 'DescriptionMutate', tokenTexts),
-    store('RoyaltyMutateEvent', 'RoyaltyMutate', tokenChange(royalties)),
-    store('MaxiumMutateEvent', 'MaximumMutate', tokenChange(twoNumbers)),
+    store('RoyaltyMutateEvent', 'RoyaltyMutate', fields(tokenDataId, royalties)),
+    store('MaxiumMutateEvent', 'MaximumMutate', fields(tokenDataId, twoNumbers)),
   ],
-  tokenObject: [object('MutationEvent', 'Mutation', mutation, { before: tokenObject })],
+  tokenObject: [object('MutationEvent', 'Mutation', descriptionTexts, { before: tokenObject })],
   collectionObject: [
-    collection('MutationEvent', 'Mutation', collectionMutation, { after: collectionAndTexts }),
+    collection('MutationEvent', 'Mutation', uri, { after: fields(collectionObject, twoTexts) }),
   ],
   collectionSupply: [
     collection('BurnEvent', 'Burn', indexAndToken, { before: collectionObject, after: artist }),

@@ -125,12 +125,12 @@ class Artist {
     const { collectionObject, tokenObject } = this.#facts;
     const first = OBJECT_CREATION_NUMBER + 1n;
     const ofToken = this.#handles('tokenObject', tokenObject, first);
-    this.#create('tokenObject', ofToken, OBJECT_KEYS.at(tokenObject), (to) =>
+    this.#create('tokenObject', ofToken, OBJECT_KEYS(tokenObject), (to) =>
       this.#writeTokenObject(to, ofToken),
     );
     const ofCollection = this.#handles('collectionObject', collectionObject, first);
     const ofSupply = this.#handles('collectionSupply', collectionObject, first + 1n);
-    const key = OBJECT_KEYS.at(collectionObject);
+    const key = OBJECT_KEYS(collectionObject);
     const slot = this.#create('collectionObject', ofCollection, key, (to) =>
       this.#writeCollectionObject(to, ofCollection, ofSupply),
     );

@@ -36,50 +36,61 @@ const OPCODE_ABORT = 0x27;
 /** The abort code of every assembled function body: "this module was declared, not compiled". */
 const DECLARED_ONLY_ABORT_CODE = 0xdec1a4edn;
 
+/** A module that is ready to be published. */
+export interface AssembledModule extends ModuleId {
+  /** The binary. */
+  readonly bytes: Buffer;
+}
+
 /** Encodes that a function handle has no access specifiers. */
 const NO_ACCESS_SPECIFIERS = 1;
 
-/** Modules that are assembled together: every struct that a declaration names must be declared in one of them. */
-export class DeclarationWorld {
-  readonly #structs = new Map<string, DeclaredStruct>();
+/** Finds the declaration of a struct. @throws DeclarationError `unknown_name` */
+type StructLookup = (module: ModuleId, name: string) => DeclaredStruct;
 
-  constructor(declarations: Iterable<ModuleDeclaration>) {
-    for (const module of declarations) {
-      for (const struct of module.structs) {
-        const key = structKey(module, struct.name);
-        if (this.#structs.has(key)) {
-          throw new DeclarationError('duplicate_name', `struct ${key} is declared twice`);
-        }
-        this.#structs.set(key, struct);
+/**
+ * Assembles modules that may use each other and `imports`: every struct that they name must be declared in these.
+ * @throws DeclarationError for a struct that is not declared, a wrong number of type arguments, a name declared twice,
+ * or a type that a module's bytecode version does not know.
+ */
+export function assembleModules(
+  declarations: readonly ModuleDeclaration[],
+  imports: readonly ModuleDeclaration[] = [],
+): AssembledModule[] {
+  const lookup = structLookup([...imports, ...declarations]);
+  return declarations.map((declaration) => ({
+    address: declaration.address,
+    name: declaration.name,
+    bytes: new Assembler(declaration, lookup).assemble(),
+  }));
+}
+
+function structLookup(declarations: readonly ModuleDeclaration[]): StructLookup {
+  const structs = new Map<string, DeclaredStruct>();
+  for (const module of declarations) {
+    for (const struct of module.structs) {
+      const key = structKey(module, struct.name);
+      if (structs.has(key)) {
+        throw new DeclarationError('duplicate_name', `struct ${key} is declared twice`);
       }
+      structs.set(key, struct);
     }
   }
-
-  /** @throws DeclarationError `unknown_name` */
-  struct(module: ModuleId, name: string): DeclaredStruct {
-    const struct = this.#structs.get(structKey(module, name));
-    if (struct === undefined) {
-      throw new DeclarationError('unknown_name', `no struct ${structKey(module, name)} declared`);
-    }
-    return struct;
-  }
+  return (module, name) => {
+    const key = structKey(module, name);
+    const struct = structs.get(key);
+    if (struct !== undefined) return struct;
+    throw new DeclarationError('unknown_name', `no struct ${key} declared`);
+  };
 }
 
 function structKey(module: ModuleId, name: string): string {
   return `${module.address}::${module.name}::${name}`;
 }
 
-/**
- * The binary of one declared module. @throws DeclarationError for a struct that the world does not have, a wrong
- * number of type arguments, or a type that the module's bytecode version does not support.
- */
-export function assembleModule(module: ModuleDeclaration, world: DeclarationWorld): Buffer {
-  return new Assembler(module, world).assemble();
-}
-
 class Assembler {
   readonly #module: ModuleDeclaration;
-  readonly #world: DeclarationWorld;
+  readonly #struct: StructLookup;
   readonly #addresses = new Table();
   readonly #identifiers = new Table();
   readonly #moduleHandles = new Table();
@@ -87,9 +98,9 @@ class Assembler {
   readonly #functionHandles = new Table();
   readonly #signatures = new Table();
 
-  constructor(module: ModuleDeclaration, world: DeclarationWorld) {
+  constructor(module: ModuleDeclaration, struct: StructLookup) {
     this.#module = module;
-    this.#world = world;
+    this.#struct = struct;
   }
 
   assemble(): Buffer {
@@ -250,7 +261,7 @@ class Assembler {
   #writeStructType(writer: BcsWriter, tag: MoveStructTag): void {
     const { name, typeArguments } = tag;
     const module = { address: tag.address, name: tag.module };
-    const declared = this.#world.struct(module, name);
+    const declared = this.#struct(module, name);
     if (typeArguments.length !== declared.typeParameters.length) {
       throw new DeclarationError(
         'bad_arity',

@@ -71,7 +71,7 @@ export interface ModuleDeclaration extends ModuleId {
 /** Addresses that a text may use by name: `market::journal` instead of `0xc0ffee::journal`. */
 export type NamedAddresses = ReadonlyMap<string, Address>;
 
-export type DeclarationErrorCode =
+type DeclarationErrorCode =
   | 'unexpected_token'
   | 'unknown_name'
   | 'duplicate_name'

@@ -3,14 +3,13 @@
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address, addressBytes, padAddress } from '../../move/types/address.ts';
 import { packageRegistry } from '../applications/publishing.ts';
-import { parseModules } from '../assembler/declare-parse.ts';
 import type { Effects } from '../model/effects.ts';
 import { writeEventHandle } from '../model/events.ts';
 import { derivedBytes } from '../model/random.ts';
 import { moduleKey, resourceKey, singleSlot, type ValueWriter } from '../model/slots.ts';
 import { GENERATOR_VERSION, SAMPLE_RESOURCE, type SampleSettings } from '../settings.ts';
-import { APPLICATION_ADDRESSES, APPLICATION_MODULES, CAFE } from './application-modules.ts';
-import { type AssembledModule, assembleModules, frameworkDeclarations } from './framework.ts';
+import { CAFE } from './application-modules.ts';
+import { genesisModules } from './framework.ts';
 
 const FRAMEWORK_ACCOUNTS: readonly Address[] = ['1', '3', '4'].map(padAddress);
 /** Creation numbers that 0x1 has given away: its account's two handles, epochs, and two of blocks. */
@@ -28,17 +27,6 @@ const VALIDATION_FUNCTIONS = [
   'multi_agent_script_prologue',
   'epilogue',
 ];
-
-let assembled: readonly AssembledModule[] | undefined;
-
-/** All modules that genesis publishes: the framework's and the applications'. Assembled once. */
-export function genesisModules(): readonly AssembledModule[] {
-  assembled ??= assembleModules([
-    ...frameworkDeclarations(),
-    ...parseModules(APPLICATION_MODULES, APPLICATION_ADDRESSES),
-  ]);
-  return assembled;
-}
 
 /** Creates modules, registries and settings. */
 export function createFrameworkResources(effects: Effects, settings: SampleSettings): void {

@@ -68,11 +68,6 @@ export class LedgerRecorder {
     return this.#accumulator.frozenSubtreeRoots;
   }
 
-  /** Root of the accumulator, 32 bytes. */
-  rootHash(): Buffer {
-    return this.#accumulator.rootHash();
-  }
-
   /** Adds a version to the ledger. */
   record(outcome: Outcome): EncodedVersion {
     const version = this.nextVersion;
@@ -117,7 +112,7 @@ export class LedgerRecorder {
     writer.u64(version).fixed(outcome.transaction).fixed(info);
     writer.length32(outcome.events.length);
     for (const event of outcome.events) writer.fixed(event);
-    return writer.fixed(this.rootHash()).fixed(outcome.writeSet).toBytes();
+    return writer.fixed(this.#accumulator.rootHash()).fixed(outcome.writeSet).toBytes();
   }
 }
 

@@ -8,7 +8,6 @@
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ZERO } from '../../move/types/address.ts';
-import type { TransactionMix } from '../applications/mix.ts';
 import { createGenesis } from '../genesis.ts';
 import { FAUCET_ACCOUNT } from '../model/accounts.ts';
 import type { AssetInfo } from '../model/asset-info.ts';
@@ -67,7 +66,7 @@ export class SampleLedger {
   readonly #effects = new Effects();
   readonly #world: World;
   readonly #chain: Chain;
-  readonly #mix: TransactionMix;
+  readonly #nextCall: () => Call;
   readonly #assetInfos: readonly AssetInfo[];
   #nextVersion = 1n;
   #round = 0;
@@ -79,10 +78,10 @@ export class SampleLedger {
   /** A ledger that holds genesis, which is not recorded when the history is only replayed. */
   constructor(settings: SampleSettings, recordsGenesis = true) {
     this.#effects.setRecording(recordsGenesis);
-    const { world, chain, mix, assetInfos } = createGenesis(settings, this.#effects);
+    const { world, chain, nextCall, assetInfos } = createGenesis(settings, this.#effects);
     this.#world = world;
     this.#chain = chain;
-    this.#mix = mix;
+    this.#nextCall = nextCall;
     this.#assetInfos = assetInfos;
   }
 
@@ -179,7 +178,7 @@ export class SampleLedger {
 
   #userTransaction(header: BlockHeader): void {
     const { accounts, native, random } = this.#world;
-    const drawn = this.#mix.next();
+    const drawn = this.#nextCall();
     const gasUsed = random.between(MIN_GAS_UNITS, MAX_GAS_UNITS);
     const nonce = BigInt(random.u32());
     const fee = BigInt(gasUsed * GAS_UNIT_PRICE);

@@ -29,7 +29,7 @@ const RAW_SEED = domainSeed('RawTransaction');
 const RAW_WITH_DATA_SEED = domainSeed('RawTransactionWithData');
 
 /** What turns a call into a transaction. */
-export interface SubmissionFacts {
+interface SubmissionFacts {
   readonly sequenceNumber: number;
   /** Seconds since 1970. */
   readonly expiration: number;

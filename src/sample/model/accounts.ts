@@ -78,7 +78,7 @@ export class Accounts {
       () => KEY_ROTATION_CREATION_NUMBER,
     );
     this.slots = new Slots({
-      key: (index) => ACCOUNT_KEYS.at(this.addressBytes(index)),
+      key: (index) => ACCOUNT_KEYS(this.addressBytes(index)),
       write: (writer, index) => {
         writer.bytes(this.authenticationKey(index)).exactU64(this.sequenceNumbers[index]!);
         writer.exactU64(this.#creationNumbers[index]!);

@@ -29,7 +29,7 @@ const CONCURRENT_SUPPLY_TAG = structTagBytes('0x1::fungible_asset::ConcurrentSup
 const DERIVE_REF_TAG = structTagBytes('0x1::primary_fungible_store::DeriveRefPod');
 const PAIRED_COIN_TAG = structTagBytes('0x1::coin::PairedCoinType');
 
-export interface AssetNames {
+interface AssetNames {
   readonly name: string;
   readonly symbol: string;
   readonly decimals: number;
@@ -56,7 +56,7 @@ export class AssetInfo {
     this.#asset = asset;
     this.#names = names;
     this.#effects = effects;
-    this.#metadata = singleSlot(OBJECT_KEYS.at(asset.metadataBytes), (writer) =>
+    this.#metadata = singleSlot(OBJECT_KEYS(asset.metadataBytes), (writer) =>
       this.#writeMetadata(writer),
     );
     effects.create(this.#metadata);

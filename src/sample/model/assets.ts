@@ -122,7 +122,7 @@ export class Asset {
       (account) => this.#handleNumbers[account]! + 1,
     );
     this.#fungibleStores = new Slots({
-      key: (account) => OBJECT_KEYS.at(this.storeAddress(account)),
+      key: (account) => OBJECT_KEYS(this.storeAddress(account)),
       write: (writer, account) => this.#writeFungibleStore(writer, account),
       bytesDeposit: () => STORE_BYTES_DEPOSIT,
     });
@@ -132,7 +132,7 @@ export class Asset {
   #coinSlots(coinType: string): Slots {
     const keys = resourceKeys(`0x1::coin::CoinStore<${coinType}>`);
     return new Slots({
-      key: (account) => keys.at(this.#accounts.addressBytes(account)),
+      key: (account) => keys(this.#accounts.addressBytes(account)),
       write: (writer, account) => {
         writer.u64(this.#coins[account]!).bool(false);
         this.#deposits.write(writer, account);

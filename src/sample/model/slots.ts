@@ -21,6 +21,9 @@ const MAX_SLOTS = 2 ** 32;
 /** Octas that a new slot costs, as far as this ledger is concerned. */
 const SLOT_DEPOSIT_OCTAS = 40_000n;
 
+/** Variant of a state key under an address (docs/spec/ledger.md §1.2). */
+const ACCESS_PATH = 0;
+
 /** Writes a value from the model as it is now. */
 export type ValueWriter = (writer: BcsWriter) => unknown;
 
@@ -79,38 +82,34 @@ export function singleSlot(key: Buffer, write: ValueWriter): Slots {
   return new Slots({ key: () => key, write });
 }
 
-/** BCS of state keys that share one path: the address is put in between. */
-export class AccessPathKeys {
-  readonly #tail: Buffer;
+/** BCS of the state keys that share one path, by the 32 bytes of an address. */
+type PathKeys = (address: Uint8Array) => Buffer;
 
-  constructor(path: Path) {
-    const bytes = encodePath(path);
-    this.#tail = encodeBcs((writer) => writer.bytes(bytes));
-  }
-
-  /** The key of the path at the address in 32 bytes. */
-  at(address: Uint8Array): Buffer {
-    const key = Buffer.allocUnsafe(1 + ADDRESS_BYTES + this.#tail.length);
-    key[0] = 0;
+function pathKeys(path: Path): PathKeys {
+  const pathBytes = encodePath(path);
+  const tail = encodeBcs((writer) => writer.bytes(pathBytes));
+  return (address) => {
+    const key = Buffer.allocUnsafe(1 + ADDRESS_BYTES + tail.length);
+    key[0] = ACCESS_PATH;
     key.set(address, 1);
-    this.#tail.copy(key, 1 + ADDRESS_BYTES);
+    tail.copy(key, 1 + ADDRESS_BYTES);
     return key;
-  }
+  };
 }
 
 /** Keys of a resource that is not in a group. */
-export function resourceKeys(type: string): AccessPathKeys {
-  return new AccessPathKeys({ kind: 'resource', tag: parseStructTag(type) });
+export function resourceKeys(type: string): PathKeys {
+  return pathKeys({ kind: 'resource', tag: parseStructTag(type) });
 }
 
 /** Keys of a resource group. */
-export function resourceGroupKeys(type: string): AccessPathKeys {
-  return new AccessPathKeys({ kind: 'resourceGroup', tag: parseStructTag(type) });
+export function resourceGroupKeys(type: string): PathKeys {
+  return pathKeys({ kind: 'resourceGroup', tag: parseStructTag(type) });
 }
 
 /** BCS of the state key of a resource under one address. */
 export function resourceKey(address: Address, type: string): Buffer {
-  return resourceKeys(type).at(addressBytes(address));
+  return resourceKeys(type)(addressBytes(address));
 }
 
 /** BCS of the state key of a module. */

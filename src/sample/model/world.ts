@@ -53,7 +53,7 @@ export interface Call {
   readonly status?: ExecutionStatus;
 }
 
-export type CallForm = 'single' | 'singleSender' | 'multiAgent' | 'feePayer' | 'orderless';
+type CallForm = 'single' | 'singleSender' | 'multiAgent' | 'feePayer' | 'orderless';
 
 /** One kind of thing that users do. */
 export type Action = (world: World) => Call;
