@@ -36,9 +36,10 @@ export type SettingValues<T extends SettingTable> = {
     : { boolean: boolean; integer: number; string: string }[T[Name]['type']];
 };
 
-/** An integer of a range. */
-function integer(fallback: number, minimum: number, maximum: number) {
-  return { type: 'integer', default: fallback, minimum, maximum } as const;
+/** An integer within limits. */
+export function integer(fallback: number, minimum: number, maximum?: number) {
+  const limits = maximum === undefined ? { minimum } : { minimum, maximum };
+  return { type: 'integer', default: fallback, ...limits } as const;
 }
 
 const ON = { type: 'boolean', default: true } as const;

@@ -65,10 +65,9 @@ async function run(flags: FollowFlags): Promise<void> {
   const terminal = process.stderr.isTTY ? process.stderr : undefined;
   // The line on a terminal replaces log lines of level info.
   const level = terminal !== undefined && flags.logLevel === 'info' ? 'warn' : flags.logLevel;
-  const { data, from, until, trust, waypoint, feed, pageTransactions } = flags;
-  const request = { from, until, trust, waypoint, keepsTransactions: feed, pageTransactions };
   const logger = createLogger(level);
-  const report = await followIntoFolder(data, request, logger, terminal, abort.signal);
+  const request = { ...flags, keepsTransactions: flags.feed };
+  const report = await followIntoFolder(flags.data, request, logger, terminal, abort.signal);
   printFacts(factsOf(report), flags.json);
 }
 

@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { NodeError } from '../node/node-error.ts';
-import { packageVersion } from '../node/settings/package-version.ts';
+import { packageVersion } from '../node/settings/settings.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addFollowCommand } from './follow-command.ts';
 import { addInitCommand } from './init-command.ts';
@@ -52,7 +52,7 @@ export async function main(args: readonly string[]): Promise<number> {
 function failureExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   if (error instanceof NodeError) {
-    process.stderr.write(`daybook: ${oneLine(error.message)}\n`);
+    process.stderr.write(`daybook: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -64,8 +64,4 @@ function failureExitCode(error: unknown): number {
 function usageLine(text: string): string {
   const [what] = text.replace(/^error: /, '').split('\n');
   return `daybook: ${what}; --help shows all options\n`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -1,6 +1,6 @@
 /** `daybook prune`: deletes old history, except for selected accounts. */
 import type { Command } from 'commander';
-import { CountProgress } from '../node/progress.ts';
+import { countText, ProgressLine } from '../node/progress.ts';
 import type { PruneFolderReport } from '../node/prune.ts';
 import { collected, printFacts, wholeNumber } from './command-line.ts';
 
@@ -53,16 +53,16 @@ async function run(flags: PruneFlags): Promise<void> {
     keepAccounts: flags.keepAccount.join(','),
     keepAccountsFile: flags.keepAccountsFile,
   };
-  let shown: { progress: CountProgress; firstVersion: bigint } | undefined;
+  const line = new ProgressLine();
+  let first: { readonly version: bigint; readonly atMs: number } | undefined;
   const graceMs = flags.graceSeconds * MS_PER_SECOND;
   const report = await pruneFolder(flags.data, keep, graceMs, ({ clearedBelow }, oldest) => {
-    shown ??= {
-      progress: new CountProgress('versions', Number(oldest - clearedBelow)),
-      firstVersion: clearedBelow,
-    };
-    shown.progress.update(Number(clearedBelow - shown.firstVersion));
+    first ??= { version: clearedBelow, atMs: performance.now() };
+    const [done, total] = [Number(clearedBelow - first.version), Number(oldest - first.version)];
+    const { atMs } = first;
+    line.update(() => countText('versions', done, total, atMs));
   });
-  shown?.progress.finish();
+  line.clear();
   printFacts(factsOf(report), flags.json);
 }
 

@@ -1,6 +1,6 @@
 /** `daybook sample`: a deterministic sample ledger of any size. */
 import { type Command, Option } from 'commander';
-import { CountProgress } from '../node/progress.ts';
+import { countText, ProgressLine } from '../node/progress.ts';
 import { printFacts, u64, wholeNumber } from './command-line.ts';
 
 interface SampleFlags {
@@ -40,17 +40,20 @@ export function addSampleCommand(program: Command): void {
     .option('--json', 'print the report as one JSON object')
     .action(async (flags: SampleFlags) => {
       const { makeSample } = await import('../node/sample.ts');
-      const progress = new CountProgress('transactions', flags.transactions);
+      const line = new ProgressLine();
+      const startedMs = performance.now();
       const request = { ...flags, keepsTransactions: flags.feed };
-      const report = await makeSample(flags.data, request, (done) => progress.update(done));
-      progress.finish();
+      const { chainId, head, seconds } = await makeSample(flags.data, request, (done) =>
+        line.update(() => countText('transactions', done, flags.transactions, startedMs)),
+      );
+      line.clear();
       const facts = {
-        chain_id: report.chainId,
-        ledger_version: String(report.version),
-        block_height: String(report.blockHeight),
-        epoch: String(report.epoch),
-        seconds: Number(report.seconds.toFixed(2)),
-        transactions_per_second: Math.round(Number(report.version + 1n) / report.seconds),
+        chain_id: chainId,
+        ledger_version: String(head.version),
+        block_height: String(head.blockHeight),
+        epoch: String(head.epoch),
+        seconds: Number(seconds.toFixed(2)),
+        transactions_per_second: Math.round(Number(head.version + 1n) / seconds),
       };
       printFacts(facts, flags.json);
     });

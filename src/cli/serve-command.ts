@@ -1,9 +1,8 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until a signal stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type NodeSettings, nodeSettings, settingFlags } from '../node/settings/settings.ts';
+import { nodeSettings, settingFlags } from '../node/settings/settings.ts';
 import { stopSignal } from '../node/shutdown.ts';
-import type { RunningNode } from '../node/start-node.ts';
 import { collected } from './command-line.ts';
 
 /** How long a start may take after a signal, in milliseconds: most have finished by then and end cleanly. */
@@ -23,12 +22,6 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
     keepVersions: flags['keepVersions'] ?? keep,
     keepAccounts: lists.length === 0 ? undefined : lists.join(','),
   };
-}
-
-/** Starts a node in the configured number of processes. */
-async function startServing(settings: NodeSettings): Promise<RunningNode> {
-  const { startNode, workerCount } = await import('../node/start-node.ts');
-  return startNode(settings, workerCount(settings));
 }
 
 /** Adds the command to the program, with a flag for every setting. */
@@ -55,8 +48,9 @@ export function addServeCommand(program: Command): void {
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
     const stopped = stopSignal();
     const started = new AbortController();
+    const { startNode } = await import('../node/start-node.ts');
     const node = await Promise.race([
-      startServing(settings),
+      startNode(settings),
       stopped.then(() => sleep(START_GRACE_MS, undefined, { signal: started.signal })),
     ]);
     // A later stop need not wait.

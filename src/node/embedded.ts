@@ -47,6 +47,7 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
     ...options.settings,
     data,
     listen: `127.0.0.1:${options.port ?? 0}`,
+    workers: 1,
   });
   const { ready, stop } = await startNode(settings);
   return {

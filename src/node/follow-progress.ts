@@ -6,83 +6,68 @@ import { durationText, grouped, ProgressLine, type ProgressOutput } from './prog
 /** How often a log line is written, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
-/** Shows the progress of one follower. */
-export class FollowProgress {
-  readonly #counters: FollowCounters;
-  readonly #until: bigint | undefined;
-  readonly #logger: Logger;
-  /** Set when progress goes to a terminal. */
-  readonly #line: ProgressLine | undefined;
-  #shownMs = performance.now();
-  #shown: FollowCounters;
-
-  constructor(
-    counters: FollowCounters,
-    until: bigint | undefined,
-    logger: Logger,
-    terminal: ProgressOutput | undefined,
-  ) {
-    this.#counters = counters;
-    this.#until = until;
-    this.#logger = logger;
-    this.#line = terminal === undefined ? undefined : new ProgressLine(terminal);
-    this.#shown = { ...counters };
-  }
-
+/** The progress of one follower. */
+interface FollowProgress {
   /**
    * Shows the position when it is time to.
    * @param version the newest durable one; absent before genesis
    * @param upstreamVersion the newest of the upstream, as last heard
    */
-  update(version: bigint | undefined, upstreamVersion: bigint | undefined): void {
-    if (this.#line !== undefined) this.#line.update(() => this.#text(version, upstreamVersion));
-    else if (performance.now() - this.#shownMs >= LOG_INTERVAL_MS) {
-      this.#log(version, upstreamVersion);
-    }
-  }
-
+  update(version: bigint | undefined, upstreamVersion: bigint | undefined): void;
   /** Removes the line from a terminal, before something else is written there. */
-  clear(): void {
-    this.#line?.clear();
-  }
+  clear(): void;
+}
 
-  #text(version: bigint | undefined, upstreamVersion: bigint | undefined): string {
-    const { rate, left, leftSecs } = this.#sinceShown(version, upstreamVersion);
-    const at = version === undefined ? 'before genesis' : `version ${grouped(version)}`;
-    const rest =
-      leftSecs === undefined ? '' : `, ${grouped(left!)} left, ${durationText(leftSecs)}`;
-    return `${at}, ${grouped(Math.round(rate))}/s${rest}`;
-  }
-
-  #log(version: bigint | undefined, upstreamVersion: bigint | undefined): void {
-    const before = this.#shown;
-    const { rate, left, leftSecs, passedMs } = this.#sinceShown(version, upstreamVersion);
-    // Nothing new and nothing left: an upstream that does not grow needs no lines.
-    if (rate === 0 && left === 0n) return;
-    const facts = {
-      version: version === undefined ? null : String(version),
-      upstream_version: upstreamVersion === undefined ? null : String(upstreamVersion),
-      transactions_per_second: Math.round(rate),
-      remaining_seconds: leftSecs === undefined ? null : Math.round(leftSecs),
-      interval_ms: Math.round(passedMs),
-      ...splitOf(this.#counters, before),
-    };
-    this.#logger.info(facts, 'following');
-  }
-
-  /** The rate since the last time, and how many versions and seconds are left. */
-  #sinceShown(version: bigint | undefined, upstreamVersion: bigint | undefined) {
+/** @param terminal absent: progress goes to the log */
+export function showFollowProgress(
+  counters: FollowCounters,
+  until: bigint | undefined,
+  logger: Logger,
+  terminal: ProgressOutput | undefined,
+): FollowProgress {
+  const line = terminal === undefined ? undefined : new ProgressLine(terminal);
+  let shownMs = performance.now();
+  let shown = { ...counters };
+  /** Transactions per second since the last call, and how many versions and seconds are left. */
+  const measure = (version: bigint | undefined, upstreamVersion: bigint | undefined) => {
     const nowMs = performance.now();
-    const passedMs = nowMs - this.#shownMs;
-    const rate = ((this.#counters.transactions - this.#shown.transactions) * 1000) / passedMs;
-    const end = this.#until ?? upstreamVersion;
+    const passedMs = nowMs - shownMs;
+    const rate = ((counters.transactions - shown.transactions) * 1000) / passedMs;
+    const end = until ?? upstreamVersion;
     const ahead = end === undefined ? undefined : end - (version ?? -1n);
     const left = ahead !== undefined && ahead < 0n ? 0n : ahead;
     const leftSecs = left === undefined || rate === 0 ? undefined : Number(left) / rate;
-    this.#shownMs = nowMs;
-    this.#shown = { ...this.#counters };
-    return { rate, left, leftSecs, passedMs };
-  }
+    const split = splitOf(counters, shown);
+    shownMs = nowMs;
+    shown = { ...counters };
+    return { rate, left, leftSecs, passedMs, split };
+  };
+  return {
+    update: (version, upstreamVersion) => {
+      if (line !== undefined) {
+        line.update(() => {
+          const { rate, left, leftSecs } = measure(version, upstreamVersion);
+          const at = version === undefined ? 'before genesis' : `version ${grouped(version)}`;
+          const rest =
+            leftSecs === undefined ? '' : `, ${grouped(left!)} left, ${durationText(leftSecs)}`;
+          return `${at}, ${grouped(Math.round(rate))}/s${rest}`;
+        });
+      } else if (performance.now() - shownMs >= LOG_INTERVAL_MS) {
+        const { rate, left, leftSecs, passedMs, split } = measure(version, upstreamVersion);
+        // Nothing new and nothing left: an upstream that does not grow needs no lines.
+        if (rate === 0 && left === 0n) return;
+        const facts = {
+          version: version === undefined ? null : String(version),
+          upstream_version: upstreamVersion === undefined ? null : String(upstreamVersion),
+          transactions_per_second: Math.round(rate),
+          remaining_seconds: leftSecs === undefined ? null : Math.round(leftSecs),
+          interval_ms: Math.round(passedMs),
+        };
+        logger.info({ ...facts, ...split }, 'following');
+      }
+    },
+    clear: () => line?.clear(),
+  };
 }
 
 /** Where the time between two states of the counters went, in milliseconds. */

@@ -16,7 +16,7 @@ import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerWriter } from '../store/writer.ts';
-import { FollowProgress, splitOf } from './follow-progress.ts';
+import { showFollowProgress, splitOf } from './follow-progress.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, hasStore, refuseUsedFolder, withWriter } from './open-store.ts';
@@ -56,10 +56,12 @@ export interface FollowReport {
 /** A follower that runs in a serving node. */
 export interface Following {
   readonly counters: FollowCounters;
-  /** Newest version of the upstream, as last heard. */
-  upstreamVersion(): bigint | undefined;
-  /** False once it has ended, for whatever reason. */
-  isRunning(): boolean;
+  readonly now: {
+    /** Newest version of the upstream, as last heard. */
+    readonly upstreamVersion: bigint | undefined;
+    /** False once it has ended, for whatever reason. */
+    readonly isRunning: boolean;
+  };
   /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */
   readonly started: Promise<void>;
   /** Resolves when it has ended, by `stop`, at `until`, or by a failure, which is in the log. Never rejects. */
@@ -108,37 +110,30 @@ export function startFollowing(
   const options = followOptions(request);
   const abort = new AbortController();
   const counters = newFollowCounters();
-  let isRunning = true;
-  let upstreamVersion: bigint | undefined;
-  let ended: Promise<void> | undefined;
+  let hasLedger: () => void;
   const started = new Promise<void>((resolve) => {
-    const onProgress = (head: Head | undefined, upstream: bigint | undefined): void => {
-      if (head !== undefined) resolve();
-      upstreamVersion = upstream;
-    };
-    const context = { logger, terminal: undefined, signal: abort.signal, onProgress };
-    ended = follow(writer, options, counters, context)
-      .then(
-        (head) => logger.info({ version: String(head?.version) }, 'following ended'),
-        (cause: unknown) =>
-          logger.error(
-            { err: asFollowError(cause) },
-            'following stopped: the ledger stays as it is',
-          ),
-      )
-      .finally(() => {
-        isRunning = false;
-      });
+    hasLedger = resolve;
   });
-  return {
-    ...{ counters, started, ended: ended! },
-    upstreamVersion: () => upstreamVersion,
-    isRunning: () => isRunning,
-    stop: async () => {
-      abort.abort();
-      await ended;
-    },
+  const now = { isRunning: true, upstreamVersion: undefined as bigint | undefined };
+  const onProgress = (head: Head | undefined, upstreamVersion: bigint | undefined): void => {
+    if (head !== undefined) hasLedger();
+    now.upstreamVersion = upstreamVersion;
   };
+  const context = { logger, terminal: undefined, signal: abort.signal, onProgress };
+  const ended = follow(writer, options, counters, context)
+    .then((head) => logger.info({ version: String(head?.version) }, 'following ended'))
+    .catch((cause: unknown) => {
+      const facts = { err: asFollowError(cause) };
+      logger.error(facts, 'following stopped: the ledger stays as it is');
+    })
+    .finally(() => {
+      now.isRunning = false;
+    });
+  const stop = async (): Promise<void> => {
+    abort.abort();
+    await ended;
+  };
+  return { counters, now, started, ended, stop };
 }
 
 interface FollowContext {
@@ -156,7 +151,7 @@ async function follow(
 ): Promise<Head | undefined> {
   const startedMs = performance.now();
   const verifier = openVerifier();
-  const progress = new FollowProgress(counters, options.until, logger, terminal);
+  const progress = showFollowProgress(counters, options.until, logger, terminal);
   let hadLedger = false;
   const observer: FollowObserver = {
     progress: (head, upstreamVersion) => {

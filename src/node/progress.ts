@@ -42,36 +42,18 @@ export class ProgressLine {
   }
 }
 
-/** Progress of counted work, with rate and remaining time. */
-export class CountProgress {
-  readonly #what: string;
-  readonly #total: number;
-  readonly #line = new ProgressLine();
-  readonly #startedMs = performance.now();
-
-  /** @param what the plural of what is counted, e.g. `transactions` */
-  constructor(what: string, total: number) {
-    this.#what = what;
-    this.#total = total;
-  }
-
-  /** Shows how many are done when it is time to. */
-  update(done: number): void {
-    this.#line.update(() => {
-      const rate = done / Math.max((performance.now() - this.#startedMs) / 1000, 0.001);
-      const share = Math.min(1, done / this.#total);
-      const filled = Math.round(share * BAR_CHARACTERS);
-      const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
-      const counted = `${grouped(done)} ${this.#what}, ${grouped(Math.round(rate))}/s`;
-      const left = rate === 0 ? '' : `, ${durationText((this.#total - done) / rate)} left`;
-      return `${bar} ${Math.floor(share * 100)}% ${counted}${left}`;
-    });
-  }
-
-  /** Removes the line from a terminal. */
-  finish(): void {
-    this.#line.clear();
-  }
+/**
+ * A text that shows how much of counted work is done, with rate and remaining time.
+ * @param what the plural of what is counted, e.g. `transactions`
+ */
+export function countText(what: string, done: number, total: number, startedMs: number): string {
+  const rate = done / Math.max((performance.now() - startedMs) / 1000, 0.001);
+  const share = Math.min(1, done / total);
+  const filled = Math.round(share * BAR_CHARACTERS);
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
+  const counted = `${grouped(done)} ${what}, ${grouped(Math.round(rate))}/s`;
+  const left = rate === 0 ? '' : `, ${durationText((total - done) / rate)} left`;
+  return `${bar} ${Math.floor(share * 100)}% ${counted}${left}`;
 }
 
 /** `12,345`. */

@@ -37,10 +37,8 @@ export interface PruneFolderReport extends PruneReport {
 /** `undefined` when everything is retained. */
 function prunePolicyOf({ keepVersions, keepSeconds }: KeepSettings): PrunePolicy | undefined {
   if (keepVersions === 0 && keepSeconds === 0) return undefined;
-  return {
-    versions: keepVersions === 0 ? undefined : keepVersions,
-    seconds: keepSeconds === 0 ? undefined : keepSeconds,
-  };
+  const bound = (value: number) => (value === 0 ? undefined : value);
+  return { versions: bound(keepVersions), seconds: bound(keepSeconds) };
 }
 
 /** The accounts in the settings and in their file. @throws NodeError `bad_setting`, `file_not_readable` */
@@ -135,8 +133,12 @@ export async function startPruning(
       if (!arePinned) await rest(RETRY_INTERVAL_MS);
     }
     while (policy !== undefined) {
-      const prune = () => pruneOnce(pruner, policy, signal, logger);
-      const isDone = await ifDiskHasSpace(logger, prune);
+      const isDone = await ifDiskHasSpace(logger, async () => {
+        const { head, versions, rows, steps } = await pruner.run(policy, signal);
+        if (versions === 0n) return;
+        const oldest = String(head.oldestVersion);
+        logger.info({ oldest, versions: String(versions), rows, steps }, 'pruned');
+      });
       await rest(isDone ? PRUNE_INTERVAL_MS : RETRY_INTERVAL_MS);
     }
   };
@@ -148,18 +150,6 @@ export async function startPruning(
     abort.abort();
     await done;
   };
-}
-
-async function pruneOnce(
-  pruner: Pruner,
-  policy: PrunePolicy,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<void> {
-  const { head, versions, rows, steps } = await pruner.run(policy, signal);
-  if (versions === 0n) return;
-  const oldest = String(head.oldestVersion);
-  logger.info({ oldest, versions: String(versions), rows, steps }, 'pruned');
 }
 
 /** Does work that writes. @returns false if the disk is full */

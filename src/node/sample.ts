@@ -15,6 +15,7 @@ import {
   sampleChunksInParallel,
 } from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
+import type { Head } from '../store/columns/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { openView } from '../store/view.ts';
 import type { LedgerWriter } from '../store/writer.ts';
@@ -50,9 +51,7 @@ export const SMALL_SAMPLE: SampleRequest = {
 
 interface SampleReport {
   readonly chainId: number;
-  readonly version: bigint;
-  readonly blockHeight: bigint;
-  readonly epoch: bigint;
+  readonly head: Head;
   readonly seconds: number;
 }
 
@@ -72,12 +71,9 @@ export async function makeSample(
       const committer = new Committer(writer, {
         onCommit: ({ head }) => onProgress(Number(head.version) + 1),
       });
-      const { version, blockHeight, epoch } = (await committer.pushAll(
-        sampleChunksInParallel(request),
-      ))!;
-      const { chainId } = writer.identity!;
+      const head = (await committer.pushAll(sampleChunksInParallel(request)))!;
       const seconds = (performance.now() - startedMs) / 1000;
-      return { chainId, version, blockHeight, epoch, seconds };
+      return { chainId: writer.identity!.chainId, head, seconds };
     });
   } catch (cause) {
     if (!(cause instanceof SampleError)) throw cause;

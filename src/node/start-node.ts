@@ -23,7 +23,7 @@ interface ReadyLine {
 }
 
 /** A node that answers. */
-export interface RunningNode {
+interface RunningNode {
   readonly ready: ReadyLine;
   readonly logger: Logger;
   /** Rejects when the node cannot continue and has to be stopped. Never resolves. */
@@ -32,36 +32,34 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** How many processes answer by the setting `workers`. */
-export function workerCount({ workers }: Pick<NodeSettings, 'workers'>): number {
-  return workers === 0 ? availableParallelism() : workers;
-}
-
 /**
- * Starts a node and resolves when it answers.
- * @param count processes that answer: 1 for this one; more are workers, and this one only writes the store. Readers
- *   need no lock to see what was committed, so a request passes through its worker only
- * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`, `worker_failed`; all that was
- *   started is stopped
+ * Starts a node and resolves when it answers. With one worker, this process does everything. With more, workers answer
+ * and this process only writes the store: readers need no lock to see what was committed, so a request passes through
+ * its worker only.
+ * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`, `worker_failed`; everything that
+ *   was started is stopped
  */
-export async function startNode(settings: NodeSettings, count = 1): Promise<RunningNode> {
+export async function startNode(settings: NodeSettings): Promise<RunningNode> {
   const stopList = new StopList();
   try {
-    return await start(settings, count, stopList);
+    return await start(settings, stopList);
   } catch (error) {
     await stopList.stop();
     throw asNodeError(error);
   }
 }
 
-async function start(
-  settings: NodeSettings,
-  count: number,
-  stopList: StopList,
-): Promise<RunningNode> {
+async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
   const { host } = parseListenAddress(settings.listen);
   const logger = createLogger(settings.logLevel);
-  const workers = count === 1 ? undefined : await forkWorkers(settings, count, logger, stopList);
+  const count = settings.workers === 0 ? availableParallelism() : settings.workers;
+  let workers: WorkerPool | undefined;
+  if (count > 1) {
+    const { WorkerPool } = await import('./cluster/worker-pool.ts');
+    const pool = new WorkerPool(settings, count, logger);
+    stopList.add('the workers', () => pool.stop());
+    workers = pool;
+  }
   // Loaded while the workers load their modules.
   const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
@@ -77,10 +75,10 @@ async function start(
       stopList.add('the workers', () => workers.stop());
       return await workers.listen();
     }
-    const { startInterface } = await import('./cluster/worker-interface.ts');
+    const { startInterface } = await import('./http-interface.ts');
     const { store } = nodeStore;
     const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
-    return { port, chainId: state.chainId, version: String(state.version) };
+    return { port, ...state };
   };
   const { port, chainId, version } = await listen();
   const ready: ReadyLine = {
@@ -88,22 +86,9 @@ async function start(
     url: interfaceUrl(host, port),
     pid: process.pid,
     chain_id: chainId,
-    ledger_version: version,
+    ledger_version: String(version),
   };
   logger.info(workers === undefined ? ready : { ...ready, workers: count }, 'answering');
   const failed = workers?.failed ?? new Promise<never>(() => undefined);
   return { ready, logger, failed, stop: () => stopList.stop() };
-}
-
-/** Starts worker processes, which load; if there is no store to answer from, they are stopped. */
-async function forkWorkers(
-  settings: NodeSettings,
-  count: number,
-  logger: Logger,
-  stopList: StopList,
-): Promise<WorkerPool> {
-  const { WorkerPool } = await import('./cluster/worker-pool.ts');
-  const workers = new WorkerPool(settings, count, logger);
-  stopList.add('the workers', () => workers.stop());
-  return workers;
 }

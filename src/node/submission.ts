@@ -54,13 +54,9 @@ const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
 /** In indented JSON, line feeds are between tokens only. */
 function escapeInvisible(json: string): string {
-  return json.replaceAll(INVISIBLE, (character) => {
-    let escaped = '';
-    for (let index = 0; index < character.length; index += 1) {
-      escaped += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
-    }
-    return escaped;
-  });
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // A character beyond U+FFFF has two units.
+  return json.replaceAll(INVISIBLE, (character) => character.split('').map(escaped).join(''));
 }
 
 function withLedger<T>(

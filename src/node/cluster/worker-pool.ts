@@ -12,6 +12,7 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { addLasting, counter, gauge, type MetricFamily } from '../metrics/metric-family.ts';
@@ -143,12 +144,8 @@ export class WorkerPool {
             slot.send({ kind: 'metrics' });
           }),
       );
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, METRICS_TIMEOUT_MS);
-    });
+    const timeout = sleep(METRICS_TIMEOUT_MS, undefined, { ref: false });
     await Promise.race([Promise.all(answers), timeout]);
-    clearTimeout(timer);
     const own = [
       gauge('daybook_workers', 'Workers that answer.', this.#readyCount),
       counter('daybook_worker_restarts_total', 'Workers started again.', this.#restarts),

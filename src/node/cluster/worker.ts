@@ -4,19 +4,51 @@
  * ends the process.
  */
 import { EventEmitter, once } from 'node:events';
+import type { Server } from 'node:http';
+import { startInterface } from '../http-interface.ts';
 import { createLogger } from '../metrics/log.ts';
 import { ProcessMetrics } from '../metrics/process-metrics.ts';
 import { NodeError } from '../node-error.ts';
 import { asNodeError, openStoreReader } from '../open-store.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 import { StopList, stopSignal } from '../shutdown.ts';
-import { type ConnectionCounter, startInterface } from './worker-interface.ts';
 import type { PrimaryMessage, StartMessage, WorkerMessage } from './worker-messages.ts';
 
 /** How often a worker reports its load, in milliseconds. */
 const LOAD_INTERVAL_MS = 1_000;
 /** Exit code of a worker that could not start. */
 const EXIT_FAILED = 1;
+
+/** Counts the connections of a server, and closes some. */
+class ConnectionCounter {
+  #open = 0;
+  #toClose = 0;
+
+  constructor(server: Server) {
+    server.on('connection', (socket) => {
+      this.#open += 1;
+      socket.once('close', () => {
+        this.#open -= 1;
+      });
+    });
+    server.prependListener('request', (_request, response) => {
+      if (this.#toClose === 0) return;
+      this.#toClose -= 1;
+      // The response announces it, and the connection is closed after it.
+      response.shouldKeepAlive = false;
+    });
+  }
+
+  /** How many are open. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Closes this many connections, each after its next response. */
+  close(count: number): void {
+    this.#toClose = count;
+  }
+}
 
 /** Answers until the primary, SIGTERM or SIGINT stops it; then ends the process. */
 async function runWorker(): Promise<void> {
@@ -61,7 +93,8 @@ async function answer(
   const store = openStoreReader(settings.data);
   stopList.add('the store', () => store.close());
   const running = await startInterface(store, settings, logger, stopList, metrics);
-  const { port, state, connections } = running;
+  const { server, port, state } = running;
+  const connections = new ConnectionCounter(server);
   const { chainId, version } = state;
   await send({ kind: 'ready', port, chainId, version: String(version) });
   stopList.add('the reports of load', reportLoad(connections));

@@ -13,8 +13,7 @@ import type { StoreReader } from '../../store/store.ts';
 import type { Following } from '../follow.ts';
 import type { NodeStore } from '../node-store.ts';
 import { type ListenAddress, listen, parseListenAddress } from '../settings/listen-address.ts';
-import { packageVersion } from '../settings/package-version.ts';
-import type { NodeSettings } from '../settings/settings.ts';
+import { type NodeSettings, packageVersion } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
 import { counter, gauge, type MetricFamily, type MetricValue } from './metric-family.ts';
 import { ProcessMetrics } from './process-metrics.ts';
@@ -22,7 +21,7 @@ import { ProcessMetrics } from './process-metrics.ts';
 const USECS_PER_SECOND = 1e6;
 
 /** Collects the families of several processes, or of several parts of one. */
-export type MetricSource = () => Promise<readonly (readonly MetricFamily[])[]>;
+type MetricSource = () => Promise<readonly (readonly MetricFamily[])[]>;
 
 /**
  * Answers `GET /metrics` at the address of the settings; stopping goes on the list.
@@ -142,18 +141,18 @@ async function storeFamilies(store: StoreReader, dataFolder: string): Promise<Me
 }
 
 /** How far the follower is behind: the upstream's version less `daybook_ledger_version`. */
-function followFamilies(following: Following): MetricFamily[] {
-  const { transactions, commits, faults, pageBytes } = following.counters;
+function followFamilies({ counters, now }: Following): MetricFamily[] {
+  const { transactions, commits, faults, pageBytes } = counters;
   return [
     gauge(
       'daybook_follower_running',
       '1 while it follows, 0 after it has stopped for good.',
-      following.isRunning() ? 1 : 0,
+      now.isRunning ? 1 : 0,
     ),
     gauge(
       'daybook_follower_upstream_version',
       'Newest version of the followed node, as last heard.',
-      following.upstreamVersion() ?? [],
+      now.upstreamVersion ?? [],
     ),
     counter('daybook_follower_transactions_total', 'Transactions followed.', transactions),
     counter('daybook_follower_commits_total', 'Commits of the follower.', commits),

@@ -126,12 +126,7 @@ class RequestMeter {
     counts.outcomes.set(key, (counts.outcomes.get(key) ?? 0) + 1);
     const elapsedSecs = elapsedMs / 1_000;
     let bucket = 0;
-    while (
-      bucket < LATENCY_BUCKETS_SECS.length &&
-      elapsedSecs > (LATENCY_BUCKETS_SECS[bucket] ?? 0)
-    ) {
-      bucket += 1;
-    }
+    while (elapsedSecs > (LATENCY_BUCKETS_SECS[bucket] ?? Infinity)) bucket += 1;
     counts.buckets[bucket]! += 1;
     counts.sumSecs += elapsedSecs;
   };

@@ -32,14 +32,10 @@ export async function listen(server: Server, address: ListenAddress): Promise<nu
   try {
     await once(server.listen(address), 'listening');
   } catch (cause) {
-    throw listenFailure(address, cause);
+    const message = `cannot listen on ${address.host}:${address.port}: ${reasonOf(cause)}`;
+    throw new NodeError('listen_failed', message, { cause });
   }
   return (server.address() as AddressInfo).port;
-}
-
-export function listenFailure({ host, port }: ListenAddress, cause: unknown): NodeError {
-  const message = `cannot listen on ${host}:${port}: ${reasonOf(cause)}`;
-  return new NodeError('listen_failed', message, { cause });
 }
 
 /** The URL of the interface at a bound address: `http://127.0.0.1:8080/v1`. */

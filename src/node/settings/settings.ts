@@ -1,15 +1,17 @@
 /** All settings of a serving node: those of the API and those of the node. */
-import { API_SETTINGS, type SettingTable, type SettingValues } from '../../api/settings.ts';
+import { readFileSync } from 'node:fs';
 import {
-  allowedText,
-  environmentName,
-  fileName,
-  loadSettings,
-  type SettingSources,
-} from './setting-sources.ts';
+  API_SETTINGS,
+  integer,
+  type SettingTable,
+  type SettingValues,
+} from '../../api/settings.ts';
+import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
 
 /** Default folder of a ledger. */
 export const DEFAULT_DATA_FOLDER = './daybook-data';
+
+const TEXT = { type: 'string', default: '' } as const;
 
 const OWN_SETTINGS = {
   data: {
@@ -24,68 +26,50 @@ const OWN_SETTINGS = {
     default: '127.0.0.1:8080',
   },
   follow: {
-    type: 'string',
     description: 'URL of a node to replicate, every byte verified; empty for none',
-    default: '',
+    ...TEXT,
   },
   waypoint: {
-    type: 'string',
     description: 'genesis waypoint, or a file that contains it, for a new ledger created by follow',
-    default: '',
+    ...TEXT,
   },
   produce: {
-    type: 'integer',
     description: 'transactions per second to add to a sample ledger; 0 for none',
-    default: 0,
-    minimum: 0,
-    maximum: 10_000,
+    ...integer(0, 0, 10_000),
   },
   keepVersions: {
-    type: 'integer',
     description:
       'number of newest versions to retain; a writing node prunes older ones; 0 retains all',
-    default: 0,
-    minimum: 0,
+    ...integer(0, 0),
   },
   keepSeconds: {
-    type: 'integer',
     description: 'seconds before the newest block to retain, by ledger time; 0 for no such limit',
-    default: 0,
-    minimum: 0,
+    ...integer(0, 0),
   },
   pruneGraceSeconds: {
-    type: 'integer',
     description:
       'time for running requests before pruned data is deleted, in seconds; less than 10 ' +
       'only if no response takes that long',
-    default: 10,
-    minimum: 1,
-    maximum: 3_600,
+    ...integer(10, 1, 3_600),
   },
   keepAccounts: {
-    type: 'string',
     description:
       'addresses of accounts whose full history is retained from now on, separated by commas',
-    default: '',
+    ...TEXT,
   },
   keepAccountsFile: {
-    type: 'string',
     description: 'file of such addresses, one per line; # starts a comment',
-    default: '',
+    ...TEXT,
   },
   workers: {
-    type: 'integer',
     description:
       'processes that serve requests; 1 for a single process that does everything, 0 for ' +
       'one per CPU core',
-    default: 0,
-    minimum: 0,
-    maximum: 256,
+    ...integer(0, 0, 256),
   },
   metricsListen: {
-    type: 'string',
     description: 'HOST:PORT that serves GET /metrics in Prometheus format; empty for none',
-    default: '',
+    ...TEXT,
   },
   accessLog: {
     type: 'string',
@@ -102,11 +86,8 @@ const OWN_SETTINGS = {
     default: 'info',
   },
   shutdownTimeoutMs: {
-    type: 'integer',
     description: 'maximum wait for running requests when stopping, in milliseconds',
-    default: 8_000,
-    minimum: 0,
-    maximum: 10_000,
+    ...integer(8_000, 0, 10_000),
   },
 } as const satisfies SettingTable;
 
@@ -125,14 +106,18 @@ export function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSe
   return nodeSettings({ flags: changes, environment: {} });
 }
 
+/** This package's version, from package.json. */
+export function packageVersion(): string {
+  // src/node/settings/ and dist/node/settings/ are equally deep.
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
 /** Every setting as a command-line flag, with its allowed values, default and environment variable. */
 export function settingFlags(): readonly { readonly flag: string; readonly help: string }[] {
   return Object.entries(NODE_SETTINGS).map(([name, setting]) => {
-    const { description, default: defaultValue } = setting;
-    const facts = `${allowedText(setting)}; default ${JSON.stringify(defaultValue)}`;
-    return {
-      flag: `--${fileName(name).replaceAll('_', '-')}`,
-      help: `${description} (${facts}; env ${environmentName(name)})`,
-    };
+    const { flag, variable } = outsideNames(name);
+    const facts = `${allowedText(setting)}; default ${JSON.stringify(setting.default)}`;
+    return { flag, help: `${setting.description} (${facts}; env ${variable})` };
   });
 }
