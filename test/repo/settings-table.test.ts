@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { allowedText, environmentName, fileName } from '../../src/node/settings/setting-sources.ts';
+import { allowedText, outsideNames } from '../../src/node/settings/setting-sources.ts';
 import { NODE_SETTINGS } from '../../src/node/settings/settings.ts';
 import { ROOT } from './source-tree.ts';
 
@@ -12,12 +12,13 @@ const HEAD =
 
 function row(name: string): string {
   const setting = NODE_SETTINGS[name as keyof typeof NODE_SETTINGS];
+  const { file, variable } = outsideNames(name);
   const cells = [
-    `\`${fileName(name)}\``,
+    `\`${file}\``,
     setting.description,
     allowedText(setting),
     `\`${JSON.stringify(setting.default)}\``,
-    `\`${environmentName(name)}\``,
+    `\`${variable}\``,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 }
