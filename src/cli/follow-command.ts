@@ -1,6 +1,7 @@
 /** `daybook follow`: replicates the ledger of another node (docs/follow.md). */
 import type { Command } from 'commander';
 import type { FollowReport } from '../node/follow.ts';
+import { ProgressLine } from '../node/progress.ts';
 import { stopSignal } from '../node/shutdown.ts';
 import { collected, printFacts, u64, wholeNumber } from './command-line.ts';
 
@@ -62,12 +63,11 @@ async function run(flags: FollowFlags): Promise<void> {
   void stopSignal().then(() => abort.abort());
   const { followIntoFolder } = await import('../node/follow.ts');
   const { createLogger } = await import('../node/metrics/log.ts');
-  const terminal = process.stderr.isTTY ? process.stderr : undefined;
+  const line = process.stderr.isTTY ? new ProgressLine() : undefined;
   // The line on a terminal replaces log lines of level info.
-  const level = terminal !== undefined && flags.logLevel === 'info' ? 'warn' : flags.logLevel;
-  const logger = createLogger(level);
+  const logger = createLogger(line && flags.logLevel === 'info' ? 'warn' : flags.logLevel);
   const request = { ...flags, keepsTransactions: flags.feed };
-  const report = await followIntoFolder(flags.data, request, logger, terminal, abort.signal);
+  const report = await followIntoFolder(flags.data, request, logger, line, abort.signal);
   printFacts(factsOf(report), flags.json);
 }
 

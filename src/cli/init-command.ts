@@ -3,9 +3,6 @@ import type { Command } from 'commander';
 import type { InitReport } from '../node/init.ts';
 import { factLines } from './command-line.ts';
 
-/** Width of the names in the report. */
-const NAME_CHARACTERS = 16;
-
 interface InitFlags {
   readonly data: string;
   readonly genesis: string;
@@ -47,5 +44,5 @@ function linesOf({ waypoint_compared: isCompared, ...facts }: ReturnType<typeof 
   const compared = isCompared
     ? 'equal to the waypoint given'
     : 'nothing was compared: give --waypoint to check the file';
-  return factLines({ ...facts, waypoint: `${facts.waypoint} (${compared})` }, NAME_CHARACTERS);
+  return factLines({ ...facts, waypoint: `${facts.waypoint} (${compared})` }, 16);
 }

@@ -38,26 +38,24 @@ function buildProgram(): Command {
   return program;
 }
 
-/** Runs one command line (without `node` and the script's name) and gives its exit code. */
+/**
+ * Runs one command line (without `node` and the script's name) and gives its exit code. Failures go to stderr; commander
+ * has printed its own.
+ */
 export async function main(args: readonly string[]): Promise<number> {
   try {
     await buildProgram().parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
-    return failureExitCode(error);
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    if (error instanceof NodeError) {
+      process.stderr.write(`daybook: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n`);
+      return error.exitCode;
+    }
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`daybook: unexpected failure, please report it: ${text}\n`);
+    return EXIT_FAILED;
   }
-}
-
-/** Prints a failure on stderr (commander has printed its own) and gives the exit code. */
-function failureExitCode(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  if (error instanceof NodeError) {
-    process.stderr.write(`daybook: ${error.message.replaceAll(/\s*\n\s*/g, ' ')}\n`);
-    return error.exitCode;
-  }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`daybook: unexpected failure, please report it: ${text}\n`);
-  return EXIT_FAILED;
 }
 
 /** Commander's text for a wrong command line, as one line. */

@@ -50,12 +50,8 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
     workers: 1,
   });
   const { ready, stop } = await startNode(settings);
-  return {
-    url: ready.url,
-    chainId: ready.chain_id,
-    ledgerVersion: BigInt(ready.ledger_version),
-    stop,
-  };
+  const { url, chain_id: chainId, ledger_version: version } = ready;
+  return { url, chainId, ledgerVersion: BigInt(version), stop };
 }
 
 /** The folder of a sample ledger that is made once and then only read, by any number of processes. */

@@ -1,7 +1,7 @@
 /** Shows how following proceeds: one line on a terminal, log lines every few seconds otherwise. */
 import type { Logger } from 'pino';
 import type { FollowCounters } from '../ingest/feed/follower.ts';
-import { durationText, grouped, ProgressLine, type ProgressOutput } from './progress.ts';
+import { durationText, grouped, type ProgressLine } from './progress.ts';
 
 /** How often a log line is written, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
@@ -18,14 +18,13 @@ interface FollowProgress {
   clear(): void;
 }
 
-/** @param terminal absent: progress goes to the log */
+/** @param line absent: progress goes to the log */
 export function showFollowProgress(
   counters: FollowCounters,
   until: bigint | undefined,
   logger: Logger,
-  terminal: ProgressOutput | undefined,
+  line: ProgressLine | undefined,
 ): FollowProgress {
-  const line = terminal === undefined ? undefined : new ProgressLine(terminal);
   let shownMs = performance.now();
   let shown = { ...counters };
   /** Transactions per second since the last call, and how many versions and seconds are left. */

@@ -20,7 +20,7 @@ import { showFollowProgress, splitOf } from './follow-progress.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, hasStore, refuseUsedFolder, withWriter } from './open-store.ts';
-import type { ProgressOutput } from './progress.ts';
+import type { ProgressLine } from './progress.ts';
 
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
@@ -72,21 +72,21 @@ export interface Following {
 
 /**
  * Follows into a folder until `until` is on disk or the signal is aborted.
- * @param terminal where the line of progress goes; absent: log lines
+ * @param line shows progress; absent: the log does
  * @throws NodeError: `bad_input`, `data_not_usable`, `follow_stopped`
  */
 export async function followIntoFolder(
   dataFolder: string,
   request: FollowRequest,
   logger: Logger,
-  terminal: ProgressOutput | undefined,
+  line: ProgressLine | undefined,
   signal: AbortSignal,
 ): Promise<FollowReport> {
   const options = followOptions(request);
   if (!hasStore(dataFolder)) refuseUsedFolder(dataFolder);
   const startedMs = performance.now();
   const counters = newFollowCounters();
-  const context = { logger, terminal, signal };
+  const context = { logger, line, signal };
   try {
     return await withWriter(dataFolder, async (writer) => {
       const head = await follow(writer, options, counters, context);
@@ -119,7 +119,7 @@ export function startFollowing(
     if (head !== undefined) hasLedger();
     now.upstreamVersion = upstreamVersion;
   };
-  const context = { logger, terminal: undefined, signal: abort.signal, onProgress };
+  const context = { logger, signal: abort.signal, onProgress };
   const ended = follow(writer, options, counters, context)
     .then((head) => logger.info({ version: String(head?.version) }, 'following ended'))
     .catch((cause: unknown) => {
@@ -138,7 +138,7 @@ export function startFollowing(
 
 interface FollowContext {
   readonly logger: Logger;
-  readonly terminal: ProgressOutput | undefined;
+  readonly line?: ProgressLine | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: FollowObserver['progress'];
 }
@@ -147,11 +147,11 @@ async function follow(
   writer: LedgerWriter,
   options: FollowOptions,
   counters: FollowCounters,
-  { logger, terminal, signal, onProgress }: FollowContext,
+  { logger, line, signal, onProgress }: FollowContext,
 ): Promise<Head | undefined> {
   const startedMs = performance.now();
   const verifier = openVerifier();
-  const progress = showFollowProgress(counters, options.until, logger, terminal);
+  const progress = showFollowProgress(counters, options.until, logger, line);
   let hadLedger = false;
   const observer: FollowObserver = {
     progress: (head, upstreamVersion) => {

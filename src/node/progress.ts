@@ -9,35 +9,24 @@ const BAR_CHARACTERS = 24;
 /** Moves to the start of the line on a terminal and clears it. */
 const CLEAR_LINE = '\r\x1b[K';
 
-/** Where progress is shown. */
-export interface ProgressOutput {
-  readonly isTTY?: boolean | undefined;
-  write(text: string): unknown;
-}
-
-/** A line that shows how far some work is. */
+/** A line on stderr that shows how far some work is. */
 export class ProgressLine {
-  readonly #output: ProgressOutput;
   #shownMs = performance.now();
   #isDrawn = false;
 
-  constructor(output: ProgressOutput = process.stderr) {
-    this.#output = output;
-  }
-
   /** Shows a text when it is time to. */
   update(text: () => string): void {
-    const { isTTY } = this.#output;
+    const { isTTY } = process.stderr;
     const nowMs = performance.now();
     if (nowMs - this.#shownMs < (isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS)) return;
     this.#shownMs = nowMs;
-    this.#output.write(isTTY ? CLEAR_LINE + text() : `${text()}\n`);
-    this.#isDrawn = isTTY === true;
+    process.stderr.write(isTTY ? CLEAR_LINE + text() : `${text()}\n`);
+    this.#isDrawn = isTTY;
   }
 
   /** Removes the line from a terminal, before something else is written there. */
   clear(): void {
-    if (this.#isDrawn) this.#output.write(CLEAR_LINE);
+    if (this.#isDrawn) process.stderr.write(CLEAR_LINE);
     this.#isDrawn = false;
   }
 }

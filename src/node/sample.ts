@@ -97,10 +97,8 @@ export async function startProducing(
   const abort = new AbortController();
   const { signal } = abort;
   const committer = new Committer(writer, waitForSpace(logger, signal));
-  const chunkTransactions = Math.max(
-    1,
-    Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000),
-  );
+  const perCommit = Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000);
+  const chunkTransactions = Math.max(1, perCommit);
   const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions };
   const chunks = continueSampleInParallel(settings, writer.head!, options);
   const produce = () => committer.pushAll(paced(chunks, transactionsPerSecond, signal));

@@ -225,11 +225,14 @@ export class WorkerPool {
     }
   }
 
-  #balance(slot: Slot, load: WorkerLoad): void {
+  /** Has a busy worker close some connections, so that the least busy of the others gets as much to do. */
+  #balance(slot: Slot, { utilization, connections }: WorkerLoad): void {
     const others = this.#slots.filter((other) => other !== slot && other.isReady);
-    const loads = others.flatMap((other) => (other.load === undefined ? [] : [other.load]));
-    const connections = connectionsToClose(load, loads);
-    if (connections > 0) slot.send({ kind: 'close', connections });
+    const least = Math.min(...others.map(({ load }) => load?.utilization ?? 1));
+    const difference = utilization - least;
+    if (utilization < BUSY_UTILIZATION || difference < EVEN_DIFFERENCE) return;
+    const surplus = Math.floor((connections * difference) / (2 * utilization));
+    if (surplus > 0) slot.send({ kind: 'close', connections: surplus });
   }
 
   #ended(slot: Slot, how: string): void {
@@ -268,15 +271,6 @@ async function freePort(host: string): Promise<number> {
   const port = await listen(server, { host, port: 0 });
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-/** How many connections a busy worker should close, so that the least busy of the others gets as much to do. */
-function connectionsToClose(busy: WorkerLoad, others: readonly WorkerLoad[]): number {
-  if (busy.utilization < BUSY_UTILIZATION || others.length === 0) return 0;
-  const least = Math.min(...others.map(({ utilization }) => utilization));
-  const difference = busy.utilization - least;
-  if (difference < EVEN_DIFFERENCE) return 0;
-  return Math.floor((busy.connections * difference) / (2 * busy.utilization));
 }
 
 /** At once for the first end, then longer and longer. */
