@@ -39,8 +39,8 @@ function buildProgram(): Command {
 }
 
 /**
- * Runs one command line (without `node` and the script's name) and gives its exit code. Failures go to stderr; commander
- * has printed its own.
+ * Runs one command line (without `node` and the script's name) and gives its exit code. Failures go to stderr;
+ * commander has printed its own.
  */
 export async function main(args: readonly string[]): Promise<number> {
   try {
