@@ -93,7 +93,7 @@ export class LedgerView {
   }
 
   /**
-   * The version to read at: The requested version, or the latest. Throws `version_not_found` above the latest and
+   * The version to read at: the requested version, or the latest. Throws `version_not_found` above the latest and
    * `version_pruned` below the oldest; for a pinned account, below the version from which its history is complete.
    */
   resolveVersion(asked: bigint | undefined, account?: Address): bigint {
