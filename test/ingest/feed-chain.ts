@@ -26,7 +26,7 @@ export interface MadePage {
   readonly items: readonly Buffer[];
 }
 
-/** Random items as a chain that goes on from `firstVersion` leaves of whatever. */
+/** Random items as a chain that continues after `firstVersion` arbitrary leaves. */
 export function randomChain(seed: number, count: number, firstVersion: bigint): MadePage {
   const accumulator = new MerkleAccumulator('TransactionAccumulator');
   while (accumulator.leafCount < firstVersion) {

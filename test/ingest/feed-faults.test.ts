@@ -1,4 +1,4 @@
-/** An upstream that is slow, broken or gone: following goes on, and what comes in is right. */
+/** An upstream that is slow, broken or gone: following continues, and what is stored is right. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -37,7 +37,7 @@ function body(contentType: string, make: (page: Buffer) => Uint8Array): Fault {
 
 const BCS = 'application/x-bcs';
 
-/** Everything that may go wrong for a moment, by the code that following says. */
+/** Everything that may go wrong for a moment, with the code of the fault. */
 const FAULTS: Readonly<Record<string, readonly [code: string, fault: Fault]>> = {
   busy: ['upstream_busy', status(429, { 'retry-after': '0' })],
   'busy until a date': ['upstream_busy', status(503, { 'retry-after': new Date(0).toUTCString() })],
@@ -207,7 +207,7 @@ describe('an upstream that stays wrong', () => {
     expect(told.troubles).toEqual([]);
   });
 
-  it('in that it pruned what comes next here, says from where it is kept', async () => {
+  it('in that it pruned what comes next here, is left with its first version in the message', async () => {
     const source = await sampleStore(300);
     const upstream = await upstreamOver(source);
     const copy = new MemoryStore();

@@ -22,7 +22,7 @@ import {
   upstreamOver,
 } from './feed-following.ts';
 
-/** The root that the feed says of a version. */
+/** The root of a version in the feed. */
 async function rootAt(store: StoreReader, version: bigint): Promise<TrustedRoot> {
   const [item] = await (await openView(store)).transactions(version, 1);
   const { data } = readOnChainData(new BcsReader(item!));
@@ -80,7 +80,7 @@ describe('an upstream with another history of the same chain', () => {
     const copy = new MemoryStore();
     const first = await followerOf(upstream.url, copy, { until: 150n });
     await first.follower.run(NEVER);
-    // The newest info is the same, what came before is not: only the root says so.
+    // The newest info is the same, what came before is not: only the root shows it.
     upstream.settings.misbehave = (_, response, page) => {
       if (page.length === 0) return false;
       const [item] = new BcsReader(page).vector(1, readOnChainData);

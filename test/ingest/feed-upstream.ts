@@ -1,6 +1,6 @@
 /**
  * A node that feeds, for tests: a real HTTP server over a real store that answers `GET /v1` and
- * `GET /v1/transactions` in BCS as docs/spec/ledger.md §3.1 says, and misbehaves when told to.
+ * `GET /v1/transactions` in BCS as in docs/spec/ledger.md §3.1, and misbehaves on request.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -26,7 +26,7 @@ export interface UpstreamSettings {
   oldest: bigint;
   chainId: number | undefined;
   headerPrefix: string;
-  /** Answers in the place of a page when it says so (by true). */
+  /** Answers instead of a page; true when it did. */
   misbehave: Misbehaviour | undefined;
 }
 

@@ -23,7 +23,7 @@ import { NEEDED_WRITES } from './small-genesis.ts';
 const MB = 1_000_000;
 const MAX_GROWTH_BYTES = 64 * MB;
 
-/** What stands before the raw writes and events of a file with `rawCount` raw writes. */
+/** The bytes before the raw writes and events of a file with `rawCount` raw writes. */
 function head(rawCount: number): BcsWriter {
   const needed = encodeBcs((writer) => writeWrites(writer, NEEDED_WRITES));
   const writer = new BcsWriter(MAX_GENESIS_BYTES).u8(1).u8(0).u8(0);

@@ -1,6 +1,5 @@
 /**
- * What is no genesis is refused with its own code, in one line that says where; anything else is
- * kept.
+ * A file that is not a genesis is refused with its own code, in one line with the place; anything else is stored.
  */
 import { describe, expect, test } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-/** Translation at its edges: missing resources, chunks under way, both forms at once, data that is not what it says. */
+/** Translation at its edges: missing resources, pending chunks, both forms at once, data that is not what it says. */
 import { describe, expect, it } from 'vitest';
 import { ChunkTranslator } from '../../src/ingest/translate/chunk-translator.ts';
 import { TRANSLATIONS } from '../../src/ingest/translate/translation-table.ts';
@@ -167,7 +167,7 @@ describe('a place in a stream', () => {
     );
     await writer.append(await translator.translate(chunkAt(0n, [genesis])));
     translator.forget(0n);
-    // In the store; then in a chunk that is still under way; then in the chunk itself.
+    // In the store; then in a pending chunk; then in the chunk itself.
     const second = await translator.translate(chunkAt(1n, [transaction([], [coinDeposit(1n)])]));
     expect(places(second)).toEqual(['account/12/2']);
     const third = await translator.translate(chunkAt(2n, [transaction([], [coinDeposit(1n)])]));
@@ -218,7 +218,7 @@ describe('a place in a stream', () => {
     ]);
   });
 
-  it('is that of the handle after the transaction itself, in chunks under way too', async () => {
+  it('is that of the handle after the transaction itself, in pending chunks too', async () => {
     const translator = new ChunkTranslator(await LedgerWriter.open(new MemoryStore()));
     await translator.translate(chunkAt(0n, [transaction([coinStore(handle(0n, 12n))], [])]));
     const moved = transaction([coinStore(handle(0n, 20n))], [coinDeposit(1n)]);

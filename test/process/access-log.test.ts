@@ -1,4 +1,4 @@
-/** `--access-log`: what a line says, which requests get one, and what clients can put into it (docs/spec/http.md §10.5). */
+/** `--access-log`: what a line contains, which requests get one, and what clients can put into it (docs/spec/http.md §10.5). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe('the access log', () => {
     expect(await linesOf(node)).toEqual([]);
   });
 
-  it('says of every request where it came from, what it asked and how it ended', async () => {
+  it('has for every request where it came from, what it asked and how it ended', async () => {
     const node = await ServedNode.start(data, ['--access-log', 'all', '--log-level', 'warn']);
     const trace = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
     await node.get(`${BALANCE}?ledger_version=3`, {

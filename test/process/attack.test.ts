@@ -1,5 +1,5 @@
 /**
- * Clients that mean harm, or know no better, at the sockets of a real node: it goes on answering.
+ * Clients that mean harm, or know no better, at the sockets of a real node: it continues to answer.
  */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function open(to = node): Socket {
   return connect(to.port, '127.0.0.1').on('error', () => undefined);
 }
 
-/** Everything that the node says until it closes. */
+/** Everything that the node sends until it closes. */
 async function rest(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -55,7 +55,7 @@ async function rest(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Sends bytes, says that no more will come, and gives the answer. */
+/** Sends bytes, ends the sending side, and gives the answer. */
 function talk(bytes: string | Uint8Array): Promise<string> {
   const socket = open();
   const answer = rest(socket);
@@ -172,7 +172,7 @@ describe('one connection', () => {
     ['a length below zero', request('/v1', 'Content-Length: -1'), 400],
     ['a header without a name', request('/v1', ': x'), 400],
     ['a header with a line break', request('/v1', 'X: a\n b'), 400],
-    ['a method that is none', 'BREW /v1 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['an unknown method', 'BREW /v1 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n', 400],
     ['TLS', Buffer.from('16030100c8010000c40303', 'hex'), 400],
     ['HTTP/2 before it was asked', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],

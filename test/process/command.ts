@@ -59,7 +59,7 @@ export function runCommand(
   return endOf(startCommand(args, options));
 }
 
-/** Everything that a process says until it ends. */
+/** Everything that a process prints until it ends. */
 export async function endOf(child: ChildProcess): Promise<CommandResult> {
   const output = new Output(child);
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
@@ -164,7 +164,7 @@ export class ServedNode {
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Log lines of pino's level error and above so far: failures that nobody foresaw. */
+  /** Log lines of pino's level error and above so far: unexpected failures. */
   get complaints(): Record<string, unknown>[] {
     return this.log.filter(({ level }) => Number(level) >= 50);
   }

@@ -184,7 +184,7 @@ async function expectSameLedger(
   await upstream.stop();
   for (const folder of [data, source]) {
     const prune = ['prune', '--data', folder, '--keep', KEEP, '--grace-seconds', '0'];
-    // What takes long says on stderr how far it is.
+    // Long work shows its progress on stderr.
     expect((await runCommand([...prune, '--keep-account', `0x${kept}`])).code).toBe(0);
   }
   expect(await digestsOf(data)).toEqual(await digestsOf(source));

@@ -82,7 +82,7 @@ describe('crashes', () => {
     for (let run = 0; run < CRASH_RUNS; run += 1) {
       const args = ['--workers', '1', '--produce', '600', ...PRUNING];
       const writer = await ServedNode.start(data, args);
-      // What the node says when it begins is what was there: all that was seen.
+      // The ready line shows what was there: all that was seen.
       expect(BigInt(writer.ready.ledger_version)).toBeGreaterThanOrEqual(witness.seen);
       const endMs = performance.now() + 200 + random() * 2_800;
       while (performance.now() < endMs) {

@@ -30,7 +30,7 @@ function damagedFolder(bytes: Buffer): string {
 }
 
 /**
- * Exit code 1 and a last line that says what is wrong; the engine may print one of its own before.
+ * Exit code 1 and a last line with what is wrong; the engine may print one of its own before.
  */
 function expectRefused(result: CommandResult, text: RegExp): void {
   expect(result).toMatchObject({ code: 1, signal: null, stdout: '' });

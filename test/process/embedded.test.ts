@@ -46,7 +46,7 @@ describe('a node inside another program', () => {
     expect(readdirSync(cache)).toEqual(names);
   });
 
-  it('runs several at once in one process, and says what is wrong with a setting', async () => {
+  it('runs several at once in one process, and names what is wrong with a setting', async () => {
     const example = `
       import { startNode } from 'daybook';
       const nodes = await Promise.all([startNode(), startNode(), startNode()]);

@@ -86,7 +86,7 @@ describe('encode and decode', () => {
       (await encode(JSON.stringify(REQUEST))).stdout.trim().slice(2),
       'hex',
     );
-    // The module's name stands behind domain, sender, sequence number, variant and address.
+    // The module's name comes after domain, sender, sequence number, variant and address.
     const at = 32 + 32 + 8 + 1 + 32;
     const length = message[at]!;
     const changed = Buffer.concat([

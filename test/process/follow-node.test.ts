@@ -1,4 +1,4 @@
-/** Following inside a node: begins with an empty store, stops when told, says in the log why it ended. */
+/** Following inside a node: begins with an empty store, stops on request, logs why it ended. */
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { type FollowRequest, startFollowing } from '../../src/node/follow.ts';
@@ -53,7 +53,7 @@ describe('a node that follows', () => {
     expect(lines.some(({ level }) => level >= 50)).toBe(false);
   });
 
-  it('says why it cannot go on, and leaves the ledger as it is', async () => {
+  it('logs why it cannot continue, and leaves the ledger as it is', async () => {
     const source = await sampleStore(60);
     const upstream = await upstreamOver(source);
     const trust = [`5:${'00'.repeat(32)}`];
@@ -64,7 +64,7 @@ describe('a node that follows', () => {
     expect(failure?.err?.message).toContain('version 5, accumulator_root_hash');
   });
 
-  it('does not begin with an address that is none', async () => {
+  it('does not begin with a malformed address', async () => {
     const begun = following('nowhere');
     await expect(begun).rejects.toThrow(expect.objectContaining({ code: 'bad_input' }));
   });

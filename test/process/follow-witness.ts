@@ -10,13 +10,13 @@ import type { ServedNode } from './command.ts';
 import type { Stream } from './ledger-contents.ts';
 
 const ASSETS = ['0x1::aptos_coin::AptosCoin', '0xa'];
-/** Versions before the newest one that is asked about: beyond what is kept. */
+/** Versions before the newest one that is asked about: more than are retained. */
 const ASKED_BACK = 600;
 const MOST_EVENTS = 30;
 /** Between two questions, so that the processors are there for the nodes. */
 const PAUSE_MS = 2;
 
-/** A transaction to encode; its module stands in every sample ledger. */
+/** A transaction to encode; its module is in every sample ledger. */
 export const SUBMISSION = JSON.stringify({
   sender: '0xbeef',
   sequence_number: '7',
@@ -88,7 +88,7 @@ export class FollowWitness {
     }
   }
 
-  /** One question of each of the four operations, and one about the account that is kept. */
+  /** One question of each of the four operations, and one about the pinned account. */
   async ask(node: ServedNode): Promise<void> {
     await this.#askState(node, 'balance', this.#balancePath(this.#pick(this.#subjects.addresses)));
     await this.#askState(node, 'module', '/accounts/0x1/module/coin');
@@ -117,7 +117,7 @@ export class FollowWitness {
     expect([status, body], asked).toEqual([due.status, due.body]);
   }
 
-  /** The kept account is answered for at every version. */
+  /** Questions about the pinned account are answered at every version. */
   async #askKept(node: ServedNode): Promise<void> {
     const version = BigInt(Math.floor(this.#random() * Number(this.seen)));
     const asked = `${this.#balancePath(this.#subjects.kept)}?ledger_version=${version}`;

@@ -71,7 +71,7 @@ describe('daybook follow', () => {
     expect(await follow(copy, '--until', until)).toMatchObject({ transactions: 0 });
   });
 
-  it(`goes on after ${KILLS} kills at any moment`, { timeout: 240_000 }, async () => {
+  it(`continues after ${KILLS} kills at any moment`, { timeout: 240_000 }, async () => {
     const copy = join(folder, 'killed');
     const until = node.ready.ledger_version;
     const whole = openLmdbReader({ directory: source });
@@ -122,7 +122,7 @@ describe('daybook follow', () => {
     }
   });
 
-  it('ends in order when it is told to, and goes on later', { timeout: 60_000 }, async () => {
+  it('ends in order on request, and continues later', { timeout: 60_000 }, async () => {
     const copy = join(folder, 'stopped');
     const child = startCommand(['follow', '--data', copy, '--from', node.ready.url]);
     const ended = endOf(child);
@@ -138,7 +138,7 @@ describe('daybook follow', () => {
     expect(await follow(copy, '--until', '3000')).toMatchObject({ faults: 0 });
   });
 
-  it('compares the genesis waypoint, and says which one it found', async () => {
+  it('compares the genesis waypoint, and logs which one it found', async () => {
     const copy = join(folder, 'waypoint');
     const waypoint = `0:${'00'.repeat(32)}`;
     const args = ['follow', '--data', copy, '--from', node.ready.url, '--log-level', 'silent'];
@@ -160,7 +160,7 @@ describe('daybook follow', () => {
     expect(expectFailure(await runCommand([...args, flag, value]), 2)).toMatch(message);
   });
 
-  it('says in the log what is the matter, the cause beside it', async () => {
+  it('logs what is wrong, with its cause', async () => {
     const args = ['follow', '--data', join(folder, 'unreached'), '--from', 'http://127.0.0.1:9'];
     const child = startCommand([...args, '--log-level', 'warn']);
     const ended = endOf(child);
@@ -179,7 +179,7 @@ describe('daybook follow', () => {
     });
   });
 
-  it('says in one line when it was given no node', async () => {
+  it('explains in one line when it was given no node', async () => {
     const url = node.ready.url.replace('/v1', '/elsewhere');
     const args = ['follow', '--data', join(folder, 'none'), '--from', url, '--log-level', 'silent'];
     expect(expectFailure(await runCommand(args), 1)).toMatch(/^cannot follow: .*404/);

@@ -1,4 +1,4 @@
-/** A disk that is full under a node that writes: said clearly, reads go on, writing resumes with room. */
+/** A disk that is full under a node that writes: said clearly, reads continue, writing resumes with space. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ async function versionOf(node: ServedNode): Promise<bigint> {
   return BigInt(headers.get('x-node-ledger-version')!);
 }
 
-/** All four operations answer, from the ledger as it stands, with the upstream's bodies. */
+/** All four operations answer, from the ledger as it is, with the upstream's bodies. */
 async function expectReads(node: ServedNode, upstream: ServedNode, version: bigint) {
   const at = `ledger_version=${version}`;
   for (const path of [

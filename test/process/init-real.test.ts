@@ -101,7 +101,7 @@ describe('an init that is killed', () => {
   const folder = temporaryFolder();
   const small = writeSmallGenesis();
 
-  it('leaves nothing or everything, and the next one goes on from there', async () => {
+  it('leaves nothing or everything, and the next one continues from there', async () => {
     const genesis = genesisPresent ? genesisPath('mainnet.blob') : small.path;
     const data = join(folder, 'ledger');
     const args = ['init', '--data', data, '--genesis', genesis];

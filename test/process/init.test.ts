@@ -185,7 +185,7 @@ describe('folders that init refuses', () => {
     expect(readFileSync(join(data, 'data.mdb')).length).toBe(before.length);
   });
 
-  it('one that is a file, or lies in one', async () => {
+  it('one that is a file, or is below one', async () => {
     for (const data of [genesis, join(genesis, 'ledger')]) {
       expect(expectFailure(await init(data), 1)).toMatch(/ENOTDIR/);
     }

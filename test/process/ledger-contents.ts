@@ -1,4 +1,4 @@
-/** What lies in a ledger's folder, read in this process: for tests that ask nodes about it. */
+/** The contents of a ledger's folder, read in this process: for tests that ask nodes about it. */
 import { expect } from 'vitest';
 import { type Address, addressFromBytes } from '../../src/move/types/address.ts';
 import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.ts';

@@ -1,4 +1,4 @@
-/** The example of docs/encode.md, run as it stands there, by the package's own name, against a node that serves. */
+/** The example of docs/encode.md, run as it is there, by the package's own name, against a node that serves. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterEach(killLeftNodes);
 
-/** Where the log says that metrics are. */
+/** The URL of the metrics, from the log. */
 function metricsUrl(node: ServedNode): string {
   return String(node.log.find(({ msg }) => msg === 'metrics')?.['url']);
 }

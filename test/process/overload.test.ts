@@ -1,4 +1,4 @@
-/** A node with more work than it can do: what is refused is told so at once, and what is cheap goes on. */
+/** A node with more work than it can do: what is refused is refused at once, and cheap requests continue. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
