@@ -3,9 +3,9 @@
  * src/api/http/request-handler.ts does the rest for all of them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Cache } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { ApiCaches } from '../http/caches.ts';
 import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
 import type { WorkKind } from '../http/overload.ts';
@@ -23,7 +23,7 @@ export interface Call<P extends Parameters, B> {
   readonly view: LedgerView;
   readonly settings: ApiSettings;
   /** For bodies that are the same at many views. */
-  readonly bodies: ApiCaches['bodies'];
+  readonly bodies: Cache<Answer>;
 }
 
 /** A successful answer. */

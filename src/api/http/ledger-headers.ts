@@ -1,6 +1,6 @@
 /** The ledger's state as response headers (docs/spec/http.md §3, docs/spec/decisions.md D1). */
 import type { LedgerState } from '../../ledger/ledger-view.ts';
-import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
+import { type HeaderBlock, type HeaderList, headerLines, NO_HEADERS } from './response-writing.ts';
 
 /** A header: the part of its name after the prefix, and its value. */
 interface LedgerHeader {
@@ -44,12 +44,6 @@ export const LEDGER_HEADERS: readonly LedgerHeader[] = [
 export const CURSOR_SUFFIX = 'CURSOR';
 /** Headers of other operations only; browsers may read them too. */
 const NEIGHBOUR_SUFFIXES = ['GAS-USED', CURSOR_SUFFIX];
-
-/**
- * Headers as they go out: names and values in turn. Node writes such a list about twice as fast as an object of which
- * every response needs its own copy.
- */
-export type HeaderList = readonly string[];
 
 /** Makes the ledger headers under a prefix; those of the latest state are cached. */
 export class LedgerHeaders {

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { contentDigest } from '../../move/crypto/hash.ts';
-import type { HeaderList } from './ledger-headers.ts';
+import type { HeaderList } from './response-writing.ts';
 
 /** Files are under this path; `/` and `/v1/spec` are the two documents. */
 const FILE_PREFIX = '/page/';

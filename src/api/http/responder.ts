@@ -11,11 +11,11 @@ import type { ApiSettings } from '../settings.ts';
 import type { ApiCaches } from './caches.ts';
 import { compress } from './compression.ts';
 import { type ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
-import { type HeaderList, LedgerHeaders } from './ledger-headers.ts';
+import { LedgerHeaders } from './ledger-headers.ts';
 import { type ContentCoding, chooseCoding } from './negotiation.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
 import type { PageFile } from './page-files.ts';
-import { headerLines, ResponseWriter } from './response-writing.ts';
+import { type HeaderList, headerLines, ResponseWriter } from './response-writing.ts';
 
 /** For answers that name their version: they never change. A year, in seconds. */
 const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';

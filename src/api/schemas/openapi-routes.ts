@@ -4,9 +4,9 @@ import { andThen } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer, AnyEndpoint } from '../endpoints/endpoint.ts';
 import { bytesOfAnswer } from '../http/caches.ts';
-import type { HeaderList } from '../http/ledger-headers.ts';
 import { type ApiContext, openView } from '../http/request-handler.ts';
 import { BASE_PATH } from '../http/request-target.ts';
+import type { HeaderList } from '../http/response-writing.ts';
 import type { Route, RouteRow } from '../http/routes.ts';
 import { openApiDocument } from './openapi.ts';
 
