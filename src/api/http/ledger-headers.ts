@@ -1,6 +1,6 @@
 /** The ledger's state as response headers (docs/spec/http.md §3, docs/spec/decisions.md D1). */
 import type { LedgerState } from '../../ledger/ledger-view.ts';
-import { type HeaderBlock, type HeaderList, headerLines, NO_HEADERS } from './response-writing.ts';
+import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
 
 /** A header: the part of its name after the prefix, and its value. */
 interface LedgerHeader {
