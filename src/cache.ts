@@ -24,6 +24,8 @@ export const CACHE_BUDGETS = {
   type_texts: 4 * MIB,
   /** Assets of balances as paths write them: about a thousand. */
   assets: 1 * MIB,
+  /** Paths of state keys with the balance that they hold: about five thousand paths. */
+  balance_paths: 2 * MIB,
   /** Whole answers of the newest view, each up to 64 KiB. */
   answers: 32 * MIB,
   /** Bodies that are the same at many views: modules, the API document. */

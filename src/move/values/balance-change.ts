@@ -4,6 +4,7 @@
  * and what its primary fungible store has; both are named here by the owner and the address of the asset's metadata.
  */
 
+import { Cache } from '../../cache.ts';
 import { byteTools } from '../bcs/bytes.ts';
 import { unlessRefused } from '../errors.ts';
 import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
@@ -41,25 +42,24 @@ export interface ObjectGroupChange {
 const ACCESS_PATH_TAG = 0x00;
 /** Tag and address. */
 const PATH_OFFSET = 1 + ADDRESS_BYTES;
-/** Most paths remembered; all are forgotten together. */
-export const MAX_KNOWN_PATHS = 4_096;
-/** Longest path remembered, in bytes, its length before it included. */
-export const MAX_KNOWN_PATH_BYTES = 512;
+/** Longest path that is cached, in bytes, its length before it included. */
+export const MAX_CACHED_PATH_BYTES = 512;
+/** What a path takes in the cache besides its key, in bytes, estimated. */
+const CACHED_PATH_BYTES = 256;
 
 /** By the path's bytes as latin1; few paths are written again and again. */
-const knownPaths = new Map<string, BalancePath | undefined>();
+const paths = new Cache<{ readonly path: BalancePath | undefined }>('balance_paths');
 
 /** Which balance a physical state key holds; `undefined` for all others. @throws BcsError when it is no state key */
 export function balancePathOf(physical: Buffer): BalancePath | undefined {
   if (physical[0] !== ACCESS_PATH_TAG) return undefined;
-  if (physical.length > PATH_OFFSET + MAX_KNOWN_PATH_BYTES) return readPath(physical);
-  const path = physical.toString('latin1', PATH_OFFSET);
-  const known = knownPaths.get(path);
-  if (known !== undefined || knownPaths.has(path)) return known;
-  const read = readPath(physical);
-  if (knownPaths.size >= MAX_KNOWN_PATHS) knownPaths.clear();
-  knownPaths.set(path, read);
-  return read;
+  if (physical.length > PATH_OFFSET + MAX_CACHED_PATH_BYTES) return readPath(physical);
+  const key = physical.toString('latin1', PATH_OFFSET);
+  const known = paths.get(key);
+  if (known !== undefined) return known.path;
+  const path = readPath(physical);
+  paths.set(key, { path }, CACHED_PATH_BYTES);
+  return path;
 }
 
 const OBJECT_GROUP_PATH = encodePath({ kind: 'resourceGroup', tag: OBJECT_GROUP_TAG });
