@@ -28,7 +28,6 @@ import {
   type DeclaredStruct,
   type ModuleDeclaration,
 } from './declare.ts';
-import { publicStructFunctions, type WrapperFunction } from './public-struct.ts';
 
 const OPCODE_LOAD_U64 = 0x06;
 const OPCODE_ABORT = 0x27;
@@ -109,13 +108,9 @@ class Assembler {
     const structDefinitions = encodeBcs((writer) => {
       for (const struct of structs) this.#writeStruct(writer, struct);
     });
-    const wrappers = structs.filter(({ isPublic }) => isPublic);
     const functionDefinitions = encodeBcs((writer) => {
       const names = new Set<string>();
-      for (const declared of [
-        ...functions.map((declared) => ({ ...declared, handleAttributes: [] })),
-        ...wrappers.flatMap((struct) => publicStructFunctions(this.#module, struct)),
-      ]) {
+      for (const declared of functions) {
         const { name } = declared;
         if (names.has(name)) {
           throw new DeclarationError('duplicate_name', `function ${name} is declared twice`);
@@ -187,7 +182,7 @@ class Assembler {
     });
   }
 
-  #writeFunction(writer: BcsWriter, declared: WrapperFunction): void {
+  #writeFunction(writer: BcsWriter, declared: DeclaredFunction): void {
     const { isEntry, isNative, visibility } = declared;
     writer.uleb32(this.#functionHandle(declared)).u8(VISIBILITIES[visibility]);
     writer.u8((isNative ? FUNCTION_FLAGS.native : 0) | (isEntry ? FUNCTION_FLAGS.entry : 0));
@@ -198,7 +193,7 @@ class Assembler {
     writer.u8(OPCODE_LOAD_U64).u64(DECLARED_ONLY_ABORT_CODE).u8(OPCODE_ABORT);
   }
 
-  #functionHandle(declared: WrapperFunction): number {
+  #functionHandle(declared: DeclaredFunction): number {
     const { bytecodeVersion } = this.#module;
     const { name, typeParameters, handleAttributes } = declared;
     return this.#functionHandles.index((to) => {

@@ -21,8 +21,8 @@
  * Attributes: `#[event]`, `#[view]`, `#[randomness]`, `#[resource_group(scope = global)]`,
  * `#[resource_group_member(group = 0x1::object::ObjectGroup)]`, and `#[bytecode_version(7)]` before a module. Names
  * resolve to type parameters, then `use`, then the module itself; `a::b::C` is written out. `..Other` repeats the
- * fields of a struct above: many events exist in two forms. `public struct` and `public enum` get their wrapper
- * functions from the assembler. A parameter's name is for the reader only: binaries do not contain it.
+ * fields of a struct above: many events exist in two forms. `public struct` and `public enum` get functions
+ * for other modules (see public-struct.ts). A parameter's name is for the reader only: binaries do not contain it.
  */
 
 import type { Visibility } from '../../move/modules/compiled.ts';
@@ -49,6 +49,7 @@ import {
   type NamedAddresses,
 } from './declare.ts';
 import { type Token, tokenize } from './declare-tokens.ts';
+import { publicStructFunctions } from './public-struct.ts';
 
 const ABILITY_BITS: ReadonlyMap<string, number> = new Map([
   ['copy', 1],
@@ -189,14 +190,22 @@ class DeclarationParser {
     const structs: DeclaredStruct[] = [];
     this.#structs = structs;
     const functions: DeclaredFunction[] = [];
+    const wrappers: DeclaredFunction[] = [];
     this.#expect('{');
     while (!this.#accept('}')) {
       if (this.#accept('use')) this.#use();
       else if (this.#accept('friend')) friends.push(this.#statement(() => this.#moduleId()));
       else if (this.#accept('error')) errors.push(this.#statement(() => this.#errorDeclaration()));
-      else this.#member(functions);
+      else this.#member(functions, wrappers);
     }
-    return { ...id, bytecodeVersion, friends, errors, structs, functions };
+    return {
+      ...id,
+      bytecodeVersion,
+      friends,
+      errors,
+      structs,
+      functions: [...functions, ...wrappers],
+    };
   }
 
   #statement<T>(read: () => T): T {
@@ -217,7 +226,7 @@ class DeclarationParser {
     return { abortCode: this.#number(), name: this.#name(), description: this.#text() };
   }
 
-  #member(functions: DeclaredFunction[]): void {
+  #member(functions: DeclaredFunction[], wrappers: DeclaredFunction[]): void {
     const attributes: MetadataAttribute[] = [];
     while (this.#accept('#[')) attributes.push(...this.#list(']', () => this.#attribute()));
     const isNative = this.#accept('native');
@@ -230,7 +239,9 @@ class DeclarationParser {
     if (isNative || isEntry) throw this.#unexpected('expected "fun"');
     const isEnum = this.#accept('enum');
     if (!isEnum) this.#expect('struct');
-    this.#structs.push(this.#struct(isEnum, visibility === 'public', attributes));
+    const struct = this.#struct(isEnum, attributes);
+    this.#structs.push(struct);
+    if (visibility === 'public') wrappers.push(...publicStructFunctions(this.#module, struct));
   }
 
   #visibility(): Visibility {
@@ -297,11 +308,7 @@ class DeclarationParser {
     });
   }
 
-  #struct(
-    isEnum: boolean,
-    isPublic: boolean,
-    attributes: readonly MetadataAttribute[],
-  ): DeclaredStruct {
+  #struct(isEnum: boolean, attributes: readonly MetadataAttribute[]): DeclaredStruct {
     const name = this.#name();
     const typeParameters = this.#typeParameterList();
     this.#typeParameters = typeParameters;
@@ -310,7 +317,7 @@ class DeclarationParser {
     const body = isEnum
       ? ({ kind: 'enum', variants: this.#list('}', () => this.#variant()) } as const)
       : ({ kind: 'struct', fields: withoutEmpty(this.#namedFields()) } as const);
-    return { name, isPublic, typeParameters, attributes, abilities, body };
+    return { name, typeParameters, attributes, abilities, body };
   }
 
   #variant(): DeclaredVariant {
@@ -356,7 +363,7 @@ class DeclarationParser {
     });
     const results = this.#accept(':') ? this.#results() : [];
     this.#expect(';');
-    return { ...head, name, typeParameters, parameters, results };
+    return { ...head, name, typeParameters, parameters, results, handleAttributes: [] };
   }
 
   #results(): MoveType[] {

@@ -5,7 +5,7 @@
  */
 
 import { MoveError } from '../../move/errors.ts';
-import type { Visibility } from '../../move/modules/compiled.ts';
+import type { FunctionAttribute, Visibility } from '../../move/modules/compiled.ts';
 import type { MetadataAttribute } from '../../move/modules/metadata.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
@@ -31,8 +31,6 @@ export interface DeclaredVariant {
 
 export interface DeclaredStruct {
   readonly name: string;
-  /** `public struct`: gets the wrapper functions that let other modules pack and unpack it. */
-  readonly isPublic: boolean;
   readonly abilities: AbilitySet;
   readonly typeParameters: readonly DeclaredTypeParameter[];
   readonly body:
@@ -50,6 +48,8 @@ export interface DeclaredFunction {
   readonly parameters: readonly MoveType[];
   readonly results: readonly MoveType[];
   readonly attributes: readonly MetadataAttribute[];
+  /** Attributes of its handle: only the functions of public structs have some (see public-struct.ts). */
+  readonly handleAttributes: readonly FunctionAttribute[];
 }
 
 /** An abort code with its name and description, for the module's error map. */
@@ -65,6 +65,7 @@ export interface ModuleDeclaration extends ModuleId {
   readonly friends: readonly ModuleId[];
   readonly errors: readonly DeclaredError[];
   readonly structs: readonly DeclaredStruct[];
+  /** Those that were declared, then those that let other modules use public structs. */
   readonly functions: readonly DeclaredFunction[];
 }
 

@@ -2,15 +2,9 @@
  * The functions by which other modules pack, unpack, test and borrow from a `public struct` or `public enum`: there
  * is no flag for it in the binary, only functions with `$` in their names and attributes (docs/spec/move.md §1.5).
  */
-import type { FunctionAttribute } from '../../move/modules/compiled.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import type { DeclaredField, DeclaredFunction, DeclaredStruct } from './declare.ts';
-
-/** A function with the attributes of its handle. */
-export interface WrapperFunction extends DeclaredFunction {
-  readonly handleAttributes: readonly FunctionAttribute[];
-}
 
 const PACK = 3;
 const PACK_VARIANT = 4;
@@ -21,7 +15,10 @@ const BORROW = 8;
 const BORROW_MUT = 9;
 
 /** The wrapper functions of one struct or enum, packing first, borrowing last. */
-export function publicStructFunctions(module: ModuleId, struct: DeclaredStruct): WrapperFunction[] {
+export function publicStructFunctions(
+  module: ModuleId,
+  struct: DeclaredStruct,
+): DeclaredFunction[] {
   const self: MoveType = {
     kind: 'struct',
     struct: {
@@ -78,7 +75,7 @@ type WrapperMaker = (
   results: readonly MoveType[],
   code: number,
   operand?: number,
-) => WrapperFunction;
+) => DeclaredFunction;
 
 function borrows(
   wrap: WrapperMaker,
@@ -86,7 +83,7 @@ function borrows(
   field: MoveType,
   suffix: string,
   offset: number,
-): WrapperFunction[] {
+): DeclaredFunction[] {
   return [false, true].map((mutable) =>
     wrap(
       `${mutable ? 'borrow_mut' : 'borrow'}$${suffix}`,
@@ -104,9 +101,9 @@ function variantBorrows(
   self: MoveType,
   name: string,
   variants: readonly { readonly fields: readonly DeclaredField[] }[],
-): WrapperFunction[] {
+): DeclaredFunction[] {
   const widest = Math.max(...variants.map((variant) => variant.fields.length));
-  const functions: WrapperFunction[] = [];
+  const functions: DeclaredFunction[] = [];
   for (let offset = 0; offset < widest; offset += 1) {
     const types = new Map<string, MoveType>();
     for (const { fields } of variants) {

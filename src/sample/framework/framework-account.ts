@@ -1,9 +1,7 @@
 /**
- * Our framework, part 3 of 6: accounts, multisig accounts and published code at 0x1
- * (layouts: docs/spec/ledger.md §5.10; events: docs/spec/http.md §7.6).
+ * Part 3 of 6: accounts, multisig accounts and published code at 0x1 (layouts: docs/spec/ledger.md §5.10; events:
+ * docs/spec/http.md §7.6).
  */
-
-/** Declarations of the account modules, see declare-parse.ts for the language. */
 export const ACCOUNT_MODULES = `
 module 0x1::account {
   use 0x1::type_info::TypeInfo;

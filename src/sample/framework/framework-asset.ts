@@ -1,9 +1,6 @@
 /**
- * Our framework, part 4 of 6: objects, coins and fungible assets at 0x1 (layouts: docs/spec/ledger.md §5.10,
- * docs/spec/http.md §9.5).
+ * Part 4 of 6: objects, coins and fungible assets at 0x1 (layouts: docs/spec/ledger.md §5.10, docs/spec/http.md §9.5).
  */
-
-/** Declarations of the asset modules, see declare-parse.ts for the language. */
 export const ASSET_MODULES = `
 module 0x1::object {
   friend 0x1::coin;

@@ -1,9 +1,7 @@
 /**
- * Our framework, part 2 of 6: the chain itself at 0x1: blocks, epochs, time, validators, features, fees
- * (layouts: docs/spec/ledger.md §2.3, §2.7, docs/spec/move.md §4.2).
+ * Part 2 of 6: the chain at 0x1: blocks, epochs, time, validators, features, fees (layouts: docs/spec/ledger.md §2.3,
+ * §2.7, docs/spec/move.md §4.2).
  */
-
-/** Declarations of the chain's own modules, see declare-parse.ts for the language. */
 export const CHAIN_MODULES = `
 module 0x1::chain_id {
   struct ChainId has key { id: u8 }

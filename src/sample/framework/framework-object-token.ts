@@ -1,9 +1,7 @@
 /**
- * Our framework, part 6 of 6: the second token standard, at 0x4, built on objects; some of its module events
- * translate to old event streams (docs/spec/http.md §7.6).
+ * Part 6 of 6: the second token standard, at 0x4, built on objects; some of its module events translate to old event
+ * streams (docs/spec/http.md §7.6).
  */
-
-/** Declarations of the second token standard (0x4), built on objects. */
 export const OBJECT_TOKEN_MODULES = `
 module 0x4::royalty {
   #[resource_group_member(group = 0x1::object::ObjectGroup)]

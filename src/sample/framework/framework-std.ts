@@ -1,9 +1,7 @@
 /**
- * Our framework, part 1 of 6: the small building blocks at 0x1. Names and layouts are the interface's
- * (docs/spec/move.md §4.4, docs/spec/encode.md §B1); the declarations are our own.
+ * Part 1 of 6: the small building blocks at 0x1 (names and layouts: docs/spec/move.md §4.4, docs/spec/encode.md §B1).
+ * All parts are declarations of our own; see declare-parse.ts for the language.
  */
-
-/** Declarations of the building blocks, see declare-parse.ts for the language. */
 export const STANDARD_MODULES = `
 module 0x1::error {
   public fun canonical(category: u64, reason: u64): u64;

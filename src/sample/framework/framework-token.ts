@@ -1,9 +1,7 @@
 /**
- * Our framework, part 5 of 6: the first token standard, at 0x3, whose module events the reference
- * translates to old event streams (docs/spec/http.md §7.6).
+ * Part 5 of 6: the first token standard, at 0x3, whose module events the reference translates to old event streams
+ * (docs/spec/http.md §7.6).
  */
-
-/** Declarations of the first token standard (0x3), see declare-parse.ts for the language. */
 export const FIRST_TOKEN_MODULES = `
 module 0x3::property_map {
   use 0x1::simple_map::SimpleMap;
