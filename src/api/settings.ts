@@ -10,10 +10,10 @@ export const DEFAULT_CONTENT_LENGTH_LIMIT_BYTES = 8 * 1024 * 1024;
 export const DEFAULT_PAGE_SIZE = 25;
 /** `limit` is a u16. */
 const MAX_PAGE_LIMIT = 65_535;
-/** As many rows as the store gives at once. */
+/** Maximum rows that the store returns at once. */
 const MAX_TRANSACTIONS_PAGE_SIZE = 10_000;
 
-/** What a setting may be. The names are those of JSON Schema. */
+/** The kinds of settings. The names are those of JSON Schema. */
 export interface Setting {
   readonly type: 'boolean' | 'integer' | 'string';
   readonly description: string;

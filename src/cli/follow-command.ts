@@ -17,7 +17,7 @@ interface FollowFlags {
   readonly json?: boolean;
 }
 
-/** More than any node gives at once. */
+/** More than any node returns at once. */
 const MAX_PAGE_TRANSACTIONS = 10_000;
 const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 
@@ -58,7 +58,7 @@ export function addFollowCommand(program: Command): void {
 }
 
 async function run(flags: FollowFlags): Promise<void> {
-  // Before the start: a signal that comes while the store opens must end in a clean stop too.
+  // Created before the start, so that a signal during the opening of the store also stops cleanly.
   const abort = new AbortController();
   void stopSignal().then(() => abort.abort());
   const { followIntoFolder } = await import('../node/follow.ts');

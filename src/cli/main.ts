@@ -1,6 +1,6 @@
 /**
- * The command line: parses arguments, runs one command, turns failures into one line on stderr and an
- * exit code: 0 done, 1 failed, 2 wrong usage.
+ * The command line: parses arguments, runs one command, reports errors as one line on stderr and an exit code: 0 done,
+ * 1 failed, 2 wrong usage.
  */
 import { Command, CommanderError } from 'commander';
 import { NodeError } from '../node/node-error.ts';
@@ -39,7 +39,7 @@ function buildProgram(): Command {
 }
 
 /**
- * Runs one command line (without `node` and the script's name) and gives its exit code. Failures go to stderr;
+ * Runs one command line (without `node` and the script's name) and returns its exit code. Failures go to stderr;
  * commander has printed its own.
  */
 export async function main(args: readonly string[]): Promise<number> {

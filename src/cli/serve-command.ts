@@ -24,7 +24,7 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
   };
 }
 
-/** Adds the command to the program, with a flag for every setting. */
+/** Adds the command to the program, with one flag per setting. */
 export function addServeCommand(program: Command): void {
   const command = program
     .command('serve', { isDefault: false })

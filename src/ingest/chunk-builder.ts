@@ -45,7 +45,7 @@ export interface EncodedVersion {
   readonly events: readonly Buffer[];
   /** BCS of the WriteSet. */
   readonly writeSet: Buffer;
-  /** BCS of the TransactionOnChainData; absent when the ledger keeps no transactions. */
+  /** BCS of the TransactionOnChainData; absent when the ledger does not store transactions. */
   readonly transaction: Buffer | undefined;
 }
 
@@ -55,7 +55,7 @@ const TABLE_ITEM_VARIANT = 1;
 
 type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
 
-/** A ledger that holds only genesis is in epoch 0, at time 0, whatever the chain's own resources say (§2.1). */
+/** A ledger with only genesis is in epoch 0, at time 0, whatever the chain's own resources say (§2.1). */
 const GENESIS_BLOCK: Block = {
   height: 0n,
   firstVersion: 0n,

@@ -3,7 +3,7 @@
  * (docs/spec/encode.md §A1, A2, A4; docs/spec/move.md §3.4).
  */
 
-/** What is not shown as it is: controls, formats, separators but the space, unassigned, combining marks. */
+/** Characters that are escaped: controls, formats, separators but the space, unassigned, combining marks. */
 const ESCAPED = /["\\]|(?! )[\p{Z}\p{C}\p{Grapheme_Extend}]/gu;
 /** Texts that need no look at all: printable ASCII without `"` and `\`. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -22,7 +22,7 @@ export function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Characters escaped at a time: replacing holds about 60 bytes for every match until it is done. */
+/** Characters escaped at a time: `replace` holds about 60 bytes per match until it is done. */
 const CHUNK_LENGTH = 65_536;
 
 /** A string in double quotes with `\" \\ \0 \t \n \r`, other unprintable characters as `\u{1f}`. */

@@ -15,7 +15,7 @@ import { startNode } from './start-node.ts';
 export interface EmbeddedNodeOptions {
   /** Folder of an existing ledger. Absent: a sample ledger. */
   readonly data?: string | undefined;
-  /** What the sample ledger is made from, over the small one's values. */
+  /** Settings of the sample ledger, overriding those of the small one. */
   readonly sample?: Partial<SampleRequest> | undefined;
   /** Where sample ledgers stay from one start to the next; absent: the system's temporary folder. */
   readonly cacheFolder?: string | undefined;
@@ -37,7 +37,7 @@ export interface EmbeddedNode {
 }
 
 /**
- * Starts a node in this process; resolves when it answers. Nothing is logged unless `settings.logLevel` says so.
+ * Starts a node in this process; resolves when it answers. Nothing is logged unless `settings.logLevel` is set.
  * @throws NodeError as `daybook serve` does
  */
 export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {

@@ -3,15 +3,15 @@ import type { Logger } from 'pino';
 import type { FollowCounters } from '../ingest/feed/follower.ts';
 import { durationText, grouped, type ProgressLine } from './progress.ts';
 
-/** How often a log line is written, in milliseconds. */
+/** Interval of log lines, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
 /** The progress of one follower. */
 interface FollowProgress {
   /**
-   * Shows the position when it is time to.
+   * Shows the position if the interval has passed.
    * @param version the newest durable one; absent before genesis
-   * @param upstreamVersion the newest of the upstream, as last heard
+   * @param upstreamVersion the newest of the upstream, as last reported
    */
   update(version: bigint | undefined, upstreamVersion: bigint | undefined): void;
   /** Removes the line from a terminal, before something else is written there. */
@@ -53,7 +53,7 @@ export function showFollowProgress(
         });
       } else if (performance.now() - shownMs >= LOG_INTERVAL_MS) {
         const { rate, left, leftSecs, passedMs, split } = measure(version, upstreamVersion);
-        // Nothing new and nothing left: an upstream that does not grow needs no lines.
+        // Nothing new and nothing left: no lines while the upstream does not grow.
         if (rate === 0 && left === 0n) return;
         const facts = {
           version: version === undefined ? null : String(version),

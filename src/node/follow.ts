@@ -29,11 +29,11 @@ const SILENCE_TIMEOUT_MS = 15_000;
 /** Longest time for a page, in milliseconds. */
 const TOTAL_TIMEOUT_MS = 120_000;
 
-/** What to follow, as given on the command line or in settings. */
+/** The upstream and options, from the command line or settings. */
 export interface FollowRequest {
   /** URL of a node, with or without `/v1`. */
   readonly from: string;
-  /** The last version wanted; absent: no end. */
+  /** The last version to replicate; absent: no end. */
   readonly until?: bigint | undefined;
   /** `VERSION:ROOT` each. */
   readonly trust?: readonly string[] | undefined;
@@ -45,7 +45,7 @@ export interface FollowRequest {
   readonly pageTransactions?: number | undefined;
 }
 
-/** What `daybook follow` did. */
+/** The result of `daybook follow`. */
 export interface FollowReport {
   readonly head: Head | undefined;
   readonly chainId: number | undefined;
@@ -66,7 +66,7 @@ export interface Following {
   readonly started: Promise<void>;
   /** Resolves when it has ended, by `stop`, at `until`, or by a failure, which is in the log. Never rejects. */
   readonly ended: Promise<void>;
-  /** Ends it; what was handed to the writer is on disk when it resolves. */
+  /** Stops it; when it resolves, everything passed to the writer is on disk. */
   stop(): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ type KeepSettings = Pick<
   'keepVersions' | 'keepSeconds' | 'keepAccounts' | 'keepAccountsFile'
 >;
 
-/** What `daybook prune` did. */
+/** The result of `daybook prune`. */
 export interface PruneFolderReport extends PruneReport {
   /** Accounts whose history is retained, in total. */
   readonly keptAccounts: number;
@@ -71,7 +71,7 @@ function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set
 
 /**
  * Prunes the ledger of a folder completely. No other process may write it; readers can continue.
- * @param graceMs time for requests in flight; 0 when nobody reads
+ * @param graceMs time for running requests; 0 without readers
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function pruneFolder(
@@ -87,7 +87,7 @@ export async function pruneFolder(
     const message = 'say what to keep: --keep VERSIONS, --keep-seconds SECONDS';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
-  // The reader fails where there is no store; the writer would make one.
+  // A reader fails if there is no store; a writer would create one.
   await openStoreReader(dataFolder).close();
   return await withWriter(dataFolder, async (writer) => {
     if (writer.head === undefined) throw emptyStoreError(dataFolder);

@@ -1,4 +1,4 @@
-/** Sample ledgers: `daybook sample`, the small one that `serve` makes where there is none, and `--produce`. */
+/** Sample ledgers: `daybook sample`, the small sample ledger that `serve` creates if there is none, and `--produce`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Committer, type CommitterOptions } from '../ingest/committer.ts';
@@ -29,7 +29,7 @@ const FULL_DISK_INTERVAL_MS = 1_000;
 /** The account that holds the sample's settings. */
 const SAMPLE_ADDRESS = padAddress('cafe');
 
-/** What a sample ledger is made from. */
+/** The settings of a sample ledger. */
 export interface SampleRequest {
   /** Fewest transactions; the last block is completed. */
   readonly transactions: number;

@@ -1,4 +1,4 @@
-/** `daybook encode` and `daybook decode`: submissions by the ledger in a folder, without a server. */
+/** `daybook encode` and `daybook decode`: convert submissions with a ledger on disk, without a server. */
 import {
   DecodeError,
   decodeSubmission,
@@ -15,7 +15,7 @@ import { NodeError } from './node-error.ts';
 import { withReader } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 
-/** The settings that change what the commands answer. */
+/** The settings that affect the output of the commands. */
 export type SubmissionSettings = Pick<NodeSettings, 'data' | 'signingDomainPrefix'>;
 
 /**

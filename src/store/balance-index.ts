@@ -1,7 +1,7 @@
 /**
  * Updates balances in the commit that changes state. This is the one exception to "the store does not know what a
  * resource means" (ARCHITECTURE.md): a row of balances must change in the same commit as the state it is derived from,
- * and the previous row is known only at that time. What a write means for a balance is in
+ * and the previous row is known only at that time. The effect of a write on balances is in
  * src/move/values/balance-change.ts, the rows are in columns/balance-column.ts, and `ledger/` only reads them.
  */
 import { addressFromBytes } from '../move/types/address.ts';
@@ -33,7 +33,7 @@ export interface BalanceWrite {
   readonly change: CoinStoreChange | ObjectGroupChange;
 }
 
-/** What a write to a key means for balances; `undefined` for a key that has no balance. */
+/** The effect of a write to a key on balances; `undefined` for a key that has no balance. */
 export function balanceWriteOf(
   physical: Buffer,
   value: Uint8Array | undefined,
@@ -53,7 +53,7 @@ interface ObjectWrite extends BalanceWrite {
   readonly change: ObjectGroupChange;
 }
 
-/** What a chunk changes of one balance. */
+/** A chunk's changes of one balance. */
 interface BalanceUpdate {
   readonly holder: BalanceHolder;
   coin?: CoinStoreChange;
@@ -124,7 +124,7 @@ function updateOf(
 
 const NOTHING: StoredBalance = { version: 0n, coin: 0n, fungible: 0n };
 
-/** What there was before the first row of a balance; puts the row that leads back to it from its primary store. */
+/** The balance before its first row; writes the row that maps its primary store back to it. */
 async function firstBalance(
   batch: Batch,
   store: StoreReader,

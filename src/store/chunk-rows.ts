@@ -1,4 +1,4 @@
-/** The rows of a chunk: all can be made without a look at the store, except for new keys and balances. */
+/** The rows of a chunk. All except new keys and balances are built without reading the store. */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
@@ -26,12 +26,12 @@ export interface ChunkKey {
   readonly version: bigint;
 }
 
-/** What a chunk puts into the store, except for new keys, balances and the head. */
+/** What a chunk writes to the store, except new keys, balances and the head. */
 export interface ChunkRows {
   readonly batch: Batch;
   /** Every state key written, once. */
   readonly keys: readonly ChunkKey[];
-  /** The last write to each key that may hold a balance. */
+  /** The last write to each key that may contain a balance. */
   readonly balances: readonly BalanceWrite[];
 }
 
@@ -58,7 +58,7 @@ export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   return { batch, keys, balances };
 }
 
-/** Writes the rows that belong to single versions. Gives every state key written. */
+/** Writes the rows of single versions. Returns every state key written. */
 function putTransactions(
   batch: Batch,
   chunk: Chunk,

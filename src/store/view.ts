@@ -76,8 +76,8 @@ export class StoreView {
   }
 
   /**
-   * What an owner has of an asset, as of this head or an older one: an answer from the version it
-   * names on. `undefined` means unknown: read state. 32 bytes each.
+   * An owner's balance of an asset, as of this head or an older one: valid from the version that it contains.
+   * `undefined` means unknown: read state. 32 bytes each.
    */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined> {
     return BALANCE.get(this.#store, { owner, metadata });

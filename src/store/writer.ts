@@ -54,7 +54,7 @@ export class LedgerWriter {
     return this.#store;
   }
 
-  /** What ledger this is; `undefined` before genesis. */
+  /** The ledger's identity; `undefined` before genesis. */
   get identity(): LedgerIdentity | undefined {
     return this.#identity;
   }

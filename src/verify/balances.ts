@@ -1,8 +1,8 @@
 /**
  * Checks balances against state, in both directions: every key that may contain an amount has its row, and every row
  * has the amounts in state. A row with a version above its last write passes: readers then take the balance from
- * state. Which coin a row's asset is paired with does not follow from the row, so amounts of coins without a coin
- * store are found by counting.
+ * state. A row does not contain the coin that its asset is paired with, so amounts of coins without a coin store are
+ * found by counting.
  */
 import { addressFromBytes } from '../move/types/address.ts';
 import { primaryStoreOf } from '../move/types/derived-address.ts';
@@ -28,7 +28,7 @@ export async function verifyBalances(context: VerifyContext): Promise<void> {
   context.damages.add({ column: BALANCES.name, detail });
 }
 
-/** Checks the rows of all keys that may hold amounts. Gives how many coin stores are not empty. */
+/** Checks the rows of all keys that may contain amounts. Returns the number of coin stores that are not empty. */
 async function checkKeys(context: VerifyContext): Promise<bigint> {
   let coins = 0n;
   for await (const { key } of allAccountKeys(context)) {
@@ -41,7 +41,7 @@ async function checkKeys(context: VerifyContext): Promise<bigint> {
   return coins;
 }
 
-/** What the newest write to a key, up to the head, means for balances. */
+/** The balance after the newest write to a key, up to the head. */
 async function newestWrite(
   { store, view }: VerifyContext,
   key: Buffer,
@@ -82,7 +82,7 @@ async function checkWrite(
   }
 }
 
-/** Checks rows against the primary stores. Gives how many have coins; `undefined` when some are above the head. */
+/** Compares rows with the primary stores. Returns how many have coins; `undefined` when some are above the head. */
 async function checkRows(context: VerifyContext): Promise<bigint | undefined> {
   const { damages, view } = context;
   let coins: bigint | undefined = 0n;

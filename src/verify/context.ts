@@ -13,13 +13,13 @@ import type { StoreView } from '../store/view.ts';
 /** Maximum number of listed damages; all are counted. */
 const MAX_LISTED_DAMAGES = 100;
 
-/** Something that is not as it must be. */
+/** Damaged data. */
 export interface Damage {
   /** The column's name. */
   readonly column: string;
-  /** The row's key in hex, `partition/order`; absent where no single row is at fault. */
+  /** The row's key in hex, `partition/order`; absent if no single row is damaged. */
   readonly key?: string | undefined;
-  /** The version it belongs to, where it belongs to one. */
+  /** The version it belongs to, if any. */
   readonly version?: bigint | undefined;
   readonly detail: string;
 }
@@ -40,7 +40,7 @@ export class DamageList {
     this.count += other.count - other.listed.length;
   }
 
-  /** Notes that a row is not as it must be. */
+  /** Reports a damaged row. */
   row(column: Column, key: RowKey, detail: string, version?: bigint): void {
     this.add({ column: column.name, key: keyText(key), version, detail });
   }
@@ -61,7 +61,7 @@ export class DamageList {
   }
 }
 
-/** A ledger under examination. */
+/** A ledger being verified. */
 export interface VerifyContext {
   readonly store: StoreReader;
   /** At the head when verification began; versions above it are not checked. */
@@ -70,7 +70,7 @@ export interface VerifyContext {
   readonly progress: PruneProgress;
   readonly pinned: PinnedAccounts;
   readonly damages: DamageList;
-  /** Rows above the head: of a commit that came meanwhile, or else damages too. */
+  /** Rows above the head: written by a concurrent commit, or otherwise damage too. */
   readonly above: DamageList;
   /** Rows found while following versions to their writes. */
   readonly reached: { state: bigint; events: bigint; moduleEvents: bigint; writes: bigint };
@@ -78,12 +78,12 @@ export interface VerifyContext {
   readonly onRows: (column: Column, rows: number) => void;
 }
 
-/** Notes a row above the head. */
+/** Records a row above the head. */
 export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
   above.row(column, row, 'it is above the head, and nobody is committing');
 }
 
-/** All rows of a column in order; stops where the engine fails or gives keys out of order, and notes that. */
+/** All rows of a column in order; if LMDB fails or returns keys out of order, it reports damage and stops. */
 export async function* scanColumn(
   { store, damages, onRows }: VerifyContext,
   column: Column,
@@ -111,7 +111,7 @@ function compareKeys(left: RowKey, right: RowKey): number {
   return Buffer.compare(left.partition, right.partition) || Buffer.compare(left.order, right.order);
 }
 
-/** What a version is on record to have written; `undefined` where nothing is, or the record is damaged. */
+/** The recorded writes of a version; `undefined` if there are none or the record is damaged. */
 export async function recordedWrites(
   { store, damages }: VerifyContext,
   version: bigint,
@@ -120,7 +120,7 @@ export async function recordedWrites(
 }
 
 /**
- * Names the rows of a column that no version wrote, when their number is not the number of rows that versions wrote.
+ * Reports the rows of a column that no version wrote, if the column has more or fewer rows than versions wrote.
  * @param versionOf the version of a row; `undefined` for one that does not decode
  */
 export async function nameUnwrittenRows(

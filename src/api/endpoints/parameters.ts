@@ -53,7 +53,7 @@ export interface RawParameters {
 /** Parameters of an endpoint in the order in which they are checked. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What a handler gets for `P`. */
+/** The parameter values that a handler gets for `P`. */
 export type ParameterValues<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
@@ -110,7 +110,7 @@ function parseParameter(name: string, parameter: Parameter<unknown>, text: strin
 }
 
 /**
- * The page size for an asked limit: `normal` when none is asked, never above `maximum` (docs/spec/http.md §5.3, §7.1).
+ * The page size for a requested limit: `normal` without one, never above `maximum` (docs/spec/http.md §5.3, §7.1).
  * @throws ApiError 400 `invalid_input` for 0
  */
 export function pageSize(limit: number | undefined, normal: number, maximum: number): number {
@@ -208,9 +208,9 @@ export const IDENTIFIER = parameterType('string(IdentifierWrapper)', IdentifierS
 
 /** What reads as an address; checked before parsing, since most assets are coins and a failure costs 20 µs. */
 const ADDRESS_TEXT = /^(?:0x)?[0-9a-fA-F]{1,64}$/;
-/** Few assets are asked for again and again; one object for a text keeps the state keys that it has made. */
+/** Few assets are requested repeatedly; one object per text caches its state keys. */
 const assets = new Cache<Asset>('assets');
-/** What an asset takes with its keys, in bytes, estimated. */
+/** Memory of an asset with its keys, in bytes, estimated. */
 const ASSET_BYTES = 1_024;
 
 /** A coin by its type, or a fungible asset by its metadata address: an address when it reads as one. */

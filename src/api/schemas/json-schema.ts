@@ -1,7 +1,7 @@
 /**
  * Builders of JSON Schema 2020-12, which OpenAPI 3.1 documents use: only what this node's schemas need. Tests check
- * answers against the document with a full validator (typebox). Own code because loading such a library took longer
- * than the rest of the start: 285 ms of processor time of 560 ms.
+ * answers against the document with a full validator (typebox). Not a library, because loading one took longer than
+ * the rest of the start: 285 of 560 ms of CPU time.
  */
 
 /** A JSON Schema. */
@@ -36,7 +36,7 @@ export const Type = {
   Array: (items: Schema, keywords?: Keywords): Schema => ({ type: 'array', items, ...keywords }),
   Union: (anyOf: readonly Schema[], keywords?: Keywords): Schema => ({ anyOf, ...keywords }),
 
-  /** A member that may be absent. A named schema keeps its name: the document refers to it either way. */
+  /** A member that may be absent. A named schema retains its name, so that the document can refer to it. */
   Optional(schema: Schema): Schema {
     const optional = { ...schema };
     optionalSchemas.add(optional);

@@ -1,6 +1,5 @@
 /**
- * The OpenAPI 3.1 document, made from the endpoints and their schemas: what is documented is what is
- * served.
+ * The OpenAPI 3.1 document, generated from the endpoints and their schemas, so it documents exactly what is served.
  */
 
 import type { AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
@@ -17,7 +16,7 @@ import { ErrorSchema, U64Schema } from './schemas.ts';
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = { readonly [key: string]: Json };
 
-/** Version of the interface that the reference states. */
+/** The reference's version of the API. */
 const INTERFACE_VERSION = '1.2.0';
 
 const FAILURE_DESCRIPTIONS: Readonly<Record<FailureStatus, string>> = {
@@ -43,7 +42,7 @@ const CURSOR_HEADER: JsonObject = {
   schema: { type: 'string' },
 };
 
-/** Collects the schemas that have a name while it replaces them by references. */
+/** Replaces named schemas by references and collects them. */
 class Components {
   readonly schemas = new Map<string, Json>();
 
@@ -71,7 +70,7 @@ class Components {
   }
 }
 
-/** The document for a node's settings: headers are named by its prefix. */
+/** The document for a node's settings, which determine the header names. */
 export function openApiDocument(
   endpoints: readonly AnyEndpoint[],
   settings: Pick<ApiSettings, 'headerPrefix'>,

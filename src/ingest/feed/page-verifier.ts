@@ -51,7 +51,7 @@ export interface VerifierStart {
   /** Full subtrees of the transaction accumulator of `nextVersion` leaves, largest first. */
   readonly frozenRoots: readonly Uint8Array[];
   readonly trustedRoots: readonly TrustedRoot[];
-  /** What genesis must be; absent: whatever it is. */
+  /** The required genesis; absent: any. */
   readonly waypoint: Waypoint | undefined;
 }
 

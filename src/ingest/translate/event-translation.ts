@@ -120,7 +120,7 @@ class ResourcePlace {
   readonly #tag: StructTag;
   /** BCS of the tag, which identifies members of a group. */
   readonly #tagBytes: Buffer;
-  /** Ends of physical keys, by the text of the type argument: a few coins are most of the traffic. */
+  /** Suffixes of physical keys by the text of the type argument: few coins cause most of the traffic. */
   readonly #keyEnds = new Map<string, Buffer>();
 
   constructor(resource: HandleResource, handle: string) {

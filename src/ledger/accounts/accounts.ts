@@ -40,7 +40,7 @@ export interface Listing {
   readonly cursor: string | undefined;
 }
 
-/** What the questions are answered from. */
+/** What the reads need. */
 interface AccountSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;

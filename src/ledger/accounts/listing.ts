@@ -31,7 +31,7 @@ export interface ListingRequest {
   readonly limit: number;
 }
 
-/** What bounds a page besides its number of items. */
+/** Limits of a page in addition to its number of items. */
 export interface ListingBounds {
   /** The page ends with the item whose value reaches this many bytes in all. */
   readonly maxBytes: number;
@@ -41,8 +41,8 @@ export interface ListingBounds {
 
 /**
  * 16 MiB of values become about 50 MB of JSON; `0x1` has 2 MB of modules. 100,000 keys take about a second, in steps
- * of some milliseconds. Both are far above the size of usual accounts, because clients expect to get everything on one
- * page.
+ * of a few milliseconds. Both are far above the size of usual accounts, because clients expect to get everything on
+ * one page.
  */
 const LISTING_BOUNDS: ListingBounds = { maxBytes: 16 * 1024 * 1024, maxKeys: 100_000 };
 

@@ -16,14 +16,14 @@ const U64_MAX = 0xffff_ffff_ffff_ffffn;
 /** Where balances are read from. */
 interface BalanceSources {
   readonly view: Pick<StoreView, 'balance'>;
-  /** What is under a state key of the account after a version. */
+  /** The value of a state key of the account after a version. */
   state(keyHash: Uint8Array, version: bigint): MaybePromise<StateEntry | undefined>;
 }
 
 /**
- * What an account has of an asset at a version: for a coin its coin store and the primary store of its paired
- * fungible asset, for a fungible asset its primary store. Nothing found is 0. The row of the balance answers when it is
- * of this version or an earlier one; otherwise state does.
+ * An account's balance of an asset at a version: for a coin, the coin store plus the primary store of its paired
+ * fungible asset; for a fungible asset, its primary store. Nothing found is 0. The row of the balance answers when it
+ * is of this version or an earlier one; otherwise state does.
  * @throws LedgerError `internal_error` when a store does not decode or the sum is not a u64; or rejects with it
  */
 export function balanceAt(

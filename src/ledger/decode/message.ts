@@ -14,13 +14,12 @@ import { DecodeError } from './decode-error.ts';
 export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
 
 /**
- * Maximum number of items of all lists in one message: arguments, type arguments at any level, signers. They take a
- * byte or more each, so a transaction of 64 KiB cannot have more; it limits the memory for hostile bytes to about 20
- * MB.
+ * Maximum number of items of all lists in one message: arguments, type arguments at any level, signers. Each has at
+ * least a byte, so a transaction of 64 KiB cannot have more; it limits the memory for hostile bytes to about 20 MB.
  */
 export const MAX_MESSAGE_ITEMS = 65_536;
 
-/** What is signed, taken apart. */
+/** The decoded content of what is signed. */
 export interface SigningMessage {
   readonly raw: RawTransaction;
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */

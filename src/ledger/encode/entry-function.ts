@@ -1,6 +1,6 @@
 /**
  * Entry functions (docs/spec/encode.md §A4, "Entry function"): finding one in the ledger's modules, and calls of it in
- * BCS. What does not depend on type arguments follows from modules alone and is cached as a plan.
+ * BCS. The parts that do not depend on type arguments depend only on modules, and are cached as a plan.
  */
 
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
@@ -54,7 +54,7 @@ export type MissingFunction =
   | { readonly missing: 'module' | 'function' }
   | { readonly missing: 'loadableModule'; readonly cause: MoveError };
 
-/** What a plan takes in the cache besides its layouts, and what a layout takes that has parts; bytes, estimated. */
+/** Memory of a plan besides its layouts, and of a layout with parts; in bytes, estimated. */
 const PLAN_BYTES = 2_048;
 const COMPOUND_LAYOUT_BYTES = 8_192;
 
@@ -120,8 +120,8 @@ function planOf(
 }
 
 /**
- * The parameters that take an argument, type arguments put in; a type argument may make one a signer, which takes none
- * (docs/spec/encode.md §A4 step 5).
+ * The parameters with an argument, after substituting type arguments; a type argument may make one a signer, which has
+ * none (docs/spec/encode.md §A4 step 5).
  */
 export function parametersOf(
   plan: FunctionPlan,

@@ -30,7 +30,7 @@ import {
   within,
 } from './fields.ts';
 
-/** What entry functions and scripts are called with. */
+/** The arguments of entry functions and scripts. */
 interface CallRequest {
   readonly typeArguments: readonly MoveType[];
   /** Signers are not arguments. */

@@ -43,7 +43,7 @@ const MULTI_AGENT_INDEX = 0;
 /** A chain id is a u8. */
 const MAX_CHAIN_ID = 255;
 
-/** What a signing message begins with, by the domain prefix. */
+/** The domain separators of signing messages, by the domain prefix. */
 interface DomainHashes {
   readonly singleAgent: Buffer;
   readonly multiAgent: Buffer;

@@ -19,7 +19,7 @@ import type { LayoutCache } from '../modules/layouts.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { eventsBcs, eventsJson } from './event-page.ts';
 
-/** What a page is written in. */
+/** The format of a page. */
 export type EventPageForm = 'json' | 'bcs';
 
 /** Which events of a stream are wanted. */
@@ -52,7 +52,7 @@ export interface CachedPage {
 /** Pages by stream, first sequence number, count and form; for all views of a ledger. */
 export type EventPageCache = Cache<CachedPage>;
 
-/** What a page takes besides its bytes, in bytes, estimated. */
+/** Memory of a page besides its body, in bytes, estimated. */
 const PAGE_OVERHEAD_BYTES = 512;
 
 /** What pages of a view are rendered from. */

@@ -401,7 +401,7 @@ function isDigit(code: number): boolean {
 }
 
 /**
- * Reads one JSON text that must take all of `bytes`. Linear in its length; small strings hold the text of the whole
+ * Parses one JSON text that must use all of `bytes`. Linear in its length; small strings hold the text of the whole
  * body in memory, so copy a value that lives long.
  * @throws JsonSyntaxError
  */

@@ -11,11 +11,11 @@ import type { CompiledModule } from './compiled.ts';
 export const MAGIC = Buffer.from([0xa1, 0x1c, 0xeb, 0x0b]);
 /** Bits of the version word that are not part of the version; writers set them from version 7 on. */
 export const VERSION_FLAGS = 0x0a00_0000;
-/** Lowest version that loads. */
+/** Lowest version that is accepted. */
 export const MIN_VERSION = 1;
 /** Highest version that exists. */
 export const MAX_VERSION = 10;
-/** Versions that brought something (docs/spec/move.md §1.10). */
+/** Versions that introduced a feature (docs/spec/move.md §1.10). */
 export const VERSION_2_ABILITIES = 2;
 export const VERSION_3_PHANTOM = 3;
 export const VERSION_5_ENTRY = 5;
@@ -31,9 +31,9 @@ export const MAX_TABLES = 255;
 export const MAX_TABLE_BYTES = 0xffff_ffff;
 /** Highest index into any table. */
 export const MAX_TABLE_INDEX = 65_535;
-/** Most instructions of a function, and so the highest branch target plus one. */
+/** Maximum number of instructions of a function; equals the highest branch target plus one. */
 export const MAX_INSTRUCTIONS = 65_535;
-/** Highest index of a local; parameters and locals together are at most as many. */
+/** Highest index of a local; also the maximum number of parameters and locals together. */
 export const MAX_LOCAL_INDEX = 255;
 /** Longest constant, in bytes. */
 export const MAX_CONSTANT_BYTES = 65_535;
@@ -41,25 +41,25 @@ export const MAX_CONSTANT_BYTES = 65_535;
 export const MAX_METADATA_KEY_BYTES = 1023;
 /** Longest metadata value, in bytes. */
 export const MAX_METADATA_VALUE_BYTES = 65_535;
-/** Most types in a signature. */
+/** Maximum number of types in a signature. */
 export const MAX_SIGNATURE_TOKENS = 255;
-/** Most structs a function acquires. */
+/** Maximum number of structs that a function acquires. */
 export const MAX_ACQUIRES = 255;
-/** Most fields of a struct or variant, and highest field offset. */
+/** Maximum number of fields of a struct or variant, and highest field offset. */
 export const MAX_FIELDS = 255;
-/** Most variants of an enum, and highest variant index. */
+/** Maximum number of variants of an enum, and highest variant index. */
 export const MAX_VARIANTS = 127;
-/** Most type parameters, type arguments, and arguments or results of a function type. */
+/** Maximum number of type parameters, type arguments, and arguments or results of a function type. */
 export const MAX_TYPE_PARAMETERS = 255;
 /** Highest index of a type parameter. */
 export const MAX_TYPE_PARAMETER_INDEX = 65_535;
-/** Most access specifiers of a function. */
+/** Maximum number of access specifiers of a function. */
 export const MAX_ACCESS_SPECIFIERS = 64;
-/** Most attributes of a function. */
+/** Maximum number of attributes of a function. */
 export const MAX_ATTRIBUTES = 16;
 /** All abilities: copy 1, drop 2, store 4, key 8. */
 export const ALL_ABILITIES = 15;
-/** Most constructors (vectors, references, structs, functions) around a type, the type itself included. */
+/** Maximum nesting of constructors (vectors, references, structs, functions), the type itself included. */
 export const MAX_TOKEN_DEPTH = 256;
 
 /** The tables of a module; scripts have some of them. */
@@ -82,7 +82,7 @@ function table(code: number, name: TableName, inScripts: boolean, since = 1): Ta
   return { name, code, since, inScripts };
 }
 
-/** Every table, in the order the writer puts them. Code 0x09 was never given out. */
+/** Every table, in the order the writer puts them. Code 0x09 was never assigned. */
 export const TABLE_KINDS: readonly TableKind[] = [
   table(0x01, 'moduleHandles', true),
   table(0x02, 'structHandles', true),

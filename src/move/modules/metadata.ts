@@ -1,5 +1,5 @@
 /**
- * What compilers write about a module in addition to its code: error texts, and attributes of functions and
+ * Metadata that compilers attach to a module: error texts, and attributes of functions and
  * structs (docs/spec/move.md §2.3). Names are untrusted, so all collections are Maps.
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';

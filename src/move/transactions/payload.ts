@@ -25,7 +25,7 @@ import {
 export type TransactionPayload =
   | Script
   | EntryFunction
-  /** Removed from the chain; what is left of it on the wire is one number. */
+  /** Removed from the chain; one number remains of it on the wire. */
   | { readonly kind: 'moduleBundle'; readonly dummy: bigint }
   | {
       readonly kind: 'multisig';
@@ -126,7 +126,7 @@ interface ClaimedEntryFunction {
   readonly function: string | undefined;
 }
 
-/** What all states of an encrypted payload hold. */
+/** Common to all states of an encrypted payload. */
 interface EncryptedContent {
   /** BCS of the ciphertext. */
   readonly ciphertext: Buffer;

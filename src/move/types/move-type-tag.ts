@@ -1,7 +1,7 @@
 /**
- * From the types of requests and ABIs to type tags: how deeply they may nest, that they are types at all, and the
- * debug print of what has no tag (docs/spec/move.md §3.5, docs/spec/encode.md §A3, §A4 step 7). The text parser has a
- * limit of its own (type-parser.ts), which counts a struct once; here it takes two levels.
+ * Converts types of requests and ABIs to type tags: checks their nesting and that they are types, and prints types
+ * without a tag for messages (docs/spec/move.md §3.5, docs/spec/encode.md §A3, §A4 step 7). The text parser has its
+ * own limit (type-parser.ts), which counts a struct as one level; here it is two.
  */
 import { MoveError } from '../errors.ts';
 import { capitalized, debugString } from '../rust-debug.ts';

@@ -11,7 +11,7 @@ import type { Address } from './address.ts';
 import { type ModuleId, readModuleId, writeModuleId } from './module-id.ts';
 import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
 
-/** What an access path names. */
+/** What an access path identifies. */
 export type Path =
   | { readonly kind: 'code'; readonly module: ModuleId }
   | { readonly kind: 'resource'; readonly tag: StructTag }
@@ -30,8 +30,8 @@ export class AccessPathKey {
   }
 
   /**
-   * The meaning of `path`; `undefined` when its bytes are not a valid path, which is not an error. Parsed when first
-   * asked for: most keys of a feed are only hashed and stored.
+   * The meaning of `path`; `undefined` when its bytes are not a valid path, which is not an error. Parsed on first
+   * use: most replicated keys are only hashed and stored.
    */
   get parsed(): Path | undefined {
     if (this.#parsed === null) this.#parsed = unlessRefused(() => decodePath(this.path));

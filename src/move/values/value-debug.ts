@@ -120,7 +120,7 @@ function identifier(name: string): string {
   return `Identifier(${debugString(name)})`;
 }
 
-/** Longest print, in UTF-16 units, give or take one value; the rest is cut and ends in `…`. */
+/** Maximum print, in UTF-16 units, plus or minus one value; the rest is cut and ends in `…`. */
 export const MAX_DEBUG_VALUE_LENGTH = 4 * 1024 * 1024;
 
 /** Prints the value at the reader's position. The bytes are canonical: the caller has made them. */

@@ -21,7 +21,7 @@ import { listen, parseListenAddress } from '../settings/listen-address.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 import type { PrimaryMessage, ReadyMessage, WorkerLoad, WorkerMessage } from './worker-messages.ts';
 
-/** How many free ports are tried: between finding one and listening on it, another program may take it. */
+/** Attempts to find a free port: another program may take it before the workers listen on it. */
 const MAX_PORTS_TRIED = 3;
 /** Utilization below which a worker needs no help. */
 const BUSY_UTILIZATION = 0.8;
@@ -113,7 +113,7 @@ export class WorkerPool {
     const { listen: address } = this.#settings;
     const { host, port } = parseListenAddress(address);
     for (let portsTried = 1; ; portsTried += 1) {
-      // They have to name the port they share: one that starts when all others are gone must take the same.
+      // All workers must use the same port, also one that starts after all others have exited.
       this.#listen = port === 0 ? address.replace(/:0+$/, `:${await freePort(host)}`) : address;
       const ready = new Promise<ReadyMessage>((resolve, reject) => {
         this.#started = { ready: resolve, failed: reject };
@@ -153,7 +153,7 @@ export class WorkerPool {
     return [own, ...this.#slots.flatMap((slot) => [slot.families, slot.endedFamilies])];
   }
 
-  /** Has them finish what is in flight; those that take too long are killed. */
+  /** Lets them finish running requests; those that take too long are killed. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -215,7 +215,7 @@ export class WorkerPool {
       const { code, message: text, exitCode } = message;
       // Once the node has answered, it starts the worker again.
       if (this.#allReady) this.#logger.error({ worker: slot.number, code }, text);
-      // What failed at a port that was given up tells nothing about the next one.
+      // A failure at an abandoned port does not matter for the next one.
       else if (slot.listen === this.#listen) {
         this.#started?.failed(new NodeError(code, text, { exitCode }));
       }

@@ -79,7 +79,7 @@ async function runWorker(): Promise<void> {
   }
   await stopped;
   await stopList.stop();
-  // What was counted since the last time.
+  // Counts since the last message.
   await sendMetrics();
   process.exit(0);
 }

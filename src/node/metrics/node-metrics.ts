@@ -1,6 +1,6 @@
 /**
- * `GET /metrics` on an address of its own, in the text format of Prometheus (docs/metrics.md): metrics of the ledger,
- * of following, of this process and of the workers.
+ * `GET /metrics` on a separate address, in the text format of Prometheus (docs/metrics.md): metrics of the ledger, of
+ * replication, of this process and of the workers.
  */
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
@@ -24,7 +24,7 @@ const USECS_PER_SECOND = 1e6;
 type MetricSource = () => Promise<readonly (readonly MetricFamily[])[]>;
 
 /**
- * Answers `GET /metrics` at the address of the settings; stopping goes on the list.
+ * Serves `GET /metrics` at the configured address; stopping is added to the list.
  * @param workers collects the families of other processes
  * @returns those of this process
  * @throws NodeError `bad_setting`, `listen_failed`

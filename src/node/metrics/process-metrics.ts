@@ -13,7 +13,7 @@ const LOOP_QUANTILES = [0.5, 0.99, 1] as const;
 const LATENCY_BUCKETS_SECS: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
-/** Methods with a label of their own; the parser knows thirty more. */
+/** Methods that have their own label; the parser knows thirty more. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 const OTHER_METHOD = 'other';
 /** Operation of requests that no endpoint answered. */
@@ -62,7 +62,7 @@ export class ProcessMetrics {
     const { rss, heapUsed, external } = process.memoryUsage();
     const { user, system } = process.cpuUsage();
     const loop = LOOP_QUANTILES.map((quantile): MetricValue => {
-      // What is measured is the time between two samples, so the resolution is subtracted.
+      // The time between two samples is measured, so the resolution is subtracted.
       const betweenSecs = this.#loopDelay.percentile(quantile * 100) / NANOSECONDS_PER_SECOND;
       const value = Math.max(0, betweenSecs - LOOP_RESOLUTION_MS / 1_000);
       return { value, labels: { ...this.#labels, quantile } };

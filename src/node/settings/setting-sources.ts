@@ -81,12 +81,12 @@ export async function loadSettings(
 }
 
 async function readConfigFile(path: string): Promise<Map<string, unknown>> {
-  // Loaded when there is a file: most starts have none.
+  // Loaded only if there is a file: most starts have none.
   const { parse: parseYaml } = await import('yaml');
   const text = readInputFile(path, 'config file', MAX_CONFIG_FILE_BYTES).toString('utf8');
   let content: unknown;
   try {
-    // Its warnings would be lines on stderr of their own.
+    // Its warnings would be extra lines on stderr.
     content = parseYaml(text, { logLevel: 'error' }) ?? {};
   } catch (cause) {
     const [line] = reasonOf(cause).split('\n');
@@ -124,7 +124,7 @@ export function isAllowed(setting: Setting, value: unknown): boolean {
   );
 }
 
-/** What a setting may be, for people: `integer, at least 1, at most 65535`. */
+/** The allowed values of a setting, as text: `integer, at least 1, at most 65535`. */
 export function allowedText({ type, minimum, maximum, pattern, enum: values }: Setting): string {
   const parts: string[] = [values === undefined ? type : `one of ${values.join(', ')}`];
   if (minimum !== undefined) parts.push(`at least ${minimum}`);

@@ -14,7 +14,7 @@ import { BALANCES, PRIMARY_STORES } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
-/** What an owner has of an asset. */
+/** An owner's balance of an asset. */
 export interface StoredBalance {
   /** The newest version that changed one of the amounts. */
   readonly version: bigint;

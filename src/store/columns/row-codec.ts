@@ -63,7 +63,7 @@ export class RowCodec<Name, Value> {
 }
 
 /**
- * Decodes a value that must take all of its bytes; views on them stay views.
+ * Decodes a value that must use all of its bytes; slices reference them.
  * @throws RowDamagedError naming the row.
  */
 export function decodeRow<T>(

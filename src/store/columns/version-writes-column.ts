@@ -1,8 +1,8 @@
 /**
- * What each version wrote: the pruner's list. A value is superseded at the version of the next write to its key
- * (docs/spec/ledger.md §5.6), so the keys written at v are exactly those whose older rows can be deleted once v is the
- * oldest version. Writing this list takes no look at older values, and its rows are appended in order; the pruner
- * finds the older rows, which it has to touch anyway. The owner's address is next to each hash, so that pinned
+ * The writes of each version, from which the pruner works. A value is superseded at the version of the next write to
+ * its key (docs/spec/ledger.md §5.6), so the keys written at v are exactly those whose older rows can be deleted once
+ * v is the oldest version. Writing this list takes no look at older values, and its rows are appended in order; the
+ * pruner finds the older rows, which it has to touch anyway. The owner's address is next to each hash, so that pinned
  * accounts are spared without another read.
  */
 import { writeFixedBytes, writeHash } from '../../move/bcs/fixed-bytes.ts';
@@ -26,7 +26,7 @@ export interface EmittedEvent extends StreamId {
   readonly sequenceNumber: bigint;
 }
 
-/** What a version wrote. */
+/** The writes of a version. */
 export interface VersionWrites {
   readonly keys: readonly WrittenKey[];
   readonly events: readonly EmittedEvent[];

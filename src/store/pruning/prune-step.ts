@@ -3,7 +3,7 @@
  * with the progress: whatever a version wrote superseded an older row (version-writes-column.ts, docs/spec/ledger.md
  * §5.6).
  *
- * What stays is a function of the history and the oldest version alone, however many steps and runs it took: of each
+ * The remaining rows depend only on the history and the oldest version, not on the number of steps or runs: of each
  * key its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below
  * it, which shows that there were events; and all of pinned accounts. So the rows of a key are always the end of its
  * history: a row that is found is right at any version, only absence can mean "pruned".
@@ -228,7 +228,7 @@ class PruneStep {
     }
   }
 
-  /** What was superseded before a history is whole is not a part of it. */
+  /** Rows superseded before the version from which a history is complete do not belong to it. */
   #isRetainedAt(owner: Buffer, version: bigint): boolean {
     if (this.#retained.accounts.size === 0) return false;
     const since = this.#retained.accounts.get(addressFromBytes(owner));
