@@ -36,7 +36,7 @@ export interface EventPage {
 }
 
 /** The beginning of a page has been pruned. */
-export interface PrunedEvents {
+interface PrunedEvents {
   /** The first event of the page. */
   readonly wanted: bigint;
   /** The first retained event of the stream; one above the last if none is retained. */

@@ -5,7 +5,7 @@
 import type { Column, RowKey } from './columns/column.ts';
 
 /** Codes of store failures. Those that begin with `chunk_` are chunks that the writer refuses: nothing was stored. */
-export type StoreErrorCode =
+type StoreErrorCode =
   | 'store_closed'
   | 'store_not_found'
   | 'store_foreign'

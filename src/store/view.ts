@@ -20,14 +20,14 @@ import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 
 /** A page of an account's keys. */
-export interface AccountKeyPage {
+interface AccountKeyPage {
   readonly keys: readonly Buffer[];
   /** The physical key that the next page begins with; `undefined` on the last page. */
   readonly next: Buffer | undefined;
 }
 
 /** Which keys of an account are wanted. */
-export interface AccountKeyQuery {
+interface AccountKeyQuery {
   /** A physical key, or bytes that begin like one: keys from there on. */
   readonly from?: Uint8Array | undefined;
   /** 1 to MAX_RANGE_ROWS. */

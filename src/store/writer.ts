@@ -18,7 +18,7 @@ import { getAll, type Store, type StoreReader } from './store.ts';
 import { chunkError, RowDamagedError, StoreError } from './store-error.ts';
 
 /** The outcome of a chunk. */
-export interface AppendResult {
+interface AppendResult {
   /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
   readonly outcome: 'committed' | 'already_there';
   readonly head: Head;

@@ -32,7 +32,7 @@ export interface StreamId {
 }
 
 /** Type and data of an event, as views on its row. */
-export interface EventBody {
+interface EventBody {
   /** BCS of the type tag. */
   readonly typeTag: Buffer;
   /** BCS of the event's value. */
@@ -50,7 +50,7 @@ export interface StoredEvent extends EventBody {
 }
 
 /** A module event, which does not belong to a stream. */
-export interface StoredModuleEvent extends EventBody {
+interface StoredModuleEvent extends EventBody {
   readonly version: bigint;
   readonly index: number;
 }

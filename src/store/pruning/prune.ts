@@ -49,7 +49,7 @@ export interface PrunePolicy {
 const USECS_PER_SECOND = 1_000_000n;
 
 /** Options of a pruner. */
-export interface PrunerOptions {
+interface PrunerOptions {
   /** Which objects belong to pinned accounts. Absent: none. */
   readonly objectsOf?: ((accounts: PinnedAccounts) => PinnedObject) | undefined;
   /** Default DEFAULT_PRUNE_BOUNDS. */
