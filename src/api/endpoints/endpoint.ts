@@ -119,7 +119,7 @@ export function defineSubmission<B>(
  * §5.10).
  * @throws ApiError 403 `api_disabled`
  */
-export function checkSwitches(
+export function checkEnabled(
   { switchName, openedBy, isBcsOnly }: AnyEndpoint,
   settings: ApiSettings,
   format: Format,

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
-import { type Answer, type AnyEndpoint, checkSwitches } from '../endpoints/endpoint.ts';
+import { type Answer, type AnyEndpoint, checkEnabled } from '../endpoints/endpoint.ts';
 import { readParameters } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { ApiCaches } from './caches.ts';
@@ -91,7 +91,7 @@ export class RequestHandler {
   /** A request that must see a version waits for it, but not for a 404 or 405. */
   #waitForVersion({ request, response, route }: Exchange): MaybePromise<void> {
     const { waiting } = this.#parts;
-    const version = waiting.askedBy(request.headers);
+    const version = waiting.minVersionOf(request.headers);
     if (version === undefined || route.ignoresVersion === true) return undefined;
     return waiting.waitFor(version, response);
   }
@@ -176,7 +176,7 @@ function makeAnswer(
   const parameters = readParameters(endpoint.parameters, { path, query });
   const body = endpoint.body?.read(bytes, request.headers);
   try {
-    checkSwitches(endpoint, settings, format);
+    checkEnabled(endpoint, settings, format);
     if (opened.view === undefined) throw opened.failure;
   } catch (refusal) {
     endpoint.body?.check?.(body);

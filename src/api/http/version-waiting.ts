@@ -40,7 +40,7 @@ export class VersionWaiting {
   }
 
   /** The version that a request must see, as it is written; `undefined` for most requests. */
-  askedBy(headers: IncomingHttpHeaders): string | undefined {
+  minVersionOf(headers: IncomingHttpHeaders): string | undefined {
     return headers[this.#headerName] as string | undefined;
   }
 

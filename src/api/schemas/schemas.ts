@@ -88,7 +88,7 @@ const EntryFunctionIdSchema = Type.String({
 const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
 /** An object with exactly these members, all required. */
-function record($id: string, description: string, properties: Properties): Schema {
+function closedObject($id: string, description: string, properties: Properties): Schema {
   return Type.Object(properties, { $id, description, additionalProperties: false });
 }
 
@@ -122,7 +122,7 @@ const AbilitySchema = Type.Enum(['copy', 'drop', 'store', 'key'], {
   description: 'What values of a type may be used for.',
 });
 
-const GenericTypeParamSchema = record(
+const GenericTypeParamSchema = closedObject(
   'MoveGenericTypeParam',
   'A type parameter with the abilities it asks for.',
   { constraints: Type.Array(AbilitySchema) },
@@ -134,7 +134,7 @@ const VisibilitySchema = Type.Enum(['private', 'public', 'friend'], {
 });
 
 /** One function of an ABI. */
-const MoveFunctionSchema = record(
+const MoveFunctionSchema = closedObject(
   'MoveFunction',
   'A function: entry, public, friend, or a private view.',
   {
@@ -148,17 +148,17 @@ const MoveFunctionSchema = record(
   },
 );
 
-const FieldSchema = record('MoveStructField', 'A field of a struct or variant.', {
+const FieldSchema = closedObject('MoveStructField', 'A field of a struct or variant.', {
   name: IdentifierSchema,
   type: MoveTypeSchema,
 });
 
-const VariantSchema = record('MoveStructVariant', 'A variant of an enum.', {
+const VariantSchema = closedObject('MoveStructVariant', 'A variant of an enum.', {
   name: IdentifierSchema,
   fields: Type.Array(FieldSchema),
 });
 
-const StructSchema = record('MoveStruct', 'A struct or enum.', {
+const StructSchema = closedObject('MoveStruct', 'A struct or enum.', {
   name: IdentifierSchema,
   is_native: Type.Boolean(),
   is_event: Type.Boolean({ description: 'Whether it is marked as an event.' }),
@@ -169,7 +169,7 @@ const StructSchema = record('MoveStruct', 'A struct or enum.', {
   variants: Type.Array(VariantSchema),
 });
 
-const ModuleAbiSchema = record('MoveModule', 'The interface of a module.', {
+const ModuleAbiSchema = closedObject('MoveModule', 'The interface of a module.', {
   address: AddressSchema,
   name: IdentifierSchema,
   friends: Type.Array(Type.String({ description: '`{address}::{module}`' })),
@@ -177,7 +177,7 @@ const ModuleAbiSchema = record('MoveModule', 'The interface of a module.', {
   structs: Type.Array(StructSchema),
 });
 
-export const ModuleSchema = record('MoveModuleBytecode', 'A published module.', {
+export const ModuleSchema = closedObject('MoveModuleBytecode', 'A published module.', {
   bytecode: HexEncodedBytesSchema,
   abi: nullable(ModuleAbiSchema, 'Null when the bytes do not load.'),
 });
@@ -186,12 +186,12 @@ export const ModulesSchema = Type.Array(ModuleSchema, {
   description: 'Modules in the order of their state keys: by length of name, then by name.',
 });
 
-export const AccountSchema = record('AccountData', 'An account.', {
+export const AccountSchema = closedObject('AccountData', 'An account.', {
   sequence_number: U64Schema,
   authentication_key: HexEncodedBytesSchema,
 });
 
-export const ResourceSchema = record('MoveResource', 'A resource of an account.', {
+export const ResourceSchema = closedObject('MoveResource', 'A resource of an account.', {
   type: StructTagSchema,
   data: Type.Object(
     {},
@@ -214,7 +214,7 @@ const HashSchema = Type.String({
   examples: ['0x88fbd33f54e1126269769780feb24480428179f552e2313fbe571b72e62a1ca1'],
 });
 
-export const BlockSchema = record('Block', 'A block.', {
+export const BlockSchema = closedObject('Block', 'A block.', {
   block_height: U64Schema,
   block_hash: HashSchema,
   block_timestamp: U64Schema,
@@ -232,19 +232,23 @@ export const NoTransactionsSchema = Type.Unknown({
   description: 'Answered with 403: this node gives transactions as BCS only.',
 });
 
-const EventGuidSchema = record('EventGuid', 'An event stream.', {
+const EventGuidSchema = closedObject('EventGuid', 'An event stream.', {
   creation_number: U64Schema,
   account_address: AddressSchema,
 });
 
 /** One record of the events endpoint. */
-const EventSchema = record('VersionedEvent', 'An event with the version of its transaction.', {
-  version: U64Schema,
-  guid: EventGuidSchema,
-  sequence_number: U64Schema,
-  type: MoveTypeSchema,
-  data: AnyValueSchema,
-});
+const EventSchema = closedObject(
+  'VersionedEvent',
+  'An event with the version of its transaction.',
+  {
+    version: U64Schema,
+    guid: EventGuidSchema,
+    sequence_number: U64Schema,
+    type: MoveTypeSchema,
+    data: AnyValueSchema,
+  },
+);
 
 export const EventsSchema = Type.Array(EventSchema, {
   description: 'Events of the stream in ascending order of their sequence numbers.',
@@ -256,7 +260,7 @@ export const BalanceSchema = Type.Integer({
   minimum: 0,
 });
 
-export const IndexSchema = record('IndexResponse', 'The state of the ledger.', {
+export const IndexSchema = closedObject('IndexResponse', 'The state of the ledger.', {
   chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
   epoch: U64Schema,
   ledger_version: U64Schema,
@@ -269,11 +273,11 @@ export const IndexSchema = record('IndexResponse', 'The state of the ledger.', {
   encryption_key: nullable(Type.String(), 'Always null: encrypted submissions are not taken.'),
 });
 
-export const HealthSchema = record('HealthCheckSuccess', 'The node is healthy.', {
+export const HealthSchema = closedObject('HealthCheckSuccess', 'The node is healthy.', {
   message: Type.String(),
 });
 
-export const ReadinessSchema = record(
+export const ReadinessSchema = closedObject(
   'ReadinessSuccess',
   'The node is ready, and so many seconds behind.',
   {
@@ -283,7 +287,7 @@ export const ReadinessSchema = record(
 );
 
 /** Body of every error. */
-export const ErrorSchema = record('ApiError', 'An error.', {
+export const ErrorSchema = closedObject('ApiError', 'An error.', {
   message: Type.String({ description: 'What went wrong, for people.' }),
   error_code: Type.Enum([...ERROR_CODES], {
     $id: 'ApiErrorCode',

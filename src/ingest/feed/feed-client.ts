@@ -17,7 +17,7 @@ const MAX_INFO_BYTES = 64 * 1024;
 const MAX_SHOWN = 300;
 
 /** Path of the interface below a node's own URL. */
-const INTERFACE_PATH = '/v1';
+const API_PATH = '/v1';
 const BCS = 'application/x-bcs';
 const JSON_TYPE = 'application/json';
 
@@ -50,7 +50,7 @@ export function interfaceBase(text: string): URL {
     throw badUrl(text, 'it must have no query, fragment, user or password');
   }
   const path = url.pathname.replace(/\/+$/, '');
-  url.pathname = path.endsWith(INTERFACE_PATH) ? path : path + INTERFACE_PATH;
+  url.pathname = path.endsWith(API_PATH) ? path : path + API_PATH;
   return url;
 }
 

@@ -94,8 +94,8 @@ function stateRoot(genesis: Genesis): Buffer {
 }
 
 /**
- * The hashes of a genesis, when it is the one that a waypoint pins.
- * @throws GenesisError `waypoint_mismatch`; `waypoint_of_other_version` when the waypoint is not of version 0
+ * The hashes of a genesis, if it matches a waypoint.
+ * @throws GenesisError `waypoint_mismatch`; `waypoint_of_other_version` when the waypoint is not for version 0
  */
 export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisProof {
   const proof = proveGenesis(genesis);

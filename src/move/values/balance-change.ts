@@ -50,7 +50,7 @@ const CACHED_PATH_BYTES = 256;
 /** By the path's bytes as latin1; few paths are written again and again. */
 const paths = new Cache<{ readonly path: BalancePath | undefined }>('balance_paths');
 
-/** Which balance a physical state key holds; `undefined` for all others. @throws BcsError when it is no state key */
+/** Which balance a physical state key holds; `undefined` for all others. @throws BcsError when it is not a state key */
 export function balancePathOf(physical: Buffer): BalancePath | undefined {
   if (physical[0] !== ACCESS_PATH_TAG) return undefined;
   if (physical.length > PATH_OFFSET + MAX_CACHED_PATH_BYTES) return readPath(physical);

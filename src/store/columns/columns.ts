@@ -29,7 +29,7 @@ export const IDENTITY: Column = {
   partitionBytes: 1,
   orderBytes: [0, 0],
   partition: 'row: 0 format, 1 ledger',
-  value: 'format version u32; or chain id u8, genesis waypoint hash, keeps transactions bool',
+  value: 'format version u32; or chain id u8, genesis waypoint hash, stores transactions bool',
   writtenBy: ['store', 'writer'],
   readBy: ['store', 'writer', 'view'],
 };
@@ -126,7 +126,7 @@ export const TRANSACTIONS: Column = {
   ...BUCKET,
   partition: 'version, high bytes',
   order: 'version, low bytes',
-  value: 'TransactionOnChainData; the column is empty when the ledger keeps no transactions',
+  value: 'TransactionOnChainData; the column is empty if the ledger stores no transactions',
   writtenBy: ['writer', 'pruner'],
   readBy: ['feed', 'verify'],
 };

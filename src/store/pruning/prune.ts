@@ -2,9 +2,9 @@
  * Pruning: deletes what is older than a policy retains, while others read and write.
  *
  * 1. The new oldest version, the first of a block, is published in the head.
- * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Nothing tells which
- *    readers there are, in this process or another; a reader whose answer took longer than half of it looks at the head
- *    again before it trusts that something is absent (src/ledger/pruning-guard.ts).
+ * 2. Readers that took a head before that get time to finish: a grace, counted from the publishing. Readers are not
+ *    registered, in this process or another; a reader that took longer than half of it reads the head again before it
+ *    trusts that a row is missing (src/ledger/pruning-guard.ts).
  * 3. Rows that no retained version needs are deleted in bounded steps, each one commit between two others, with a
  *    pause after it. A pruner that is stopped or killed continues where it was (prune-step.ts).
  */
