@@ -66,5 +66,6 @@ export function writeInteger(writer: BcsWriter, kind: IntegerKind, value: number
   else if (bits === 8) writer.u8(Number(value));
   else if (bits === 16) writer.u16(Number(value));
   else if (bits === 32) writer.u32(Number(value));
+  else if (bits === 64) writer.u64(BigInt(value));
   else writer.unsigned(BigInt(value), bits);
 }

@@ -1,5 +1,5 @@
 /** The instructions of the Move machine: codes, operands, first versions (docs/spec/move.md §1.9). */
-import type { IntegerKind } from '../bcs/integers.ts';
+import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../bcs/integers.ts';
 
 /**
  * What follows an opcode: an index into a table or into the code, a local, a closure mask, or an
@@ -30,6 +30,8 @@ export interface OpcodeInfo {
   readonly name: string;
   readonly operand: OperandKind;
   readonly second: SecondOperandKind;
+  /** The size of an immediate. */
+  readonly immediate: IntegerSize | undefined;
   /** First version that may use it. */
   readonly since: number;
 }
@@ -155,9 +157,11 @@ const ROWS: readonly Row[] = [
 export const OPCODES: readonly (OpcodeInfo | undefined)[] = opcodeTable();
 
 function opcodeTable(): (OpcodeInfo | undefined)[] {
+  const sizes: Readonly<Record<string, IntegerSize | undefined>> = INTEGER_SIZES;
   const opcodes = new Array<OpcodeInfo | undefined>(256).fill(undefined);
   for (const [code, name, operand = 'none', since = 1, second = 'none'] of ROWS) {
-    opcodes[code] = { name, operand, second, since };
+    const immediate = sizes[operand];
+    opcodes[code] = { name, operand, second, immediate, since };
   }
   return opcodes;
 }

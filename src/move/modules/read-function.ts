@@ -1,5 +1,4 @@
 /** Reads function definitions and code units in the forms of every version (docs/spec/move.md §1.8, §1.9). */
-import { INTEGER_SIZES, type IntegerKind, type IntegerSize } from '../bcs/integers.ts';
 import type { BinaryCursor } from './binary-cursor.ts';
 import type { CodeUnit, FunctionDefinition, Instruction, Visibility } from './compiled.ts';
 import {
@@ -115,7 +114,7 @@ function readInstruction(cursor: BinaryCursor): Instruction {
 
 function readOperand(cursor: BinaryCursor, info: OpcodeInfo): number | bigint {
   if (info.operand === 'local') return cursor.uleb(MAX_LOCAL_INDEX, 'local');
-  const immediate = INTEGER_SIZES[info.operand as IntegerKind] as IntegerSize | undefined;
+  const { immediate } = info;
   if (immediate === undefined) return cursor.index(info.operand);
   const value = cursor.integer(immediate.bits, immediate.signed, info.operand);
   return immediate.bits <= MAX_NUMBER_BITS ? Number(value) : value;

@@ -2,11 +2,6 @@
  * Binaries for tests: the smallest ones of the specification, raw assembly, and a module that uses
  * everything.
  */
-import {
-  INTEGER_SIZES,
-  type IntegerKind,
-  type IntegerSize,
-} from '../../../src/move/bcs/integers.ts';
 import type {
   BinaryTables,
   CompiledModule,
@@ -125,7 +120,7 @@ export function everyInstruction(version: number): Instruction[] {
     if (info === undefined || info.since > version) continue;
     // The two that lack a version check of their own need tables of version 7.
     if (version < 7 && info.operand.startsWith('structVariant')) continue;
-    const immediate = INTEGER_SIZES[info.operand as IntegerKind] as IntegerSize | undefined;
+    const { immediate } = info;
     const value = immediate?.signed ? -1 : 1;
     const wide = immediate !== undefined && immediate.bits > 32;
     code.push({

@@ -5,11 +5,6 @@
  * result back runs the bounds check. Mirror image of read.ts.
  */
 
-import {
-  INTEGER_SIZES,
-  type IntegerKind,
-  type IntegerSize,
-} from '../../../src/move/bcs/integers.ts';
 import type {
   CodeUnit,
   CompiledModule,
@@ -165,7 +160,7 @@ function writeInstruction(writer: BinaryWriter, instruction: Instruction): void 
 }
 
 function writeOperand(writer: BinaryWriter, info: OpcodeInfo, operand: number | bigint): void {
-  const immediate = INTEGER_SIZES[info.operand as IntegerKind] as IntegerSize | undefined;
+  const { immediate } = info;
   if (immediate !== undefined) {
     writer.integer(BigInt(operand), immediate.bits, immediate.signed, info.name);
     return;
