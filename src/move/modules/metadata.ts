@@ -44,8 +44,7 @@ const KEY_V1 = Buffer.from('aptos::metadata_v1', 'ascii');
 const KEY_V0 = Buffer.from('aptos::metadata_v0', 'ascii');
 
 /**
- * Minimum size of an entry in bytes: u64 and two empty strings; an empty name and no attributes; kind and no
- * arguments.
+ * Minimum size of an entry in bytes: u64 and two empty strings; an empty name and no attributes; kind and no arguments.
  */
 const MIN_ERROR_BYTES = 10;
 const MIN_NAMED_BYTES = 2;
