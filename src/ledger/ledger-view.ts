@@ -43,8 +43,8 @@ export interface LedgerCaches {
 }
 
 /**
- * The questions that the API asks. All answers of one view come from one read of the head: a request opens a view at
- * its start and asks nothing else (docs/spec/http.md §3.1).
+ * The reads of the API. All results of one view come from one read of the head: a request opens one view at its start
+ * and uses nothing else (docs/spec/http.md §3.1).
  */
 export class LedgerView {
   readonly state: LedgerState;

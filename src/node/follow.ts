@@ -24,9 +24,9 @@ import type { ProgressLine } from './progress.ts';
 
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
-/** Longest silence of an upstream in the middle of an answer, in milliseconds. */
+/** Maximum silence of an upstream in the middle of a response, in milliseconds. */
 const SILENCE_TIMEOUT_MS = 15_000;
-/** Longest time for a page, in milliseconds. */
+/** Maximum time for a page, in milliseconds. */
 const TOTAL_TIMEOUT_MS = 120_000;
 
 /** The upstream and options, from the command line or settings. */
@@ -39,7 +39,7 @@ export interface FollowRequest {
   readonly trust?: readonly string[] | undefined;
   /** The genesis waypoint's text, or a file that contains it. */
   readonly waypoint?: string | undefined;
-  /** Of a ledger that begins here: whether it stores whole transactions, to feed others; true when absent. */
+  /** For a new ledger: whether it stores whole transactions, so that other nodes can replicate it; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
   /** Transactions requested at once. */
   readonly pageTransactions?: number | undefined;
@@ -57,7 +57,7 @@ export interface FollowReport {
 export interface Following {
   readonly counters: FollowCounters;
   readonly now: {
-    /** Newest version of the upstream, as last heard. */
+    /** Newest version of the upstream, as last reported. */
     readonly upstreamVersion: bigint | undefined;
     /** False once it has ended, for whatever reason. */
     readonly isRunning: boolean;

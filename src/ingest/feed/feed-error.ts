@@ -1,8 +1,8 @@
 /** Errors of replication, and the reaction to each: wait and retry, request the page again, or stop. */
 
 /**
- * What to do next: `retry` for a fault of the moment, `refetch` for a wrong page (it may have been damaged on its way;
- * a page that stays wrong is the upstream's fault), `stop` when asking again cannot help.
+ * What to do next: `retry` for a temporary fault, `refetch` for a wrong page (it may have been damaged in transit; a
+ * page that stays wrong is the upstream's fault), `stop` when a retry cannot help.
  */
 type Remedy = 'retry' | 'refetch' | 'stop';
 
@@ -26,10 +26,10 @@ const REMEDIES = {
   waypoint_mismatch: 'stop',
 } as const satisfies Readonly<Record<string, Remedy>>;
 
-/** Why a feed cannot be followed now, or ever. */
+/** Why replication fails, temporarily or permanently. */
 export type FeedErrorCode = keyof typeof REMEDIES;
 
-/** A feed that cannot be followed. */
+/** Replication cannot continue. */
 export class FeedError extends Error {
   /** Stable, machine-readable reason, in snake_case. */
   readonly code: FeedErrorCode;
@@ -53,7 +53,7 @@ export class FeedError extends Error {
   }
 }
 
-/** The parts of a feed item that a page can be wrong in. */
+/** The parts of an item of a page that can be wrong. */
 export type PageField =
   | 'page'
   | 'version'

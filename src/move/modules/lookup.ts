@@ -4,7 +4,7 @@ import type { ModuleId } from '../types/module-id.ts';
 import type { CompiledModule } from './compiled.ts';
 
 /**
- * Gives the loaded module of an id, `undefined` if it does not exist.
+ * Returns the loaded module of an id, `undefined` if it does not exist.
  * @throws BinaryFormatError (src/move/modules/format.ts) when its bytes do not load.
  */
 export type ModuleLookup = (id: ModuleId) => MaybePromise<CompiledModule | undefined>;

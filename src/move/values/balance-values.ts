@@ -30,7 +30,7 @@ const CORE_TAG = encodeStructTag(OBJECT_CORE_TAG);
 const STORE_TAG = encodeStructTag(FUNGIBLE_STORE_TAG);
 const CONCURRENT_TAG = encodeStructTag(CONCURRENT_FUNGIBLE_BALANCE_TAG);
 
-/** Whether bytes are a struct of a fixed size whose only field that can be bad is one bool. */
+/** Whether bytes are a struct of fixed size in which only one bool can be invalid. */
 function isSized(bytes: Buffer, byteLength: number, boolOffset: number): boolean {
   return bytes.length === byteLength && bytes[boolOffset]! <= 1;
 }

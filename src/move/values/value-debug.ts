@@ -11,7 +11,7 @@ import type { EncodeField, EncodeLayout } from './layout.ts';
 
 /**
  * Longest print, in characters. Type arguments may occur inside each other any number of times, so a module
- * of a few lines could otherwise ask for a text of any length.
+ * of a few lines could otherwise produce a text of any length.
  */
 export const MAX_LAYOUT_DEBUG_CHARS = 1_000_000;
 
@@ -123,7 +123,7 @@ function identifier(name: string): string {
 /** Maximum print, in UTF-16 units, plus or minus one value; the rest is cut and ends in `…`. */
 export const MAX_DEBUG_VALUE_LENGTH = 4 * 1024 * 1024;
 
-/** Prints the value at the reader's position. The bytes are canonical: the caller has made them. */
+/** Prints the value at the reader's position. The bytes are canonical: the caller encoded them. */
 export function debugMoveValue(layout: EncodeLayout, reader: BcsReader): string {
   const printer = new ValuePrinter(reader);
   printer.value(layout);

@@ -19,7 +19,7 @@ const TRACE_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const MILLISECONDS_PER_SECOND = 1_000;
 const MILLISECONDS_PER_MINUTE = 60_000;
 
-/** Level and least interval of lines by status, the highest first. */
+/** Level and minimum interval of lines by status, the highest first. */
 const SAMPLES: readonly { from: number; level: Level; intervalMs: number }[] = [
   { from: 500, level: 'warn', intervalMs: MILLISECONDS_PER_SECOND },
   { from: 400, level: 'info', intervalMs: MILLISECONDS_PER_MINUTE },
@@ -28,7 +28,7 @@ const SAMPLES: readonly { from: number; level: Level; intervalMs: number }[] = [
 
 interface AccessLog {
   readonly observe: RequestObserver;
-  /** Writes what is left. */
+  /** Writes the remaining lines. */
   close(): void;
 }
 
