@@ -18,11 +18,8 @@ export const CACHE_BUDGETS = {
   event_pages: 64 * MIB,
   /** Entry functions with the layouts of their parameters: about a thousand functions. */
   functions: 8 * MIB,
-  /** Names of functions as requests write them: about a thousand names. */
   function_names: 2 * MIB,
-  /** Types as requests write them: about a thousand types. */
   type_texts: 4 * MIB,
-  /** Assets of balances as paths write them: about a thousand. */
   assets: 1 * MIB,
   /** Paths of state keys with the balance that they hold: about five thousand paths. */
   balance_paths: 2 * MIB,
@@ -37,7 +34,6 @@ export const CACHE_BUDGETS = {
 /** The name of a cache, as metrics show it. */
 export type CacheName = keyof typeof CACHE_BUDGETS;
 
-/** How full a cache is. */
 export interface CacheSize {
   readonly name: CacheName;
   readonly entries: number;
@@ -72,7 +68,6 @@ export class Cache<V> {
     this.#budgetBytes = budgetBytes;
   }
 
-  /** How full it is. */
   get size(): CacheSize {
     return {
       name: this.#name,
@@ -116,7 +111,6 @@ export class Cache<V> {
     });
   }
 
-  /** Drops one entry. */
   delete(key: string): void {
     const entry = this.#young.get(key);
     if (entry !== undefined) {

@@ -7,7 +7,6 @@
  * Nothing outside this file asks whether a value is a promise (test/repo/waiting.test.ts).
  */
 
-/** A value now or later. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Applies `next` to a value: now when the value is there, later when it is promised. */

@@ -26,17 +26,14 @@ export interface Setting {
   readonly enum?: readonly string[];
 }
 
-/** Settings by name. */
 export type SettingTable = Readonly<Record<string, Setting>>;
 
-/** The values of a table's settings. */
 export type SettingValues<T extends SettingTable> = {
   readonly [Name in keyof T]: T[Name] extends { readonly enum: readonly (infer Choice)[] }
     ? Choice
     : { boolean: boolean; integer: number; string: string }[T[Name]['type']];
 };
 
-/** An integer within limits. */
 export function integer(fallback: number, minimum: number, maximum?: number) {
   const limits = maximum === undefined ? { minimum } : { minimum, maximum };
   return { type: 'integer', default: fallback, ...limits } as const;

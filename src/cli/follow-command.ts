@@ -21,7 +21,6 @@ interface FollowFlags {
 const MAX_PAGE_TRANSACTIONS = 10_000;
 const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 
-/** Adds the command to the program. */
 export function addFollowCommand(program: Command): void {
   program
     .command('follow')

@@ -10,7 +10,6 @@ interface InitFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to the program. */
 export function addInitCommand(program: Command): void {
   program
     .command('init')

@@ -16,7 +16,6 @@ import { addVerifyCommand } from './verify-command.ts';
 
 /** Exit code of a wrong command line. */
 const EXIT_USAGE = 2;
-/** Exit code of a command that failed. */
 const EXIT_FAILED = 1;
 
 function buildProgram(): Command {

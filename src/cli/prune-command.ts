@@ -18,7 +18,6 @@ interface PruneFlags {
 const DEFAULT_GRACE_SECONDS = 10;
 const MS_PER_SECOND = 1_000;
 
-/** Adds the command to the program. */
 export function addPruneCommand(program: Command): void {
   program
     .command('prune')

@@ -12,7 +12,6 @@ interface SampleFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to the program. */
 export function addSampleCommand(program: Command): void {
   program
     .command('sample')

@@ -4,7 +4,6 @@ import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
 import type { StatusReport } from '../node/status.ts';
 import { factLines } from './command-line.ts';
 
-/** Adds the command to the program. */
 export function addStatusCommand(program: Command): void {
   program
     .command('status')

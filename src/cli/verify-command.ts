@@ -4,7 +4,6 @@ import { grouped, ProgressLine } from '../node/progress.ts';
 import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
 import type { VerifyReport } from '../node/verify.ts';
 
-/** Adds the command to the program. */
 export function addVerifyCommand(program: Command): void {
   program
     .command('verify')

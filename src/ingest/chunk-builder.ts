@@ -83,7 +83,6 @@ export function beginsBlock(version: bigint, events: readonly Buffer[]): boolean
   return version === 0n || events.some((event) => startsWith(event, NEW_BLOCK_PREFIX));
 }
 
-/** Whether a version ends an epoch, and with it its block. */
 export function endsEpoch(version: bigint, events: readonly Buffer[]): boolean {
   return version === 0n || events.some(isEpochEvent);
 }
@@ -109,7 +108,6 @@ export class ChunkBuilder {
     this.#firstVersion = firstVersion;
   }
 
-  /** The version that comes next. */
   get nextVersion(): bigint {
     return this.#firstVersion + BigInt(this.#transactions.length);
   }

@@ -24,7 +24,6 @@ export interface Commit {
   readonly commitMs: number;
 }
 
-/** Callbacks of the caller. */
 export interface CommitterOptions {
   /** Called after each commit, in order. */
   readonly onCommit?: (commit: Commit) => void;

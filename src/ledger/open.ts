@@ -14,13 +14,11 @@ import { LayoutCache } from './modules/layouts.ts';
 import { ModuleCache } from './modules/module-view.ts';
 import { PruningGuard } from './pruning-guard.ts';
 
-/** A ledger for reading. */
 export interface LedgerReader {
   /** The state now. Throws `ledger_unavailable` when there is none, or rejects with it. */
   view(): MaybePromise<LedgerView>;
 }
 
-/** A view with its sources. */
 interface OpenView {
   readonly view: LedgerView;
   readonly head: Head;
@@ -58,7 +56,6 @@ class StoredLedger implements LedgerReader {
     this.#caches = caches;
   }
 
-  /** How full its caches are. */
   cacheSizes(): readonly CacheSize[] {
     const { modules, layouts, pages } = this.#caches;
     return [modules.size, layouts.size, pages.size];

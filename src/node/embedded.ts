@@ -25,7 +25,6 @@ export interface EmbeddedNodeOptions {
   readonly settings?: Partial<NodeSettings> | undefined;
 }
 
-/** A node that answers. */
 export interface EmbeddedNode {
   /** Of the interface, e.g. `http://127.0.0.1:40123/v1`. */
   readonly url: string;

@@ -6,7 +6,6 @@ import { durationText, grouped, type ProgressLine } from './progress.ts';
 /** Interval of log lines, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 
-/** The progress of one follower. */
 interface FollowProgress {
   /**
    * Shows the position if the interval has passed.

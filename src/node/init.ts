@@ -25,7 +25,6 @@ export interface InitReport {
   readonly chainId: number;
   /** `0:` + 64 hex digits. */
   readonly waypoint: string;
-  /** Whether a waypoint was given to compare with. */
   readonly waypointCompared: boolean;
   readonly counts: GenesisCounts;
 }

@@ -32,7 +32,6 @@ export class NodeError extends Error {
   }
 }
 
-/** A cause, for the end of a message. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -12,7 +12,6 @@ import { emptyStoreError, hasStore, openStoreReader, openStoreWriter } from './o
 import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './shutdown.ts';
 
-/** The store of a node, and its writers. */
 export interface NodeStore {
   readonly store: StoreReader;
   /** Present when another node is followed. */

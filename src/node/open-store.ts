@@ -10,7 +10,6 @@ import { NodeError, reasonOf } from './node-error.ts';
 /** Files of a store; version 0.1 may have left an empty `kept-pages-…` when it was killed. */
 const OWN_FILE = /^(?:(?:data|lock)\.mdb|kept-pages-[0-9a-f]{16})$/;
 
-/** Whether there is a store in the folder. */
 export function hasStore(dataFolder: string): boolean {
   return existsSync(join(dataFolder, 'data.mdb'));
 }

@@ -4,7 +4,6 @@
 const TERMINAL_INTERVAL_MS = 200;
 /** Interval of log lines without a terminal, in milliseconds. */
 const LINE_INTERVAL_MS = 5_000;
-/** Width of the bar in characters. */
 const BAR_CHARACTERS = 24;
 /** Moves to the start of the line on a terminal and clears it. */
 const CLEAR_LINE = '\r\x1b[K';

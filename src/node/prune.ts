@@ -21,7 +21,6 @@ const RETRY_INTERVAL_MS = 3_000;
 const MAX_ACCOUNTS_FILE_BYTES = 4 * 1024 * 1024;
 const MS_PER_SECOND = 1_000;
 
-/** What is retained. */
 type KeepSettings = Pick<
   NodeSettings,
   'keepVersions' | 'keepSeconds' | 'keepAccounts' | 'keepAccountsFile'

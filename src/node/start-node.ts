@@ -22,7 +22,6 @@ interface ReadyLine {
   readonly ledger_version: string;
 }
 
-/** A node that answers. */
 interface RunningNode {
   readonly ready: ReadyLine;
   readonly logger: Logger;

@@ -53,7 +53,6 @@ interface ObjectWrite extends BalanceWrite {
   readonly change: ObjectGroupChange;
 }
 
-/** A chunk's changes of one balance. */
 interface BalanceUpdate {
   readonly holder: BalanceHolder;
   coin?: CoinStoreChange;

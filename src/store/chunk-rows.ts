@@ -35,7 +35,6 @@ export interface ChunkRows {
   readonly balances: readonly BalanceWrite[];
 }
 
-/** A key with its value after the chunk's last write to it. */
 interface WrittenChunkKey extends ChunkKey {
   lastVersion: bigint;
   lastValue: Uint8Array | undefined;

@@ -14,7 +14,6 @@ import { chunkError } from './store-error.ts';
 /** Maximum number of versions in one chunk. */
 export const MAX_CHUNK_TRANSACTIONS = 100_000;
 
-/** One write of a transaction. */
 export interface StateWrite {
   /** The physical state key (docs/spec/ledger.md §1.2). */
   readonly key: Buffer;
@@ -65,7 +64,6 @@ export interface Chunk {
   readonly transactions: readonly ChunkTransaction[];
   /** The blocks that begin in this chunk, by height. */
   readonly blocks: readonly Block[];
-  /** The epochs that end in this chunk, by version. */
   readonly epochEnds: readonly EpochEnd[];
   /** The accumulator's full subtrees after the chunk's last version, as in Head. */
   readonly frozenRoots: readonly Buffer[];
@@ -73,7 +71,6 @@ export interface Chunk {
   readonly identity?: LedgerIdentity | undefined;
 }
 
-/** The chunk's last version. */
 export function lastVersionOf(chunk: Chunk): bigint {
   return chunk.firstVersion + BigInt(chunk.transactions.length) - 1n;
 }

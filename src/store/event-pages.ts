@@ -19,7 +19,6 @@ import { encodeU64Key, U64_MAX } from './columns/order-key.ts';
 import type { StoreReader } from './store.ts';
 import { EventGapError } from './store-error.ts';
 
-/** Which events are wanted. */
 export interface EventPageQuery {
   /** First sequence number; absent: the newest `limit` events. */
   readonly start?: bigint | undefined;
@@ -27,7 +26,6 @@ export interface EventPageQuery {
   readonly limit: number;
 }
 
-/** A page of a stream. */
 export interface EventPage {
   /** Ascending and contiguous. */
   readonly events: readonly StoredEvent[];
@@ -37,7 +35,6 @@ export interface EventPage {
 
 /** The beginning of a page has been pruned. */
 interface PrunedEvents {
-  /** The first event of the page. */
   readonly wanted: bigint;
   /** The first retained event of the stream; one above the last if none is retained. */
   readonly firstKept: bigint;

@@ -32,7 +32,6 @@ type StoreErrorCode =
   | 'chunk_accumulator'
   | 'chunk_transaction_missing';
 
-/** The error of every failure in the store. */
 export class StoreError extends Error {
   /** Stable, machine-readable reason, in snake_case. */
   readonly code: StoreErrorCode;
@@ -50,7 +49,6 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether an error is a failure of the store with this code. */
 export function isStoreError<Code extends StoreErrorCode>(
   error: unknown,
   code: Code,
@@ -77,7 +75,6 @@ export class EventGapError extends StoreError {
 
 /** A row that does not decode: the store is damaged, or something else wrote it. */
 export class RowDamagedError extends StoreError {
-  /** The column's name. */
   readonly column: string;
   /** The key in hex, `partition/order`. */
   readonly key: string;

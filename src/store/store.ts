@@ -22,9 +22,7 @@ import {
   type ScannedRow,
 } from './columns/column.ts';
 
-/** Most rows one range may ask for. */
 export const MAX_RANGE_ROWS = 10_000;
-/** Most rows one page of a scan may ask for. */
 export const MAX_SCAN_ROWS = 10_000;
 /** Most keys one batch get may ask for. */
 export const MAX_GET_MANY_KEYS = 100_000;
@@ -65,7 +63,6 @@ export interface ColumnStatistics {
 
 /** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
 export interface StoreReader {
-  /** The value of one row. */
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
 
   /** The values of many rows of one column, in the order of the keys; all from one commit. */
@@ -83,7 +80,6 @@ export interface StoreReader {
   /** Rows of a column in the order of their whole keys; an empty page is the end. */
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
 
-  /** All columns, by number. */
   statistics(): MaybePromise<readonly ColumnStatistics[]>;
 
   /** Waits for commits under way, then releases everything. Closing twice is allowed. */

@@ -19,14 +19,12 @@ import { walkAccountKeys } from './columns/state-key-column.ts';
 import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 
-/** A page of an account's keys. */
 interface AccountKeyPage {
   readonly keys: readonly Buffer[];
   /** The physical key that the next page begins with; `undefined` on the last page. */
   readonly next: Buffer | undefined;
 }
 
-/** Which keys of an account are wanted. */
 interface AccountKeyQuery {
   /** A physical key, or bytes that begin like one: keys from there on. */
   readonly from?: Uint8Array | undefined;
@@ -83,7 +81,6 @@ export class StoreView {
     return BALANCE.get(this.#store, { owner, metadata });
   }
 
-  /** The events of one stream. */
   eventStream(stream: StreamId): EventStreamView {
     return new EventStreamView(this.#store, this.head, stream);
   }

@@ -17,14 +17,12 @@ import { putKey, rowsOfKey } from './columns/state-key-column.ts';
 import { getAll, type Store, type StoreReader } from './store.ts';
 import { chunkError, RowDamagedError, StoreError } from './store-error.ts';
 
-/** The outcome of a chunk. */
 interface AppendResult {
   /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
   readonly outcome: 'committed' | 'already_there';
   readonly head: Head;
 }
 
-/** Appends to the ledger of one store. */
 export class LedgerWriter {
   readonly #store: Store;
   #head: Head | undefined;
@@ -49,7 +47,6 @@ export class LedgerWriter {
     return this.#head;
   }
 
-  /** The store it writes, to read from. */
   get reader(): StoreReader {
     return this.#store;
   }

@@ -13,18 +13,14 @@ import type { StoreView } from '../store/view.ts';
 /** Maximum number of listed damages; all are counted. */
 const MAX_LISTED_DAMAGES = 100;
 
-/** Damaged data. */
 export interface Damage {
-  /** The column's name. */
   readonly column: string;
   /** The row's key in hex, `partition/order`; absent if no single row is damaged. */
   readonly key?: string | undefined;
-  /** The version it belongs to, if any. */
   readonly version?: bigint | undefined;
   readonly detail: string;
 }
 
-/** Collects damages. */
 export class DamageList {
   readonly listed: Damage[] = [];
   /** All damages, listed or not. */
@@ -74,7 +70,6 @@ export interface VerifyContext {
   readonly above: DamageList;
   /** Rows found while following versions to their writes. */
   readonly reached: { state: bigint; events: bigint; moduleEvents: bigint; writes: bigint };
-  /** Called as rows are read. */
   readonly onRows: (column: Column, rows: number) => void;
 }
 

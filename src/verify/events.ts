@@ -12,7 +12,6 @@ import {
 import { decodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
 import { nameUnwrittenRows, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
-/** Checks events and module_events. */
 export async function verifyEvents(context: VerifyContext): Promise<void> {
   const rows = await checkStreams(context);
   if (rows !== context.reached.events) {

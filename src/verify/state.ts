@@ -80,7 +80,6 @@ async function checkStateRows(context: VerifyContext) {
   return counts;
 }
 
-/** Checks the keys of all accounts. Gives how many there are. */
 async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
   const { damages } = context;
   const visited = new Map<Column, bigint>([

@@ -230,7 +230,6 @@ class VersionExaminer {
     }
   }
 
-  /** A key that has state is known. */
   async #examineKnown(version: bigint, { physical, hash }: ChunkKey): Promise<void> {
     const { damages, store } = this.#context;
     const place = rowsOfKey(physical, hash).at(-1)!;

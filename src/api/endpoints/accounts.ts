@@ -45,7 +45,6 @@ export const accountEndpoint = defineRead({
   },
 });
 
-/** One resource of an account. */
 export const resourceEndpoint = defineRead({
   operationId: 'get_account_resource',
   tag: 'Accounts',

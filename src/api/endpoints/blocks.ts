@@ -12,7 +12,6 @@ interface BlockEndpoint {
   readonly summary: string;
   readonly description: string;
   readonly path: string;
-  /** Name of the path's parameter, and what it is. */
   readonly parameter: readonly [name: string, description: string];
   /** As messages name the operation. */
   readonly switchName: string;

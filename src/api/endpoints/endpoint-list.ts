@@ -13,7 +13,6 @@ import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
 
-/** Every endpoint of the API. */
 export const ENDPOINTS: readonly AnyEndpoint[] = [
   ledgerInfoEndpoint,
   healthyEndpoint,

@@ -26,7 +26,6 @@ export interface Call<P extends Parameters, B> {
   readonly bodies: Cache<Answer>;
 }
 
-/** A successful answer. */
 export interface Answer {
   /** JSON text, or the bytes to send, in the requested format. */
   readonly body: string | Uint8Array;
@@ -51,10 +50,8 @@ export interface BodyReader<B> {
   check?(body: B): void;
 }
 
-/** Statuses of documented failures. */
 export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
 
-/** One endpoint. */
 export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   /** Unique; snake_case. */
   readonly operationId: string;
@@ -88,7 +85,6 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   answer(call: Call<P, B>): MaybePromise<Answer>;
 }
 
-/** An endpoint whatever its parameters and body are. */
 // biome-ignore lint/suspicious/noExplicitAny: endpoints take what their own parameters give
 export type AnyEndpoint = Endpoint<any, any>;
 

@@ -25,7 +25,6 @@ import {
   U64Schema,
 } from '../schemas/schemas.ts';
 
-/** How a type of parameter is read and documented. */
 export interface ParameterType<T> {
   /** How messages name it, e.g. `string(U64)`. */
   readonly name: string;
@@ -65,7 +64,6 @@ function badText(reason: string): ParameterTextError {
   return new ParameterTextError('bad_parameter', reason);
 }
 
-/** A required parameter of the path. */
 export function pathParameter<T>(type: ParameterType<T>, description: string): Parameter<T> {
   return { in: 'path', type, description };
 }

@@ -47,7 +47,6 @@ export const transactionsEndpoint = defineRead({
 
 const BY_VERSION = 'Get transactions by version';
 
-/** The transaction of one version. */
 export const transactionByVersionEndpoint = defineRead({
   operationId: 'get_transaction_by_version',
   tag: 'Transactions',

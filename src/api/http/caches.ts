@@ -14,7 +14,6 @@ const ANSWER_OVERHEAD_BYTES = 100;
 
 const textEncoder = new TextEncoder();
 
-/** The caches of one interface. */
 export class ApiCaches {
   /** Whole answers of the newest view. */
   readonly answers = new AnswerCache();
@@ -32,7 +31,6 @@ export class AnswerCache {
   readonly #answers = new Cache<Answer>('answers');
   #view: LedgerView | undefined;
 
-  /** The answer that a URL has at a view, when it is cached. */
   find(view: LedgerView, format: Format, url: string): Answer | undefined {
     return view === this.#view ? this.#answers.get(keyOf(format, url)) : undefined;
   }

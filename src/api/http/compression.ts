@@ -26,7 +26,6 @@ const compressors: Readonly<
   deflate: (bytes) => promisify(deflateRaw)(bytes),
 };
 
-/** The body in a coding. */
 export function compress(body: Uint8Array | string, coding: ContentCoding): Promise<Buffer> {
   return compressors[coding](body);
 }

@@ -40,7 +40,6 @@ export const LEDGER_HEADERS: readonly LedgerHeader[] = [
   },
 ];
 
-/** The header of a page's cursor. */
 export const CURSOR_SUFFIX = 'CURSOR';
 /** Headers of other operations only; browsers may read them too. */
 const NEIGHBOUR_SUFFIXES = ['GAS-USED', CURSOR_SUFFIX];
@@ -50,7 +49,6 @@ export class LedgerHeaders {
   readonly #names: readonly string[];
   #state: LedgerState | undefined;
   #headers: HeaderBlock = NO_HEADERS;
-  /** Name of the header of a page's cursor. */
   readonly cursorName: string;
   /** Value of `access-control-expose-headers`. */
   readonly exposed: string;

@@ -2,7 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Exchange } from './routes.ts';
 
-/** A request that is over. */
 export interface RequestOutcome {
   readonly request: IncomingMessage;
   /** Empty where no endpoint answered: unknown paths, preflights, pages. */

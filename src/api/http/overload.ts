@@ -56,7 +56,6 @@ export function overloadError(kind: WorkKind): ApiError {
   return REFUSALS[kind];
 }
 
-/** Whether a failure is one of these. */
 export function isOverloadError(failure: unknown): failure is ApiError {
   return failure instanceof ApiError && WORK_KINDS.some((kind) => REFUSALS[kind] === failure);
 }
@@ -64,7 +63,6 @@ export function isOverloadError(failure: unknown): failure is ApiError {
 /** The work of one kind in this turn and the one before. */
 interface Backlog {
   readonly maxMs: number;
-  /** Of this turn so far. */
   spentMs: number;
   /** When the first of the turns began that exceeded the bound, one soon after the other. */
   overSinceMs: number;

@@ -49,7 +49,6 @@ export class PageFilesError extends Error {
   }
 }
 
-/** A file, ready to be served. */
 export interface PageFile {
   /** The only path it is served at. */
   readonly path: string;

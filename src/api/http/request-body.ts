@@ -32,7 +32,6 @@ export class BodyBudget {
     this.#freeBytes = this.maxBytes;
   }
 
-  /** How many bodies wait. */
   get waiting(): number {
     return this.#waiting.length;
   }

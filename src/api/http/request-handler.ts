@@ -52,7 +52,6 @@ export type OpenedView =
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Handles the requests of one server. */
 export class RequestHandler {
   readonly #parts: HandlerParts;
   readonly #context: ApiContext;

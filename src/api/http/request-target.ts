@@ -60,7 +60,6 @@ export class Query {
     this.#text = text;
   }
 
-  /** The first value of a name. */
   first(name: string): string | undefined {
     if (this.#text === '') return undefined;
     this.#values ??= readForm(this.#text);

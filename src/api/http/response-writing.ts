@@ -22,13 +22,11 @@ const MS_PER_SEC = 1_000;
  */
 export type HeaderList = readonly string[];
 
-/** A list of headers with the same as lines of a head. */
 export interface HeaderBlock {
   readonly list: HeaderList;
   readonly lines: string;
 }
 
-/** What is sent. */
 export interface WholeResponse {
   readonly status: number;
   /** The first headers, made once for many responses. */
@@ -41,7 +39,6 @@ export interface WholeResponse {
   readonly body: string | Uint8Array | undefined;
 }
 
-/** The lines of a head for a list of headers. */
 export function headerLines(list: HeaderList): string {
   let lines = '';
   for (let index = 0; index < list.length; index += 2) {
@@ -50,10 +47,8 @@ export function headerLines(list: HeaderList): string {
   return lines;
 }
 
-/** No headers. */
 export const NO_HEADERS: HeaderBlock = { list: [], lines: '' };
 
-/** Writes responses of one server. */
 export class ResponseWriter {
   /** Node's headers on a connection that stays open. */
   readonly #connectionLines: string;
@@ -67,7 +62,6 @@ export class ResponseWriter {
     this.#connectionLines = `Connection: keep-alive\r\n${hint}\r\n`;
   }
 
-  /** Writes a response and ends it. */
   write(response: ServerResponse, whole: WholeResponse): void {
     const { body } = whole;
     const length = body === undefined ? undefined : Buffer.byteLength(body);

@@ -20,7 +20,6 @@ export interface Route {
   answer(exchange: Exchange, body: Buffer): MaybePromise<void>;
 }
 
-/** A request with its route. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -30,7 +29,6 @@ export interface Exchange {
   readonly query: Query;
 }
 
-/** The handlers of one path. */
 export interface RouteRow {
   /** Below the root, parameters in braces: `/v1/accounts/{address}`. Only a parameter in the middle may be empty. */
   readonly path: string;
@@ -40,7 +38,6 @@ export interface RouteRow {
   readonly refusedMethods?: readonly string[];
 }
 
-/** No such route. */
 export function notFound(): ApiError {
   return frameworkError(404, 'not found');
 }
@@ -65,7 +62,6 @@ const BAD_ENCODING: Route = {
 
 /** A segment of a path; what follows it is one level below. */
 interface Segment {
-  /** Empty for a parameter. */
   readonly text: string;
   readonly literals: Segment[];
   parameter: Segment | undefined;

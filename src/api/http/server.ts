@@ -50,7 +50,6 @@ export interface ApiWatch {
   readonly pageFiles?: readonly PageFile[];
 }
 
-/** An HTTP interface. */
 export interface Api {
   /** Ready for `listen`. */
   readonly server: Server;

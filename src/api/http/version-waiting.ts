@@ -18,7 +18,6 @@ const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;
 
-/** The bounds of waiting. */
 export type WaitingSettings = Pick<
   ApiSettings,
   'headerPrefix' | 'minVersionWaitMs' | 'maxVersionWaiters'

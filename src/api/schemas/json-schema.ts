@@ -4,7 +4,6 @@
  * the rest of the start: 285 of 560 ms of CPU time.
  */
 
-/** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** Members of an object. */

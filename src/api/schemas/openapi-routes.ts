@@ -10,7 +10,6 @@ import type { HeaderList } from '../http/response-writing.ts';
 import type { Route, RouteRow } from '../http/routes.ts';
 import { openApiDocument } from './openapi.ts';
 
-/** One form of the document. */
 interface DocumentForm {
   readonly path: string;
   readonly contentType: string;

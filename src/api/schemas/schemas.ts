@@ -27,7 +27,6 @@ export const U64Schema = Type.String({
   examples: ['32425224034'],
 });
 
-/** Bytes as text. */
 export const HexEncodedBytesSchema = Type.String({
   $id: 'HexEncodedBytes',
   description: 'Bytes in hex, `0x` and two digits a byte.',
@@ -58,7 +57,6 @@ const MoveTypeSchema = Type.String({
   examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
 });
 
-/** The type of a resource. */
 export const StructTagSchema = Type.String({
   $id: 'MoveStructTag',
   description:
@@ -67,7 +65,6 @@ export const StructTagSchema = Type.String({
   examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
 });
 
-/** The asset of a balance. */
 export const AssetTypeSchema = Type.String({
   $id: 'AssetType',
   description:
@@ -133,7 +130,6 @@ const VisibilitySchema = Type.Enum(['private', 'public', 'friend'], {
   description: 'Who may call a function.',
 });
 
-/** One function of an ABI. */
 const MoveFunctionSchema = closedObject(
   'MoveFunction',
   'A function: entry, public, friend, or a private view.',
@@ -205,7 +201,6 @@ export const ResourcesSchema = Type.Array(ResourceSchema, {
   description: 'Resources in the order of their state keys; those of a group stand together.',
 });
 
-/** A hash. */
 const HashSchema = Type.String({
   $id: 'HashValue',
   description: '32 bytes in hex, `0x` and 64 digits.',
@@ -286,7 +281,6 @@ export const ReadinessSchema = closedObject(
   },
 );
 
-/** Body of every error. */
 export const ErrorSchema = closedObject('ApiError', 'An error.', {
   message: Type.String({ description: 'What went wrong, for people.' }),
   error_code: Type.Enum([...ERROR_CODES], {

@@ -31,7 +31,6 @@ export interface UpstreamState {
   readonly oldestVersion: bigint | undefined;
 }
 
-/** One page as it came. */
 export interface RawPage extends UpstreamState {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -26,7 +26,6 @@ export const MAX_PAGE_ATTEMPTS = 3;
  * twice the time, and the memory for its changed pages twice as much: 100 MB in a large ledger.
  */
 export const CHUNK_TRANSACTIONS = 2_500;
-/** Bytes from which a chunk is committed. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
 /** Longest time that whole blocks wait for more of them, in milliseconds. */
 const MAX_COMMIT_DELAY_MS = 1_000;
@@ -39,7 +38,6 @@ export const MAX_BACKOFF_MS = 30_000;
 export const MAX_RETRY_AFTER_MS = 600_000;
 const FIRST_BACKOFF_MS = 250;
 
-/** The upstream, and options. */
 export interface FollowOptions {
   /** Base of the upstream's interface, see `interfaceBase`. */
   readonly upstream: URL;
@@ -55,7 +53,6 @@ export interface FollowOptions {
   readonly timeouts: FeedTimeouts;
 }
 
-/** Is informed of progress. */
 export interface FollowObserver {
   /** After every commit, and whenever the upstream states its version. */
   progress(head: Head | undefined, upstreamVersion: bigint | undefined): void;
@@ -68,16 +65,13 @@ export interface FollowObserver {
 /** Totals of a follower since its start, and where its time went. Times are in milliseconds, and overlap. */
 export interface FollowCounters {
   pages: number;
-  /** Bytes of pages. */
   pageBytes: number;
-  /** Durable transactions. */
   transactions: number;
   commits: number;
   /** Times that the upstream, the way to it or a full disk made the follower wait and try again. */
   faults: number;
   /** From requests to their last bytes, added up over pages that are in flight together. */
   networkMs: number;
-  /** Decoding pages, in the verifying thread. */
   decodeMs: number;
   /** Recomputing and comparing hashes, in the verifying thread. */
   hashMs: number;
@@ -87,7 +81,6 @@ export interface FollowCounters {
   commitMs: number;
 }
 
-/** Counters at zero. */
 export function newFollowCounters(): FollowCounters {
   const counts = { pages: 0, pageBytes: 0, transactions: 0, commits: 0, faults: 0 };
   return { ...counts, networkMs: 0, decodeMs: 0, hashMs: 0, buildMs: 0, commitMs: 0 };
@@ -109,7 +102,6 @@ export function retryDelayMs(
   return Math.max(own, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }
 
-/** Follows one upstream into one ledger. */
 export class Follower {
   readonly counters: FollowCounters;
   readonly #writer: LedgerWriter;

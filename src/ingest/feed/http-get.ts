@@ -16,7 +16,6 @@ export interface GetLimits {
   readonly totalTimeoutMs: number;
 }
 
-/** An answer, whatever its status. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -110,7 +110,6 @@ async function storedRoot(
   return readOnChainData(new BcsReader(item)).data.accumulatorRootHash;
 }
 
-/** The root of a ledger's accumulator at its head. */
 function headRoot({ version, frozenRoots }: Head): Buffer {
   return new MerkleAccumulator('TransactionAccumulator', version + 1n, frozenRoots).rootHash();
 }

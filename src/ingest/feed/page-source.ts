@@ -64,7 +64,6 @@ export class PageSource {
   readonly #limits: typeof PAGE_LIMITS;
   /** Newest version of the upstream, as last heard. */
   #available: bigint;
-  /** The version to request next. */
   #next: bigint;
   #inFlight: PageRequest[] = [];
   #abort = new AbortController();

@@ -15,20 +15,17 @@ export interface PageCut {
   readonly frozenRoots: Uint8Array<ArrayBuffer>;
 }
 
-/** The ledger's identity, for a page with genesis. */
 export type VerifiedIdentity = Omit<LedgerIdentity, 'keepsTransactions'>;
 
 /** A page whose every byte is covered by its accumulator roots. */
 export interface VerifiedPage {
   readonly firstVersion: bigint;
   readonly count: number;
-  /** The page as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** For each version: item from and to, info from and to, changes from and to, event count, events from, each to. */
   readonly spans: Uint32Array<ArrayBuffer>;
   /** Where the last block that begins in the page begins (and the previous one ends); absent if none begins here. */
   readonly lastBlockStart: PageCut | undefined;
-  /** After the last version. */
   readonly end: PageCut;
   /** Whether the last version is one that only ends a block. */
   readonly endsBlock: boolean;

@@ -7,7 +7,6 @@ import type { VerifiedPage } from './verified-page.ts';
 /** A request to the thread: where to continue from (not answered), or a page (answered in order). */
 export type VerifierRequest = VerifierStart | Uint8Array<ArrayBuffer>;
 
-/** The answer for one page. */
 export type VerifierAnswer = VerifiedPage | { readonly fault: PageFault };
 
 let verifier: PageVerifier | undefined;

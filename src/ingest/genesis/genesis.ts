@@ -27,7 +27,6 @@ export const MAX_GENESIS_BYTES = 16 * 1024 * 1024;
 /** Maximum number of writes, events, hot keys or extensions of a genesis: more than forty times the largest known. */
 export const MAX_GENESIS_ITEMS = 65_536;
 
-/** The version of a genesis transaction. */
 export const GENESIS_VERSION = 0n;
 
 /** Why a file is rejected as a genesis, or a genesis does not match its waypoint. */
@@ -79,7 +78,6 @@ export interface GenesisCounts {
 export interface Genesis {
   /** The whole file. */
   readonly bytes: Buffer;
-  /** From the variant of the write set to its end. */
   readonly writeSetBytes: Buffer;
   /** From the count of the events to the file's end. */
   readonly eventsBytes: Buffer;

@@ -53,7 +53,6 @@ class ChunkOverlay {
     }
   }
 
-  /** Includes an event that translation adds. */
   addTranslated(event: TranslatedEvent): void {
     this.#lastSequenceNumbers.set(streamName(event), event.sequenceNumber);
   }

@@ -58,7 +58,6 @@ export const FIELD_KINDS = {
   texts: list(text),
   /** `0x1::type_info::TypeInfo`. */
   typeInfo: struct(address, text, text),
-  /** A table is its handle: an address. */
   table: address,
   /** `0x3::token::TokenDataId`. */
   tokenDataId,
@@ -71,5 +70,4 @@ export const FIELD_KINDS = {
   optionalPropertyValues: list(optional(propertyValue)),
 } as const satisfies Record<string, Skip>;
 
-/** The name of a kind of field. */
 export type FieldKind = keyof typeof FIELD_KINDS;

@@ -7,9 +7,7 @@ export interface HandleResource {
   readonly type: string;
   /** The field of the module event that names the struct of its one type argument. */
   readonly typeArgument?: string;
-  /** Whether it is in the object group of its address. */
   readonly inObjectGroup: boolean;
-  /** The fields before the first handle. */
   readonly before: readonly FieldKind[];
   /** Names of the handles in order. */
   readonly handles: readonly string[];

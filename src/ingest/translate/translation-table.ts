@@ -28,7 +28,6 @@ export interface Translation {
   readonly owner: string;
   /** Fields of the handle event, in order. */
   readonly handleFields: readonly string[];
-  /** Where the handle is: the first of these that exists. */
   readonly resources: readonly HandleResource[];
   readonly handle: string;
   /** The stream's creation number when no resource exists; absent: the event stays untranslated. */
@@ -285,7 +284,6 @@ const TOKEN_CHANGES: readonly Translation[] = [
   ),
 ];
 
-/** All rows. */
 export const TRANSLATIONS: readonly Translation[] = [
   ...COINS_AND_ACCOUNTS,
   ...OBJECTS,

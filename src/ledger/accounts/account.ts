@@ -17,7 +17,6 @@ const DEFAULT_ACCOUNT_FLAG = 91;
 /** For an account that was never created: the first two creation numbers belong to its two streams. */
 const DEFAULT_GUID_CREATION_NUMBER = 2n;
 
-/** An account at a version. */
 export interface AccountAnswer {
   readonly sequenceNumber: bigint;
   readonly authenticationKey: Uint8Array;

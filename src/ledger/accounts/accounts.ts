@@ -22,7 +22,6 @@ import { readResource, resourceJson } from './resource.ts';
 /** Items rendered before other requests get their turn. */
 const ITEMS_PER_TURN = 64;
 
-/** A resource at a version. */
 interface ResourceAnswer {
   /** The stored bytes; for a member of a group, those of the member. */
   readonly bytes: Uint8Array;
@@ -40,12 +39,10 @@ export interface Listing {
   readonly cursor: string | undefined;
 }
 
-/** What the reads need. */
 interface AccountSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
   readonly layouts: LayoutCache;
-  /** The modules of a version. */
   modulesAt(version: bigint): ModuleView;
 }
 
@@ -154,7 +151,6 @@ function byteMap(entries: readonly (readonly [key: Buffer, value: Buffer])[]): B
   );
 }
 
-/** The JSON text of an array of items that are rendered one by one. */
 async function jsonArray<T>(
   items: readonly T[],
   render: (item: T) => MaybePromise<string>,

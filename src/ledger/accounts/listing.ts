@@ -52,7 +52,6 @@ const KEYS_PER_STEP = 128;
 /** Bytes before the length of the path in a physical key: tag and address. */
 const PATH_LENGTH_AT = 33;
 
-/** Where listings read. */
 type ListingStore = Pick<StoreView, 'accountKeys' | 'stateMany'>;
 
 /** Something under the account that has a value. */

@@ -44,15 +44,12 @@ class AccountKeyHasher {
 
 const objectGroupKeys = new AccountKeyHasher(resourceGroupStateKey(ADDRESS_ZERO, OBJECT_GROUP_TAG));
 
-/** State keys of one asset's balances. */
 interface BalanceKeys {
   /** Address of the metadata of the asset, or of the one that the coin is paired with; 32 bytes. */
   readonly metadata: Uint8Array;
-  /** Of a coin's stores. */
   readonly coinStores: AccountKeyHasher | undefined;
 }
 
-/** Key hash of the object group of an account's primary store. */
 export function primaryStoreGroup(account: Address, { metadata }: BalanceKeys): Buffer {
   return objectGroupKeys.hash(primaryStoreOf(addressBytes(account), metadata));
 }

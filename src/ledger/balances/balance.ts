@@ -13,7 +13,6 @@ import { type Asset, type CoinAsset, primaryStoreGroup } from './asset.ts';
 
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
-/** Where balances are read from. */
 interface BalanceSources {
   readonly view: Pick<StoreView, 'balance'>;
   /** The value of a state key of the account after a version. */

@@ -24,7 +24,6 @@ export { MAX_MESSAGE_ITEMS, MAX_SIGNING_MESSAGE_BYTES, parseMessageText } from '
 export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './notes.ts';
 export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 
-/** What a message is decoded with. */
 export interface DecodeContext {
   /** The modules of the latest state. */
   readonly lookupModule: ModuleLookup;

@@ -21,7 +21,6 @@ import { entryFunctionJson } from './entry-function.ts';
 import { jsonObject, type Rendering, rawPayload } from './rendering.ts';
 import { scriptJson } from './script.ts';
 
-/** A payload and its nonce. */
 export interface PayloadJson {
   readonly payload: JsonObject;
   readonly nonce: bigint | undefined;

@@ -38,7 +38,6 @@ export class Rendering {
     this.warnings.push(warning(code, message));
   }
 
-  /** Texts of type arguments. */
   typeArguments(tags: readonly TypeTag[]): string[] {
     return tags.map((tag, index) => {
       if (hasValidNames(tag)) return formatTypeTag(tag);
@@ -63,7 +62,6 @@ export function rawPayload(bytes: Uint8Array): JsonObject {
   return jsonObject(['type', RAW_PAYLOAD_TYPE], ['bcs', formatHex(bytes)]);
 }
 
-/** An object of some members. */
 export function jsonObject(...members: readonly (readonly [string, JsonValue])[]): JsonObject {
   return new Map(members);
 }

@@ -31,7 +31,6 @@ const ABI_TYPES: ReadonlyMap<TransactionArgument['kind'], string> = new Map([
   ['u8Vector', 'vector<u8>'],
 ]);
 
-/** The payload object of a script. */
 export async function scriptJson(script: Script, rendering: Rendering): Promise<JsonObject> {
   rendering.warn('script', 'a script may do anything its signers may; its arguments do not tell');
   const parameters = await findParameters(script, rendering);

@@ -38,7 +38,6 @@ import {
 } from './parameters.ts';
 import type { EntryFunctionRequest } from './payload.ts';
 
-/** An entry function as declared. */
 export interface FunctionPlan {
   /** BCS of the module id and the function name, as a call begins with them. */
   readonly nameBytes: Buffer;
@@ -211,7 +210,6 @@ function badTypeArgument(writer: BcsWriter, types: readonly MoveType[]): EncodeE
   }
 }
 
-/** A function as texts name it. */
 export function functionText({ module, name }: Omit<FunctionId, 'key'>): string {
   return `${formatAddress(module.address)}::${module.name}::${name}`;
 }

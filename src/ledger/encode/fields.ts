@@ -72,7 +72,6 @@ export function asList(value: JsonField): readonly JsonValue[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** A string field of a named type. */
 export function stringField(value: JsonField, type: string, trace: Trace): string {
   if (typeof value === 'string') return value;
   throw badText(type, wrongKind(value), trace);
@@ -89,7 +88,6 @@ export function u64Field(value: JsonField, trace: Trace): bigint {
   }
 }
 
-/** An address given as text. */
 export function addressField(value: JsonField, trace: Trace): Address {
   const text = stringField(value, 'Address', trace);
   try {
@@ -142,7 +140,6 @@ function moveTypeField(value: JsonField, trace: Trace): MoveType {
   throw badText('MoveType', `deserialize Move type failed, ${wrongKind(value)}`, trace);
 }
 
-/** A function of a module. */
 export interface FunctionId {
   readonly module: ModuleId;
   readonly name: string;
@@ -216,7 +213,6 @@ function tooLarge(text: string): EncodeError {
   return new EncodeError('parse', 'too_large', text);
 }
 
-/** A list of types given as texts. */
 export function moveTypeListField(value: JsonField, trace: Trace): MoveType[] {
   let unitsLeft = MAX_TYPE_TEXTS_LENGTH;
   return listField(value, 'string(MoveType)', trace, (item, itemTrace) => {
@@ -240,7 +236,6 @@ export function optionalField<T>(
   return read(value, within(`optional<${name}>`, trace));
 }
 
-/** A boolean. */
 export function booleanField(value: JsonField, trace: Trace): boolean {
   if (typeof value === 'boolean') return value;
   throw unexpectedType('boolean', value, trace);

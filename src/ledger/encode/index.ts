@@ -33,7 +33,6 @@ export { EncodeError, type EncodeErrorCode, type EncodeStage } from './encode-er
 export type { EncodeRequest } from './request.ts';
 export { parseEncodeRequest, parseRequestText } from './request.ts';
 
-/** What a request is encoded with. */
 export interface EncodeContext {
   /** The ledger's chain id, a u8. */
   readonly chainId: number;

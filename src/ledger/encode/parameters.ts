@@ -27,7 +27,6 @@ export type ResolvedParameter =
   | { readonly kind: 'noType'; readonly cause: MoveTypeError }
   | { readonly kind: 'noLayout'; readonly cause: LayoutError };
 
-/** A parameter as declared. */
 export interface PlannedParameter {
   readonly type: MoveType;
   /** Absent where type arguments decide what it is. */
@@ -82,7 +81,6 @@ export function isResolved(parameter: PlannedParameter): parameter is CallParame
   return parameter.resolved !== undefined;
 }
 
-/** Parameters with their layouts. */
 export function resolveParameters(
   parameters: readonly PlannedParameter[],
   lookup: ModuleLookup,

@@ -53,7 +53,6 @@ export interface SubmissionRequest {
     | ScriptPayloadObject
     | MultisigPayloadObject
     | EncryptedPayloadObject;
-  /** Makes the transaction orderless. */
   readonly replay_protection_nonce?: string | null;
   /** If present, even empty: a multi-agent transaction. */
   readonly secondary_signers?: readonly string[] | null;

@@ -16,7 +16,6 @@ const HANDLE_EVENT_VARIANT = 0;
 const BCS_EVENT_OVERHEAD_BYTES = 8 + 1 + 40 + 8;
 const MAX_ULEB32_BYTES = 5;
 
-/** A page as JSON. */
 interface JsonPage {
   readonly body: Buffer;
   /** The modules that the layouts of its types were made from. */

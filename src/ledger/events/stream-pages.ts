@@ -19,10 +19,8 @@ import type { LayoutCache } from '../modules/layouts.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { eventsBcs, eventsJson } from './event-page.ts';
 
-/** The format of a page. */
 export type EventPageForm = 'json' | 'bcs';
 
-/** Which events of a stream are wanted. */
 export interface EventPageRequest extends StreamId {
   /** First sequence number; absent: the newest page. */
   readonly start?: bigint | undefined;
@@ -30,7 +28,6 @@ export interface EventPageRequest extends StreamId {
   readonly limit: number;
 }
 
-/** A page of events. */
 export interface EventPageAnswer {
   /** UTF-8 of JSON, or BCS. */
   readonly body: Uint8Array;
@@ -41,9 +38,7 @@ export interface EventPageAnswer {
 /** A page with its sources, and the views for which it is valid. */
 export interface CachedPage {
   readonly answer: EventPageAnswer;
-  /** The version of its first event. */
   readonly firstVersion: bigint;
-  /** The version of its last event. */
   readonly lastVersion: bigint;
   /** The modules that the layouts of its types were made from; none for BCS. */
   readonly modules: readonly ModuleStamp[];
@@ -55,7 +50,6 @@ export type EventPageCache = Cache<CachedPage>;
 /** Memory of a page besides its body, in bytes, estimated. */
 const PAGE_OVERHEAD_BYTES = 512;
 
-/** What pages of a view are rendered from. */
 interface PageSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
@@ -107,7 +101,6 @@ export class StreamPages {
     });
   }
 
-  /** The page if it was made before. */
   #find(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
     if (start === undefined) return this.#findLast(request, form);

@@ -9,14 +9,12 @@ import { MoveError } from '../../move/errors.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 
-/** A module by its content. */
 export interface ModuleStamp {
   readonly id: ModuleId;
   /** Absent for a module without a digest: values derived from it are not reused. */
   readonly digest: string | undefined;
 }
 
-/** A value with the modules that it was made from, each once. */
 export interface Derived<V> {
   readonly value: V;
   readonly modules: readonly ModuleStamp[];
@@ -56,7 +54,6 @@ export class DerivedCache<V> {
     this.#sizeOf = sizeOf;
   }
 
-  /** How full it is. */
   get size(): CacheSize {
     return this.#cache.size;
   }

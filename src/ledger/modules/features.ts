@@ -24,7 +24,6 @@ const VERSION_FLAGS: readonly (readonly [flag: number, maxVersion: number])[] = 
   [5, 6],
 ];
 const LOWEST_MAX_VERSION = 5;
-/** Flag of the shorter identifiers. */
 const LIMITED_IDENTIFIERS_FLAG = 38;
 const LEGACY_MAX_IDENTIFIER_BYTES = 65_535;
 

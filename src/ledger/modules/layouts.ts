@@ -26,7 +26,6 @@ export class LayoutCache {
     ({ tagBytes }) => tagBytes * LAYOUT_BYTES_PER_TAG_BYTE,
   );
 
-  /** How full it is. */
   get size(): CacheSize {
     return this.#types.size;
   }

@@ -17,7 +17,6 @@ import { LedgerError } from '../ledger-error.ts';
  */
 export const MODULE_MEMORY_FACTOR = 16;
 
-/** One stored version of a module. */
 export class StoredModule {
   /** The stored bytes, as they are. */
   readonly bytes: Uint8Array;

@@ -164,7 +164,6 @@ export class BcsWriter {
     return this.u8(value);
   }
 
-  /** Length of a sequence. */
   length32(count: number): this {
     if (count > MAX_SEQUENCE_LENGTH) throw new RangeError(`sequence of ${count} items`);
     return this.uleb32(count);

@@ -24,7 +24,6 @@ interface NodeBuffer {
 
 /** Offsets are in bytes; hex has two lower-case digits per byte and no prefix. */
 export interface ByteTools {
-  /** The same memory. */
   asBuffer(bytes: Uint8Array): Buffer;
   /** Memory that may hold anything. */
   allocate(byteLength: number): Buffer;

@@ -42,7 +42,6 @@ type AbstractAuthenticationData =
       readonly publicKey: Buffer;
     };
 
-/** How one account authenticates itself. */
 export type AccountAuthenticator =
   | Ed25519Authenticator
   | MultiEd25519Authenticator
@@ -74,7 +73,6 @@ interface SecondarySigners {
   readonly secondarySigners: readonly AccountAuthenticator[];
 }
 
-/** How a transaction is authenticated. */
 export type TransactionAuthenticator =
   | Ed25519Authenticator
   | MultiEd25519Authenticator

@@ -7,7 +7,6 @@
 
 /** Size of an input block in bytes. */
 const RATE_BYTES = 136;
-/** Maximum number of blocks. */
 const MAX_BLOCKS = 8;
 /** Longest input, in bytes: a block is never full without its padding. */
 export const MAX_KECCAK_INPUT_BYTES = MAX_BLOCKS * RATE_BYTES - 1;
@@ -115,7 +114,6 @@ function roundConstants(): bigint[] {
   });
 }
 
-/** One round: θ, ρ and π, χ, ι. */
 function round(): number[] {
   const bits = rotations();
   const code: number[] = [];

@@ -8,7 +8,6 @@
 import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
 
-/** A JSON number by its text, as it was written. */
 export class JsonNumber {
   readonly text: string;
 

@@ -72,7 +72,6 @@ export interface ModuleAbi {
   readonly structs: readonly StructAbi[];
 }
 
-/** The source of one ABI. */
 interface AbiSource {
   readonly module: CompiledModule;
   readonly texts: AbiTexts;

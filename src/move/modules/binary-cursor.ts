@@ -128,7 +128,6 @@ export class BinaryCursor {
     throw this.error('bad_uleb', `${what} too long`, start);
   }
 
-  /** An index into any table. */
   index(what: string): number {
     return this.uleb(MAX_TABLE_INDEX, what);
   }

@@ -235,7 +235,6 @@ function checkTypeParameters(what: string, highest: number, declared: number): v
 interface CodeScope {
   /** Highest type parameter of every signature, -1 for none. */
   readonly highestTypeParameters: readonly number[];
-  /** Number of the function's type parameters. */
   readonly typeParameterCount: number;
   /** Index of the parameters' signature, which is in bounds. */
   readonly parameters: number;

@@ -212,13 +212,11 @@ export interface LoaderLimits {
 /** Limits for ABIs and script payloads: version 10, identifiers up to 255 bytes. */
 export const DEFAULT_LOADER_LIMITS: LoaderLimits = { maxVersion: 10, maxIdentifierBytes: 255 };
 
-/** The id of a module handle. */
 function moduleIdOfHandle(tables: BinaryTables, handle: number): ModuleId {
   const { address, name } = tables.moduleHandles[handle]!;
   return { address: tables.addresses[address]!, name: tables.identifiers[name]! };
 }
 
-/** A module's own id. */
 export function moduleIdOf(module: CompiledModule): ModuleId {
   return moduleIdOfHandle(module, module.selfHandle);
 }
@@ -232,7 +230,6 @@ export function structPathOfHandle(
   return { module: moduleIdOfHandle(tables, module), name: tables.identifiers[name]! };
 }
 
-/** The name of a function handle. */
 export function functionNameOfHandle(tables: BinaryTables, handle: number): string {
   return tables.identifiers[tables.functionHandles[handle]!.name]!;
 }

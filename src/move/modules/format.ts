@@ -29,7 +29,6 @@ const VERSION_10_STRUCT_ATTRIBUTES = 10;
 export const MAX_TABLES = 255;
 /** Highest table offset, table size and total size, in bytes. */
 export const MAX_TABLE_BYTES = 0xffff_ffff;
-/** Highest index into any table. */
 export const MAX_TABLE_INDEX = 65_535;
 /** Maximum number of instructions of a function; equals the highest branch target plus one. */
 export const MAX_INSTRUCTIONS = 65_535;
@@ -41,9 +40,7 @@ export const MAX_CONSTANT_BYTES = 65_535;
 export const MAX_METADATA_KEY_BYTES = 1023;
 /** Longest metadata value, in bytes. */
 export const MAX_METADATA_VALUE_BYTES = 65_535;
-/** Maximum number of types in a signature. */
 export const MAX_SIGNATURE_TOKENS = 255;
-/** Maximum number of structs that a function acquires. */
 export const MAX_ACQUIRES = 255;
 /** Maximum number of fields of a struct or variant, and highest field offset. */
 export const MAX_FIELDS = 255;
@@ -51,9 +48,7 @@ export const MAX_FIELDS = 255;
 export const MAX_VARIANTS = 127;
 /** Maximum number of type parameters, type arguments, and arguments or results of a function type. */
 export const MAX_TYPE_PARAMETERS = 255;
-/** Highest index of a type parameter. */
 export const MAX_TYPE_PARAMETER_INDEX = 65_535;
-/** Maximum number of access specifiers of a function. */
 export const MAX_ACCESS_SPECIFIERS = 64;
 /** Maximum number of attributes of a function. */
 export const MAX_ATTRIBUTES = 16;
@@ -62,7 +57,6 @@ export const ALL_ABILITIES = 15;
 /** Maximum nesting of constructors (vectors, references, structs, functions), the type itself included. */
 export const MAX_TOKEN_DEPTH = 256;
 
-/** The tables of a module; scripts have some of them. */
 export type TableName = Exclude<
   keyof CompiledModule,
   'kind' | 'selfHandle' | 'version' | 'versionWord' | 'digest'
@@ -70,11 +64,9 @@ export type TableName = Exclude<
 
 export interface TableKind {
   readonly name: TableName;
-  /** The number in the directory. */
   readonly code: number;
   /** First version that may have the table. */
   readonly since: number;
-  /** Whether a script may have it. */
   readonly inScripts: boolean;
 }
 
@@ -165,7 +157,6 @@ function attribute(name: string, since: number, hasOperand = false): AttributeKi
   return { name, since, hasOperand };
 }
 
-/** Function attributes by code. */
 export const ATTRIBUTES: ReadonlyMap<number, AttributeKind> = new Map([
   [1, attribute('persistent', VERSION_8_FUNCTION_VALUES)],
   [2, attribute('module_lock', VERSION_8_FUNCTION_VALUES)],

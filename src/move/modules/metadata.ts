@@ -34,9 +34,7 @@ interface ErrorDescription {
 interface ModuleMetadata {
   /** Abort code → its name and text. */
   readonly errors: ReadonlyMap<bigint, ErrorDescription>;
-  /** Struct name → attributes. */
   readonly structAttributes: ReadonlyMap<string, readonly MetadataAttribute[]>;
-  /** Function name → attributes. */
   readonly functionAttributes: ReadonlyMap<string, readonly MetadataAttribute[]>;
 }
 

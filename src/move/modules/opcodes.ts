@@ -30,7 +30,6 @@ export interface OpcodeInfo {
   readonly name: string;
   readonly operand: OperandKind;
   readonly second: SecondOperandKind;
-  /** The size of an immediate. */
   readonly immediate: IntegerSize | undefined;
   /** First version that may use it. */
   readonly since: number;

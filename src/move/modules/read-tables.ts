@@ -36,7 +36,6 @@ import {
   readToken,
 } from './read-signature.ts';
 
-/** An entry of a table. */
 type Entry<K extends TableName> = CompiledModule[K][number];
 
 const ENTRY_READERS: { readonly [K in TableName]: (cursor: BinaryCursor) => Entry<K> } = {

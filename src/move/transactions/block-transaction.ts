@@ -44,11 +44,9 @@ interface BlockEndInfo {
   readonly blockOutputLimitReached: boolean;
   /** Gas units. */
   readonly effectiveBlockGasUnits: bigint;
-  /** Bytes. */
   readonly approxOutputSize: bigint;
 }
 
-/** A validator's share of the block's fees. */
 interface ValidatorFee {
   readonly validatorIndex: bigint;
   readonly octas: bigint;

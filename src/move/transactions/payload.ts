@@ -41,7 +41,6 @@ export type TransactionPayload =
     }
   | { readonly kind: 'encrypted'; readonly payload: EncryptedPayload };
 
-/** By their variants. */
 const PAYLOAD_KINDS = [
   'script',
   'moduleBundle',
@@ -155,9 +154,7 @@ export type EncryptedPayload =
       readonly decryptionNonce: Buffer;
     };
 
-/** By their variants. */
 const STATES = ['encrypted', 'failedDecryption', 'decrypted'] as const;
-/** How many reasons of a failed decryption there are. */
 const DECRYPTION_FAILURE_REASONS = 10;
 
 /** Reads the ciphertext of a batch encryption: its BCS, the sizes of whose parts are checked. @throws BcsError */

@@ -52,7 +52,6 @@ export type TransactionInfo =
   | ({
       readonly kind: 'v1';
       readonly hotStateCheckpointHash: Buffer | undefined;
-      /** RESERVED_INFO_HASHES of them. */
       readonly reserved: readonly (Buffer | undefined)[];
     } & InfoContent);
 
@@ -104,7 +103,6 @@ export function transactionInfoHash(infoBytes: Uint8Array): Buffer {
   return domainHash('TransactionInfo', infoBytes);
 }
 
-/** By their variants. */
 const STATUS_KINDS = [
   'success',
   'outOfGas',

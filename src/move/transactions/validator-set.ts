@@ -60,7 +60,6 @@ export const validatorSetCodec = structCodec<ValidatorSet>({
   totalJoiningPower: u128,
 });
 
-/** The state of an epoch that this set validates: active and leaving validators by their index. */
 export function epochStateOf(epoch: bigint, set: ValidatorSet): EpochState {
   const validators = [...set.active, ...set.pendingInactive]
     .sort((left, right) => compareIndices(left.validatorIndex, right.validatorIndex))

@@ -25,7 +25,6 @@ interface WaypointParts {
 
 /** A text that is not a waypoint. */
 export class WaypointTextError extends MoveError<'bad_waypoint'> {
-  /** The text, shortened. */
   readonly text: string;
 
   constructor(text: string) {
@@ -59,7 +58,6 @@ export function formatWaypoint(waypoint: Waypoint): string {
   return `${waypoint.version}:${waypoint.hash.toString('hex')}`;
 }
 
-/** Whether two waypoints are the same. */
 export function isSameWaypoint(left: Waypoint, right: Waypoint): boolean {
   return left.version === right.version && left.hash.equals(right.hash);
 }
@@ -85,7 +83,6 @@ interface ValidatorPower {
   readonly votingPower: bigint;
 }
 
-/** An epoch and its validators. */
 export interface EpochState {
   readonly epoch: bigint;
   readonly validators: readonly ValidatorPower[];

@@ -19,7 +19,6 @@ export const NATIVE_METADATA_ADDRESS: Address = padAddress('a');
 const SCHEME_DERIVED_OBJECT = 0xfc;
 const SCHEME_NAMED_OBJECT = 0xfe;
 
-/** An object created with a seed. */
 export function namedObjectAddress(creator: Address, seed: string): Address {
   const scheme = Buffer.of(SCHEME_NAMED_OBJECT);
   return addressFromBytes(sha3(Buffer.concat([addressBytes(creator), Buffer.from(seed), scheme])));

@@ -31,6 +31,5 @@ export const FUNGIBLE_STORE_TAG = frameworkTag('fungible_asset', 'FungibleStore'
 /** The module event that newer frameworks emit immediately before the handle event; same data. */
 export const NEW_EPOCH_TAG = frameworkTag('reconfiguration', 'NewEpoch');
 export const OBJECT_CORE_TAG = frameworkTag('object', 'ObjectCore');
-/** The group of an object's resources. */
 export const OBJECT_GROUP_TAG = frameworkTag('object', 'ObjectGroup');
 export const VALIDATOR_SET_TAG = frameworkTag('stake', 'ValidatorSet');

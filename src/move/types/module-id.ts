@@ -14,7 +14,6 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
 
-/** A module's name. */
 export interface ModuleId {
   readonly address: Address;
   readonly name: string;

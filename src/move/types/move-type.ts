@@ -10,7 +10,6 @@ import type { AbilitySet, PrimitiveKind, StructTag } from './type-tag.ts';
 
 export type MoveStructTag = StructTag<MoveType>;
 
-/** Every TypeTag is a MoveType. */
 export type MoveType =
   | { readonly kind: PrimitiveKind }
   | { readonly kind: 'vector'; readonly element: MoveType }

@@ -60,7 +60,6 @@ export type StateKey =
   /** `key`: BCS of the Move key value. */
   | { readonly kind: 'tableItem'; readonly handle: Address; readonly key: Buffer }
   | TradingNativeKey
-  /** A key of tests. */
   | { readonly kind: 'raw'; readonly bytes: Buffer };
 
 /** Fewest bytes a state key takes in BCS: a raw key without bytes. */
@@ -73,7 +72,6 @@ const PHYSICAL_RAW = 0xff;
 /** The only trading key there is: a position. */
 const TRADING_POSITION = 0;
 
-/** The state key of a module. */
 export function moduleStateKey(address: Address, name: string): AccessPathKey {
   return new AccessPathKey(address, encodePath({ kind: 'code', module: { address, name } }));
 }
@@ -83,7 +81,6 @@ export function resourceStateKey(address: Address, tag: StructTag): AccessPathKe
   return new AccessPathKey(address, encodePath({ kind: 'resource', tag }));
 }
 
-/** The state key of a resource group by the group's tag. */
 export function resourceGroupStateKey(address: Address, tag: StructTag): AccessPathKey {
   return new AccessPathKey(address, encodePath({ kind: 'resourceGroup', tag }));
 }
@@ -148,7 +145,6 @@ export function writeStateKey(writer: BcsWriter, key: StateKey): void {
   }
 }
 
-/** The physical encoding of a state key, in a new buffer. */
 export function physicalStateKey(key: StateKey): Buffer {
   return encodeBcs((writer) => {
     switch (key.kind) {

@@ -20,7 +20,6 @@ export type StateValueMetadata =
       readonly creationTimeUsecs: bigint;
     };
 
-/** The value of a state key. */
 export interface StateValue {
   readonly bytes: Buffer;
   readonly metadata: StateValueMetadata | undefined;

@@ -21,7 +21,6 @@ type BalancePath =
 /** An amount; `undefined` where bytes do not decode, and asking for the balance fails. */
 export type Amount = bigint | undefined;
 
-/** What an owner has of an asset in a coin store. */
 export interface CoinStoreChange {
   readonly kind: 'coinStore';
   readonly owner: Buffer;
@@ -40,7 +39,6 @@ export interface ObjectGroupChange {
 }
 
 const ACCESS_PATH_TAG = 0x00;
-/** Tag and address. */
 const PATH_OFFSET = 1 + ADDRESS_BYTES;
 /** Longest path that is cached, in bytes, its length before it included. */
 export const MAX_CACHED_PATH_BYTES = 512;

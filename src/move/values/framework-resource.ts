@@ -30,7 +30,6 @@ export function codec<T>(
   };
 }
 
-/** How one field is read and written. */
 interface Field<T> {
   readonly read: (reader: BcsReader) => T;
   readonly write: (writer: BcsWriter, value: T) => unknown;
@@ -177,7 +176,6 @@ export function isFeatureEnabled(features: Uint8Array, flag: number): boolean {
   return ((features[Math.floor(flag / 8)] ?? 0) & (1 << (flag % 8))) !== 0;
 }
 
-/** The stream of blocks: one event where each block begins. */
 export const NEW_BLOCK_EVENT_KEY: EventKey = { creationNumber: 3n, address: ADDRESS_ONE };
 /** The stream of epochs: one event where each epoch ends. */
 export const NEW_EPOCH_EVENT_KEY: EventKey = { creationNumber: 2n, address: ADDRESS_ONE };

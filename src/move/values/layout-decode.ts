@@ -44,14 +44,12 @@ export const LAYOUT_BUDGET_BYTES = 100_000_000;
  */
 export const MAX_LAYOUT_TOKENS = 50_000;
 
-/** A layout with its cost. */
 interface Resolved {
   readonly layout: DecodeLayout;
   /** Tells types apart, so that equal types are laid out once. */
   readonly id: string;
   /** The cost of the type's tag in the byte budget, for each value. */
   readonly tagBytes: number;
-  /** The cost of resolving the type's layout. */
   readonly costBytes: number;
   /** How deeply types nest below this one. */
   readonly height: number;

@@ -135,7 +135,6 @@ export interface FoundStruct {
 }
 
 interface StructIndex {
-  /** First definition of each name. */
   readonly byName: ReadonlyMap<string, FoundStruct>;
   /** First definition of each struct handle. */
   readonly byHandle: ReadonlyMap<number, FoundStruct>;

@@ -3,14 +3,12 @@ import type { MetricFamily } from '../metrics/metric-family.ts';
 import type { NodeErrorCode } from '../node-error.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 
-/** How busy a worker is. */
 export interface WorkerLoad {
   /** Share of the time since the last report that its event loop was busy, 0 to 1. */
   readonly utilization: number;
   readonly connections: number;
 }
 
-/** Start answering. */
 export interface StartMessage {
   readonly kind: 'start';
   readonly settings: NodeSettings;
@@ -18,7 +16,6 @@ export interface StartMessage {
   readonly number: number;
 }
 
-/** From the primary. */
 export type PrimaryMessage =
   | StartMessage
   /** Finish running requests, and exit. */
@@ -37,7 +34,6 @@ export interface ReadyMessage {
   readonly version: string;
 }
 
-/** From a worker. */
 export type WorkerMessage =
   /** It receives messages from now on; those sent before are lost. */
   | { readonly kind: 'loaded' }

@@ -46,10 +46,8 @@ const METRICS_TIMEOUT_MS = 2_000;
 class Slot {
   readonly number: number;
   worker: Worker | undefined;
-  /** Whether it can be told to listen. */
   isLoaded = false;
   isReady = false;
-  /** Where it was told to listen. */
   listen: string | undefined;
   startedMs = 0;
   earlyEnds = 0;
@@ -75,7 +73,6 @@ class Slot {
   }
 }
 
-/** The workers of a node. */
 export class WorkerPool {
   /** Rejects when the workers cannot continue. */
   readonly failed: Promise<never>;

@@ -19,7 +19,6 @@ const LOAD_INTERVAL_MS = 1_000;
 /** Exit code of a worker that could not start. */
 const EXIT_FAILED = 1;
 
-/** Counts the connections of a server, and closes some. */
 class ConnectionCounter {
   #open = 0;
   #toClose = 0;
@@ -39,7 +38,6 @@ class ConnectionCounter {
     });
   }
 
-  /** How many are open. */
   get open(): number {
     return this.#open;
   }
@@ -54,7 +52,6 @@ class ConnectionCounter {
 async function runWorker(): Promise<void> {
   // First: a signal for the whole process group may come at any time.
   const signal = stopSignal();
-  /** Messages of the primary, by kind. */
   const primary = new EventEmitter();
   process.on('message', (message: PrimaryMessage) => primary.emit(message.kind, message));
   const stopped = Promise.race([signal, once(primary, 'stop')]).then(() => undefined);

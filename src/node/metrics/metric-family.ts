@@ -3,7 +3,6 @@
  * text. Counting uses plain numbers; a request pays for no label and no registry.
  */
 
-/** One value of a metric. */
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number>>;

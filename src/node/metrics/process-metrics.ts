@@ -28,7 +28,6 @@ interface ServingParts {
   cacheSizes(): readonly CacheSize[];
 }
 
-/** The metrics of this process. */
 export class ProcessMetrics {
   readonly requests = new RequestMeter();
   readonly #labels: { readonly process: string };
@@ -118,7 +117,6 @@ interface OperationCounts {
 class RequestMeter {
   readonly #operations = new Map<string, OperationCounts>();
 
-  /** Counts a request. */
   readonly observe: RequestObserver = ({ request, operationId, status, elapsedMs }) => {
     const counts = this.#countsOf(operationId);
     const method = METHODS.indexOf(request.method ?? '');

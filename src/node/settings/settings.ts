@@ -8,7 +8,6 @@ import {
 } from '../../api/settings.ts';
 import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
 
-/** Default folder of a ledger. */
 export const DEFAULT_DATA_FOLDER = './daybook-data';
 
 const TEXT = { type: 'string', default: '' } as const;
@@ -106,7 +105,6 @@ export function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSe
   return nodeSettings({ flags: changes, environment: {} });
 }
 
-/** This package's version, from package.json. */
 export function packageVersion(): string {
   // src/node/settings/ and dist/node/settings/ are equally deep.
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

@@ -60,7 +60,6 @@ export class Gallery {
   /** By number, oldest first; numbers are dense except for the destroyed oldest ones. */
   readonly #paintings = new Map<number, Painting>();
   readonly #paintingSlots: Slots;
-  /** By account. */
   readonly #visitors = new Map<number, Visitor>();
   readonly #visitorSlots: Slots;
   #next = 0;
@@ -79,7 +78,6 @@ export class Gallery {
     });
   }
 
-  /** One of the things one does with paintings. */
   readonly act = (): Call => {
     const { random } = this.#world;
     const count = this.#paintings.size;
@@ -180,7 +178,6 @@ export class Gallery {
   }
 }
 
-/** Writes the VisitorGroup of an account. */
 function writeVisitor(writer: BcsWriter, { visits, favourite }: Visitor): void {
   const members: GroupMember[] = [[VISITS_TAG, (to) => to.exactU64(visits)]];
   if (favourite !== undefined) members.push([FAVOURITE_TAG, (to) => to.fixed(favourite)]);

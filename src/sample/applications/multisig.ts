@@ -22,7 +22,6 @@ const EXECUTED = migratedEventType(
   'TransactionExecutionSucceededEvent',
   'TransactionExecutionSucceeded',
 );
-/** The owner who proposes and executes. */
 const PROPOSER = FIRST_CREATOR_ACCOUNT;
 const SECOND_OWNER = FIRST_CREATOR_ACCOUNT + 1;
 const MAX_PAYMENT_OCTAS = 10_000;
@@ -71,7 +70,6 @@ export class Multisig {
     effects.create(this.#resource);
   }
 
-  /** Proposes a payment, or executes the one that waits. */
   readonly act = (): Call => {
     return this.#waiting === undefined ? this.#propose() : this.#execute(this.#waiting);
   };

@@ -36,7 +36,6 @@ function writePackage(writer: BcsWriter, { name, upgradeNumber, moduleNames }: P
   writer.length32(0).u8(0);
 }
 
-/** The slot of the registry of an account with one package. */
 export function packageRegistry(address: Address, current: () => Package): Slots {
   return singleSlot(resourceKey(address, '0x1::code::PackageRegistry'), (writer) =>
     writePackage(writer.length32(1), current()),

@@ -205,7 +205,6 @@ const TRANSFER_SCRIPT = writeBinary(
   Buffer.of(0, 1, 1, 0, 1, 0x02),
 );
 
-/** A transfer of the native coin by script. */
 export const transferByScript: Action = (world) => {
   const { accounts, native, random } = world;
   const sender = pickSender(world);
@@ -246,7 +245,6 @@ const FAILURES: readonly ExecutionStatus[] = [
   { kind: 'miscellaneousError', statusCode: 1004n },
 ];
 
-/** A transfer that fails. */
 export const fail: Action = (world) => {
   const { accounts, native, random } = world;
   const sender = pickSender(world);

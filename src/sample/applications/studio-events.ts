@@ -99,7 +99,6 @@ type EventMaker = (
   more?: Omit<EventKind, 'types' | 'common'>,
 ) => EventKind;
 
-/** Kinds of events of one module. */
 function eventsOf(module: string): EventMaker {
   return (handleEvent, moduleEvent, common, more) => ({
     types: migratedEventType(module, handleEvent, moduleEvent),
@@ -176,10 +175,8 @@ export const STUDIO_EVENTS = {
   ],
 } as const satisfies Record<string, readonly EventKind[]>;
 
-/** The resources that have the handles. */
 export type HandleOwner = keyof typeof STUDIO_EVENTS;
 
-/** One kind of event, and the handle it belongs to. */
 export interface StudioEvent extends EventKind {
   readonly owner: HandleOwner;
   readonly handle: number;

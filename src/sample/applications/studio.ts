@@ -48,13 +48,11 @@ const SUPPLIES = ['fixed', 'fixed', 'unlimited', 'concurrent'] as const;
 
 const act = callsOf('0xcafe::studio::act');
 
-/** Handles of one resource, and its slot. */
 interface Resource {
   readonly slot: Slots;
   readonly handles: EventHandles;
 }
 
-/** One artist with everything it has. */
 class Artist {
   readonly account: number;
   readonly #world: World;

@@ -27,7 +27,6 @@ interface Tick {
 
 export class Ticker {
   readonly #world: World;
-  /** By pair. */
   readonly #latest = new Map<number, Tick>();
   readonly #events: EventHandles;
   readonly #latestSlots: Slots;

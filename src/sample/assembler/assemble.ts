@@ -37,7 +37,6 @@ const DECLARED_ONLY_ABORT_CODE = 0xdec1a4edn;
 
 /** A module that is ready to be published. */
 export interface AssembledModule extends ModuleId {
-  /** The binary. */
   readonly bytes: Buffer;
 }
 

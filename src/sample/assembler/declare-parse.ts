@@ -339,7 +339,6 @@ class DeclarationParser {
     return parts.flat();
   }
 
-  /** The fields of a struct above. */
   #fieldsOf({ text, line }: Token): readonly DeclaredField[] {
     this.#name();
     const body = this.#structs.find(({ name }) => name === text)?.body;

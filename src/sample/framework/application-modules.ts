@@ -5,7 +5,6 @@
 import type { Address } from '../../move/types/address.ts';
 import { padAddress } from '../../move/types/address.ts';
 
-/** Where the applications live. */
 export const CAFE: Address = padAddress('cafe');
 /** Who publishes a module by transaction and upgrades it. */
 export const BEEF: Address = padAddress('beef');

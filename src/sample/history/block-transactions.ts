@@ -17,7 +17,6 @@ const DECRYPTION_KEY_EPOCH = 6;
 /** From this epoch on, infos contain the position of a transaction in its block. */
 const AUXILIARY_INFO_EPOCH = 3;
 
-/** Whether infos of this epoch have the hash of an auxiliary info. */
 export function hasAuxiliaryInfo(epoch: number): boolean {
   return epoch >= AUXILIARY_INFO_EPOCH;
 }
@@ -32,7 +31,6 @@ function transaction(kind: Transaction['kind'], write: ValueWriter): Buffer {
   return encodeBcs((writer) => write(writer.uleb32(TRANSACTION_KINDS.indexOf(kind))));
 }
 
-/** The transaction that begins a block. */
 export function blockStart(seed: bigint, header: BlockHeader): Buffer {
   const { epoch, round, height } = header;
   if (epoch < EXTENDED_METADATA_EPOCH) {
@@ -76,7 +74,6 @@ export interface BlockTotals {
   readonly hotKeys: readonly Buffer[];
 }
 
-/** The transaction that ends a block. */
 export function blockEnd({ epoch, id }: BlockHeader, totals: BlockTotals): Buffer {
   if (epoch < EPILOGUE_EPOCH) return transaction('stateCheckpoint', (writer) => writer.fixed(id));
   const { gasUsed, fees, proposerIndex, hotKeys } = totals;

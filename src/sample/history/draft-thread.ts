@@ -14,7 +14,6 @@ import { type DraftRequest, type DraftStep, decodeDrafts, makeDrafts } from './d
 const WORKER_URL = new URL('./draft-worker.js', import.meta.url);
 const IS_COMPILED = import.meta.url.endsWith('.js');
 
-/** The thread's workerData. */
 export interface DraftWork {
   readonly request: DraftRequest;
   /** Shared: the number of steps consumed. The thread waits on it to stay a few steps ahead. */

@@ -14,14 +14,12 @@ import { SampleError, type SampleSettings } from '../settings.ts';
 import type { Outcome } from './recorder.ts';
 import { type BlockPosition, SampleLedger } from './sample-ledger.ts';
 
-/** A part of a history. */
 export interface DraftRequest {
   readonly settings: SampleSettings;
   /** The block after which the part begins; absent: it begins with genesis. */
   readonly after: BlockPosition | undefined;
   /** Version that the part reaches; its last block is completed. */
   readonly end: bigint;
-  /** Minimum number of transactions of a step. */
   readonly stepTransactions: number;
 }
 

@@ -58,7 +58,6 @@ export class LedgerRecorder {
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', nextVersion, frozenRoots);
   }
 
-  /** The version that comes next. */
   get nextVersion(): bigint {
     return this.#accumulator.leafCount;
   }

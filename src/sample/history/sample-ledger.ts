@@ -54,7 +54,6 @@ const STORAGE_FEE_OCTAS = 40_000;
 const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS: ExecutionStatus = { kind: 'success' };
 
-/** The end of a block. */
 export interface BlockPosition {
   /** Of its last transaction. */
   readonly version: bigint;
@@ -85,7 +84,6 @@ export class SampleLedger {
     this.#assetInfos = assetInfos;
   }
 
-  /** The version that comes next. */
   get nextVersion(): bigint {
     return this.#nextVersion;
   }

@@ -28,7 +28,6 @@ const MAX_SIGNERS = 4_096;
 
 const COIN_REGISTER_CREATION_NUMBER = 0;
 const KEY_ROTATION_CREATION_NUMBER = 1;
-/** First creation number that an account gives to something else. */
 const FIRST_FREE_CREATION_NUMBER = 2;
 
 const COIN_REGISTER = migratedEventType('0x1::account', 'CoinRegisterEvent', 'CoinRegister');
@@ -152,7 +151,6 @@ export class Accounts {
     this.#emit(COIN_REGISTER, this.#coinRegistrations, index, writeTypeInfo);
   }
 
-  /** Gives an account its next key. */
   rotateKey(index: number): void {
     const oldKey = this.authenticationKey(index);
     this.#keyGenerations[index]! += 1;

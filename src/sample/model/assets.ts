@@ -85,7 +85,6 @@ export class Asset {
   readonly metadataBytes: Buffer;
   /** Accounts below this index can hold it. */
   readonly holders: number;
-  /** Sum of all coin stores. */
   coinSupply = 0n;
   /** Sum of all fungible stores. */
   fungibleSupply = 0n;

@@ -39,7 +39,6 @@ const NEW_EPOCH = eventType('0x1::reconfiguration::NewEpoch');
 const NEW_EPOCH_EVENT = eventType('0x1::reconfiguration::NewEpochEvent');
 const FRAMEWORK = addressBytes(ADDRESS_ONE);
 
-/** The head of a block. */
 export interface BlockHeader {
   /** 32 bytes. */
   readonly id: Buffer;

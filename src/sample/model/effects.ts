@@ -83,7 +83,6 @@ export class Effects {
     touch.operation = operation;
   }
 
-  /** The next event of a handle. */
   streamEvent(type: EventType, handles: EventHandles, index: number, write: ValueWriter): void {
     const sequenceNumber = handles.take(index);
     if (!this.#isRecording) return;

@@ -12,12 +12,10 @@ export interface MigratedEventType {
   readonly moduleEvent: EventType;
 }
 
-/** The type of events with this name. */
 export function eventType(name: string): EventType {
   return encodeTypeTag(parseTypeTag(name));
 }
 
-/** Both types of a migrated event, of one module. */
 export function migratedEventType(
   module: string,
   handleEvent: string,
@@ -73,7 +71,6 @@ export class EventHandles {
   }
 }
 
-/** Writes an event handle with its count. */
 export function writeEventHandle(
   writer: BcsWriter,
   count: number,

@@ -65,7 +65,6 @@ export class Random {
     return Math.floor(unit * unit * unit * count);
   }
 
-  /** One of the items. */
   pick<T>(items: readonly T[]): T {
     return items[this.below(items.length)]!;
   }

@@ -27,7 +27,6 @@ const ACCESS_PATH = 0;
 /** Writes a value from the model as it is now. */
 export type ValueWriter = (writer: BcsWriter) => unknown;
 
-/** What the slots of one shape have in common. */
 interface SlotShape {
   /** BCS of a slot's state key. */
   readonly key: (index: number) => Buffer;
@@ -102,7 +101,6 @@ export function resourceKeys(type: string): PathKeys {
   return pathKeys({ kind: 'resource', tag: parseStructTag(type) });
 }
 
-/** Keys of a resource group. */
 export function resourceGroupKeys(type: string): PathKeys {
   return pathKeys({ kind: 'resourceGroup', tag: parseStructTag(type) });
 }

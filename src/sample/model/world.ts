@@ -31,7 +31,6 @@ export interface World {
   readonly accounts: Accounts;
   /** The native coin, which fees are paid in. */
   readonly native: Asset;
-  /** MOON_COIN. */
   readonly moon: Asset;
   /** A fungible asset that never was a coin. */
   readonly gold: Asset;
@@ -76,7 +75,6 @@ export function pickReceiver({ random, accounts }: World, limit: number): number
   return FIRST_ORDINARY_ACCOUNT + (busy ? random.skewed(known) : random.below(known));
 }
 
-/** The payload of a call of one function, from the writers of its arguments. */
 export type FunctionCall = (...args: readonly ValueWriter[]) => EntryFunction;
 
 /** Calls of an entry function, e.g. `0x1::coin::transfer`. */

@@ -9,7 +9,6 @@ import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS } from './columns.ts';
 import { decodeU64Key, encodeBucketKey, encodeU64Key } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
-/** The one partition of the epochs: there are few. */
 const EPOCHS_PARTITION = Buffer.of(0);
 
 /** A block, from the event that begins it (docs/spec/ledger.md §2.3). */
@@ -24,14 +23,12 @@ export interface Block {
   readonly id: Buffer;
 }
 
-/** An epoch that has ended. */
 export interface EpochEnd {
   readonly epoch: bigint;
   /** Its last version: of the transaction that reconfigured. */
   readonly lastVersion: bigint;
 }
 
-/** Blocks by height. */
 export const BLOCK_BY_HEIGHT = new RowCodec<bigint, Block>(
   BLOCKS_BY_HEIGHT,
   encodeBucketKey,
@@ -39,7 +36,6 @@ export const BLOCK_BY_HEIGHT = new RowCodec<bigint, Block>(
   readBlock,
 );
 
-/** Blocks by first version. */
 export const BLOCK_BY_VERSION = new RowCodec<bigint, Block>(
   BLOCKS_BY_VERSION,
   encodeBucketKey,
@@ -47,7 +43,6 @@ export const BLOCK_BY_VERSION = new RowCodec<bigint, Block>(
   readBlock,
 );
 
-/** Epochs that have ended, by last version. */
 export const EPOCH_END = new RowCodec<bigint, EpochEnd>(
   EPOCHS,
   (lastVersion) => ({ partition: EPOCHS_PARTITION, order: encodeU64Key(lastVersion) }),

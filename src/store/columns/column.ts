@@ -4,7 +4,6 @@
  * are equally long, so that an engine with plain keys only (LMDB) can store partition ‖ order.
  */
 
-/** The modules that use a column. */
 type ColumnUser = 'store' | 'writer' | 'pruner' | 'view' | 'verify' | 'feed';
 
 /** One column. Lengths in bytes. */
@@ -15,17 +14,14 @@ export interface Column {
   readonly partitionBytes: number;
   /** Minimum and maximum bytes of the order part; both 0 if a partition has one row. */
   readonly orderBytes: readonly [least: number, most: number];
-  /** Description of the partition. */
   readonly partition: string;
   /** Description of the order part; absent if there is none. */
   readonly order?: string;
-  /** Description of the value. */
   readonly value: string;
   readonly writtenBy: readonly ColumnUser[];
   readonly readBy: readonly ColumnUser[];
 }
 
-/** Where a row is. */
 export interface RowKey {
   readonly partition: Uint8Array;
   readonly order: Uint8Array;
@@ -37,7 +33,6 @@ export interface Row {
   readonly value: Buffer;
 }
 
-/** A row with all of its key. */
 export interface ScannedRow extends Row {
   readonly partition: Buffer;
 }

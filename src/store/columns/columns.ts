@@ -228,7 +228,6 @@ export const PRIMARY_STORES: Column = {
   readBy: ['writer', 'verify'],
 };
 
-/** All columns, by number. */
 export const COLUMNS: readonly Column[] = [
   IDENTITY,
   HEAD,

@@ -41,7 +41,6 @@ interface EventBody {
   readonly encoded: Buffer;
 }
 
-/** An event of a stream. */
 export interface StoredEvent extends EventBody {
   readonly sequenceNumber: bigint;
   readonly version: bigint;
@@ -57,12 +56,10 @@ interface StoredModuleEvent extends EventBody {
 
 /** The index of a module event, after the order of its version. */
 const INDEX_BYTES = 4;
-/** The length of a type tag. */
 const TAG_LENGTH_BYTES = 4;
 const FIXED_BYTES = U64_BYTES + 4 + TAG_LENGTH_BYTES;
 const LENGTH_BYTES = 5;
 
-/** The partition of a stream: address, creation number. */
 export function encodeStreamId({ address, creationNumber }: StreamId): Buffer {
   const bytes = Buffer.allocUnsafe(ADDRESS_BYTES + U64_BYTES);
   bytes.set(addressBytes(address), 0);
@@ -70,7 +67,6 @@ export function encodeStreamId({ address, creationNumber }: StreamId): Buffer {
   return bytes;
 }
 
-/** The stream of a partition. */
 export function decodeStreamId(partition: Buffer): StreamId {
   return {
     address: addressFromBytes(partition),
@@ -118,7 +114,6 @@ export function putModuleEvent(
   batch.put(MODULE_EVENTS, key.partition, order, writer.view());
 }
 
-/** The partition of the module events of a version, and the bounds in it. */
 export function moduleEventBounds({ partition, order }: BucketKey) {
   const from = Buffer.concat([order, Buffer.alloc(INDEX_BYTES)]);
   const to = Buffer.concat([order, Buffer.alloc(INDEX_BYTES, 0xff)]);

@@ -28,7 +28,6 @@ export interface Head {
   readonly blockHeight: bigint;
   /** The oldest version that can be read; the first version of a block. */
   readonly oldestVersion: bigint;
-  /** The block that begins there. */
   readonly oldestBlockHeight: bigint;
   /**
    * Roots of the full subtrees of the transaction accumulator after `version`, the largest first:
@@ -44,7 +43,6 @@ export function frozenRootCount(leafCount: bigint): number {
   return count;
 }
 
-/** The head of a store. */
 export const HEAD_ROW = new RowCodec<void, Head>(
   HEAD,
   () => HEAD_KEY,

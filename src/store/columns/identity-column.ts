@@ -23,7 +23,6 @@ export interface LedgerIdentity {
   readonly keepsTransactions: boolean;
 }
 
-/** The identity of the ledger in a store. */
 export const LEDGER_IDENTITY = new RowCodec<void, LedgerIdentity>(
   IDENTITY,
   () => LEDGER_KEY,

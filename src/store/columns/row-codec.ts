@@ -10,7 +10,6 @@ import type { Column, RowKey } from './column.ts';
 /** Values are written here, one after the other, and copied out. */
 const scratch = new BcsWriter();
 
-/** Rows of one kind: the column they are in, their keys by name, and their values. */
 export class RowCodec<Name, Value> {
   readonly column: Column;
   readonly keyOf: (name: Name) => RowKey;

@@ -23,7 +23,6 @@ const MAX_METADATA_BYTES = 25;
 
 /** The result of a write to a key. */
 export interface StateEntry {
-  /** The version that wrote it. */
   readonly version: bigint;
   /** The value's bytes, a view on the row; `undefined`: the key was deleted. */
   readonly bytes: Buffer | undefined;

@@ -38,20 +38,16 @@ const NO_OWNER = Buffer.alloc(ADDRESS_BYTES);
 
 const BRANCH = new Uint8Array(0);
 
-/** A key under an account. */
 export interface AccountKey {
-  /** The physical state key. */
   readonly key: Buffer;
   /** The version that wrote it first, as far as history is retained. */
   readonly firstVersion: bigint;
 }
 
-/** A row of a key. */
 interface KeyRow extends RowKey {
   readonly column: Column;
 }
 
-/** Whether a physical state key is under an account. */
 export function isAccountKey(physical: Uint8Array): boolean {
   return physical[0] === ACCESS_PATH_TAG && physical.length > ACCESS_PATH_PREFIX_BYTES;
 }

@@ -13,20 +13,16 @@ import type { StreamId } from './event-column.ts';
 import { encodeBucketKey } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
-/** A state key that a version wrote. */
 export interface WrittenKey {
-  /** The state key's hash. */
   readonly hash: Buffer;
   /** 32 bytes: the account, the table's handle, or zeros where a key has neither. */
   readonly owner: Buffer;
 }
 
-/** An event that a version emitted into a stream. */
 export interface EmittedEvent extends StreamId {
   readonly sequenceNumber: bigint;
 }
 
-/** The writes of a version. */
 export interface VersionWrites {
   readonly keys: readonly WrittenKey[];
   readonly events: readonly EmittedEvent[];

@@ -28,7 +28,6 @@ const MAX_DATABASES = 64;
 /** Maximum number of processes and threads that read at the same time. */
 const MAX_READERS = 512;
 
-/** Where a store is. */
 interface LmdbStoreOptions {
   /** The folder of the store and of nothing else. */
   readonly directory: string;

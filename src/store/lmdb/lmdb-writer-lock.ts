@@ -86,7 +86,6 @@ interface ProcessIdentity {
   readonly startTicks: string;
 }
 
-/** This process. */
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, bootId: bootId(), startTicks: statusOf(process.pid).startTicks };
 }

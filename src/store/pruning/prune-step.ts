@@ -44,7 +44,6 @@ import { keyText, RowDamagedError } from '../store-error.ts';
 
 /** How much one step does. */
 export interface PruneBounds {
-  /** The step ends with the version that reaches this many row changes. */
   readonly maxRows: number;
   /** The step ends with the version that is reached after this many milliseconds. */
   readonly maxMs: number;
@@ -110,7 +109,6 @@ class PruneStep {
   readonly #cleared = new Map<string, bigint>();
   /** By stream, the first event that this step has left. */
   readonly #clearedEvents = new Map<string, bigint>();
-  /** Rows of keys that this step deletes, by the text of their keys. */
   readonly #deletedKeyRows = new Set<string>();
 
   constructor(store: StoreReader, progress: PruneProgress, retained: Retained) {

@@ -48,11 +48,9 @@ export interface PrunePolicy {
 
 const USECS_PER_SECOND = 1_000_000n;
 
-/** Options of a pruner. */
 interface PrunerOptions {
   /** Which objects belong to pinned accounts. Absent: none. */
   readonly objectsOf?: ((accounts: PinnedAccounts) => PinnedObject) | undefined;
-  /** Default DEFAULT_PRUNE_BOUNDS. */
   readonly bounds?: PruneBounds | undefined;
   /** Default READER_GRACE_MS. 0 only for a store that no other process reads. */
   readonly graceMs?: number | undefined;
@@ -62,10 +60,8 @@ interface PrunerOptions {
   readonly onProgress?: ((progress: PruneProgress, oldestVersion: bigint) => void) | undefined;
 }
 
-/** The result of a run. */
 export interface PruneReport {
   readonly head: Head;
-  /** Versions cleared by this run. */
   readonly versions: bigint;
   /** Rows changed by this run. */
   readonly rows: number;
