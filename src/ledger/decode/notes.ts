@@ -45,9 +45,9 @@ export interface Warning {
 /** A warning whose text is cut to MAX_WARNING_LENGTH. */
 export function warning(code: WarningCode, message: string): Warning {
   if (message.length <= MAX_WARNING_LENGTH) return { code, message };
-  const kept = message.slice(0, MAX_WARNING_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
+  const cut = message.slice(0, MAX_WARNING_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
   // A copy: a V8 substring references the whole text, which may be a megabyte for each of hundreds of warnings.
-  return { code, message: Buffer.from(`${kept}…`, 'utf8').toString('utf8') };
+  return { code, message: Buffer.from(`${cut}…`, 'utf8').toString('utf8') };
 }
 
 /** Who signs the message, according to its domain and variant. */

@@ -11,6 +11,7 @@ import {
   asObject,
   listField,
   optionalField,
+  type Trace,
   u64Field,
   unexpectedType,
   within,
@@ -42,27 +43,30 @@ export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest 
   const value = body instanceof Uint8Array ? parseRequestText(body) : body;
   const request = asObject(value);
   if (request === undefined) throw unexpectedType('EncodeSubmissionRequest', value, '');
-  const field = (name: string) => request.get(name);
   return {
-    sender: addressField(field('sender'), INNER),
-    sequenceNumber: u64Field(field('sequence_number'), INNER),
-    maxGasAmount: u64Field(field('max_gas_amount'), INNER),
-    gasUnitPrice: u64Field(field('gas_unit_price'), INNER),
-    expirationTimestampSecs: u64Field(field('expiration_timestamp_secs'), INNER),
-    payload: readPayload(field('payload')),
+    sender: addressField(request.get('sender'), INNER),
+    sequenceNumber: u64Field(request.get('sequence_number'), INNER),
+    maxGasAmount: u64Field(request.get('max_gas_amount'), INNER),
+    gasUnitPrice: u64Field(request.get('gas_unit_price'), INNER),
+    expirationTimestampSecs: u64Field(request.get('expiration_timestamp_secs'), INNER),
+    payload: readPayload(request.get('payload')),
     replayProtectionNonce: optionalField(
-      field('replay_protection_nonce'),
+      request.get('replay_protection_nonce'),
       'string(U64)',
       INNER,
       u64Field,
     ),
     secondarySigners: optionalField(
-      field('secondary_signers'),
+      request.get('secondary_signers'),
       '[string(Address)]',
       OUTER,
-      (signers, trace) => listField(signers, 'string(Address)', trace, addressField),
+      readSigners,
     ),
   };
+}
+
+function readSigners(value: JsonValue, trace: Trace): readonly Address[] {
+  return listField(value, 'string(Address)', trace, addressField);
 }
 
 /** The JSON value of a request; no bytes at all read as null. @throws EncodeError `json_syntax` */
