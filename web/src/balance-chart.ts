@@ -201,7 +201,7 @@ export class BalanceChart {
     return svgElement('defs', {}, svgElement('pattern', pattern, line));
   }
 
-  /** What lies between neighbouring samples. */
+  /** What is between neighbouring samples. */
   #gaps(scale: Scale): SVGElement[] {
     const height = HEIGHT_PX - PADDING_PX.top - PADDING_PX.bottom;
     return this.#samples.slice(1).map((after, index) => {

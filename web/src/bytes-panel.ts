@@ -1,4 +1,4 @@
-/** A signing message: its hex, its labelled parts, and what the node says it means. */
+/** A signing message: its hex, its labelled parts, and its meaning according to the node. */
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { ApiFailure, send } from './api-client.ts';
 import { copyButton } from './copy-button.ts';

@@ -3,7 +3,7 @@ import { announce, button } from './dom.ts';
 
 const CONFIRMATION_MS = 2000;
 
-/** A button that copies the text of `source`, or the text that `read` makes of it. */
+/** A button that copies the text of `source`, or the text that `read` derives from it. */
 export function copyButton(
   label: string,
   source: HTMLElement,
@@ -24,7 +24,7 @@ export function copyButton(
   return node;
 }
 
-/** False where browsers keep the clipboard away: pages that are neither HTTPS nor on this machine. */
+/** False where browsers deny the clipboard: pages that are neither HTTPS nor on this machine. */
 async function writeClipboard(text: string): Promise<boolean> {
   if (!window.isSecureContext) return false;
   try {

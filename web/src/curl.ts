@@ -7,8 +7,8 @@ export function shellWord(text: string): string {
 }
 
 /**
- * A `curl` command that makes the request against `origin`. `--globoff` keeps curl from reading brackets in the address
- * as patterns; `--data-raw` keeps it from reading a body that begins with `@` as a file name.
+ * A `curl` command that makes the request against `origin`. `--globoff` stops curl from reading brackets in the address
+ * as patterns; `--data-raw` stops it from reading a body that begins with `@` as a file name.
  */
 export function curlCommand(request: ApiRequest, origin: string): string {
   const words = ['curl', '--silent', '--show-error', '--globoff'];

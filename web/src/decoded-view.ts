@@ -1,4 +1,4 @@
-/** What the node says of a signing message: the request, with notes on what it does (src/ledger/decode). */
+/** A signing message as the node decodes it: the request, with notes on what it does (src/ledger/decode). */
 
 import type { JsonValue } from '../../src/move/json/json-text.ts';
 import { described, element } from './dom.ts';
@@ -60,7 +60,7 @@ function yesOrNo(value: JsonValue | undefined): string | undefined {
   return value ? 'yes' : 'no';
 }
 
-/** The call's arguments beside the types of their parameters; nothing where the node does not know them. */
+/** The call's arguments with the types of their parameters; nothing where the node does not know them. */
 function argumentsNode(decoded: JsonValue, notes: JsonValue | undefined): HTMLElement | undefined {
   const types = field(notes, 'parameter_types');
   const payload = field(decoded, 'payload');

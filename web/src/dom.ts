@@ -63,7 +63,7 @@ export function described(term: string, ...value: readonly Child[]): HTMLElement
   return element('div', {}, element('dt', {}, term), element('dd', {}, ...value));
 }
 
-/** Says something to screen readers, once, without moving the focus. */
+/** Announces something to screen readers once, without moving the focus. */
 export function announce(text: string): void {
   required('announcements').textContent = text;
 }

@@ -1,4 +1,4 @@
-/** The editor of a request: a form for entry functions beside the JSON that is sent. */
+/** The editor of a request: a form for entry functions next to the JSON that is sent. */
 
 import { JsonSyntaxError, type JsonValue } from '../../src/move/json/json-text.ts';
 import { ApiFailure, send } from './api-client.ts';

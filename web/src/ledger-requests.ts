@@ -31,7 +31,7 @@ export function encodeRequest(body: string): ApiRequest {
   return { method: 'POST', path: '/v1/transactions/encode_submission', body };
 }
 
-/** The request that a signing message stands for; an extension of this node (docs/extensions.md). */
+/** The request that a signing message encodes; an extension of this node (docs/extensions.md). */
 export function decodeRequest(hex: string): ApiRequest {
   return {
     method: 'POST',

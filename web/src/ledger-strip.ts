@@ -1,4 +1,4 @@
-/** The line under the navigation: is the node answering, and where does its ledger stand. */
+/** The line under the navigation: is the node answering, and how far its ledger has come. */
 import { announce, element } from './dom.ts';
 import type { LiveLedger, LiveState } from './live-ledger.ts';
 import { groupDigits } from './number-text.ts';

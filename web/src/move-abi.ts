@@ -44,7 +44,7 @@ export interface ModuleAbi {
   readonly structs: readonly AbiStruct[];
 }
 
-/** Reads the answer of the module operation; `abi` is undefined when the node says `null`. */
+/** Reads the answer of the module operation; `abi` is undefined when the node answers `null`. */
 export function readModuleAnswer(answer: JsonValue): {
   readonly bytecode: string;
   readonly abi: ModuleAbi | undefined;

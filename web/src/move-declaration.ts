@@ -1,6 +1,6 @@
 /**
  * Structs and functions of an ABI as Move declarations, in lines of tokens. The ABI has no parameter names and does not
- * say which type parameters are phantom, so neither is shown (docs/spec/http.md §8.2).
+ * tell which type parameters are phantom, so neither is shown (docs/spec/http.md §8.2).
  */
 import type { AbiField, AbiFunction, AbiStruct, AbiVariant, Constraints } from './move-abi.ts';
 

@@ -71,7 +71,7 @@ export class RequestPanel {
     );
   }
 
-  /** Counts one more request that the view made after the shown one; `purpose` says what for. */
+  /** Counts one more request that the view made after the shown one; `purpose` tells what for. */
   addSimilar(purpose: string): void {
     this.#similar.set(purpose, (this.#similar.get(purpose) ?? 0) + 1);
     this.#setStatus(this.#answered);

@@ -1,5 +1,5 @@
 /**
- * Takes a signing message apart into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone say how they are
+ * Takes a signing message apart into labelled runs of bytes (docs/spec/encode.md §A5). The bytes alone tell how they are
  * divided; what an entry function's arguments mean needs the module, which the node's decoding adds.
  */
 import { BcsError, BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -33,7 +33,7 @@ export interface MessagePart {
   readonly label: string;
   readonly start: number;
   readonly end: number;
-  /** What the bytes say, in words. */
+  /** The value of the bytes, in words. */
   readonly meaning: string;
 }
 
@@ -85,11 +85,11 @@ class MessageDivider {
     }
   }
 
-  /** Notes what `read` consumes as one part; `say` puts the value in words. */
-  #part<Value>(label: string, read: () => Value, say: (value: Value) => string): Value {
+  /** Adds what `read` consumes as one part; `describe` puts the value in words. */
+  #part<Value>(label: string, read: () => Value, describe: (value: Value) => string): Value {
     const start = this.#reader.offset;
     const value = read();
-    this.#parts.push({ label, start, end: this.#reader.offset, meaning: say(value) });
+    this.#parts.push({ label, start, end: this.#reader.offset, meaning: describe(value) });
     return value;
   }
 

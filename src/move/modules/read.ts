@@ -1,7 +1,7 @@
 /**
  * Loads compiled modules and scripts, versions 1 to 10, as the reference does: header, table directory, tables, tail,
  * then the bounds check (docs/spec/move.md §1, §5, §6). Exactly the modules that load here have an ABI. Nothing of the
- * result refers to the input's memory. Mirror image of write.ts.
+ * result refers to the input's memory. Mirrored by test/move/modules/write-module.ts.
  */
 import { contentDigest } from '../crypto/hash.ts';
 import { BinaryCursor } from './binary-cursor.ts';

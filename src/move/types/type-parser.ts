@@ -1,6 +1,6 @@
 /**
  * The text form of types: one tokenizer and grammar for type tags, struct tags and the types of requests
- * (docs/spec/move.md §3.1, §3.2). Printing is in type-tag.ts and module/move-type-text.ts.
+ * (docs/spec/move.md §3.1, §3.2). Printing is in type-tag.ts and move-type.ts.
  *
  * Texts of failures are the interface's. The reference splits the whole text into tokens before it reads any of
  * them, so a bad token anywhere outranks a grammar error before it; here tokens are read as they are needed, and a

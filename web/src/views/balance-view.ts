@@ -37,7 +37,7 @@ function readQuery(parameters: ReadonlyMap<string, string>): BalanceQuery {
   };
 }
 
-/** Reads the body of a balance answer, a bare number up to 2^64−1; undefined when it is none. */
+/** Reads the body of a balance answer, a bare number up to 2^64−1; undefined for anything else. */
 function readBalance(text: string): bigint | undefined {
   return readU64(text.trim());
 }
@@ -144,7 +144,7 @@ class BalanceView {
     announce(`Balance ${groupDigits(digits)}, ${note}`);
   }
 
-  /** Asks again whenever the ledger has moved on; says nothing aloud. A failure stands until the next success. */
+  /** Asks again whenever the ledger has moved on, without announcing it. A failure is shown until the next success. */
   #follow(query: BalanceQuery, known: bigint, signal: AbortSignal): void {
     let shown = known;
     let asking = false;
@@ -210,7 +210,7 @@ class BalanceView {
     }
   }
 
-  /** The chart's ends; a range that is none is said instead of drawn. */
+  /** The chart's ends; an empty range gives a message instead of a chart. */
   async #range(
     query: BalanceQuery,
     latest: bigint | undefined,

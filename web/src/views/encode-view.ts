@@ -15,7 +15,7 @@ import { routeHash } from '../route.ts';
 import { readHexText } from '../signing-message.ts';
 import { LatestRun, type View, type ViewContext } from '../view.ts';
 
-/** Longer requests are not kept in the address bar. */
+/** Longer requests do not go into the address bar. */
 const MAX_LINKED_CHARACTERS = 16_384;
 
 /** Makes the view. */

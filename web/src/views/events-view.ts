@@ -142,7 +142,7 @@ class EventsTable {
     );
   }
 
-  /** Shows the first page; one that begins at a chosen place is not followed until the reader says so. */
+  /** Shows the first page; one that begins at a chosen place is not followed until the reader asks for it. */
   begin(events: readonly EventRecord[], start: bigint | undefined): void {
     this.#prepend(events, false);
     this.#first = events[0]?.sequenceNumber ?? start;
@@ -179,7 +179,7 @@ class EventsTable {
     }
   }
 
-  /** What lies below the last row: a button, a link, or the stream's beginning. */
+  /** What is below the last row: a button, a link, or the stream's beginning. */
   #showFoot(message?: Node): void {
     const { account, creationNumber } = this.#stream;
     if (message !== undefined) this.#foot.replaceChildren(message);

@@ -72,7 +72,7 @@ function showState(now: LiveState, state: HTMLElement, panel: RequestPanel): voi
   else state.replaceChildren(figures(now.info), facts(now.info, now.versionsPerSecond));
 }
 
-/** Keeps the last known figures, and says so once. */
+/** Shows the last known figures, and announces that once. */
 function markStale(state: HTMLElement, now: LiveState): void {
   if (state.querySelector('.failure') !== null) return;
   const title = 'The node does not answer; the figures below are the last known';
