@@ -42,7 +42,7 @@ export interface Answer {
 }
 
 /** How a request body is read, before any switch is looked at and before the ledger is. */
-export interface BodyReader<B> {
+interface BodyReader<B> {
   readonly schema: Schema;
   /** Throws the failures of docs/spec/http.md §5.1 steps b to e. */
   read(bytes: Buffer, headers: IncomingHttpHeaders): B;

@@ -25,7 +25,7 @@ import {
   U64Schema,
 } from '../schemas/schemas.ts';
 
-export interface ParameterType<T> {
+interface ParameterType<T> {
   /** How messages name it, e.g. `string(U64)`. */
   readonly name: string;
   readonly schema: Schema;
@@ -43,7 +43,7 @@ export interface Parameter<T> {
 }
 
 /** Parameters as a request carries them. */
-export interface RawParameters {
+interface RawParameters {
   /** Raw texts by name, not decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Query;

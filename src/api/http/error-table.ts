@@ -32,7 +32,7 @@ export const ERROR_CODES = [
   'bcs_not_supported',
   'api_disabled',
 ] as const;
-export type ErrorCode = (typeof ERROR_CODES)[number];
+type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** A failure with its status and code; `message` is the interface's text. */
 export class ApiError extends Error {

@@ -12,7 +12,7 @@ export interface RequestOutcome {
 }
 
 /** Status of a request whose client closed the connection before there was an answer. */
-export const UNANSWERED_STATUS = 499;
+const UNANSWERED_STATUS = 499;
 
 /** Gets every request; must not throw. */
 export type RequestObserver = (outcome: RequestOutcome) => void;

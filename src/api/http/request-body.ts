@@ -12,7 +12,7 @@ import { overloadError } from './overload.ts';
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 /** The bounds on bodies being received; 0 for none. */
-export type BodyBudgetSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
+type BodyBudgetSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
 
 /**
  * A budget for the bodies being received over all connections of a process, granted in order of arrival; further

@@ -46,7 +46,7 @@ interface HandlerParts {
 }
 
 /** One view of the ledger, or the error; the response headers come from it either way. */
-export type OpenedView =
+type OpenedView =
   | { readonly view: LedgerView }
   | { readonly view?: undefined; readonly failure: unknown };
 

@@ -10,7 +10,7 @@ export const BASE_PATH = '/v1';
 const ABSOLUTE_FORM = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/;
 
 /** A request target in two parts. */
-export interface Target {
+interface Target {
   /** As sent, not decoded; begins with `/`. */
   readonly path: string;
   /** Without the question mark. */

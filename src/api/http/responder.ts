@@ -25,7 +25,7 @@ const ALLOWED_METHODS = ['GET', 'POST'];
 const PREFLIGHT_MAX_AGE_SECS = '86400';
 
 /** A successful response before it is tagged, compressed and written. */
-export interface Content {
+interface Content {
   readonly answer: Answer;
   readonly contentType: string;
   /** Whether caches may ask again by tag: GET and HEAD. */

@@ -42,7 +42,7 @@ const UNPARSED_REQUESTS: ReadonlyMap<string, readonly [status: number, reason: s
 const BAD_REQUEST = [400, 'Bad Request'] as const;
 
 /** Optional parts of an API besides the ledger. */
-export interface ApiWatch {
+interface ApiWatch {
   /** Decides what is refused under load; given where that is counted. */
   readonly admission?: Admission | undefined;
   readonly observers?: readonly RequestObserver[];

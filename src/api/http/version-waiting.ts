@@ -18,10 +18,7 @@ const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;
 
-export type WaitingSettings = Pick<
-  ApiSettings,
-  'headerPrefix' | 'minVersionWaitMs' | 'maxVersionWaiters'
->;
+type WaitingSettings = Pick<ApiSettings, 'headerPrefix' | 'minVersionWaitMs' | 'maxVersionWaiters'>;
 
 /** The requests of one process that wait for versions. */
 export class VersionWaiting {

@@ -32,7 +32,7 @@ import { GENESIS_VERSION, type Genesis, GenesisError } from './genesis.ts';
  * The intermediate hashes from the file to its waypoint, in the order of docs/spec/ledger.md §2.7. All hashes are 32
  * bytes.
  */
-export interface GenesisProof {
+interface GenesisProof {
   readonly transactionHash: Buffer;
   readonly stateChangeHash: Buffer;
   readonly eventRootHash: Buffer;

@@ -23,7 +23,7 @@ interface NodeBuffer {
 }
 
 /** Offsets are in bytes; hex has two lower-case digits per byte and no prefix. */
-export interface ByteTools {
+interface ByteTools {
   asBuffer(bytes: Uint8Array): Buffer;
   /** Memory that may hold anything. */
   allocate(byteLength: number): Buffer;

@@ -82,7 +82,7 @@ export const eventHandleCodec = structCodec<EventHandle>({
 });
 
 /** `0x1::coin::CoinStore<T>`. */
-export interface CoinStore {
+interface CoinStore {
   readonly amount: bigint;
   readonly frozen: boolean;
   readonly depositEvents: EventHandle;
@@ -181,7 +181,7 @@ export const NEW_BLOCK_EVENT_KEY: EventKey = { creationNumber: 3n, address: ADDR
 export const NEW_EPOCH_EVENT_KEY: EventKey = { creationNumber: 2n, address: ADDRESS_ONE };
 
 /** `0x1::block::NewBlockEvent`. */
-export interface NewBlockEvent {
+interface NewBlockEvent {
   /** Block id, in the form of an address. */
   readonly hash: Address;
   readonly epoch: bigint;
