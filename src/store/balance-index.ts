@@ -84,7 +84,7 @@ export async function putBalances(
     if (change.holder === undefined) nameless.push(object);
     else updateOf(updates, change.holder, version).fungible = change;
   }
-  // Objects that do not state whose primary store they are, and yet may be one that is known.
+  // Objects without an owner in their value may still be a known primary store.
   const keys = nameless.map(({ change }) => PRIMARY_STORE.keyOf(change.address));
   const holders = await getAll(store, PRIMARY_STORES, keys);
   for (const [index, { change, version }] of nameless.entries()) {
@@ -151,7 +151,7 @@ async function firstBalance(
 
 function balanceAfter(before: StoredBalance, update: BalanceUpdate): StoredBalance {
   const { coin, fungible } = update;
-  // A chunk may come again after a crash of an engine that stores rows one by one.
+  // After a crash of an engine without atomic batches, the same chunk is written again.
   const isOlder = update.version < before.version;
   return {
     version: isOlder ? before.version : update.version,

@@ -1,7 +1,7 @@
 /**
  * Compares state with the known keys, and both with the recorded writes. versions.ts checks that every write has its
  * row; here the other direction: no row without a version that wrote it, no key without state, no state without its
- * key. Equal counts show that cheaply; only when they differ is the row at fault searched for.
+ * key. Equal counts show that cheaply; only if they differ does it search for the damaged row.
  */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { addressFromBytes } from '../move/types/address.ts';
@@ -46,7 +46,7 @@ export async function verifyState(context: VerifyContext): Promise<void> {
   }
 }
 
-/** Gives how many rows versions that are not cleared have, and how many keys have rows. */
+/** Returns the number of rows of versions that are not cleared, and the number of keys with rows. */
 async function checkStateRows(context: VerifyContext) {
   const { damages, pinned, progress, view } = context;
   const counts = { rows: 0n, keys: 0n };
@@ -123,7 +123,7 @@ export async function* allAccountKeys(context: VerifyContext): AsyncGenerator<Ac
   }
 }
 
-/** Gives false for a key that only a commit above the head has written. */
+/** Returns false for a key that only a commit above the head has written. */
 async function checkKnownKey(
   context: VerifyContext,
   column: Column,
@@ -166,7 +166,7 @@ function isPhysicalKey(key: Buffer): boolean {
   }
 }
 
-/** Checks the keys that do not belong to an account. Gives how many there are. */
+/** Checks the keys that do not belong to an account. Returns their number. */
 async function checkStateKeys(context: VerifyContext): Promise<bigint> {
   const { damages } = context;
   let keys = 0n;
@@ -190,7 +190,7 @@ async function countRows(context: VerifyContext, column: Column): Promise<bigint
   return rows;
 }
 
-/** Names state whose key is not known: some of the keys at a time, so that memory stays bounded. */
+/** Reports state with an unknown key: a part of the keys at a time, so that memory stays bounded. */
 async function nameUnknownKeys(context: VerifyContext, known: bigint): Promise<void> {
   const parts = Number(known / BigInt(MAX_HASHES_AT_ONCE)) + 1;
   const partOf = (hash: Buffer) => hash.readUInt32BE(0) % parts;

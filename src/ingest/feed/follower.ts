@@ -46,7 +46,7 @@ export interface FollowOptions {
   readonly trustedRoots: readonly TrustedRoot[];
   /** The required genesis; absent: any. */
   readonly waypoint: Waypoint | undefined;
-  /** Of a ledger that begins here: whether it stores whole transactions, to feed others. */
+  /** For a new ledger: whether it stores whole transactions, so that other nodes can replicate it. */
   readonly keepsTransactions: boolean;
   readonly pageTransactions: number;
   readonly pollIntervalMs: number;

@@ -62,7 +62,7 @@ export class PageSource {
   /** Transactions requested at once: fewer where they are large. */
   #limit: number;
   readonly #limits: typeof PAGE_LIMITS;
-  /** Newest version of the upstream, as last heard. */
+  /** Newest version of the upstream, as last reported. */
   #available: bigint;
   #next: bigint;
   #inFlight: PageRequest[] = [];

@@ -21,13 +21,13 @@ import {
 import type { StructTag } from '../../move/types/type-tag.ts';
 import type { StoreView } from '../../store/view.ts';
 
-/** Which items of an account are wanted. */
+/** The requested items of an account. */
 export interface ListingRequest {
   readonly address: Address;
   readonly version: bigint;
   /** The physical state key of the first item; absent: from the beginning. */
   readonly start?: Buffer | undefined;
-  /** Most state keys, 1 or more, already reduced to the maximum page size. */
+  /** Maximum number of state keys, 1 or more, already reduced to the maximum page size. */
   readonly limit: number;
 }
 
@@ -46,7 +46,7 @@ export interface ListingBounds {
  */
 const LISTING_BOUNDS: ListingBounds = { maxBytes: 16 * 1024 * 1024, maxKeys: 100_000 };
 
-/** Keys whose values are read at once; other requests get their turn between two steps. */
+/** Number of keys whose values are read in one step; other requests can run between two steps. */
 const KEYS_PER_STEP = 128;
 
 /** Bytes before the length of the path in a physical key: tag and address. */
@@ -66,7 +66,7 @@ export interface ListedPage {
   readonly cursor: string | undefined;
 }
 
-/** A key under the account, as far as its path means anything. */
+/** A key of the account, with its path if known. */
 interface ParsedKey {
   readonly physical: Buffer;
   readonly path: Path | undefined;
@@ -102,7 +102,7 @@ export async function listAccount(
     }
     if (page.next === undefined) return { items, cursor: undefined };
     const next = parseKey(page.next);
-    // A cursor must be a key that clients can hand in again, so one without meaning is never where a page ends.
+    // Clients must be able to send a cursor back, so a page never ends at a key without a known path.
     if (looked + KEYS_PER_STEP >= bounds.maxKeys && next.path !== undefined) {
       return { items, cursor: cursorOf(address, next) };
     }
@@ -117,7 +117,7 @@ function parseKey(physical: Buffer): ParsedKey {
 }
 
 /**
- * Where to look next. Among paths of one length, modules come first, so after another kind there are none until the
+ * Where to continue. Among paths of one length, modules come first, so after another kind there are none until the
  * next length: an account with a million resources and two modules is listed at once.
  */
 function nextFrom({ physical, path }: ParsedKey, kinds: readonly Path['kind'][]): Buffer {
@@ -125,7 +125,7 @@ function nextFrom({ physical, path }: ParsedKey, kinds: readonly Path['kind'][])
   const reader = new BcsReader(physical, PATH_LENGTH_AT);
   reader.uleb32();
   const from = Buffer.from(physical.subarray(0, reader.offset));
-  // The smallest bytes above every key of this length; the last byte of a length is below 0x80, so nothing carries.
+  // The smallest bytes above every key of this length; the last byte of a length is below 0x80, so there is no carry.
   from[from.length - 1]! += 1;
   return from;
 }

@@ -62,7 +62,7 @@ export type StateKey =
   | TradingNativeKey
   | { readonly kind: 'raw'; readonly bytes: Buffer };
 
-/** Fewest bytes a state key takes in BCS: a raw key without bytes. */
+/** Minimum size of a state key in BCS: a raw key without bytes. */
 export const MIN_STATE_KEY_BYTES = 2;
 
 const PHYSICAL_ACCESS_PATH = 0x00;
@@ -76,7 +76,7 @@ export function moduleStateKey(address: Address, name: string): AccessPathKey {
   return new AccessPathKey(address, encodePath({ kind: 'code', module: { address, name } }));
 }
 
-/** The state key of a resource that is in no group. */
+/** The state key of a resource that is not in a group. */
 export function resourceStateKey(address: Address, tag: StructTag): AccessPathKey {
   return new AccessPathKey(address, encodePath({ kind: 'resource', tag }));
 }
@@ -164,7 +164,7 @@ export function physicalStateKey(key: StateKey): Buffer {
   });
 }
 
-/** The state key of a physical encoding; its parts are views on `bytes`. @throws BcsError */
+/** The state key of a physical encoding; its parts are views of `bytes`. @throws BcsError */
 export function parsePhysicalStateKey(bytes: Uint8Array): StateKey {
   const reader = new BcsReader(bytes);
   const key = readPhysicalStateKey(reader);

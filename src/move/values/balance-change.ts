@@ -1,7 +1,7 @@
 /**
- * What a write to state means for balances (docs/spec/http.md §9.3): which state keys hold amounts, and what they hold
- * after a write. An account's balance of an asset is what its coin store has (where the asset is paired with a coin)
- * and what its primary fungible store has; both are named here by the owner and the address of the asset's metadata.
+ * What a write to state means for balances (docs/spec/http.md §9.3): which state keys contain amounts, and the amounts
+ * after a write. An account's balance of an asset is the sum of its coin store (if the asset is paired with a coin)
+ * and its primary fungible store. Both are identified here by the owner and the address of the asset's metadata.
  */
 
 import { Cache } from '../../cache.ts';
@@ -28,13 +28,13 @@ export interface CoinStoreChange {
   readonly amount: Amount;
 }
 
-/** What the object group at an address has, were it somebody's primary store. */
+/** The amount in the object group at an address, if it is a primary store. */
 export interface ObjectGroupChange {
   readonly kind: 'objectGroup';
   /** Of the object, 32 bytes. */
   readonly address: Buffer;
   readonly amount: Amount;
-  /** Whose primary store it is, if its value tells; without it the object may still be one. */
+  /** The owner of the primary store, if the value contains it; otherwise it may still be a primary store. */
   readonly holder: { readonly owner: Buffer; readonly metadata: Buffer } | undefined;
 }
 
@@ -76,7 +76,7 @@ function readPath(physical: Buffer): BalancePath | undefined {
   return { kind: 'coinStore', metadata: Buffer.from(addressBytes(pairedMetadataAddress(coin))) };
 }
 
-/** What the account of a physical key has in its coin store after a write; deleted, nothing. */
+/** The amount in the coin store of a physical key after a write; 0 after a deletion. */
 export function coinStoreChange(
   physical: Buffer,
   metadata: Buffer,
@@ -86,7 +86,7 @@ export function coinStoreChange(
   return { kind: 'coinStore', owner, metadata, amount: amountOf(value, coinStoreAmount) };
 }
 
-/** What the object of a physical key has after a write; deleted, nothing. */
+/** The amount in the object of a physical key after a write; 0 after a deletion. */
 export function objectGroupChange(
   physical: Buffer,
   value: Uint8Array | undefined,

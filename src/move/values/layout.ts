@@ -40,7 +40,7 @@ type LayoutErrorCode =
   | 'too_large'
   | 'too_deep';
 
-/** A type that cannot be laid out; `message` is the interface's own text (docs/spec/encode.md §A4, B2). */
+/** A type without a layout; `message` is the interface's own text (docs/spec/encode.md §A4, B2). */
 export class LayoutError extends MoveError<LayoutErrorCode> {}
 
 /**
@@ -51,7 +51,7 @@ export interface ObjectTemplate {
   /** Layouts of the fields in declared order, which is the order of their bytes. */
   readonly fields: readonly DecodeLayout[];
   readonly pieces: readonly string[];
-  /** The index of the field at each place. */
+  /** The index of the field at each position. */
   readonly order: readonly number[];
   /** Whether `order` is 0, 1, 2, … over all fields. */
   readonly inDeclaredOrder: boolean;
@@ -60,7 +60,7 @@ export interface ObjectTemplate {
 }
 
 /**
- * How stored bytes of a type are rendered. `tagBytes` is what one value's type costs of the byte budget
+ * How stored bytes of a type are rendered. `tagBytes` is the cost of one value's type in the byte budget
  * (docs/spec/encode.md §B2).
  */
 export type DecodeLayout =
@@ -76,7 +76,7 @@ export type DecodeLayout =
       readonly variants: readonly ObjectTemplate[];
       readonly tagBytes: number;
     }
-  /** A closure: it brings the layouts of its captured values along (docs/spec/move.md §4.5). */
+  /** A closure, which contains the layouts of its captured values (docs/spec/move.md §4.5). */
   | { readonly kind: 'function' };
 
 export interface EncodeField {
@@ -101,13 +101,13 @@ export type EncodeLayout =
       readonly tag: StructTag;
       readonly variants: readonly EncodeVariant[];
     }
-  /** No JSON fits it. */
+  /** No JSON value is valid for it. */
   | { readonly kind: 'function' };
 
 /** Deepest nesting of types in one layout: chains allow 128 in values, the reference 500 enums. */
 export const MAX_LAYOUT_DEPTH = 512;
 
-/** Bytes that an address costs of the byte budget. */
+/** The cost of an address in the byte budget. */
 export const ADDRESS_COST_BYTES = 32;
 
 /** Whether a name is the framework's `0x1::string::String`. */
@@ -174,7 +174,7 @@ export function findStructByHandle(
   return structIndex(module).byHandle.get(structHandle);
 }
 
-/** A field before it has its place. */
+/** A field before its position is known. */
 export interface NamedField {
   readonly name: string;
   readonly layout: DecodeLayout;
@@ -187,8 +187,8 @@ interface FixedMember {
 }
 
 /**
- * The object of some fields in declared order, all names sorted by bytes, with at most one fixed member among them.
- * Of equal names the last counts, a fixed member before all fields; the bytes of all fields are read in any case.
+ * The object of some fields in declared order, all names sorted by bytes, with at most one fixed member among them. Of
+ * equal names the last one wins, and a fixed member precedes all fields; the bytes of all fields are read in any case.
  */
 export function objectTemplate(
   fields: readonly NamedField[],

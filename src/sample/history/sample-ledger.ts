@@ -1,8 +1,7 @@
 /**
  * A sample ledger, block by block: genesis, then blocks of user transactions and ends of epochs, without end. There is
  * no virtual machine: a model of the state changes as the called functions would change it, and its effects are
- * recorded. The same settings always give the same bytes, however far one goes, and whether one goes there in one run
- * or in several.
+ * recorded. The same settings always give the same bytes, whatever the requested size, in one run or in several.
  */
 
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
@@ -34,7 +33,7 @@ import {
 import type { Outcome } from './recorder.ts';
 import { buildTransaction, GAS_UNIT_PRICE } from './submission.ts';
 
-/** Most user transactions in a block. */
+/** Maximum number of user transactions in a block. */
 export const MAX_BLOCK_USERS = 99;
 /** The first blocks are short, so that a small ledger has some. */
 const SHORT_BLOCKS = 20;
@@ -74,7 +73,7 @@ export class SampleLedger {
   #gasUsed = 0;
   #fees = 0n;
 
-  /** A ledger that holds genesis, which is not recorded when the history is only replayed. */
+  /** A ledger with genesis, which is not recorded when the history is only replayed. */
   constructor(settings: SampleSettings, recordsGenesis = true) {
     this.#effects.setRecording(recordsGenesis);
     const { world, chain, nextCall, assetInfos } = createGenesis(settings, this.#effects);
@@ -100,8 +99,8 @@ export class SampleLedger {
   }
 
   /**
-   * Goes through a history without writing it down, block by block, up to a block's end. False when there is no such
-   * block: the history is another one.
+   * Replays a history without recording it, block by block, up to a block's end. False if there is no such block,
+   * because the history is a different one.
    */
   replayTo({ version, blockHeight, timestampUsecs }: BlockPosition): boolean {
     this.#effects.setRecording(false);
@@ -114,7 +113,7 @@ export class SampleLedger {
     );
   }
 
-  /** Makes the next block: all that its transactions come to, in their order. */
+  /** Generates the next block: the results of its transactions, in order. */
   nextBlock(): readonly Outcome[] {
     const header = this.#drawHeader();
     const endsEpoch = this.#chain.epochIsOver(header.timestamp);
