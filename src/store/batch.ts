@@ -1,5 +1,5 @@
 /** The changes of one commit. */
-import { assertKeyShape, type Column, type RowKey } from './columns/column.ts';
+import { assertKeyShape, type Column, type RowKey } from './columns/columns.ts';
 import { StoreError } from './store-error.ts';
 
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */

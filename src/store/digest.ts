@@ -1,6 +1,6 @@
 /** Digests of columns: two ledgers hold the same exactly when all their columns have the same digests. */
 import { createHash } from 'node:crypto';
-import type { Column } from './columns/column.ts';
+import type { Column } from './columns/columns.ts';
 import { type StoreReader, scanPages } from './store.ts';
 
 const LENGTHS_BYTES = 8;

@@ -6,8 +6,7 @@
 
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
-import type { Row } from './columns/column.ts';
-import { EVENTS } from './columns/columns.ts';
+import { EVENTS, type Row } from './columns/columns.ts';
 import {
   decodeEventRow,
   encodeStreamId,

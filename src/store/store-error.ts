@@ -2,7 +2,7 @@
  * Failures of the store. Callers use `code` and the fields, never `message`, which is one line for people: what
  * happened and what to do.
  */
-import type { Column, RowKey } from './columns/column.ts';
+import type { Column, RowKey } from './columns/columns.ts';
 
 /** Codes of store failures. Those that begin with `chunk_` are chunks that the writer refuses: nothing was stored. */
 type StoreErrorCode =

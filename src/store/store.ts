@@ -20,7 +20,7 @@ import {
   type Row,
   type RowKey,
   type ScannedRow,
-} from './columns/column.ts';
+} from './columns/columns.ts';
 
 export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;

@@ -9,8 +9,13 @@ import { andThen } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import { BALANCE, type StoredBalance } from './columns/balance-column.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
-import type { Row } from './columns/column.ts';
-import { BLOCKS_BY_VERSION, STATE, TRANSACTION_INFOS, TRANSACTIONS } from './columns/columns.ts';
+import {
+  BLOCKS_BY_VERSION,
+  type Row,
+  STATE,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+} from './columns/columns.ts';
 import type { StreamId } from './columns/event-column.ts';
 import { type Head, openHead } from './columns/head.ts';
 import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './columns/order-key.ts';

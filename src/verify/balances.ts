@@ -11,8 +11,7 @@ import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/t
 import { type Amount, balancePathOf } from '../move/values/balance-change.ts';
 import { type BalanceWrite, balanceWriteOf } from '../store/balance-index.ts';
 import { BALANCE, PRIMARY_STORE, type StoredBalance } from '../store/columns/balance-column.ts';
-import type { ScannedRow } from '../store/columns/column.ts';
-import { BALANCES, PRIMARY_STORES, STATE } from '../store/columns/columns.ts';
+import { BALANCES, PRIMARY_STORES, type ScannedRow, STATE } from '../store/columns/columns.ts';
 import { encodeU64Key } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './context.ts';

@@ -5,8 +5,13 @@ import {
   type Block,
   EPOCH_END,
 } from '../store/columns/block-column.ts';
-import type { ScannedRow } from '../store/columns/column.ts';
-import { BLOCKS_BY_HEIGHT, BLOCKS_BY_VERSION, EPOCHS, HEAD } from '../store/columns/columns.ts';
+import {
+  BLOCKS_BY_HEIGHT,
+  BLOCKS_BY_VERSION,
+  EPOCHS,
+  HEAD,
+  type ScannedRow,
+} from '../store/columns/columns.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './context.ts';
 

@@ -2,7 +2,7 @@
  * What the checks of a ledger share: the store they read, and the list of damages. The checks are streams over
  * columns: their memory does not grow with the ledger.
  */
-import type { Column, RowKey, ScannedRow } from '../store/columns/column.ts';
+import type { Column, RowKey, ScannedRow } from '../store/columns/columns.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
 import { type VersionWrites, WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';

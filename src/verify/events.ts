@@ -1,7 +1,6 @@
 /** Checks streams of events and module events: that they decode, are contiguous, and were emitted. */
 
-import type { ScannedRow } from '../store/columns/column.ts';
-import { EVENTS, MODULE_EVENTS } from '../store/columns/columns.ts';
+import { EVENTS, MODULE_EVENTS, type ScannedRow } from '../store/columns/columns.ts';
 import {
   decodeEventRow,
   decodeModuleEventRow,

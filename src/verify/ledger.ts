@@ -2,9 +2,9 @@
  * Verifies a whole ledger: recomputes every hash, compares the columns with each other, and computes digests of all
  * columns. What it checks and what it cannot: docs/operations.md.
  */
-import type { Column } from '../store/columns/column.ts';
 import {
   COLUMNS,
+  type Column,
   HEAD,
   IDENTITY,
   PRUNING,

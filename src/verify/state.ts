@@ -6,8 +6,14 @@
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { addressFromBytes } from '../move/types/address.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
-import type { Column, RowKey } from '../store/columns/column.ts';
-import { ACCOUNT_KEY_TAILS, ACCOUNT_KEYS, STATE, STATE_KEYS } from '../store/columns/columns.ts';
+import {
+  ACCOUNT_KEY_TAILS,
+  ACCOUNT_KEYS,
+  type Column,
+  type RowKey,
+  STATE,
+  STATE_KEYS,
+} from '../store/columns/columns.ts';
 import { decodeU64Key, NO_ORDER } from '../store/columns/order-key.ts';
 import { decodeStateRow } from '../store/columns/state-column.ts';
 import {

@@ -20,8 +20,8 @@ import {
 } from '../move/transactions/transaction-info.ts';
 import type { BatchOperation } from '../store/batch.ts';
 import { type ChunkKey, type ChunkRows, chunkRows } from '../store/chunk-rows.ts';
-import type { Column } from '../store/columns/column.ts';
 import {
+  type Column,
   EVENTS,
   HEAD,
   IDENTITY,

@@ -1,7 +1,6 @@
 /** What every engine must do, run against each of them (src/store/store.ts). */
 import { describe, expect, test } from 'vitest';
 import { Batch, MAX_VALUE_BYTES } from '../../src/store/batch.ts';
-import type { Row } from '../../src/store/columns/column.ts';
 import {
   ACCOUNT_KEYS,
   COLUMNS,
@@ -9,6 +8,7 @@ import {
   HEAD,
   IDENTITY,
   MAX_ORDER_BYTES,
+  type Row,
   STATE,
   STATE_KEYS,
 } from '../../src/store/columns/columns.ts';

@@ -7,12 +7,13 @@ import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { Batch, type BatchOperation } from '../../src/store/batch.ts';
 import {
   assertKeyShape,
+  COLUMNS,
   type Column,
   type Row,
   type RowKey,
   type ScannedRow,
-} from '../../src/store/columns/column.ts';
-import { COLUMNS, STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
+  STORE_FORMAT_VERSION,
+} from '../../src/store/columns/columns.ts';
 import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import {
   assertKeyCount,

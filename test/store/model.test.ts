@@ -6,13 +6,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
-import type { Column, ScannedRow } from '../../src/store/columns/column.ts';
 import {
   ACCOUNT_KEYS,
   COLUMNS,
+  type Column,
   EPOCHS,
   EVENTS,
   MAX_ORDER_BYTES,
+  type ScannedRow,
   STATE,
   STATE_KEYS,
 } from '../../src/store/columns/columns.ts';

@@ -7,8 +7,7 @@
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
-import type { Column } from '../../src/store/columns/column.ts';
-import { COLUMNS } from '../../src/store/columns/columns.ts';
+import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
 import { readPinnedAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
 import { EventStreamView } from '../../src/store/event-pages.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';

@@ -3,13 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { type Chunk, MAX_CHUNK_TRANSACTIONS } from '../../src/store/chunk.ts';
-import type { Column, ScannedRow } from '../../src/store/columns/column.ts';
 import {
   ACCOUNT_KEYS,
   COLUMNS,
+  type Column,
   HEAD,
   IDENTITY,
   MODULE_EVENTS,
+  type ScannedRow,
   STATE,
   STATE_KEYS,
   TRANSACTIONS,

@@ -14,8 +14,15 @@ import {
 import { sampleChunksInParallel } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import type { ChunkTransaction } from '../../src/store/chunk.ts';
-import type { Column, ScannedRow } from '../../src/store/columns/column.ts';
-import { COLUMNS, EPOCHS, HEAD, IDENTITY, PRUNING } from '../../src/store/columns/columns.ts';
+import {
+  COLUMNS,
+  type Column,
+  EPOCHS,
+  HEAD,
+  IDENTITY,
+  PRUNING,
+  type ScannedRow,
+} from '../../src/store/columns/columns.ts';
 import { columnDigest } from '../../src/store/digest.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';

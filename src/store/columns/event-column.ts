@@ -13,8 +13,7 @@ import {
   addressFromBytes,
 } from '../../move/types/address.ts';
 import type { Batch } from '../batch.ts';
-import type { Row, ScannedRow } from './column.ts';
-import { EVENTS, MODULE_EVENTS } from './columns.ts';
+import { EVENTS, MODULE_EVENTS, type Row, type ScannedRow } from './columns.ts';
 import {
   type BucketKey,
   decodeBucketKey,

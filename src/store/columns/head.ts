@@ -9,8 +9,7 @@ import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import type { RowKey } from './column.ts';
-import { HEAD } from './columns.ts';
+import { HEAD, type RowKey } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 

@@ -4,8 +4,7 @@
  */
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { StoreError } from '../store-error.ts';
-import type { RowKey } from './column.ts';
-import { IDENTITY, STORE_FORMAT_VERSION } from './columns.ts';
+import { IDENTITY, type RowKey, STORE_FORMAT_VERSION } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 

@@ -5,7 +5,7 @@ import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { Batch } from '../batch.ts';
 import type { StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
-import type { Column, RowKey } from './column.ts';
+import type { Column, RowKey } from './columns.ts';
 
 /** Values are written here, one after the other, and copied out. */
 const scratch = new BcsWriter();

@@ -9,8 +9,7 @@ import {
   type StateValueMetadata,
   writeStateValueMetadata,
 } from '../../move/types/state-value.ts';
-import type { Row } from './column.ts';
-import { STATE } from './columns.ts';
+import { type Row, STATE } from './columns.ts';
 import { decodeU64Key } from './order-key.ts';
 import { decodeRow } from './row-codec.ts';
 

@@ -18,8 +18,14 @@ import { HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
 import type { Batch } from '../batch.ts';
 import { rowsBetween, type StoreReader } from '../store.ts';
-import type { Column, RowKey } from './column.ts';
-import { ACCOUNT_KEY_TAILS, ACCOUNT_KEYS, MAX_ORDER_BYTES, STATE_KEYS } from './columns.ts';
+import {
+  ACCOUNT_KEY_TAILS,
+  ACCOUNT_KEYS,
+  type Column,
+  MAX_ORDER_BYTES,
+  type RowKey,
+  STATE_KEYS,
+} from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { decodeRow } from './row-codec.ts';
 

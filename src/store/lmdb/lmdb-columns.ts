@@ -4,8 +4,7 @@
  * library's copies: seek 1.3 times, pages of 25 rows 3 times as fast.
  */
 import type { Database, RootDatabase } from 'lmdb';
-import type { Column, RowKey } from '../columns/column.ts';
-import { COLUMNS } from '../columns/columns.ts';
+import { COLUMNS, type Column, type RowKey } from '../columns/columns.ts';
 
 /** Bounds of a range as the engine takes them. A `start` of `undefined` is the very beginning. */
 export interface LmdbRange {

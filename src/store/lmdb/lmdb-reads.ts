@@ -2,12 +2,14 @@
 import type { RootDatabase } from 'lmdb';
 import {
   assertKeyShape,
+  COLUMNS,
   type Column,
+  HEAD,
+  MAX_ORDER_BYTES,
   type Row,
   type RowKey,
   type ScannedRow,
-} from '../columns/column.ts';
-import { COLUMNS, HEAD, MAX_ORDER_BYTES } from '../columns/columns.ts';
+} from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import {
   assertKeyCount,

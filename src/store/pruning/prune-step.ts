@@ -14,11 +14,13 @@ import { transactionInfoHash } from '../../move/transactions/transaction-info.ts
 import { addressFromBytes } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from '../columns/block-column.ts';
-import type { Column, Row, RowKey } from '../columns/column.ts';
 import {
+  type Column,
   EPOCHS,
   EVENTS,
   MODULE_EVENTS,
+  type Row,
+  type RowKey,
   STATE,
   STATE_KEYS,
   TRANSACTION_INFOS,
