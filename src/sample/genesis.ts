@@ -34,8 +34,8 @@ const SPECIAL_UNITS = 1_000_000_000_000n;
 const ORDINARY_UNITS = 100_000_000_000n;
 const ISSUER_UNITS = 1_000_000_000_000_000_000n;
 
-interface SampleWorld {
-  readonly world: World;
+/** A world with the chain it is on and the users in it. */
+export interface SampleWorld extends World {
   readonly chain: Chain;
   /** Applies the next user transaction to the model. */
   readonly nextCall: () => Call;
@@ -69,7 +69,7 @@ export function createGenesis(settings: SampleSettings, effects: Effects): Sampl
   const nextCall = transactionMix(world, ticker);
   const conversions = derivedBytes(settings.seed, 'coin conversions').toString('hex');
   createCoinConversionMap(effects, conversions, [native, moon]);
-  return { world, chain, nextCall, assetInfos: createAssetInfos(world) };
+  return { ...world, chain, nextCall, assetInfos: createAssetInfos(world) };
 }
 
 /** Addresses of special accounts that do not follow from the seed. */

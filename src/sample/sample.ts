@@ -48,16 +48,16 @@ interface SampleHead extends BlockPosition {
 
 /** A sample ledger from genesis on: genesis as one chunk, then chunks of whole blocks. @throws SampleError */
 export function* sampleChunks(options: SampleOptions): Generator<Chunk, void, undefined> {
-  const maker = new ChunkMaker(options);
-  for (const step of makeDrafts(wholeRequest(options))) yield maker.chunk(step);
+  const toChunk = chunkMaker(options);
+  for (const step of makeDrafts(wholeRequest(options))) yield toChunk(step);
 }
 
 /** The same chunks, made in a second thread while the first ones are committed. @throws SampleError */
 export async function* sampleChunksInParallel(
   options: SampleOptions,
 ): AsyncGenerator<Chunk, void, undefined> {
-  const maker = new ChunkMaker(options);
-  for await (const step of makeDraftsInParallel(wholeRequest(options))) yield maker.chunk(step);
+  const toChunk = chunkMaker(options);
+  for await (const step of makeDraftsInParallel(wholeRequest(options))) yield toChunk(step);
 }
 
 /**
@@ -71,45 +71,37 @@ export async function* continueSampleInParallel(
   options: ChunkOptions,
 ): AsyncGenerator<Chunk, void, undefined> {
   const { version, blockHeight, timestampUsecs } = head;
-  const maker = new ChunkMaker(options, head);
+  const toChunk = chunkMaker(options, head);
   const steps = makeDraftsInParallel({
     settings: checkSettings(settings.seed, settings.accounts),
     after: { version, blockHeight, timestampUsecs },
     end: version + 1n + transactionCount(options),
     stepTransactions: chunkSize(options),
   });
-  for await (const step of steps) yield maker.chunk(step);
+  for await (const step of steps) yield toChunk(step);
 }
 
 /** Hashes the steps of a history into chunks. */
-class ChunkMaker {
-  readonly #keepsTransactions: boolean;
-  readonly #head: SampleHead | undefined;
-  #recorder: LedgerRecorder | undefined;
-
-  constructor({ keepsTransactions = true }: ChunkOptions, head?: SampleHead) {
-    this.#keepsTransactions = keepsTransactions;
-    this.#head = head;
-  }
-
-  #recordAfter(version: bigint, frozenRoots: readonly Buffer[]): LedgerRecorder {
-    return new LedgerRecorder(version + 1n, frozenRoots, this.#keepsTransactions);
-  }
-
-  chunk(step: DraftStep): Chunk {
+function chunkMaker(
+  { keepsTransactions = true }: ChunkOptions,
+  head?: SampleHead,
+): (step: DraftStep) => Chunk {
+  const recordAfter = (version: bigint, frozenRoots: readonly Buffer[]): LedgerRecorder =>
+    new LedgerRecorder(version + 1n, frozenRoots, keepsTransactions);
+  let recorder: LedgerRecorder | undefined;
+  return (step) => {
     if (step.kind === 'genesis') {
       const genesis = readGenesis(step.bytes);
       const proof = proveGenesis(genesis);
-      this.#recorder = this.#recordAfter(0n, [proof.infoHash]);
-      return chunkOfGenesis(genesis, proof, this.#keepsTransactions);
+      recorder = recordAfter(0n, [proof.infoHash]);
+      return chunkOfGenesis(genesis, proof, keepsTransactions);
     }
     // Not before the first step: only then is the head known to be one of this history.
-    this.#recorder ??= this.#recordAfter(this.#head!.version, this.#head!.frozenRoots);
-    const recorder = this.#recorder;
+    recorder ??= recordAfter(head!.version, head!.frozenRoots);
     const builder = new ChunkBuilder(recorder.nextVersion);
     for (const outcome of step.outcomes) builder.add(recorder.record(outcome));
     return builder.finish(recorder.frozenRoots);
-  }
+  };
 }
 
 function wholeRequest(options: SampleOptions): DraftRequest {

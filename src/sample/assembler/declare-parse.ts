@@ -48,7 +48,6 @@ import {
   type ModuleDeclaration,
   type NamedAddresses,
 } from './declare.ts';
-import { type Token, tokenize } from './declare-tokens.ts';
 import { publicStructFunctions } from './public-struct.ts';
 
 const ABILITY_BITS: ReadonlyMap<string, number> = new Map([
@@ -418,4 +417,39 @@ class DeclarationParser {
 /** A struct declared without fields gets the one that the compiler gives it (docs/spec/http.md §8.4). */
 function withoutEmpty(fields: readonly DeclaredField[]): readonly DeclaredField[] {
   return fields.length > 0 ? fields : [{ name: 'dummy_field', type: { kind: 'bool' } }];
+}
+
+interface Token {
+  readonly kind: 'name' | 'address' | 'number' | 'text' | 'sign' | 'end';
+  readonly text: string;
+  readonly line: number;
+}
+
+const TOKEN =
+  /(?<space>[ \t\r]+|\/\/[^\n]*)|(?<newline>\n)|(?<address>0x[0-9a-fA-F]+)|(?<number>[0-9]+)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|"(?<text>[^"\n]*)"|(?<sign>#\[|::|\.\.|[{}()<>,;:&|+=\]])/y;
+
+/** Splits a text into tokens, `end` last. @throws DeclarationError `unexpected_token` */
+function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let line = 1;
+  let offset = 0;
+  while (offset < text.length) {
+    TOKEN.lastIndex = offset;
+    const groups = TOKEN.exec(text)?.groups;
+    if (groups === undefined) {
+      throw new DeclarationError(
+        'unexpected_token',
+        `unexpected ${JSON.stringify(text[offset])}`,
+        line,
+      );
+    }
+    offset = TOKEN.lastIndex;
+    if (groups['newline'] !== undefined) line += 1;
+    for (const kind of ['address', 'number', 'name', 'text', 'sign'] as const) {
+      const found = groups[kind];
+      if (found !== undefined) tokens.push({ kind, text: found, line });
+    }
+  }
+  tokens.push({ kind: 'end', text: 'end of text', line });
+  return tokens;
 }

@@ -12,20 +12,10 @@ import { CAFE } from './application-modules.ts';
 import { genesisModules } from './framework.ts';
 
 const FRAMEWORK_ACCOUNTS: readonly Address[] = ['1', '3', '4'].map(padAddress);
-/** Creation numbers that 0x1 has given away: its account's two handles, epochs, and two of blocks. */
-const FRAMEWORK_CREATION_NUMBERS = 5;
-const FRAMEWORK_VERSION = 1;
-const GAS_FEATURE_VERSION = 46;
 const GAS_ENTRIES: readonly (readonly [key: string, value: number])[] = [
   ['txn.min_transaction_gas_units', 2_760_000],
   ['txn.maximum_number_of_gas_units', 2_000_000],
   ['txn.storage_fee_per_state_slot_create', 40_000],
-];
-const VALIDATION_FUNCTIONS = [
-  'script_prologue',
-  'module_prologue',
-  'multi_agent_script_prologue',
-  'epilogue',
 ];
 
 /** Creates modules, registries and settings. */
@@ -50,16 +40,15 @@ export function createFrameworkResources(effects: Effects, settings: SampleSetti
   );
   const at = (type: string, write: ValueWriter): void => create(ADDRESS_ONE, type, write);
   at('0x1::chain_status::GenesisEndMarker', (to) => to.bool(false));
-  at('0x1::version::Version', (to) => to.exactU64(FRAMEWORK_VERSION));
+  at('0x1::version::Version', (to) => to.exactU64(1));
   at('0x1::gas_schedule::GasScheduleV2', (to) =>
-    to
-      .exactU64(GAS_FEATURE_VERSION)
-      .vector(GAS_ENTRIES, (inner, [key, value]) => inner.string(key).exactU64(value)),
+    to.exactU64(46).vector(GAS_ENTRIES, (inner, [key, value]) => inner.string(key).exactU64(value)),
   );
   at('0x1::consensus_config::ConsensusConfig', (to) => to.bytes(Buffer.of(1)));
   at('0x1::transaction_validation::TransactionValidation', (to) => {
     to.address(ADDRESS_ONE).string('transaction_validation');
-    for (const name of VALIDATION_FUNCTIONS) to.string(name);
+    to.string('script_prologue').string('module_prologue');
+    to.string('multi_agent_script_prologue').string('epilogue');
   });
   const handle = (label: string): Buffer => derivedBytes(settings.seed, label);
   at('0x1::aggregator_factory::AggregatorFactory', (to) => to.fixed(handle('aggregators')));
@@ -69,7 +58,8 @@ export function createFrameworkResources(effects: Effects, settings: SampleSetti
 /** Writes `0x1::account::Account` of a framework address: its authentication key is not the hash of any key. */
 function writeAccount(writer: BcsWriter, address: Address): void {
   const bytes = addressBytes(address);
-  const creationNumbers = address === ADDRESS_ONE ? FRAMEWORK_CREATION_NUMBERS : 2;
+  // Its own two handles; 0x1 has given numbers to epochs and twice to blocks, too.
+  const creationNumbers = address === ADDRESS_ONE ? 5 : 2;
   writer.bytes(bytes).exactU64(0).exactU64(creationNumbers);
   writeEventHandle(writer, 0, 0, bytes);
   writeEventHandle(writer, 0, 1, bytes);

@@ -7,15 +7,9 @@
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ZERO } from '../../move/types/address.ts';
-import { createGenesis } from '../genesis.ts';
+import { createGenesis, type SampleWorld } from '../genesis.ts';
 import { FAUCET_ACCOUNT } from '../model/accounts.ts';
-import type { AssetInfo } from '../model/asset-info.ts';
-import {
-  type BlockHeader,
-  type Chain,
-  FIRST_BLOCK_TIME_USECS,
-  VALIDATORS,
-} from '../model/chain.ts';
+import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from '../model/chain.ts';
 import { Effects } from '../model/effects.ts';
 import { eventType } from '../model/events.ts';
 import { derivedBytes } from '../model/random.ts';
@@ -62,10 +56,7 @@ export interface BlockPosition {
 
 export class SampleLedger {
   readonly #effects = new Effects();
-  readonly #world: World;
-  readonly #chain: Chain;
-  readonly #nextCall: () => Call;
-  readonly #assetInfos: readonly AssetInfo[];
+  readonly #sample: SampleWorld;
   #nextVersion = 1n;
   #round = 0;
   /** Of the block being made. */
@@ -76,11 +67,7 @@ export class SampleLedger {
   /** A ledger with genesis, which is not recorded when the history is only replayed. */
   constructor(settings: SampleSettings, recordsGenesis = true) {
     this.#effects.setRecording(recordsGenesis);
-    const { world, chain, nextCall, assetInfos } = createGenesis(settings, this.#effects);
-    this.#world = world;
-    this.#chain = chain;
-    this.#nextCall = nextCall;
-    this.#assetInfos = assetInfos;
+    this.#sample = createGenesis(settings, this.#effects);
   }
 
   get nextVersion(): bigint {
@@ -108,7 +95,7 @@ export class SampleLedger {
     this.#effects.setRecording(true);
     return (
       this.#nextVersion === version + 1n &&
-      BigInt(this.#chain.height) === blockHeight &&
+      BigInt(this.#sample.chain.height) === blockHeight &&
       BigInt(this.#effects.now) === timestampUsecs
     );
   }
@@ -116,7 +103,7 @@ export class SampleLedger {
   /** Generates the next block: the results of its transactions, in order. */
   nextBlock(): readonly Outcome[] {
     const header = this.#drawHeader();
-    const endsEpoch = this.#chain.epochIsOver(header.timestamp);
+    const endsEpoch = this.#sample.chain.epochIsOver(header.timestamp);
     this.#outcomes = [];
     this.#gasUsed = 0;
     this.#fees = 0n;
@@ -130,8 +117,7 @@ export class SampleLedger {
   }
 
   #drawHeader(): BlockHeader {
-    const { random, seed } = this.#world;
-    const chain = this.#chain;
+    const { chain, random, seed } = this.#sample;
     const height = chain.height + 1;
     const isFirst = height === 1;
     const isNil = !isFirst && random.perMille(NIL_BLOCKS_PER_MILLE);
@@ -153,13 +139,13 @@ export class SampleLedger {
 
   #drawUsers(height: number): number {
     const most = height <= SHORT_BLOCKS ? MAX_SHORT_BLOCK_USERS : MAX_BLOCK_USERS;
-    return this.#world.random.between(1, most);
+    return this.#sample.random.between(1, most);
   }
 
   #startBlock(header: BlockHeader, endsEpoch: boolean): void {
-    const { seed } = this.#world;
-    this.#chain.startBlock(header);
-    for (const info of this.#assetInfos) info.update();
+    const { seed } = this.#sample;
+    this.#sample.chain.startBlock(header);
+    for (const info of this.#sample.assetInfos) info.update();
     const byValidators = endsEpoch && endsByValidators(header.epoch);
     if (endsEpoch && !byValidators) this.#reconfigure();
     this.#finish(header, () => blockStart(seed, header));
@@ -169,17 +155,17 @@ export class SampleLedger {
   }
 
   #reconfigure(): void {
-    this.#chain.reconfigure();
+    this.#sample.chain.reconfigure();
     this.#round = 0;
   }
 
   #userTransaction(header: BlockHeader): void {
-    const { accounts, native, random } = this.#world;
-    const drawn = this.#nextCall();
+    const { accounts, native, random } = this.#sample;
+    const drawn = this.#sample.nextCall();
     const gasUsed = random.between(MIN_GAS_UNITS, MAX_GAS_UNITS);
     const nonce = BigInt(random.u32());
     const fee = BigInt(gasUsed * GAS_UNIT_PRICE);
-    const call = withPayer(this.#world, drawn, fee);
+    const call = withPayer(this.#sample, drawn, fee);
     const { sender } = call;
     const sequenceNumber = accounts.sequenceNumbers[sender]!;
     if (call.form !== 'orderless') {
@@ -207,7 +193,7 @@ export class SampleLedger {
   }
 
   #endBlock(header: BlockHeader): void {
-    const { accounts, random } = this.#world;
+    const { accounts, random } = this.#sample;
     const hot = Array.from({ length: random.between(1, MAX_HOT_KEYS) }, () =>
       random.below(accounts.count),
     );
@@ -217,7 +203,9 @@ export class SampleLedger {
     const totals: BlockTotals = {
       gasUsed: this.#gasUsed,
       fees: this.#fees,
-      proposerIndex: this.#chain.validators.findIndex(({ address }) => address === header.proposer),
+      proposerIndex: this.#sample.chain.validators.findIndex(
+        ({ address }) => address === header.proposer,
+      ),
       hotKeys,
     };
     const writeSet = blockEndWriteSet(header, totals);

@@ -3,6 +3,7 @@
  * form that the call wants (docs/spec/ledger.md §3.4, docs/spec/encode.md §A5).
  */
 
+import { sign } from 'node:crypto';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { domainSeed } from '../../move/crypto/hash.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';
@@ -13,7 +14,7 @@ import {
 import type { Address } from '../../move/types/address.ts';
 import type { Accounts } from '../model/accounts.ts';
 import { SAMPLE_CHAIN_ID } from '../model/chain.ts';
-import { type SampleKey, signWith } from '../model/keys.ts';
+import type { SampleKey } from '../model/keys.ts';
 import type { Call } from '../model/world.ts';
 
 /** Octas a gas unit. */
@@ -98,28 +99,31 @@ const SINGLE_SENDER_AUTHENTICATOR = 4;
 
 /** Appends who signs the call, in the form that the call wants, to the unsigned transaction. */
 function writeAuthenticator(accounts: Accounts, call: Call, message: Buffer): void {
-  const sign = (key: SampleKey) =>
-    rawWriter.uleb32(ED25519).bytes(key.publicKey).bytes(signWith(key, message));
+  const addSignature = (key: SampleKey) =>
+    rawWriter
+      .uleb32(ED25519)
+      .bytes(key.publicKey)
+      .bytes(sign(null, message, key.privateKey));
   const senderKey = call.signingKey ?? accounts.key(call.sender);
   switch (call.form) {
     case 'multiAgent':
       rawWriter.uleb32(MULTI_AGENT_AUTHENTICATOR);
-      sign(senderKey);
+      addSignature(senderKey);
       rawWriter.vector(secondaryAddresses(accounts, call), (to, address) => to.address(address));
-      rawWriter.vector([accounts.key(call.second!)], (_, key) => sign(key));
+      rawWriter.vector([accounts.key(call.second!)], (_, key) => addSignature(key));
       return;
     case 'feePayer':
       rawWriter.uleb32(FEE_PAYER_AUTHENTICATOR);
-      sign(senderKey);
+      addSignature(senderKey);
       rawWriter.length32(0).length32(0).address(accounts.address(call.second!));
-      sign(accounts.key(call.second!));
+      addSignature(accounts.key(call.second!));
       return;
     case 'singleSender':
     case 'orderless':
       rawWriter.uleb32(SINGLE_SENDER_AUTHENTICATOR);
-      sign(senderKey);
+      addSignature(senderKey);
       return;
     default:
-      sign(senderKey);
+      addSignature(senderKey);
   }
 }

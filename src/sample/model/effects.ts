@@ -8,7 +8,11 @@ import { type StateValueMetadata, writeStateValueMetadata } from '../../move/typ
 import type { EventHandles, EventType, MigratedEventType } from './events.ts';
 import type { Slots, ValueWriter } from './slots.ts';
 
-type Operation = 'creation' | 'modification' | 'deletion';
+/** By their variants of WriteOp (docs/spec/ledger.md §1.1); with metadata three more. */
+const OPERATIONS = ['creation', 'modification', 'deletion'] as const;
+const WITH_METADATA = 3;
+
+type Operation = (typeof OPERATIONS)[number];
 
 interface Touch {
   readonly slots: Slots;
@@ -18,14 +22,6 @@ interface Touch {
   readonly metadata: StateValueMetadata | undefined;
   operation: Operation;
 }
-
-/** Variant indices of WriteOp (docs/spec/ledger.md §1.1); with metadata three more. */
-const OPERATION_VARIANTS: Readonly<Record<Operation, number>> = {
-  creation: 0,
-  modification: 1,
-  deletion: 2,
-};
-const WITH_METADATA = 3;
 
 export class Effects {
   /** Time of the block that is made, microseconds since 1970; 0 at genesis. */
@@ -146,7 +142,7 @@ export class Effects {
     writer.reset();
     writer.u8(0).length32(touches.length);
     for (const { slots, index, key, metadata, operation } of touches) {
-      const variant = OPERATION_VARIANTS[operation] + (metadata === undefined ? 0 : WITH_METADATA);
+      const variant = OPERATIONS.indexOf(operation) + (metadata === undefined ? 0 : WITH_METADATA);
       writer.fixed(key).u8(variant);
       if (operation !== 'deletion') {
         this.#dataWriter.reset();

@@ -2,7 +2,7 @@
  * Ed25519 keys of the sample ledger's accounts, derived from the seed by index and generation, so that nothing
  * secret is stored and the same signatures come out every time (Ed25519 signs deterministically).
  */
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { sha3 } from '../../move/crypto/hash.ts';
 import { derivedBytes } from './random.ts';
 
@@ -52,9 +52,4 @@ export class KeyRing {
     const authenticationKey = sha3(Buffer.concat([publicKey, ED25519_SCHEME]));
     return { generation, publicKey, authenticationKey, privateKey };
   }
-}
-
-/** The 64 bytes of an Ed25519 signature. */
-export function signWith(key: SampleKey, message: Uint8Array): Buffer {
-  return sign(null, message, key.privateKey);
 }
