@@ -1,7 +1,7 @@
 // What a ledger's balances, events, modules and transactions are as rows of SQL tables, read from Daybook's store. All
 // but the transactions is held in memory: this is for ledgers of some hundred thousand transactions.
 
-import { LayoutCache } from '../dist/ledger/modules/layouts.js';
+import { TypeCache } from '../dist/ledger/modules/module-view.js';
 import { openLedger } from '../dist/ledger/open.js';
 import { pairedMetadataAddress, primaryStoreAddress } from '../dist/move/types/derived-address.js';
 import { FUNGIBLE_STORE_TAG, OBJECT_CORE_TAG } from '../dist/move/types/framework-tag.js';
@@ -129,12 +129,12 @@ function balanceRows(changes) {
 
 async function eventRows(store) {
   const { lookupModule } = await openLedger(store).view();
-  const layouts = new LayoutCache();
+  const types = new TypeCache();
   const rows = [];
   for await (const scanned of columnRows(store, EVENTS)) {
     const { partition } = scanned;
     const { version, sequenceNumber, typeTag, data } = decodeEventRow(partition, scanned);
-    const { jsonText, layout } = (await layouts.resolve(typeTag, lookupModule)).value;
+    const { jsonText, layout } = (await types.resolve(typeTag, lookupModule)).value;
     const stream = [partition.subarray(0, 32), partition.readBigUInt64BE(32)];
     const row = line(
       ...stream,

@@ -3,6 +3,7 @@
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
+import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { StoreView } from '../store/view.ts';
 import { Accounts } from './accounts/accounts.ts';
@@ -17,28 +18,15 @@ import {
 } from './events/stream-pages.ts';
 import { History } from './history.ts';
 import { LedgerError } from './ledger-error.ts';
-import type { LayoutCache } from './modules/layouts.ts';
-import { type ModuleCache, ModuleView } from './modules/module-view.ts';
+import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
 import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 
 /** The ledger's state as the response headers show it. */
-export interface LedgerState {
-  /** u8. */
-  readonly chainId: number;
-  readonly version: bigint;
-  readonly oldestVersion: bigint;
-  /** Microseconds since 1970. */
-  readonly timestampUsecs: bigint;
-  readonly epoch: bigint;
-  readonly blockHeight: bigint;
-  readonly oldestBlockHeight: bigint;
-}
+export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
 
 /** Shared by the views of one ledger. */
-export interface LedgerCaches {
-  readonly modules: ModuleCache;
-  readonly layouts: LayoutCache;
+export interface LedgerCaches extends ModuleCaches {
   readonly pages: EventPageCache;
 }
 
@@ -62,28 +50,15 @@ export class LedgerView {
     caches: LedgerCaches,
     guard: PruningGuard,
   ) {
-    const { version, oldestVersion, timestampUsecs, epoch, blockHeight, oldestBlockHeight } =
-      view.head;
-    this.state = {
-      ...{ chainId, version, oldestVersion, timestampUsecs },
-      ...{ epoch, blockHeight, oldestBlockHeight },
-    };
+    const { frozenRoots: _, ...state } = view.head;
+    this.state = { chainId, ...state };
     this.#view = view;
     this.#caches = caches;
     this.#guard = guard;
-    this.#modules = new ModuleView(caches.modules, guard, version);
-    const { layouts, pages } = caches;
-    this.#pages = new StreamPages({
-      store: view,
-      guard,
-      layouts,
-      pages,
-      lookup: this.lookupModule,
-    });
-    this.accounts = new Accounts({
-      ...{ store: view, guard, layouts },
-      modulesAt: (at) => this.#modulesAt(at),
-    });
+    const modules = new ModuleView(caches, guard, view.head.version);
+    this.#modules = modules;
+    this.#pages = new StreamPages({ store: view, guard, modules, pages: caches.pages });
+    this.accounts = new Accounts({ store: view, guard, modulesAt: (at) => this.#modulesAt(at) });
     this.history = new History(view, keepsTransactions, guard);
   }
 
@@ -128,6 +103,6 @@ export class LedgerView {
 
   #modulesAt(version: bigint): ModuleView {
     if (version === this.state.version) return this.#modules;
-    return new ModuleView(this.#caches.modules, this.#guard, version);
+    return new ModuleView(this.#caches, this.#guard, version);
   }
 }

@@ -10,8 +10,7 @@ import { StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type LedgerCaches, LedgerView } from './ledger-view.ts';
-import { LayoutCache } from './modules/layouts.ts';
-import { ModuleCache } from './modules/module-view.ts';
+import { ModuleCache, TypeCache } from './modules/module-view.ts';
 import { PruningGuard } from './pruning-guard.ts';
 
 export interface LedgerReader {
@@ -31,7 +30,7 @@ export function openLedger(
   store: StoreReader,
   caches: LedgerCaches = {
     modules: new ModuleCache(),
-    layouts: new LayoutCache(),
+    types: new TypeCache(),
     pages: new Cache('event_pages'),
   },
 ): StoredLedger {
@@ -57,8 +56,8 @@ class StoredLedger implements LedgerReader {
   }
 
   cacheSizes(): readonly CacheSize[] {
-    const { modules, layouts, pages } = this.#caches;
-    return [modules.size, layouts.size, pages.size];
+    const { modules, types, pages } = this.#caches;
+    return [modules.size, types.size, pages.size];
   }
 
   view(): MaybePromise<LedgerView> {

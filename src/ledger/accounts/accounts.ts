@@ -12,7 +12,6 @@ import type { StreamId } from '../../store/columns/event-column.ts';
 import type { StoreView } from '../../store/view.ts';
 import { eventStreamIn } from '../events/event-handle.ts';
 import { decodeStored } from '../ledger-error.ts';
-import type { LayoutCache } from '../modules/layouts.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { type AccountAnswer, accountAt } from './account.ts';
@@ -42,7 +41,6 @@ export interface Listing {
 interface AccountSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
-  readonly layouts: LayoutCache;
   modulesAt(version: bigint): ModuleView;
 }
 
@@ -61,27 +59,24 @@ export class Accounts {
 
   /** Throws `resource_not_found`. */
   async resource(address: Address, tag: StructTag, version: bigint): Promise<ResourceAnswer> {
-    const { guard, layouts, modulesAt } = this.#sources;
+    const { guard, modulesAt } = this.#sources;
     const modules = modulesAt(version);
     const bytes = await readResource(guard, modules, address, tag);
     const failure = 'Failed to deserialize resource data retrieved from DB';
-    return { bytes, json: () => resourceJson(tag, bytes, modules.lookup, layouts, failure) };
+    return { bytes, json: () => resourceJson(tag, bytes, modules, failure) };
   }
 
   /** A page of resources, with the members of groups; empty for an account without resources. */
   async resources(request: ListingRequest): Promise<Listing> {
-    const { layouts, modulesAt } = this.#sources;
     const page = await this.#list(request, ['resource', 'resourceGroup']);
     const resources = resourcesOf(page.items);
-    const { lookup } = modulesAt(request.version);
+    const modules = this.#sources.modulesAt(request.version);
     const failure = 'Failed to build move resource response from data in DB';
     return {
       cursor: page.cursor,
       bcs: () => byteMap(resources.map(({ tag, bytes }) => [encodeStructTag(tag), bytes])),
       json: () =>
-        jsonArray(resources, ({ tag, bytes }) =>
-          resourceJson(tag, bytes, lookup, layouts, failure),
-        ),
+        jsonArray(resources, ({ tag, bytes }) => resourceJson(tag, bytes, modules, failure)),
     };
   }
 
@@ -110,12 +105,12 @@ export class Accounts {
    * `struct_field_not_found`, `invalid_input`.
    */
   async eventStream(address: Address, holder: StructTag, fieldName: string): Promise<StreamId> {
-    const { guard, layouts, modulesAt, store } = this.#sources;
+    const { guard, modulesAt, store } = this.#sources;
     const { version } = store.head;
     const modules = modulesAt(version);
     const bytes = await readResource(guard, modules, address, holder);
     const found = { address, tag: holder, bytes, version };
-    return eventStreamIn(found, fieldName, modules.lookup, layouts);
+    return eventStreamIn(found, fieldName, modules);
   }
 
   /** A listing reads several times: without this check, rows pruned in between would be silently missing. */

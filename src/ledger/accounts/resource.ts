@@ -20,8 +20,7 @@ import {
 import { formatStructTag, INDEX_OF_KIND, type StructTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
 import { conversionError, decodeStored, LedgerError } from '../ledger-error.ts';
-import type { LayoutCache, RenderedType } from '../modules/layouts.ts';
-import type { ModuleView } from '../modules/module-view.ts';
+import type { ModuleView, RenderedType } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
 const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
@@ -75,13 +74,9 @@ async function groupOf(tag: StructTag, lookup: ModuleLookup): Promise<StructTag 
  * What is needed to render values of a resource type.
  * @throws LayoutError
  */
-export async function resourceType(
-  tag: StructTag,
-  lookup: ModuleLookup,
-  layouts: LayoutCache,
-): Promise<RenderedType> {
+export async function resourceType(tag: StructTag, modules: ModuleView): Promise<RenderedType> {
   const tagBytes = Buffer.concat([STRUCT_INDEX, encodeStructTag(tag)]);
-  return (await layouts.resolve(tagBytes, lookup, { kind: 'struct', struct: tag })).value;
+  return (await modules.type(tagBytes, { kind: 'struct', struct: tag })).value;
 }
 
 /**
@@ -92,12 +87,11 @@ export async function resourceType(
 export async function resourceJson(
   tag: StructTag,
   bytes: Uint8Array,
-  lookup: ModuleLookup,
-  layouts: LayoutCache,
+  modules: ModuleView,
   failure: string,
 ): Promise<string> {
   try {
-    const type = await resourceType(tag, lookup, layouts);
+    const type = await resourceType(tag, modules);
     return `{"type":${type.jsonText},"data":${renderValue(type.layout, bytes)}}`;
   } catch (cause) {
     throw conversionError(failure, cause);

@@ -44,8 +44,6 @@ export interface FunctionPlan {
   readonly typeParameterCount: number;
   /** Without signers. */
   readonly parameters: readonly PlannedParameter[];
-  /** The same, when no type argument changes them. */
-  readonly callParameters: readonly CallParameter[] | undefined;
 }
 
 /** Why there is no plan. */
@@ -114,7 +112,6 @@ function planOf(
     }),
     typeParameterCount: handle.typeParameters.length,
     parameters,
-    callParameters: parameters.every(isResolved) ? parameters : undefined,
   }));
 }
 
@@ -126,7 +123,7 @@ export function parametersOf(
   plan: FunctionPlan,
   typeArguments: readonly MoveType[],
 ): readonly PlannedParameter[] {
-  if (plan.callParameters !== undefined) return plan.callParameters;
+  if (plan.parameters.every(isResolved)) return plan.parameters;
   return plan.parameters
     .map((parameter) => {
       if (parameter.resolved !== undefined) return parameter;

@@ -5,9 +5,10 @@
 
 import { Cache, copiedText } from '../../cache.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
+import { MoveError } from '../../move/errors.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
-import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';
+import { parseU64 } from '../../move/json/u64-text.ts';
 import { debugString } from '../../move/rust-debug.ts';
 import { type Address, HexTextError, parseAddress } from '../../move/types/address.ts';
 import { isIdentifier, type ModuleId } from '../../move/types/module-id.ts';
@@ -48,14 +49,8 @@ export function unexpectedType(type: string, found: JsonField, trace: Trace): En
 }
 
 function badText(type: string, why: string, trace: Trace, cause?: unknown): EncodeError {
-  return new EncodeError(
-    'parse',
-    'bad_field',
-    `failed to parse "string(${type})": ${why}${trace}`,
-    {
-      cause,
-    },
-  );
+  const text = `failed to parse "string(${type})": ${why}${trace}`;
+  return new EncodeError('parse', 'bad_field', text, { cause });
 }
 
 function wrongKind(found: JsonField): string {
@@ -77,37 +72,38 @@ export function stringField(value: JsonField, type: string, trace: Trace): strin
   throw badText(type, wrongKind(value), trace);
 }
 
-/** A u64 given as text. */
-export function u64Field(value: JsonField, trace: Trace): bigint {
-  const text = stringField(value, 'U64', trace);
+/** What `parse` reads from the text of a field; `framed` gives the reason where that fails. */
+function parsedField<T>(
+  value: JsonField,
+  type: string,
+  trace: Trace,
+  parse: (text: string) => T,
+  framed: (reason: string, text: string) => string,
+): T {
+  const text = stringField(value, type, trace);
   try {
-    return parseU64(text);
+    return parse(text);
   } catch (error) {
-    if (error instanceof IntegerTextError) throw badText('U64', error.message, trace, error);
-    throw error;
+    if (!(error instanceof MoveError)) throw error;
+    throw badText(type, framed(error.message, text), trace, error);
   }
 }
 
+/** A u64 given as text. */
+export function u64Field(value: JsonField, trace: Trace): bigint {
+  return parsedField(value, 'U64', trace, parseU64, (reason) => reason);
+}
+
 export function addressField(value: JsonField, trace: Trace): Address {
-  const text = stringField(value, 'Address', trace);
-  try {
-    return parseAddress(text);
-  } catch (error) {
-    if (!(error instanceof HexTextError)) throw error;
-    throw badText('Address', `Invalid account address: ${error.message}`, trace, error);
-  }
+  const framed = (reason: string) => `Invalid account address: ${reason}`;
+  return parsedField(value, 'Address', trace, parseAddress, framed);
 }
 
 /** Bytes given as hex text. */
 export function bytesField(value: JsonField, trace: Trace): Buffer {
-  const text = stringField(value, 'HexEncodedBytes', trace);
-  try {
-    return parseHex(text);
-  } catch (error) {
-    if (!(error instanceof HexTextError)) throw error;
-    const why = `decode hex-encoded string(${debugString(text)}) failed, caused by error: `;
-    throw badText('HexEncodedBytes', why + error.message, trace, error);
-  }
+  const framed = (reason: string, text: string) =>
+    `decode hex-encoded string(${debugString(text)}) failed, caused by error: ${reason}`;
+  return parsedField(value, 'HexEncodedBytes', trace, parseHex, framed);
 }
 
 const HASH_DIGITS = /^(?:0x)?([0-9a-fA-F]{64})$/;

@@ -2,7 +2,6 @@
 
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { FieldDefinition } from '../../move/modules/compiled.ts';
-import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { eventHandleCodec } from '../../move/values/framework-resource.ts';
@@ -11,7 +10,7 @@ import { splitFields } from '../../move/values/value-json.ts';
 import type { StreamId } from '../../store/columns/event-column.ts';
 import { resourceType } from '../accounts/resource.ts';
 import { conversionError, LedgerError } from '../ledger-error.ts';
-import type { LayoutCache } from '../modules/layouts.ts';
+import type { ModuleView } from '../modules/module-view.ts';
 
 /** A resource in which a handle is looked for. */
 interface HandleHolder {
@@ -31,10 +30,9 @@ interface HandleHolder {
 export async function eventStreamIn(
   holder: HandleHolder,
   fieldName: string,
-  lookup: ModuleLookup,
-  layouts: LayoutCache,
+  modules: ModuleView,
 ): Promise<StreamId> {
-  const field = await fieldOf(holder, fieldName, lookup, layouts);
+  const field = await fieldOf(holder, fieldName, modules);
   if (field === undefined) {
     const { address, tag, version } = holder;
     throw new LedgerError(
@@ -58,13 +56,12 @@ export async function eventStreamIn(
 async function fieldOf(
   { tag, bytes }: HandleHolder,
   fieldName: string,
-  lookup: ModuleLookup,
-  layouts: LayoutCache,
+  modules: ModuleView,
 ): Promise<Buffer | undefined> {
   try {
-    const type = await resourceType(tag, lookup, layouts);
+    const type = await resourceType(tag, modules);
     const split = splitFields(type.layout, bytes);
-    const module = await lookup({ address: tag.address, name: tag.module });
+    const module = await modules.lookup({ address: tag.address, name: tag.module });
     const found = module && findStruct(module, tag.name);
     if (split === undefined || found === undefined) return undefined;
     const index = fieldNames(found, split.variant).indexOf(fieldName);

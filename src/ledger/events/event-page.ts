@@ -2,13 +2,12 @@
 
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { addressBytes, formatAddress } from '../../move/types/address.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
 import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
 import { conversionError } from '../ledger-error.ts';
 import type { Derived, ModuleStamp } from '../modules/derived.ts';
-import type { LayoutCache, RenderedType } from '../modules/layouts.ts';
+import type { ModuleView, RenderedType } from '../modules/module-view.ts';
 
 /** Variant of handle events in BCS: this operation has no others. */
 const HANDLE_EVENT_VARIANT = 0;
@@ -32,8 +31,7 @@ type Resolved = { readonly type: Derived<RenderedType> } | { readonly failure: u
 export function eventsJson(
   stream: StreamId,
   events: readonly StoredEvent[],
-  layouts: LayoutCache,
-  lookup: ModuleLookup,
+  view: ModuleView,
 ): MaybePromise<JsonPage> {
   const tags: Buffer[] = [];
   for (const { typeTag } of events) {
@@ -42,7 +40,7 @@ export function eventsJson(
   }
   const types = mapInOrder(tags, (tag) =>
     settle<Derived<RenderedType>, Resolved>(
-      () => layouts.resolve(tag, lookup),
+      () => view.type(tag),
       (type) => ({ type }),
       (failure) => ({ failure }),
     ),

@@ -7,7 +7,6 @@
 import type { Cache } from '../../cache.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
-import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
 import { firstOfNewest } from '../../store/event-pages.ts';
@@ -15,7 +14,7 @@ import { EventGapError } from '../../store/store-error.ts';
 import type { StoreView } from '../../store/view.ts';
 import { LedgerError } from '../ledger-error.ts';
 import { areUnchanged, type ModuleStamp } from '../modules/derived.ts';
-import type { LayoutCache } from '../modules/layouts.ts';
+import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { eventsBcs, eventsJson } from './event-page.ts';
 
@@ -53,9 +52,8 @@ const PAGE_OVERHEAD_BYTES = 512;
 interface PageSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
-  readonly layouts: LayoutCache;
   /** Modules at the view's version. */
-  readonly lookup: ModuleLookup;
+  readonly modules: ModuleView;
   readonly pages: EventPageCache;
 }
 
@@ -82,11 +80,11 @@ export class StreamPages {
   }
 
   #make(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
-    const { layouts, lookup, pages } = this.#sources;
+    const { modules: view, pages } = this.#sources;
     return andThen(this.#events(request), (events) => {
       const rendered =
         form === 'json'
-          ? eventsJson(request, events, layouts, lookup)
+          ? eventsJson(request, events, view)
           : { body: eventsBcs(request, events), modules: [] };
       return andThen(rendered, ({ body, modules }) => {
         const answer = { body: standingAlone(body), tagCore: contentDigest(body) };
@@ -133,7 +131,7 @@ export class StreamPages {
     count: number,
     form: EventPageForm,
   ): MaybePromise<EventPageAnswer | undefined> {
-    const { store, guard, lookup, pages } = this.#sources;
+    const { store, guard, modules, pages } = this.#sources;
     const page = pages.get(keyOf(stream, first, count, form));
     // All its events must be there: none above the head, none pruned.
     const isShown =
@@ -141,7 +139,7 @@ export class StreamPages {
       page.lastVersion <= store.head.version &&
       page.firstVersion >= guard.oldestVersionOf(stream.address);
     if (!isShown) return undefined;
-    return andThen(areUnchanged(page.modules, lookup), (isRight) =>
+    return andThen(areUnchanged(page.modules, modules.lookup), (isRight) =>
       isRight ? page.answer : undefined,
     );
   }

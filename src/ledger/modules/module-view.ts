@@ -5,8 +5,13 @@ import type { CompiledModule, LoaderLimits } from '../../move/modules/compiled.t
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
 import { moduleStateKey, physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { decodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import type { DecodeLayout } from '../../move/values/layout.ts';
+import { resolveDecodeLayout } from '../../move/values/layout-decode.ts';
+import { utf8Units } from '../../move/values/value-json.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
+import { type Derived, DerivedCache } from './derived.ts';
 import { featuresAt, loaderLimitsOf } from './features.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
@@ -33,6 +38,51 @@ export class ModuleCache extends Cache<StoredModule> {
   }
 }
 
+/** A type of stored values, events and resources, as rendering its values needs it. */
+export interface RenderedType {
+  readonly tagBytes: number;
+  /** Canonical text, JSON-escaped and quoted. */
+  readonly jsonText: string;
+  /** The UTF-8 of that, a unit for each byte. */
+  readonly jsonUtf8: string;
+  readonly layout: DecodeLayout;
+}
+
+/** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
+const LAYOUT_BYTES_PER_TAG_BYTE = 64;
+
+/** Types by their tags; shared by all views of a ledger. */
+export class TypeCache extends DerivedCache<RenderedType> {
+  constructor() {
+    super('layouts', ({ tagBytes }) => tagBytes * LAYOUT_BYTES_PER_TAG_BYTE);
+  }
+
+  /**
+   * The type whose tag's BCS is `tagBytes`, laid out with the modules that `lookup` gives.
+   * @param decoded the tag of these bytes if the caller has it: that of a resource may nest one level deeper than a
+   *   type tag may
+   * @throws LayoutError; BcsError for bytes that are not a type tag; or rejects with them
+   */
+  resolve(
+    tagBytes: Buffer,
+    lookup: ModuleLookup,
+    decoded?: TypeTag,
+  ): MaybePromise<Derived<RenderedType>> {
+    return this.get(tagBytes.toString('latin1'), lookup, async (modules) => {
+      const tag = decoded ?? decodeTypeTag(tagBytes);
+      const layout = await resolveDecodeLayout(tag, modules);
+      const jsonText = JSON.stringify(formatTypeTag(tag));
+      return { tagBytes: tagBytes.length, jsonText, jsonUtf8: utf8Units(jsonText), layout };
+    });
+  }
+}
+
+/** What the module views of a ledger share. */
+export interface ModuleCaches {
+  readonly modules: ModuleCache;
+  readonly types: TypeCache;
+}
+
 /** The module that a view has found under a name. */
 interface Remembered {
   readonly stored: StoredModule | undefined;
@@ -43,14 +93,14 @@ export class ModuleView {
   readonly version: bigint;
   /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
   readonly lookup: ModuleLookup;
-  readonly #cache: ModuleCache;
+  readonly #caches: ModuleCaches;
   readonly #guard: PruningGuard;
   readonly #remembered = new Map<Address, Map<string, Remembered>>();
   #rememberedCount = 0;
   #limits: LoaderLimits | undefined;
 
-  constructor(cache: ModuleCache, guard: PruningGuard, version: bigint) {
-    this.#cache = cache;
+  constructor(caches: ModuleCaches, guard: PruningGuard, version: bigint) {
+    this.#caches = caches;
     this.#guard = guard;
     this.version = version;
     this.lookup = ({ address, name }) =>
@@ -62,12 +112,17 @@ export class ModuleView {
     return andThen(this.#find(address, name), ({ stored }) => stored);
   }
 
+  /** A type laid out with these modules; as TypeCache.resolve. */
+  type(tagBytes: Buffer, decoded?: TypeTag): MaybePromise<Derived<RenderedType>> {
+    return this.#caches.types.resolve(tagBytes, this.lookup, decoded);
+  }
+
   #find(address: Address, name: string): MaybePromise<Remembered> {
     const known = this.#remembered.get(address)?.get(name);
     if (known !== undefined) return known;
     const keyHash = stateKeyHash(physicalStateKey(moduleStateKey(address, name)));
     return andThen(this.#guard.state(address, keyHash, this.version), (entry) => {
-      const found: Remembered = { stored: this.#cache.moduleOf(keyHash, entry) };
+      const found: Remembered = { stored: this.#caches.modules.moduleOf(keyHash, entry) };
       this.#remember(address, name, found);
       return found;
     });
