@@ -1,24 +1,93 @@
-/** `daybook verify`: examines the ledger of a folder. */
-import { VerifyError, verifyFolder as verifyStore } from '../verify/folder.ts';
-import type { VerifyProgress, VerifyReport } from '../verify/ledger.ts';
-import { NodeError } from './node-error.ts';
-import { emptyStoreError, hasStore, openStoreReader } from './open-store.ts';
+/**
+ * `daybook verify`: verifies the ledger of a folder in a separate process. If LMDB crashes on damaged pages, this
+ * process can still report the damage.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { isStoreError, RowDamagedError, StoreError } from '../store/store-error.ts';
+import { type VerifyProgress, type VerifyReport, verifyLedger } from '../verify/ledger.ts';
+import { NodeError, type NodeErrorCode } from './node-error.ts';
+import { emptyStoreError, openStoreReader } from './open-store.ts';
 
-export { DAMAGE_REMEDY } from '../verify/folder.ts';
-export type { VerifyProgress, VerifyReport };
+export type { VerifyReport };
 
-/** @throws NodeError `no_ledger`, `data_not_usable`; `damaged` when the ledger cannot be read to its end */
+/** The process's file. Only compiled code has one: Node 20 cannot run TypeScript. */
+const PROCESS_URL = new URL('./verify-process.js', import.meta.url);
+const IS_COMPILED = import.meta.url.endsWith('.js');
+/** A process that is silent for this long, in milliseconds, is in an endless loop on damaged pages. */
+const SILENCE_TIMEOUT_MS = 120_000;
+/** Maximum characters of one piece of its error output. */
+const MAX_OUTPUT_CHARACTERS = 2_000;
+
+/** What to do about a damaged ledger. */
+export const DAMAGE_REMEDY =
+  'put a good copy of the folder in its place, ' +
+  'or create the ledger again (daybook init, daybook follow)';
+
+/** Messages of the process, as structured clones, which preserve bigint. */
+export type VerifyMessage =
+  | { readonly kind: 'progress'; readonly progress: VerifyProgress }
+  | { readonly kind: 'report'; readonly report: VerifyReport }
+  | { readonly kind: 'failed'; readonly code: NodeErrorCode; readonly message: string };
+
+/**
+ * Verifies the ledger of a folder; readers and a writer may continue meanwhile.
+ * @throws NodeError `no_ledger`, `data_not_usable`; `damaged` when the ledger cannot be read to its end
+ */
 export async function verifyFolder(
-  dataFolder: string,
+  directory: string,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyReport> {
-  // Throws the node's error for a folder without a ledger.
-  if (!hasStore(dataFolder)) await openStoreReader(dataFolder).close();
+  if (!IS_COMPILED) return verifyHere(directory, onProgress);
+  const child = fork(fileURLToPath(PROCESS_URL), [directory], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: [],
+  });
+  let what = 'opening the store';
+  let output = '';
+  let outcome = undefined as VerifyMessage | undefined;
+  const silence = setTimeout(() => child.kill('SIGKILL'), SILENCE_TIMEOUT_MS);
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output += text.slice(0, MAX_OUTPUT_CHARACTERS);
+  });
+  child.on('message', (message: VerifyMessage) => {
+    silence.refresh();
+    if (message.kind === 'progress') {
+      ({ what } = message.progress);
+      onProgress(message.progress);
+    } else {
+      outcome = message;
+    }
+  });
+  const [code, signal] = await once(child, 'close').finally(() => clearTimeout(silence));
+  if (outcome?.kind === 'report') return outcome.report;
+  if (outcome?.kind === 'failed') throw new NodeError(outcome.code, outcome.message);
+  const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+  const line = output.split('\n').find((text) => text.trim() !== '');
+  throw new NodeError(
+    'damaged',
+    `the store in ${directory} is damaged: the engine ${how} where it read ${what}` +
+      `${line === undefined ? '' : ` (${line.trim()})`}; ${DAMAGE_REMEDY}`,
+  );
+}
+
+/** Verifies the ledger of a folder in this process, which may crash when LMDB reads damaged pages. */
+export async function verifyHere(
+  directory: string,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<VerifyReport> {
+  const store = openStoreReader(directory);
   try {
-    return await verifyStore(dataFolder, onProgress);
+    return await verifyLedger(store, onProgress);
   } catch (cause) {
-    if (!(cause instanceof VerifyError)) throw cause;
-    if (cause.code === 'ledger_empty') throw emptyStoreError(dataFolder);
-    throw new NodeError(cause.code, cause.message, { cause });
+    if (!(cause instanceof StoreError)) throw cause;
+    if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(directory);
+    const isRow = cause instanceof RowDamagedError;
+    const message = `${isRow ? '' : 'the store cannot be read: '}${cause.message}`;
+    throw new NodeError('damaged', message, { cause });
+  } finally {
+    await store.close();
   }
 }

@@ -23,8 +23,7 @@ export async function verifyBalances(context: VerifyContext): Promise<void> {
   const coinsInRows = await checkRows(context);
   await checkPrimaryStores(context);
   if (coinsInRows === undefined || coinsInRows === coinsInState) return;
-  const detail = `${coinsInRows} amounts of coins, state has ${coinsInState}`;
-  context.damages.add({ column: BALANCES.name, detail });
+  context.damages.column(BALANCES, `${coinsInRows} amounts of coins, state has ${coinsInState}`);
 }
 
 /** Checks the rows of all keys that may contain amounts. Returns the number of coin stores that are not empty. */

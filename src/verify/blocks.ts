@@ -30,8 +30,7 @@ export async function verifyBlocks(context: VerifyContext): Promise<void> {
     ['oldest block height', oldestBlockHeight, oldest?.height],
   ] as const) {
     if (stated === found) continue;
-    const detail = `it says ${what} ${stated}, the blocks say ${found ?? 'nothing'}`;
-    context.damages.add({ column: HEAD.name, detail });
+    context.damages.column(HEAD, `it says ${what} ${stated}, the blocks say ${found ?? 'nothing'}`);
   }
 }
 
@@ -99,8 +98,7 @@ async function checkBlocksByVersion(context: VerifyContext, expected: bigint): P
     }
   }
   if (count === expected) return;
-  const detail = `${count} blocks, ${BLOCKS_BY_HEIGHT.name} has ${expected}`;
-  damages.add({ column: BLOCKS_BY_VERSION.name, detail });
+  damages.column(BLOCKS_BY_VERSION, `${count} blocks, ${BLOCKS_BY_HEIGHT.name} has ${expected}`);
 }
 
 /** Each epoch ends where the blocks of the next begin, and none is missing. */
@@ -136,5 +134,5 @@ async function checkEpochs(context: VerifyContext): Promise<void> {
   // The newest epoch continues, or ended with the newest version.
   if (expected === head.epoch || expected === head.epoch + 1n) return;
   const detail = `epoch ${expected - 1n} is the last that ended, the head is of ${head.epoch}`;
-  damages.add({ column: EPOCHS.name, detail });
+  damages.column(EPOCHS, detail);
 }

@@ -36,6 +36,11 @@ export class DamageList {
     this.count += other.count - other.listed.length;
   }
 
+  /** Reports damage of a column that is not in a single row. */
+  column({ name }: Column, detail: string, version?: bigint): void {
+    this.add({ column: name, version, detail });
+  }
+
   /** Reports a damaged row. */
   row(column: Column, key: RowKey, detail: string, version?: bigint): void {
     this.add({ column: column.name, key: keyText(key), version, detail });
@@ -98,7 +103,7 @@ export async function* scanColumn(
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    damages.add({ column: column.name, detail: `cannot be read further: ${error.message}` });
+    damages.column(column, `cannot be read further: ${error.message}`);
   }
 }
 
@@ -135,5 +140,5 @@ export async function nameUnwrittenRows(
     damages.row(column, row, 'its version did not write it', version);
   }
   if (damages.count > before) return;
-  damages.add({ column: column.name, detail: 'it lacks rows that versions wrote' });
+  damages.column(column, 'it lacks rows that versions wrote');
 }

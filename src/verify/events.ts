@@ -94,6 +94,6 @@ async function checkModuleEvents(context: VerifyContext): Promise<void> {
   }
   if (rows !== reached.moduleEvents) {
     const detail = `${rows} rows, ${reached.moduleEvents} were found by their versions`;
-    damages.add({ column: MODULE_EVENTS.name, detail });
+    damages.column(MODULE_EVENTS, detail);
   }
 }

@@ -74,7 +74,7 @@ export async function verifyLedger(
       columns.push(await columnDigest(store, column, onRows));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      damages.add({ column: column.name, detail: `has no digest: ${error.message}` });
+      damages.column(column, `has no digest: ${error.message}`);
     }
   }
   const now = await openHead(store);
@@ -144,8 +144,7 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
     damages.add({ column: HEAD.name, detail: `its oldest version is ${head.oldestVersion}` });
   }
   if (progress.clearedBelow > head.oldestVersion) {
-    const detail = `cleared below ${progress.clearedBelow}, above the oldest version`;
-    damages.add({ column: PRUNING.name, detail });
+    damages.column(PRUNING, `cleared below ${progress.clearedBelow}, above the oldest version`);
   }
   for (const [account, since] of pinned) {
     if (since <= head.oldestVersion) continue;
@@ -172,8 +171,7 @@ async function verifyByVersion(context: VerifyContext): Promise<void> {
     }
     // verifyVersions has reported missing rows of the other two.
     if (column === VERSION_WRITES && rows !== reached.writes) {
-      const detail = `${rows} rows, ${reached.writes} were found by their versions`;
-      damages.add({ column: column.name, detail });
+      damages.column(column, `${rows} rows, ${reached.writes} were found by their versions`);
     }
   }
 }

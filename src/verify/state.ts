@@ -47,8 +47,7 @@ export async function verifyState(context: VerifyContext): Promise<void> {
   const before = damages.count;
   await nameUnknownKeys(context, known);
   if (damages.count === before) {
-    const detail = `${state.keys} keys have state and ${known} are known`;
-    damages.add({ column: STATE.name, detail });
+    damages.column(STATE, `${state.keys} keys have state and ${known} are known`);
   }
 }
 
@@ -109,7 +108,7 @@ async function checkAccountKeys(context: VerifyContext): Promise<bigint> {
     const rows = await countRows(context, column);
     if (rows === count) continue;
     const detail = `${rows} rows, keys are made up of ${count}: parts of long keys are not attached`;
-    damages.add({ column: column.name, detail });
+    damages.column(column, detail);
   }
   return keys;
 }

@@ -187,12 +187,11 @@ class VersionExaminer {
       damages.row(TRANSACTIONS, key, 'its info is not the one computed from genesis', 0n);
     }
     if (!proof.waypoint.hash.equals(identity.genesisWaypointHash)) {
-      const detail = `genesis has waypoint 0:${proof.waypoint.hash.toString('hex')}`;
-      damages.add({ column: IDENTITY.name, version: 0n, detail });
+      damages.column(IDENTITY, `genesis has waypoint 0:${proof.waypoint.hash.toString('hex')}`, 0n);
     }
     if (genesis.chainId !== identity.chainId) {
       const detail = `genesis is of chain ${genesis.chainId}, this says ${identity.chainId}`;
-      damages.add({ column: IDENTITY.name, version: 0n, detail });
+      damages.column(IDENTITY, detail, 0n);
     }
   }
 
@@ -307,7 +306,7 @@ class VersionExaminer {
     if (stated === undefined || (isGapless && root.equals(stated.eventRootHash))) return;
     const detail = 'the events of its version are not those of its info';
     const column = leaves.size === 0 ? MODULE_EVENTS : EVENTS;
-    damages.add({ column: column.name, version, detail });
+    damages.column(column, detail, version);
   }
 
   async #eventRow(version: bigint, event: EmittedEvent): Promise<StoredEvent | undefined> {

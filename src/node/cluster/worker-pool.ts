@@ -16,10 +16,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { addLasting, counter, gauge, type MetricFamily } from '../metrics/metric-family.ts';
-import { NodeError } from '../node-error.ts';
+import { NodeError, type NodeErrorCode } from '../node-error.ts';
 import { listen, parseListenAddress } from '../settings/listen-address.ts';
 import type { NodeSettings } from '../settings/settings.ts';
-import type { PrimaryMessage, ReadyMessage, WorkerLoad, WorkerMessage } from './worker-messages.ts';
 
 /** Attempts to find a free port: another program may take it before the workers listen on it. */
 const MAX_PORTS_TRIED = 3;
@@ -41,6 +40,54 @@ const MAX_RESTART_DELAY_MS = 5_000;
 const STOP_GRACE_MS = 500;
 /** How long a worker may take to send its metrics, in milliseconds. */
 const METRICS_TIMEOUT_MS = 2_000;
+
+interface WorkerLoad {
+  /** Share of the time since the last report that its event loop was busy, 0 to 1. */
+  readonly utilization: number;
+  readonly connections: number;
+}
+
+export interface StartMessage {
+  readonly kind: 'start';
+  readonly settings: NodeSettings;
+  /** From 1; a worker that replaces another has the same number. */
+  readonly number: number;
+}
+
+/** Messages to a worker, sent as JSON. */
+export type PrimaryMessage =
+  | StartMessage
+  /** Finish running requests, and exit. */
+  | { readonly kind: 'stop' }
+  /** Close this many connections after their next answer. */
+  | { readonly kind: 'close'; readonly connections: number }
+  /** Send your metrics. */
+  | { readonly kind: 'metrics' };
+
+/** A worker answers requests. */
+interface ReadyMessage {
+  readonly kind: 'ready';
+  readonly port: number;
+  readonly chainId: number;
+  /** Decimal. */
+  readonly version: string;
+}
+
+/** Messages from a worker, sent as JSON. */
+export type WorkerMessage =
+  /** It receives messages from now on; those sent before are lost. */
+  | { readonly kind: 'loaded' }
+  | ReadyMessage
+  /** It could not start, and trying again does not help. */
+  | {
+      readonly kind: 'failed';
+      readonly code: NodeErrorCode;
+      readonly message: string;
+      readonly exitCode: 1 | 2;
+    }
+  | ({ readonly kind: 'load' } & WorkerLoad)
+  /** When the primary wants them, and at the worker's end. */
+  | { readonly kind: 'metrics'; readonly families: readonly MetricFamily[] };
 
 /** One of the workers, and those that replace it when it ends. */
 class Slot {

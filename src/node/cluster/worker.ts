@@ -12,7 +12,7 @@ import { NodeError } from '../node-error.ts';
 import { asNodeError, openStoreReader } from '../open-store.ts';
 import type { NodeSettings } from '../settings/settings.ts';
 import { StopList, stopSignal } from '../shutdown.ts';
-import type { PrimaryMessage, StartMessage, WorkerMessage } from './worker-messages.ts';
+import type { PrimaryMessage, StartMessage, WorkerMessage } from './worker-pool.ts';
 
 /** How often a worker reports its load, in milliseconds. */
 const LOAD_INTERVAL_MS = 1_000;

@@ -10,9 +10,8 @@ import { IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { Store, StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import { type LmdbColumn, openColumn, openColumns } from './lmdb-columns.ts';
 import { inspectDataFile, makeFolders } from './lmdb-file.ts';
-import { LmdbReads } from './lmdb-reads.ts';
+import { type LmdbColumn, LmdbReads, openColumn, openColumns } from './lmdb-reads.ts';
 import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */

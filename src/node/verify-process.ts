@@ -1,5 +1,6 @@
-/** The process that examines a ledger: `node process.js DIRECTORY`, started by folder.ts with a channel. */
-import { VerifyError, type VerifyMessage, verifyHere } from './folder.ts';
+/** The process that examines a ledger: `node verify-process.js DIRECTORY`, started by verify.ts with a channel. */
+import { NodeError } from './node-error.ts';
+import { type VerifyMessage, verifyHere } from './verify.ts';
 
 /** Minimum time between two progress reports, in milliseconds. */
 const PROGRESS_INTERVAL_MS = 100;
@@ -23,7 +24,7 @@ try {
   });
   await send({ kind: 'report', report });
 } catch (error) {
-  if (!(error instanceof VerifyError)) throw error;
+  if (!(error instanceof NodeError)) throw error;
   await send({ kind: 'failed', code: error.code, message: error.message });
 }
 process.disconnect();
