@@ -2,7 +2,7 @@
  * Failures as clients see them: the error body, its codes and the status of each failure
  * (docs/spec/http.md §4, §5; docs/spec/decisions.md D5–D7). Nothing else in the API chooses a status for a failure.
  */
-import { DecodeError } from '../../ledger/decode/decode-error.ts';
+import { DecodeError } from '../../ledger/decode/message.ts';
 import { EncodeError } from '../../ledger/encode/encode-error.ts';
 import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 

@@ -18,9 +18,13 @@ import { expirationDate, notesJson, type SigningScheme, type SubmissionNotes } f
 import { type PayloadJson, payloadJson } from './payload.ts';
 import { Rendering } from './rendering.ts';
 
-export { DecodeError, type DecodeErrorCode } from './decode-error.ts';
-
-export { MAX_MESSAGE_ITEMS, MAX_SIGNING_MESSAGE_BYTES, parseMessageText } from './message.ts';
+export {
+  DecodeError,
+  type DecodeErrorCode,
+  MAX_MESSAGE_ITEMS,
+  MAX_SIGNING_MESSAGE_BYTES,
+  parseMessageText,
+} from './message.ts';
 export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './notes.ts';
 export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 

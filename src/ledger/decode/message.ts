@@ -1,14 +1,14 @@
 /** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
 
-import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { BcsError, type BcsErrorCode, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
-import { HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import {
   type RawTransaction,
   readRawTransaction,
 } from '../../move/transactions/user-transaction.ts';
 import { type Address, HexTextError } from '../../move/types/address.ts';
-import { DecodeError } from './decode-error.ts';
+import { hashesOf } from '../encode/signing-message.ts';
 
 /** Largest message read: no chain takes a larger transaction, most take 64 KiB. */
 export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
@@ -18,6 +18,32 @@ export const MAX_SIGNING_MESSAGE_BYTES = 1024 * 1024;
  * least a byte, so a transaction of 64 KiB cannot have more; it limits the memory for hostile bytes to about 20 MB.
  */
 export const MAX_MESSAGE_ITEMS = 65_536;
+
+/**
+ * In addition to the errors of BCS: `bad_hex` text that is not hex; `too_large` above MAX_SIGNING_MESSAGE_BYTES;
+ * `no_domain` too short to begin with a domain; `unknown_domain` a first hash that is neither domain's.
+ */
+export type DecodeErrorCode =
+  | BcsErrorCode
+  | 'bad_hex'
+  | 'too_large'
+  | 'no_domain'
+  | 'unknown_domain';
+
+/** Bytes that are not a signing message; `message` is shown to the client. */
+export class DecodeError extends Error {
+  readonly code: DecodeErrorCode;
+  /** Offset from the first byte of the message; undefined if it is not a single place. */
+  readonly offset: number | undefined;
+
+  constructor(code: DecodeErrorCode, detail: string, offset?: number, options?: ErrorOptions) {
+    const place = offset === undefined ? '' : ` at byte ${offset}`;
+    super(`The given signing message is invalid: ${detail}${place}`, options);
+    this.name = 'DecodeError';
+    this.code = code;
+    this.offset = offset;
+  }
+}
 
 /** The decoded content of what is signed. */
 export interface SigningMessage {
@@ -75,18 +101,15 @@ function domainHasData(bytes: Uint8Array, domainPrefix: string): boolean {
     throw new DecodeError('no_domain', text);
   }
   const first = bytes.subarray(0, HASH_BYTES);
-  if (domainHash(`${domainPrefix}RawTransaction`).equals(first)) return false;
-  if (domainHash(`${domainPrefix}RawTransactionWithData`).equals(first)) return true;
+  const { singleAgent, multiAgent } = hashesOf(domainPrefix);
+  if (singleAgent.equals(first)) return false;
+  if (multiAgent.equals(first)) return true;
   throw new DecodeError(
     'unknown_domain',
     `the first ${HASH_BYTES} bytes are neither the hash of ${domainPrefix}RawTransaction ` +
       `nor that of ${domainPrefix}RawTransactionWithData`,
     0,
   );
-}
-
-function domainHash(domain: string): Buffer {
-  return sha3(Buffer.from(domain, 'utf8'));
 }
 
 function single(raw: RawTransaction): SigningMessage {

@@ -2,6 +2,8 @@
 
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
+import { writeExtraConfig } from '../../move/transactions/executable.ts';
+import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
 import type { Address } from '../../move/types/address.ts';
 import { writeModuleId } from '../../move/types/module-id.ts';
 import { type PreparedEntryFunction, writeEntryFunction } from './entry-function.ts';
@@ -37,23 +39,18 @@ const EXECUTABLE_INDEX = { script: 0, entryFunction: 1, empty: 2 };
 /** Variant indices of the content of a multisig payload: a third numbering. */
 const MULTISIG_INDEX = { entryFunction: 0, script: 1 };
 
-/** The sequence number of transactions that are protected by a nonce instead. */
-const ORDERLESS_SEQUENCE_NUMBER = 0xffff_ffff_ffff_ffffn;
 const MULTI_AGENT_INDEX = 0;
 /** A chain id is a u8. */
 const MAX_CHAIN_ID = 255;
 
-/** The domain separators of signing messages, by the domain prefix. */
-interface DomainHashes {
-  readonly singleAgent: Buffer;
-  readonly multiAgent: Buffer;
-}
-
-/** Kept: a process uses one or two prefixes. */
-const domainHashes = new Map<string, DomainHashes>();
+/** The first 32 bytes of signing messages, by the domain prefix: a process uses one or two. */
+const domainHashes = new Map<
+  string,
+  { readonly singleAgent: Buffer; readonly multiAgent: Buffer }
+>();
 
 /** The hashes that messages begin with under a domain prefix. */
-function hashesOf(prefix: string): DomainHashes {
+export function hashesOf(prefix: string) {
   let hashes = domainHashes.get(prefix);
   if (hashes === undefined) {
     hashes = {
@@ -94,7 +91,8 @@ export function signingMessage(
     writer.uleb32(PAYLOAD_INDEX.withConfig).uleb32(0);
     writer.uleb32(EXECUTABLE_INDEX[payload.executable.kind]);
     writeExecutable(writer, payload.executable);
-    writeConfig(writer, payload.multisigAddress, replayProtectionNonce);
+    const { multisigAddress } = payload;
+    writeExtraConfig(writer, { kind: 'v1', multisigAddress, replayProtectionNonce });
   }
   writer.u64(request.maxGasAmount).u64(request.gasUnitPrice);
   writer.u64(request.expirationTimestampSecs).u8(chainId);
@@ -125,23 +123,13 @@ function writeExecutable(writer: BcsWriter, executable: PreparedExecutable): voi
   else if (executable.kind === 'entryFunction') writeEntryFunction(writer, executable);
 }
 
-function writeConfig(
-  writer: BcsWriter,
-  multisigAddress: Address | undefined,
-  nonce: bigint | undefined,
-): void {
-  writer.uleb32(0);
-  writer.option(multisigAddress, (inner, address) => inner.address(address));
-  writer.option(nonce, (inner, value) => inner.u64(value));
-}
-
 function writeEncrypted(
   writer: BcsWriter,
   payload: EncryptedRequest,
-  nonce: bigint | undefined,
+  replayProtectionNonce: bigint | undefined,
 ): void {
   writer.uleb32(PAYLOAD_INDEX.encrypted).uleb32(0).fixed(payload.ciphertext);
-  writeConfig(writer, undefined, nonce);
+  writeExtraConfig(writer, { kind: 'v1', multisigAddress: undefined, replayProtectionNonce });
   writer.fixed(payload.payloadHash).u64(payload.encryptionEpoch);
   writer.option(payload.claimedFunction, (inner, claimed) => {
     writeModuleId(inner, claimed.module);
