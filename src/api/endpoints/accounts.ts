@@ -11,7 +11,6 @@ import {
   STRUCT_TAG,
 } from './parameters.ts';
 
-/** An account's sequence number and authentication key. */
 export const accountEndpoint = defineRead({
   operationId: 'get_account',
   tag: 'Accounts',

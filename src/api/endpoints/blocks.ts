@@ -3,18 +3,14 @@ import { type BlockAnswer, blockBcs, blockJson } from '../../ledger/history.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BlockSchema } from '../schemas/schemas.ts';
-import { type AnyEndpoint, defineRead, onlyAccepts } from './endpoint.ts';
+import { type AnyEndpoint, defineRead, type Endpoint, onlyAccepts } from './endpoint.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 /** The two endpoints differ in how the block is found. */
-interface BlockEndpoint {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly path: string;
+interface BlockEndpoint
+  extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'path' | 'switchName'> {
+  /** Name of the path's parameter, and what it is. */
   readonly parameter: readonly [name: string, description: string];
-  /** As messages name the operation. */
-  readonly switchName: string;
   find(view: LedgerView, number: bigint): MaybePromise<BlockAnswer>;
 }
 

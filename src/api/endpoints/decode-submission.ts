@@ -12,7 +12,6 @@ import { requireJsonBody } from '../http/negotiation.ts';
 import { DecodedSubmissionSchema, SigningMessageSchema } from '../schemas/schemas.ts';
 import { defineSubmission } from './endpoint.ts';
 
-/** The request that a signing message was made of. */
 export const decodeSubmissionEndpoint = defineSubmission({
   operationId: 'decode_submission',
   tag: 'Transactions',

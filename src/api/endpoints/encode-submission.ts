@@ -6,11 +6,10 @@ import { encodeValue, parseRequestText, readEncodeRequest } from '../../ledger/e
 import { andThen } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
-import { type Format, requireJsonBody } from '../http/negotiation.ts';
+import { requireJsonBody } from '../http/negotiation.ts';
 import { EncodeRequestSchema, HexEncodedBytesSchema } from '../schemas/schemas.ts';
-import { type Answer, defineSubmission } from './endpoint.ts';
+import { defineSubmission } from './endpoint.ts';
 
-/** The bytes to sign for a transaction given as JSON. */
 export const encodeSubmissionEndpoint = defineSubmission({
   operationId: 'encode_submission',
   tag: 'Transactions',
@@ -44,12 +43,9 @@ export const encodeSubmissionEndpoint = defineSubmission({
       lookupModule: view.lookupModule,
       domainPrefix: settings.signingDomainPrefix,
     });
-    return andThen(message, (bytes) => answerOf(bytes, format));
+    return andThen(message, (bytes) => ({
+      body:
+        format === 'json' ? `"${formatHex(bytes)}"` : encodeBcs((writer) => writer.bytes(bytes)),
+    }));
   },
 });
-
-function answerOf(message: Buffer, format: Format): Answer {
-  return format === 'json'
-    ? { body: `"${formatHex(message)}"` }
-    : { body: encodeBcs((writer) => writer.bytes(message)) };
-}

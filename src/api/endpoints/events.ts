@@ -32,7 +32,6 @@ const RESULTS = {
   bcs: 'A vector of events, each the u64 version of its transaction and the event.',
 };
 
-/** A page of an event stream. */
 export const eventsEndpoint = defineRead({
   operationId: 'get_events_by_creation_number',
   tag: 'Events',
@@ -58,7 +57,6 @@ export const eventsEndpoint = defineRead({
   },
 });
 
-/** A page of the event stream whose handle is in a resource. */
 export const eventsByHandleEndpoint = defineRead({
   operationId: 'get_events_by_event_handle',
   tag: 'Events',

@@ -14,9 +14,7 @@ const HEALTHY = 'aptos-node:ok';
 const USECS_PER_MS = 1000n;
 const USECS_PER_SEC = 1_000_000n;
 
-/**
- * A time since 1970 as the reference prints durations: `1700000000.123456s`, `1.5ms`, `7µs`, `0ns`.
- */
+/** A time since 1970 as the reference prints durations: `1700000000.123456s`, `1.5ms`, `7µs`, `0ns`. */
 function formatDuration(usecs: bigint): string {
   if (usecs === 0n) return '0ns';
   if (usecs < USECS_PER_MS) return `${usecs}µs`;
@@ -26,9 +24,7 @@ function formatDuration(usecs: bigint): string {
   return `${usecs / perUnit}${fraction === '' ? '' : `.${fraction}`}${unit}`;
 }
 
-/**
- * @throws ApiError 503 when the ledger is older than the skew allows, 500 when that is before 1970
- */
+/** @throws ApiError 503 when the ledger is older than the skew allows, 500 when that is before 1970 */
 function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
   const nowUsecs = BigInt(Date.now()) * USECS_PER_MS;
   const oldestUsecs = nowUsecs - BigInt(durationSecs) * USECS_PER_SEC;
@@ -49,7 +45,6 @@ function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
   );
 }
 
-/** The health check of load balancers. */
 export const healthyEndpoint = defineRead({
   operationId: 'healthy',
   tag: 'General',
@@ -84,16 +79,12 @@ const READY = 'daybook:ready';
 /** A balancer should look again soon, whatever lag is allowed, in seconds. */
 const MAX_RETRY_AFTER_SECS = 10;
 
-/**
- * Seconds between the ledger's newest timestamp and now, rounded down; 0 for a ledger ahead of the
- * clock.
- */
+/** Seconds since the ledger's newest timestamp, rounded down; 0 for a ledger ahead of the clock. */
 function lagSecs(ledgerUsecs: bigint, nowMs: number): bigint {
   const lagUsecs = BigInt(Math.floor(nowMs)) * USECS_PER_MS - ledgerUsecs;
   return lagUsecs < 0n ? 0n : lagUsecs / USECS_PER_SEC;
 }
 
-/** The readiness check of load balancers. */
 export const readyEndpoint = defineRead({
   operationId: 'ready',
   tag: 'General',

@@ -8,7 +8,6 @@ import { ModuleSchema } from '../schemas/schemas.ts';
 import { type Answer, defineRead } from './endpoint.ts';
 import { ADDRESS, IDENTIFIER, LEDGER_VERSION, pathParameter } from './parameters.ts';
 
-/** A module's bytes and interface at a version. */
 export const moduleEndpoint = defineRead({
   operationId: 'get_account_module',
   tag: 'Accounts',

@@ -15,7 +15,8 @@ import { parsePhysicalStateKey } from '../../move/types/state-key.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import { ApiError, frameworkError } from '../http/error-table.ts';
-import { decodePathParameter, type Query } from '../http/request-target.ts';
+import { decodePathParameter } from '../http/request-target.ts';
+import type { Exchange } from '../http/routes.ts';
 import { type Schema, Type } from '../schemas/json-schema.ts';
 import {
   AddressSchema,
@@ -40,13 +41,6 @@ export interface Parameter<T> {
   readonly description: string;
   /** Never there; carries T. */
   readonly '~value'?: T;
-}
-
-/** Parameters as a request carries them. */
-interface RawParameters {
-  /** Raw texts by name, not decoded. */
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: Query;
 }
 
 /** Parameters of an endpoint in the order in which they are checked. */
@@ -79,7 +73,7 @@ export function queryParameter<T>(
 /** Reads all parameters in order. @throws ApiError 400 for the first that does not parse. */
 export function readParameters<P extends Parameters>(
   parameters: P,
-  raw: RawParameters,
+  raw: Pick<Exchange, 'path' | 'query'>,
 ): ParameterValues<P> {
   const values: Record<string, unknown> = {};
   for (const name in parameters) {

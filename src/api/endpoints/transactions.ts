@@ -11,7 +11,6 @@ import { pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.
 
 const LIST = 'Get transactions';
 
-/** A page of transactions by version. */
 export const transactionsEndpoint = defineRead({
   operationId: 'get_transactions',
   tag: 'Transactions',

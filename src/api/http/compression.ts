@@ -18,17 +18,14 @@ import type { ContentCoding } from './negotiation.ts';
 /** Brotli's own default (11) takes a second for a large answer; 5 is as fast as gzip and smaller. */
 const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-const compressors: Readonly<
-  Record<ContentCoding, (bytes: Uint8Array | string) => Promise<Buffer>>
+/** A body in a coding. */
+export const compress: Readonly<
+  Record<ContentCoding, (body: Uint8Array | string) => Promise<Buffer>>
 > = {
-  br: (bytes) => promisify(brotliCompress)(bytes, BROTLI_OPTIONS),
-  gzip: (bytes) => promisify(gzip)(bytes),
-  deflate: (bytes) => promisify(deflateRaw)(bytes),
+  br: (body) => promisify(brotliCompress)(body, BROTLI_OPTIONS),
+  gzip: promisify<Uint8Array | string, Buffer>(gzip),
+  deflate: promisify<Uint8Array | string, Buffer>(deflateRaw),
 };
-
-export function compress(body: Uint8Array | string, coding: ContentCoding): Promise<Buffer> {
-  return compressors[coding](body);
-}
 
 type Decompressor = (
   bytes: Uint8Array,

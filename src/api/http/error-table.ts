@@ -99,11 +99,6 @@ export function knownFailure(error: unknown): ApiError | undefined {
   return undefined;
 }
 
-/** The answer to an unexpected failure: 500 without any of its text (docs/spec/decisions.md D7). */
-export function unexpectedFailure(cause: unknown): ApiError {
-  return new ApiError(500, 'internal_error', 'internal error', { cause });
-}
-
 /** The error body; `vm_error_code` is null in every error of this node (docs/spec/http.md §4.1). */
 export function errorBody(error: ApiError): string {
   const message = JSON.stringify(error.message);

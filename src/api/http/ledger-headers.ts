@@ -2,42 +2,26 @@
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { type HeaderBlock, headerLines, NO_HEADERS } from './response-writing.ts';
 
-/** A header: the part of its name after the prefix, and its value. */
+/** A header: the part of its name after the prefix, and what of the state it has. */
 interface LedgerHeader {
   readonly suffix: string;
+  readonly member: keyof LedgerState;
   readonly description: string;
-  value(state: LedgerState): bigint | number;
 }
+
+const OLDEST_VERSION = 'Oldest ledger version that is kept.';
+const TIME = 'Time of the latest version, in microseconds since 1970.';
+const OLDEST_HEIGHT = 'Height of the oldest block that is kept.';
 
 /** The seven headers of every answer; the chain id is a u8, all others are u64. */
 export const LEDGER_HEADERS: readonly LedgerHeader[] = [
-  { suffix: 'CHAIN-ID', description: 'Chain id.', value: ({ chainId }) => chainId },
-  {
-    suffix: 'LEDGER-VERSION',
-    description: 'Latest ledger version.',
-    value: ({ version }) => version,
-  },
-  {
-    suffix: 'LEDGER-OLDEST-VERSION',
-    description: 'Oldest ledger version that is kept.',
-    value: ({ oldestVersion }) => oldestVersion,
-  },
-  {
-    suffix: 'LEDGER-TIMESTAMPUSEC',
-    description: 'Time of the latest version, in microseconds since 1970.',
-    value: ({ timestampUsecs }) => timestampUsecs,
-  },
-  { suffix: 'EPOCH', description: 'Epoch of the latest version.', value: ({ epoch }) => epoch },
-  {
-    suffix: 'BLOCK-HEIGHT',
-    description: 'Height of the latest block.',
-    value: ({ blockHeight }) => blockHeight,
-  },
-  {
-    suffix: 'OLDEST-BLOCK-HEIGHT',
-    description: 'Height of the oldest block that is kept.',
-    value: ({ oldestBlockHeight }) => oldestBlockHeight,
-  },
+  { suffix: 'CHAIN-ID', member: 'chainId', description: 'Chain id.' },
+  { suffix: 'LEDGER-VERSION', member: 'version', description: 'Latest ledger version.' },
+  { suffix: 'LEDGER-OLDEST-VERSION', member: 'oldestVersion', description: OLDEST_VERSION },
+  { suffix: 'LEDGER-TIMESTAMPUSEC', member: 'timestampUsecs', description: TIME },
+  { suffix: 'EPOCH', member: 'epoch', description: 'Epoch of the latest version.' },
+  { suffix: 'BLOCK-HEIGHT', member: 'blockHeight', description: 'Height of the latest block.' },
+  { suffix: 'OLDEST-BLOCK-HEIGHT', member: 'oldestBlockHeight', description: OLDEST_HEIGHT },
 ];
 
 export const CURSOR_SUFFIX = 'CURSOR';
@@ -73,7 +57,7 @@ export class LedgerHeaders {
       this.#state = state;
       const list = LEDGER_HEADERS.flatMap((header, index) => [
         this.#names[index]!,
-        String(header.value(state)),
+        String(state[header.member]),
       ]);
       this.#headers = { list, lines: headerLines(list) };
     }

@@ -2,7 +2,7 @@
  * Content negotiation: the format of an answer (`Accept`), its coding (`Accept-Encoding`), and whether a request body
  * is JSON (`Content-Type`). Media types are read as RFC 9110 §8.3.1 has them (docs/spec/http.md §2).
  */
-import { type ApiError, frameworkError } from './error-table.ts';
+import { frameworkError } from './error-table.ts';
 
 /** The two forms of an answer. */
 export type Format = 'json' | 'bcs';
@@ -179,17 +179,14 @@ const VISIBLE_ASCII = /^[\t -~]*$/;
 export function requireJsonBody(contentType: string | undefined): void {
   if (contentType === 'application/json') return;
   if (contentType === undefined || !VISIBLE_ASCII.test(contentType)) {
-    throw unsupportedBody('the client request does not include the `Content-Type` header');
+    throw frameworkError(415, 'the client request does not include the `Content-Type` header');
   }
   const media = parseMediaType(contentType);
   if (media?.type === 'application' && isJsonSubtype(media.subtype)) return;
-  throw unsupportedBody(
+  throw frameworkError(
+    415,
     `the \`Content-Type\` requested by the client is not supported: ${contentType}`,
   );
-}
-
-function unsupportedBody(message: string): ApiError {
-  return frameworkError(415, message);
 }
 
 /** `json` as the name before the last `+`, or as the suffix after it; a `+` at the start does not count. */

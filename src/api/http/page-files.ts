@@ -40,12 +40,10 @@ const SPEC_POLICY = `${PAGE_POLICY}; img-src 'self' data:`;
 /** The page's files cannot be served. */
 export class PageFilesError extends Error {
   readonly code = 'page_files_unreadable';
-  readonly folder: string;
 
   constructor(folder: string, problem: string, options?: ErrorOptions) {
     super(`page files in ${folder}: ${problem}; run "npm run build"`, options);
     this.name = 'PageFilesError';
-    this.folder = folder;
   }
 }
 

@@ -11,9 +11,6 @@ import { overloadError } from './overload.ts';
 /** Bodies up to this size, in bytes, never wait: slow clients with large ones must not stop ordinary requests. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** The bounds on bodies being received; 0 for none. */
-type BodyBudgetSettings = Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>;
-
 /**
  * A budget for the bodies being received over all connections of a process, granted in order of arrival; further
  * bodies wait on their connections. Otherwise a thousand clients that send 8 MiB each and stop before the end would
@@ -26,7 +23,10 @@ export class BodyBudget {
   readonly #waiting: { readonly neededBytes: number; readonly start: () => void }[] = [];
   #freeBytes: number;
 
-  constructor({ maxReceivingBytes, maxWaitingBodies }: BodyBudgetSettings) {
+  constructor({
+    maxReceivingBytes,
+    maxWaitingBodies,
+  }: Pick<ApiSettings, 'maxReceivingBytes' | 'maxWaitingBodies'>) {
     this.maxBytes = maxReceivingBytes === 0 ? Number.POSITIVE_INFINITY : maxReceivingBytes;
     this.#maxWaiting = maxWaitingBodies === 0 ? Number.POSITIVE_INFINITY : maxWaitingBodies;
     this.#freeBytes = this.maxBytes;

@@ -12,7 +12,7 @@ import { type Answer, type AnyEndpoint, checkEnabled } from '../endpoints/endpoi
 import { readParameters } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { ApiCaches } from './caches.ts';
-import { knownFailure, unexpectedFailure } from './error-table.ts';
+import { ApiError, knownFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { observe, type RequestObserver } from './observers.ts';
 import { type Admission, isOverloadError, overloadError, type WorkKind } from './overload.ts';
@@ -222,5 +222,7 @@ function sendFailure(
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     logger.warn({ err: failure, code: known.code }, known.message);
   }
-  responder.sendError(response, known ?? unexpectedFailure(failure), view?.state);
+  // docs/spec/decisions.md D7.
+  const shown = known ?? new ApiError(500, 'internal_error', 'internal error', { cause: failure });
+  responder.sendError(response, shown, view?.state);
 }

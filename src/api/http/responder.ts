@@ -174,7 +174,7 @@ export class Responder {
   async #compress(answer: Answer, coding: ContentCoding): Promise<Uint8Array> {
     this.#compressions += 1;
     try {
-      const make = () => compress(answer.body, coding);
+      const make = () => compress[coding](answer.body);
       if (answer.isReused !== true) return await make();
       const key = entityTag(answer.tagCore!, coding);
       return await this.#compressed.getOrMake(key, make, (bytes) => bytes.length);

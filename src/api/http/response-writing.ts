@@ -112,11 +112,6 @@ function takesText(response: ServerResponse): boolean {
   );
 }
 
-/** The response with the field that `writeHead` fills. */
-interface ResponseWithHead {
-  _header: string | null;
-}
-
 /** Writes the response, or returns false without writing anything if this Node stores its head elsewhere. */
 function writeText(
   response: ServerResponse,
@@ -125,7 +120,7 @@ function writeText(
   body: string | Uint8Array | undefined,
   length: number,
 ): boolean {
-  const fields = response as unknown as ResponseWithHead;
+  const fields = response as unknown as { _header: string | null };
   if (fields._header !== null) return false;
   const text = length <= MAX_JOINED_BODY_BYTES ? latin1Of(body, length) : undefined;
   fields._header = text === undefined ? head : head + text;

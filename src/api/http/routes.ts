@@ -42,23 +42,17 @@ export function notFound(): ApiError {
   return frameworkError(404, 'not found');
 }
 
-function refusal(error: ApiError): Pick<Route, 'operationId' | 'answer'> {
+function refusal(error: ApiError, facts: Omit<Route, 'operationId' | 'answer'>): Route {
   const answer = (): never => {
     throw error;
   };
-  return { operationId: '', answer };
+  return { operationId: '', answer, ...facts };
 }
 
-const NOT_FOUND: Route = { ...refusal(notFound()), work: 'read', ignoresVersion: true };
-const METHOD_NOT_ALLOWED: Route = {
-  ...refusal(frameworkError(405, 'method not allowed')),
-  work: 'read',
-  ignoresVersion: true,
-};
-const BAD_ENCODING: Route = {
-  ...refusal(frameworkError(400, 'invalid path params')),
-  work: 'none',
-};
+const AT_ONCE = { work: 'read', ignoresVersion: true } as const;
+const NOT_FOUND = refusal(notFound(), AT_ONCE);
+const METHOD_NOT_ALLOWED = refusal(frameworkError(405, 'method not allowed'), AT_ONCE);
+const BAD_ENCODING = refusal(frameworkError(400, 'invalid path params'), { work: 'none' });
 
 /** A segment of a path; what follows it is one level below. */
 interface Segment {

@@ -149,15 +149,16 @@ function limitedServer(settings: ApiSettings): Server {
 /** Handles requests that Node itself would answer without the error body, or not at all. */
 function answerOtherEvents(server: Server, context: ApiContext): void {
   const { contentLengthLimitBytes } = context.settings;
+  const asUsual = (request: IncomingMessage, response: ServerResponse): void => {
+    server.emit('request', request, response);
+  };
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // A body that is refused anyway need not be sent.
     if (!declaresTooMuch(request, contentLengthLimitBytes)) response.writeContinue();
-    server.emit('request', request, response);
+    asUsual(request, response);
   });
   // An unknown expectation is ignored, as the reference's server does.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    server.emit('request', request, response);
-  });
+  server.on('checkExpectation', asUsual);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // From here on the server no longer manages the connection.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());

@@ -18,18 +18,16 @@ const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;
 
-type WaitingSettings = Pick<ApiSettings, 'headerPrefix' | 'minVersionWaitMs' | 'maxVersionWaiters'>;
-
 /** The requests of one process that wait for versions. */
 export class VersionWaiting {
   readonly #ledger: LedgerReader;
-  readonly #settings: WaitingSettings;
+  readonly #settings: ApiSettings;
   readonly #headerName: string;
   #waiters = 0;
   /** The newest version at the next look; shared by all who wait. */
   #nextLook: Promise<bigint> | undefined;
 
-  constructor(ledger: LedgerReader, settings: WaitingSettings) {
+  constructor(ledger: LedgerReader, settings: ApiSettings) {
     this.#ledger = ledger;
     this.#settings = settings;
     this.#headerName = `${settings.headerPrefix}-${MIN_VERSION_SUFFIX}`.toLowerCase();
@@ -50,14 +48,17 @@ export class VersionWaiting {
     let newest = await this.#newestVersion();
     if (newest >= version) return;
     const { minVersionWaitMs, maxVersionWaiters } = this.#settings;
-    if (minVersionWaitMs === 0) throw notReached(version, newest);
-    if (this.#waiters >= maxVersionWaiters) throw tooMany(version);
+    const tooSlow = (): ApiError =>
+      notReached(version, `: the latest is ${newest}; try again later`);
+    if (minVersionWaitMs === 0) throw tooSlow();
+    if (this.#waiters >= maxVersionWaiters)
+      throw notReached(version, ', and too many requests wait for versions');
     const deadlineMs = performance.now() + minVersionWaitMs;
     this.#waiters += 1;
     try {
       while (newest < version && !response.destroyed) {
         newest = await this.#look();
-        if (newest < version && performance.now() >= deadlineMs) throw notReached(version, newest);
+        if (newest < version && performance.now() >= deadlineMs) throw tooSlow();
       }
     } finally {
       this.#waiters -= 1;
@@ -90,18 +91,7 @@ export class VersionWaiting {
   }
 }
 
-function notReached(version: bigint, newest: bigint): ApiError {
-  return refusal(
-    `Ledger version(${version}) has not been reached: the latest is ${newest}; try again later`,
-  );
-}
-
-function tooMany(version: bigint): ApiError {
-  return refusal(
-    `Ledger version(${version}) has not been reached, and too many requests wait for versions`,
-  );
-}
-
-function refusal(message: string): ApiError {
+function notReached(version: bigint, reason: string): ApiError {
+  const message = `Ledger version(${version}) has not been reached${reason}`;
   return new ApiError(503, 'version_not_found', message, { retryAfterSecs: RETRY_AFTER_SECS });
 }

@@ -9,9 +9,6 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Members of an object. */
 export type Properties = Readonly<Record<string, Schema>>;
 
-/** Keywords besides the type: `$id`, `description`, limits, … */
-type Keywords = Readonly<Record<string, unknown>>;
-
 /** Optional members, which an object does not list as required. */
 const optionalSchemas = new WeakSet<Schema>();
 
@@ -21,19 +18,19 @@ export function referenceTo({ $id }: Schema): string {
 }
 
 export const Type = {
-  Unknown: (keywords: Keywords): Schema => keywords,
+  Unknown: (keywords: Schema): Schema => keywords,
   Null: (): Schema => ({ type: 'null' }),
-  Boolean: (keywords?: Keywords): Schema => ({ type: 'boolean', ...keywords }),
-  Integer: (keywords?: Keywords): Schema => ({ type: 'integer', ...keywords }),
-  String: (keywords?: Keywords): Schema => ({ type: 'string', ...keywords }),
+  Boolean: (keywords?: Schema): Schema => ({ type: 'boolean', ...keywords }),
+  Integer: (keywords?: Schema): Schema => ({ type: 'integer', ...keywords }),
+  String: (keywords?: Schema): Schema => ({ type: 'string', ...keywords }),
   Literal: (value: string): Schema => ({ type: 'string', const: value }),
-  Enum: (values: readonly string[], keywords?: Keywords): Schema => ({
+  Enum: (values: readonly string[], keywords?: Schema): Schema => ({
     type: 'string',
     enum: values,
     ...keywords,
   }),
-  Array: (items: Schema, keywords?: Keywords): Schema => ({ type: 'array', items, ...keywords }),
-  Union: (anyOf: readonly Schema[], keywords?: Keywords): Schema => ({ anyOf, ...keywords }),
+  Array: (items: Schema, keywords?: Schema): Schema => ({ type: 'array', items, ...keywords }),
+  Union: (anyOf: readonly Schema[], keywords?: Schema): Schema => ({ anyOf, ...keywords }),
 
   /** A member that may be absent. A named schema retains its name, so that the document can refer to it. */
   Optional(schema: Schema): Schema {
@@ -42,7 +39,7 @@ export const Type = {
     return optional;
   },
 
-  Object(properties: Properties, keywords?: Keywords): Schema {
+  Object(properties: Properties, keywords?: Schema): Schema {
     const required = Object.keys(properties).filter(
       (name) => !optionalSchemas.has(properties[name]!),
     );

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI 3.1 document, generated from the endpoints and their schemas, so it documents exactly what is served.
- */
+/** The OpenAPI 3.1 document, generated from the endpoints and their schemas, so it documents exactly what is served. */
 
 import type { AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
 import type { Parameters } from '../endpoints/parameters.ts';
@@ -101,15 +99,11 @@ export function openApiDocument(
     tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
     paths: Object.fromEntries(paths),
     components: {
-      schemas: Object.fromEntries([...components.schemas].sort(byName)),
+      schemas: Object.fromEntries([...components.schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: Object.fromEntries(failures),
       headers: headerObjects(settings.headerPrefix),
     },
   };
-}
-
-function byName([left]: readonly [string, Json], [right]: readonly [string, Json]): number {
-  return left < right ? -1 : 1;
 }
 
 function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: string): Json {

@@ -7,9 +7,7 @@
 import { ERROR_CODES } from '../http/error-table.ts';
 import { type Properties, referenceTo, type Schema, Type } from './json-schema.ts';
 
-/**
- * An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them.
- */
+/** An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them. */
 export const AddressSchema = Type.String({
   $id: 'Address',
   description: 'Account address: 1 to 64 hex digits, `0x` optional in requests.',
@@ -35,7 +33,6 @@ export const HexEncodedBytesSchema = Type.String({
   examples: ['0x88fbd33f54e1126269769780feb24480428179f552e2313fbe571b72e62a1ca1'],
 });
 
-/** A name in a module. */
 export const IdentifierSchema = Type.String({
   $id: 'Identifier',
   description: 'Name of a module, struct, function or field.',
@@ -73,7 +70,6 @@ export const AssetTypeSchema = Type.String({
   examples: ['0x1::aptos_coin::AptosCoin', '0xa'],
 });
 
-/** `{address}::{module}::{function}`. */
 const EntryFunctionIdSchema = Type.String({
   $id: 'EntryFunctionId',
   description: 'Entry function `{address}::{module}::{function}`; names are case-sensitive.',
@@ -232,7 +228,6 @@ const EventGuidSchema = closedObject('EventGuid', 'An event stream.', {
   account_address: AddressSchema,
 });
 
-/** One record of the events endpoint. */
 const EventSchema = closedObject(
   'VersionedEvent',
   'An event with the version of its transaction.',
@@ -357,7 +352,6 @@ const PayloadSchema = union('TransactionPayload', 'What a transaction is to do.'
   encrypted_transaction_payload: EncryptedPayloadSchema,
 });
 
-/** Body of encode submission. */
 export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transaction to encode.', {
   sender: AddressSchema,
   sequence_number: U64Schema,
@@ -372,7 +366,6 @@ export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transac
   ),
 });
 
-/** Body of decode submission. */
 export const SigningMessageSchema = Type.String({
   $id: 'SigningMessage',
   description: 'The bytes that signers sign, in hex; `0x` optional.',
