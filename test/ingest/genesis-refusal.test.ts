@@ -298,6 +298,7 @@ describe('limits', () => {
 
   test('events are all read', () => {
     const genesis = readGenesis(genesisFile(NEEDED_WRITES, [...EVENTS, ...EVENTS]));
-    expect(genesis.counts).toMatchObject({ events: 4, moduleEvents: 2, streams: 1 });
+    expect(genesis.counts.events).toBe(4);
+    expect([...genesis.eventBytes()]).toHaveLength(4);
   });
 });

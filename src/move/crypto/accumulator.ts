@@ -109,7 +109,14 @@ function bitCount(value: bigint): number {
 
 /** The root of some leaves of 32 bytes in order. */
 export function accumulatorRoot(name: AccumulatorName, leaves: Iterable<Buffer>): Buffer {
-  const accumulator = new MerkleAccumulator(name);
-  for (const leaf of leaves) accumulator.append(leaf);
-  return accumulator.rootHash();
+  const hashNode = nodeHasher(name);
+  let level = [...leaves];
+  while (level.length > 1) {
+    const above: Buffer[] = [];
+    for (let at = 0; at < level.length; at += 2) {
+      above.push(hashNode(level[at]!, level[at + 1] ?? ACCUMULATOR_PLACEHOLDER));
+    }
+    level = above;
+  }
+  return level[0] ?? ACCUMULATOR_PLACEHOLDER;
 }
