@@ -8,7 +8,7 @@ import { parseHex } from '../../move/bcs/hex.ts';
 import { MoveError } from '../../move/errors.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import { describeJsonKind, formatJson } from '../../move/json/json-text-print.ts';
-import { parseU64 } from '../../move/json/u64-text.ts';
+import { exactIntegerOf, parseU64 } from '../../move/json/u64-text.ts';
 import { debugString } from '../../move/rust-debug.ts';
 import { type Address, HexTextError, parseAddress } from '../../move/types/address.ts';
 import { isIdentifier, type ModuleId } from '../../move/types/module-id.ts';
@@ -89,14 +89,20 @@ function parsedField<T>(
   }
 }
 
+/** A u64, as a number where that is exact. */
+export type U64 = bigint | number;
+
+const readU64 = (text: string): U64 => exactIntegerOf(text) ?? parseU64(text);
+const asItIs = (reason: string): string => reason;
+const badAddress = (reason: string): string => `Invalid account address: ${reason}`;
+
 /** A u64 given as text. */
-export function u64Field(value: JsonField, trace: Trace): bigint {
-  return parsedField(value, 'U64', trace, parseU64, (reason) => reason);
+export function u64Field(value: JsonField, trace: Trace): U64 {
+  return parsedField(value, 'U64', trace, readU64, asItIs);
 }
 
 export function addressField(value: JsonField, trace: Trace): Address {
-  const framed = (reason: string) => `Invalid account address: ${reason}`;
-  return parsedField(value, 'Address', trace, parseAddress, framed);
+  return parsedField(value, 'Address', trace, parseAddress, badAddress);
 }
 
 /** Bytes given as hex text. */

@@ -25,6 +25,7 @@ import {
   optionalField,
   stringField,
   type Trace,
+  type U64,
   u64Field,
   unexpectedType,
   within,
@@ -201,7 +202,7 @@ export interface EncryptedRequest {
   readonly payloadHash: Buffer;
   /** Not looked into before conversion. */
   readonly ciphertext: Buffer;
-  readonly encryptionEpoch: bigint;
+  readonly encryptionEpoch: U64;
   readonly claimedFunction: ClaimedFunction | undefined;
 }
 

@@ -12,6 +12,7 @@ import {
   listField,
   optionalField,
   type Trace,
+  type U64,
   u64Field,
   unexpectedType,
   within,
@@ -22,12 +23,12 @@ import { type RequestPayload, readPayload } from './payload.ts';
 export interface EncodeRequest {
   readonly sender: Address;
   /** Ignored if there is a nonce. */
-  readonly sequenceNumber: bigint;
-  readonly maxGasAmount: bigint;
-  readonly gasUnitPrice: bigint;
-  readonly expirationTimestampSecs: bigint;
+  readonly sequenceNumber: U64;
+  readonly maxGasAmount: U64;
+  readonly gasUnitPrice: U64;
+  readonly expirationTimestampSecs: U64;
   readonly payload: RequestPayload;
-  readonly replayProtectionNonce: bigint | undefined;
+  readonly replayProtectionNonce: U64 | undefined;
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
   readonly secondarySigners: readonly Address[] | undefined;
 }

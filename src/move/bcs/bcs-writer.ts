@@ -93,7 +93,9 @@ export class BcsWriter {
     return this;
   }
 
-  u64(value: bigint): this {
+  /** A number must be exact as a double: it is written without a bigint. */
+  u64(value: bigint | number): this {
+    if (typeof value === 'number') return this.exactU64(value);
     if (value < 0n || value > MAX_U64) throw new RangeError(`${value} does not fit in u64`);
     const at = this.#reserve(8);
     // Several times as fast as Buffer.writeBigUInt64LE, which takes the value apart in bigints.
@@ -102,7 +104,7 @@ export class BcsWriter {
     return this;
   }
 
-  /** A u64 whose value is exact as a double, so that no bigint is needed. */
+  /** A u64 whose value is exact as a double. */
   exactU64(value: number): this {
     if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no exact u64`);
     const at = this.#reserve(8);

@@ -86,6 +86,18 @@ export function parseU64(text: string): bigint {
   return parseIntegerText(text, 'u64');
 }
 
+/** The value of plain digits that a double holds exactly; `undefined` for any other text. Spares a bigint. */
+export function exactIntegerOf(text: string): number | undefined {
+  if (text.length === 0 || text.length > EXACT_DIGITS) return undefined;
+  let value = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const digit = text.charCodeAt(index) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }

@@ -13,7 +13,7 @@ import {
 } from '../bcs/integers.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../json/json-text.ts';
 import { debugJson, describeJsonKind } from '../json/json-text-print.ts';
-import { IntegerTextError, parseIntegerText } from '../json/u64-text.ts';
+import { exactIntegerOf, IntegerTextError, parseIntegerText } from '../json/u64-text.ts';
 import { debugString } from '../rust-debug.ts';
 import { HexTextError, parseAddress } from '../types/address.ts';
 import type { EncodeField, EncodeLayout } from './layout.ts';
@@ -96,6 +96,11 @@ function writeNumber(kind: SmallIntegerKind, json: JsonValue, writer: BcsWriter)
 
 function writeTextInteger(kind: WideIntegerKind, json: JsonValue, writer: BcsWriter): void {
   if (typeof json !== 'string') throw wrongType(json, 'a string');
+  const exact = kind === 'u64' ? exactIntegerOf(json) : undefined;
+  if (exact !== undefined) {
+    writer.u64(exact);
+    return;
+  }
   let value: bigint;
   try {
     value = parseIntegerText(json, kind);
