@@ -28,7 +28,7 @@ export interface EncodeRequest {
   readonly gasUnitPrice: U64;
   readonly expirationTimestampSecs: U64;
   readonly payload: RequestPayload;
-  readonly replayProtectionNonce: U64 | undefined;
+  readonly replayProtectionNonce: bigint | undefined;
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
   readonly secondarySigners: readonly Address[] | undefined;
 }
@@ -55,7 +55,7 @@ export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest 
       request.get('replay_protection_nonce'),
       'string(U64)',
       INNER,
-      u64Field,
+      (value, trace) => BigInt(u64Field(value, trace)),
     ),
     secondarySigners: optionalField(
       request.get('secondary_signers'),

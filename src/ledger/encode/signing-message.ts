@@ -7,7 +7,6 @@ import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transact
 import type { Address } from '../../move/types/address.ts';
 import { writeModuleId } from '../../move/types/module-id.ts';
 import { type PreparedEntryFunction, writeEntryFunction } from './entry-function.ts';
-import type { U64 } from './fields.ts';
 import type { EncryptedRequest } from './payload.ts';
 import type { EncodeRequest } from './request.ts';
 import { type PreparedScript, writeScript } from './script.ts';
@@ -127,7 +126,7 @@ function writeExecutable(writer: BcsWriter, executable: PreparedExecutable): voi
 function writeEncrypted(
   writer: BcsWriter,
   payload: EncryptedRequest,
-  replayProtectionNonce: U64 | undefined,
+  replayProtectionNonce: bigint | undefined,
 ): void {
   writer.uleb32(PAYLOAD_INDEX.encrypted).uleb32(0).fixed(payload.ciphertext);
   writeExtraConfig(writer, { kind: 'v1', multisigAddress: undefined, replayProtectionNonce });
