@@ -39,7 +39,9 @@ export function integer(fallback: number, minimum: number, maximum?: number) {
   return { type: 'integer', default: fallback, ...limits } as const;
 }
 
-const ON = { type: 'boolean', default: true } as const;
+function enabled(description: string) {
+  return { type: 'boolean', description, default: true } as const;
+}
 
 function backlogSetting(work: string) {
   const description =
@@ -56,22 +58,14 @@ export const API_SETTINGS = {
     default: 'X-NODE',
     pattern: '^[A-Za-z][A-Za-z0-9-]{0,63}$',
   },
-  jsonOutputEnabled: {
-    description: 'allow JSON responses; when off, requests for JSON get 403 api_disabled',
-    ...ON,
-  },
-  bcsOutputEnabled: {
-    description: 'allow BCS responses; when off, requests for BCS get 403 api_disabled',
-    ...ON,
-  },
-  encodeSubmissionEnabled: {
-    description: 'serve POST /v1/transactions/encode_submission',
-    ...ON,
-  },
-  compressionEnabled: {
-    description: 'compress responses and decompress request bodies (br, gzip, deflate)',
-    ...ON,
-  },
+  jsonOutputEnabled: enabled(
+    'allow JSON responses; when off, requests for JSON get 403 api_disabled',
+  ),
+  bcsOutputEnabled: enabled('allow BCS responses; when off, requests for BCS get 403 api_disabled'),
+  encodeSubmissionEnabled: enabled('serve POST /v1/transactions/encode_submission'),
+  compressionEnabled: enabled(
+    'compress responses and decompress request bodies (br, gzip, deflate)',
+  ),
   contentLengthLimitBytes: {
     description: 'maximum request body in bytes, both as sent and decompressed',
     ...integer(DEFAULT_CONTENT_LENGTH_LIMIT_BYTES, 0, 1024 * 1024 * 1024),

@@ -4,7 +4,6 @@ import { readInput } from '../node/settings/input.ts';
 import { nodeSettings } from '../node/settings/settings.ts';
 import type { SubmissionSettings } from '../node/submission.ts';
 
-/** Adds `encode` to the program. */
 export function addEncodeCommand(program: Command): void {
   addSubmissionCommand(
     program.command('encode'),
@@ -16,7 +15,6 @@ export function addEncodeCommand(program: Command): void {
   );
 }
 
-/** Adds `decode` to the program. */
 export function addDecodeCommand(program: Command): void {
   addSubmissionCommand(
     program.command('decode'),

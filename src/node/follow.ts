@@ -46,7 +46,6 @@ export interface FollowRequest {
   readonly pageTransactions?: number | undefined;
 }
 
-/** The result of `daybook follow`. */
 export interface FollowReport {
   readonly head: Head | undefined;
   readonly chainId: number | undefined;

@@ -20,7 +20,6 @@ import { readInputFile } from './settings/input.ts';
 /** Most bytes read of a waypoint file. */
 const MAX_WAYPOINT_FILE_BYTES = 4096;
 
-/** The result of `daybook init`. */
 export interface InitReport {
   readonly chainId: number;
   /** `0:` + 64 hex digits. */

@@ -26,7 +26,6 @@ type KeepSettings = Pick<
   'keepVersions' | 'keepSeconds' | 'keepAccounts' | 'keepAccountsFile'
 >;
 
-/** The result of `daybook prune`. */
 export interface PruneFolderReport extends PruneReport {
   /** Accounts whose history is retained, in total. */
   readonly keptAccounts: number;

@@ -29,7 +29,6 @@ const FULL_DISK_INTERVAL_MS = 1_000;
 /** The account that holds the sample's settings. */
 const SAMPLE_ADDRESS = padAddress('cafe');
 
-/** The settings of a sample ledger. */
 export interface SampleRequest {
   /** Fewest transactions; the last block is completed. */
   readonly transactions: number;

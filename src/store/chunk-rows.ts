@@ -18,7 +18,6 @@ import {
 } from './columns/version-writes-column.ts';
 import { chunkError } from './store-error.ts';
 
-/** A state key that a chunk writes. */
 export interface ChunkKey {
   readonly physical: Buffer;
   readonly hash: Buffer;

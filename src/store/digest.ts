@@ -5,7 +5,6 @@ import { type StoreReader, scanPages } from './store.ts';
 
 const LENGTHS_BYTES = 8;
 
-/** A summary of a column's content. */
 export interface ColumnDigest {
   readonly column: Column;
   readonly rows: number;

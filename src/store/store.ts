@@ -53,7 +53,6 @@ export interface ScanQuery {
   readonly maxBytes: number;
 }
 
-/** How much a column holds. */
 export interface ColumnStatistics {
   readonly column: Column;
   readonly rows: number;
@@ -74,7 +73,6 @@ export interface StoreReader {
   /** `seekLast` for many keys of one column, in their order; all from one commit. */
   seekLastMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Row | undefined)[]>;
 
-  /** Rows of a partition in order. */
   range(column: Column, partition: Uint8Array, query: RangeQuery): MaybePromise<readonly Row[]>;
 
   /** Rows of a column in the order of their whole keys; an empty page is the end. */

@@ -17,7 +17,6 @@ import { decodeStateRow } from '../store/columns/state-column.ts';
 import { noteAbove, scanColumn, type VerifyContext } from './context.ts';
 import { allAccountKeys } from './state.ts';
 
-/** Checks balances and primary_stores. */
 export async function verifyBalances(context: VerifyContext): Promise<void> {
   const coinsInState = await checkKeys(context);
   const coinsInRows = await checkRows(context);

@@ -41,7 +41,6 @@ export class DamageList {
     this.add({ column: name, version, detail });
   }
 
-  /** Reports a damaged row. */
   row(column: Column, key: RowKey, detail: string, version?: bigint): void {
     this.add({ column: column.name, key: keyText(key), version, detail });
   }
@@ -62,7 +61,6 @@ export class DamageList {
   }
 }
 
-/** A ledger being verified. */
 export interface VerifyContext {
   readonly store: StoreReader;
   /** At the head when verification began; versions above it are not checked. */

@@ -28,7 +28,6 @@ import { verifyEvents } from './events.ts';
 import { verifyState } from './state.ts';
 import { verifyVersions } from './versions.ts';
 
-/** The result of an examination. */
 export interface VerifyReport {
   readonly head: Head;
   readonly columns: readonly ColumnDigest[];
@@ -41,7 +40,6 @@ export interface VerifyReport {
   readonly hashedVersions: bigint;
 }
 
-/** How far an examination is. */
 export interface VerifyProgress {
   /** What is checked: `versions`, a column's name, or `digest of` it. */
   readonly what: string;

@@ -30,9 +30,7 @@ const familyOf =
     return { name, help, type, aggregator: 'sum', values };
   };
 
-/** A metric that goes up and down. */
 export const gauge = familyOf('gauge');
-/** A metric that only grows. */
 export const counter = familyOf('counter');
 /** Counts by size; values name their part in `metricName`. */
 export const histogram = familyOf('histogram');

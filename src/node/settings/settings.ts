@@ -10,7 +10,9 @@ import { allowedText, loadSettings, outsideNames, type SettingSources } from './
 
 export const DEFAULT_DATA_FOLDER = './daybook-data';
 
-const TEXT = { type: 'string', default: '' } as const;
+function text(description: string) {
+  return { type: 'string', description, default: '' } as const;
+}
 
 const OWN_SETTINGS = {
   data: {
@@ -24,14 +26,10 @@ const OWN_SETTINGS = {
     description: 'HOST:PORT to listen on; port 0 picks a free one',
     default: '127.0.0.1:8080',
   },
-  follow: {
-    description: 'URL of a node to replicate, every byte verified; empty for none',
-    ...TEXT,
-  },
-  waypoint: {
-    description: 'genesis waypoint, or a file that contains it, for a new ledger created by follow',
-    ...TEXT,
-  },
+  follow: text('URL of a node to replicate, every byte verified; empty for none'),
+  waypoint: text(
+    'genesis waypoint, or a file that contains it, for a new ledger created by follow',
+  ),
   produce: {
     description: 'transactions per second to add to a sample ledger; 0 for none',
     ...integer(0, 0, 10_000),
@@ -51,25 +49,17 @@ const OWN_SETTINGS = {
       'only if no response takes that long',
     ...integer(10, 1, 3_600),
   },
-  keepAccounts: {
-    description:
-      'addresses of accounts whose full history is retained from now on, separated by commas',
-    ...TEXT,
-  },
-  keepAccountsFile: {
-    description: 'file of such addresses, one per line; # starts a comment',
-    ...TEXT,
-  },
+  keepAccounts: text(
+    'addresses of accounts whose full history is retained from now on, separated by commas',
+  ),
+  keepAccountsFile: text('file of such addresses, one per line; # starts a comment'),
   workers: {
     description:
       'processes that serve requests; 1 for a single process that does everything, 0 for ' +
       'one per CPU core',
     ...integer(0, 0, 256),
   },
-  metricsListen: {
-    description: 'HOST:PORT that serves GET /metrics in Prometheus format; empty for none',
-    ...TEXT,
-  },
+  metricsListen: text('HOST:PORT that serves GET /metrics in Prometheus format; empty for none'),
   accessLog: {
     type: 'string',
     enum: ['off', 'sampled', 'all'],

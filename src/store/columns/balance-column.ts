@@ -14,7 +14,6 @@ import { BALANCES, PRIMARY_STORES } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
-/** An owner's balance of an asset. */
 export interface StoredBalance {
   /** The newest version that changed one of the amounts. */
   readonly version: bigint;

@@ -15,15 +15,12 @@ import { RowCodec } from './row-codec.ts';
 
 const HEAD_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 
-/** How far a ledger reaches. */
 export interface Head {
   /** The newest version. */
   readonly version: bigint;
   /** Time of the newest block, microseconds since 1970. */
   readonly timestampUsecs: bigint;
-  /** Epoch of the newest block. */
   readonly epoch: bigint;
-  /** Height of the newest block. */
   readonly blockHeight: bigint;
   /** The oldest version that can be read; the first version of a block. */
   readonly oldestVersion: bigint;

@@ -12,7 +12,6 @@ import { RowCodec } from './row-codec.ts';
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
-/** The ledger a store holds. */
 export interface LedgerIdentity {
   /** u8. */
   readonly chainId: number;
@@ -37,7 +36,6 @@ export const LEDGER_IDENTITY = new RowCodec<void, LedgerIdentity>(
   },
 );
 
-/** The version of the format a store is written in. */
 export const FORMAT = new RowCodec<void, number>(
   IDENTITY,
   () => FORMAT_KEY,

@@ -7,7 +7,6 @@ import { BUCKET_PARTITION_BYTES } from './columns.ts';
 
 /** Length of a u64 in a key, in bytes. */
 export const U64_BYTES = 8;
-/** The largest u64. */
 export const U64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /** An empty key part: the order of the only row of a partition. */

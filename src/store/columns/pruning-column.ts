@@ -43,7 +43,6 @@ const NOTHING_CLEARED: PruneProgress = { clearedBelow: 0n, frozenRoots: [] };
 /** Pinned accounts, each with the version from which its history is whole. */
 export type PinnedAccounts = ReadonlyMap<Address, bigint>;
 
-/** How far deleting has come in a store. */
 export const PRUNE_PROGRESS = new RowCodec<void, PruneProgress>(
   PRUNING,
   () => ({ partition: PROGRESS_PARTITION, order: NO_ORDER }),

@@ -20,7 +20,6 @@ const TAG_BYTES = 1;
 /** Maximum bytes of metadata: variant and three u64. */
 const MAX_METADATA_BYTES = 25;
 
-/** The result of a write to a key. */
 export interface StateEntry {
   readonly version: bigint;
   /** The value's bytes, a view on the row; `undefined`: the key was deleted. */

@@ -220,7 +220,6 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
   }
 }
 
-/** Whether an environment has no named database at all. */
 function rootIsEmpty(root: RootDatabase<never, string>): boolean {
   return (root.getStats() as { readonly entryCount: number }).entryCount === 0;
 }

@@ -44,7 +44,6 @@ import {
 import { rowsBetween, type StoreReader } from '../store.ts';
 import { keyText, RowDamagedError } from '../store-error.ts';
 
-/** How much one step does. */
 export interface PruneBounds {
   readonly maxRows: number;
   /** The step ends with the version that is reached after this many milliseconds. */
@@ -58,7 +57,6 @@ export interface PruneBounds {
  */
 export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
 
-/** What is retained in addition to the newest versions. */
 interface Retained {
   readonly accounts: PinnedAccounts;
   readonly objectSince: PinnedObject;
