@@ -15,7 +15,6 @@ import {
   sampleChunksInParallel,
 } from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
-import type { Head } from '../store/columns/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { openView } from '../store/view.ts';
 import type { LedgerWriter } from '../store/writer.ts';
@@ -48,12 +47,6 @@ export const SMALL_SAMPLE: SampleRequest = {
   keepsTransactions: true,
 };
 
-interface SampleReport {
-  readonly chainId: number;
-  readonly head: Head;
-  readonly seconds: number;
-}
-
 /**
  * Makes a sample ledger in a folder; everything reported is on disk.
  * @param onProgress gets the number of durable transactions
@@ -63,7 +56,7 @@ export async function makeSample(
   dataFolder: string,
   request: SampleRequest,
   onProgress: (transactions: number) => void = () => undefined,
-): Promise<SampleReport> {
+) {
   const startedMs = performance.now();
   try {
     return await withNewLedger(dataFolder, async (writer) => {

@@ -3,22 +3,14 @@ import { readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { emptyStoreError, withReader } from './open-store.ts';
 
-/** The object that `status --json` prints; versions and heights are decimal strings as in the API. */
-export interface StatusReport {
-  readonly chain_id: number;
-  readonly ledger_version: string;
-  readonly oldest_ledger_version: string;
-  /** Microseconds since 1970. */
-  readonly ledger_timestamp: string;
-  readonly epoch: string;
-  readonly block_height: string;
-  readonly oldest_block_height: string;
-  /** Rows and bytes by column name. */
-  readonly columns: Readonly<Record<string, { readonly rows: number; readonly bytes: number }>>;
-}
+export type StatusReport = Awaited<ReturnType<typeof ledgerStatus>>;
 
-/** Reads the state of the ledger in a folder, next to any writer. @throws NodeError */
-export function ledgerStatus(dataFolder: string): Promise<StatusReport> {
+/**
+ * Reads the state of the ledger in a folder, next to any writer.
+ * @returns the object that `status --json` prints; versions and heights are decimal strings as in the API
+ * @throws NodeError
+ */
+export function ledgerStatus(dataFolder: string) {
   return withReader(dataFolder, async (store) => {
     const head = await readHead(store);
     const identity = await LEDGER_IDENTITY.get(store);
@@ -28,6 +20,7 @@ export function ledgerStatus(dataFolder: string): Promise<StatusReport> {
       chain_id: identity.chainId,
       ledger_version: String(head.version),
       oldest_ledger_version: String(head.oldestVersion),
+      /** Microseconds since 1970. */
       ledger_timestamp: String(head.timestampUsecs),
       epoch: String(head.epoch),
       block_height: String(head.blockHeight),

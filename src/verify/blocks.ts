@@ -13,7 +13,7 @@ import {
   type ScannedRow,
 } from '../store/columns/columns.ts';
 import { decodeBucketKey, encodeBucketKey } from '../store/columns/order-key.ts';
-import { noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { noteAbove, rowsByVersion, scanColumn, type VerifyContext } from './context.ts';
 
 /** Checks blocks_by_height, blocks_by_version, epochs, and the head's values for them. */
 export async function verifyBlocks(context: VerifyContext): Promise<void> {
@@ -80,14 +80,9 @@ function checkSuccessor(
 }
 
 async function checkBlocksByVersion(context: VerifyContext, expected: bigint): Promise<void> {
-  const { damages, store, view } = context;
+  const { damages, store } = context;
   let count = 0n;
-  for await (const row of scanColumn(context, BLOCKS_BY_VERSION)) {
-    const version = decodeBucketKey(row.partition, row.order);
-    if (version > view.head.version) {
-      noteAbove(context, BLOCKS_BY_VERSION, row);
-      break;
-    }
+  for await (const { row, version } of rowsByVersion(context, BLOCKS_BY_VERSION)) {
     count += 1n;
     const block = await damages.decoded(() => BLOCK_BY_VERSION.decode(row, row.value), version);
     if (block === undefined) continue;

@@ -4,6 +4,7 @@
  */
 import type { Column, RowKey, ScannedRow } from '../store/columns/columns.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
+import { decodeBucketKey } from '../store/columns/order-key.ts';
 import type { PinnedAccounts, PruneProgress } from '../store/columns/pruning-column.ts';
 import { type VersionWrites, WRITES_OF_VERSION } from '../store/columns/version-writes-column.ts';
 import { type StoreReader, scanPages } from '../store/store.ts';
@@ -102,6 +103,18 @@ export async function* scanColumn(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     damages.column(column, `cannot be read further: ${error.message}`);
+  }
+}
+
+/** The rows up to the head of a column whose keys begin with a version. */
+export async function* rowsByVersion(context: VerifyContext, column: Column) {
+  for await (const row of scanColumn(context, column)) {
+    const version = decodeBucketKey(row.partition, row.order);
+    if (version > context.view.head.version) {
+      noteAbove(context, column, row);
+      return;
+    }
+    yield { row, version };
   }
 }
 

@@ -8,8 +8,14 @@ import {
   encodeStreamId,
   type StoredEvent,
 } from '../store/columns/event-column.ts';
-import { decodeBucketKey, encodeU64Key } from '../store/columns/order-key.ts';
-import { nameUnwrittenRows, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import { encodeU64Key } from '../store/columns/order-key.ts';
+import {
+  nameUnwrittenRows,
+  noteAbove,
+  rowsByVersion,
+  scanColumn,
+  type VerifyContext,
+} from './context.ts';
 
 export async function verifyEvents(context: VerifyContext): Promise<void> {
   const rows = await checkStreams(context);
@@ -78,14 +84,9 @@ function checkSuccessor(
 }
 
 async function checkModuleEvents(context: VerifyContext): Promise<void> {
-  const { damages, progress, reached, view } = context;
+  const { damages, progress, reached } = context;
   let rows = 0n;
-  for await (const row of scanColumn(context, MODULE_EVENTS)) {
-    const version = decodeBucketKey(row.partition, row.order);
-    if (version > view.head.version) {
-      noteAbove(context, MODULE_EVENTS, row);
-      break;
-    }
+  for await (const { row, version } of rowsByVersion(context, MODULE_EVENTS)) {
     rows += 1n;
     await damages.decoded(() => decodeModuleEventRow(row), version);
     if (version < progress.clearedBelow) {

@@ -15,7 +15,6 @@ import {
 } from '../store/columns/columns.ts';
 import { type Head, openHead } from '../store/columns/head.ts';
 import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
-import { decodeBucketKey } from '../store/columns/order-key.ts';
 import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
 import { type ColumnDigest, columnDigest } from '../store/digest.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -23,7 +22,13 @@ import { RowDamagedError, StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
 import { verifyBalances } from './balances.ts';
 import { verifyBlocks } from './blocks.ts';
-import { type Damage, DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+import {
+  type Damage,
+  DamageList,
+  rowsByVersion,
+  scanColumn,
+  type VerifyContext,
+} from './context.ts';
 import { verifyEvents } from './events.ts';
 import { verifyState } from './state.ts';
 import { verifyVersions } from './versions.ts';
@@ -152,15 +157,10 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
 
 /** Checks that the columns by version have rows only for existing versions. */
 async function verifyByVersion(context: VerifyContext): Promise<void> {
-  const { damages, identity, progress, reached, view } = context;
+  const { damages, identity, progress, reached } = context;
   for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES]) {
     let rows = 0n;
-    for await (const row of scanColumn(context, column)) {
-      const version = decodeBucketKey(row.partition, row.order);
-      if (version > view.head.version) {
-        noteAbove(context, column, row);
-        break;
-      }
+    for await (const { row, version } of rowsByVersion(context, column)) {
       rows += 1n;
       const isWanted = column !== TRANSACTIONS || identity.keepsTransactions;
       if (version < progress.clearedBelow || !isWanted) {
