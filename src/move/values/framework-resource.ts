@@ -17,6 +17,9 @@ export interface Codec<T> {
   readonly encode: (value: T) => Buffer;
 }
 
+/** The values of a codec. */
+type CodecValue<C> = C extends Codec<infer T> ? T : never;
+
 /** A codec from its two halves. */
 export function codec<T>(
   read: (reader: BcsReader) => T,
@@ -64,51 +67,32 @@ export const byteString: Field<Buffer> = {
   read: (at) => at.bytes(),
   write: (to, value) => to.bytes(value),
 };
+const u64List: Field<readonly bigint[]> = {
+  read: (at) => at.vector(8, u64.read),
+  write: (to, values) => to.vector(values, u64.write),
+};
 const optionalAddress: Field<Address | undefined> = {
   read: (at) => at.option(address.read),
   write: (to, value) => to.option(value, address.write),
 };
 
-/** An event handle inside a resource, 48 bytes. */
-export interface EventHandle {
-  /** Events emitted so far: the next sequence number. */
-  readonly counter: bigint;
-  readonly key: EventKey;
-}
-
-export const eventHandleCodec = structCodec<EventHandle>({
+/** An event handle inside a resource, 48 bytes; the counter is the next sequence number. */
+export const eventHandleCodec = structCodec({
   counter: u64,
-  key: { read: readEventKey, write: writeEventKey },
+  key: { read: readEventKey, write: writeEventKey } as Field<EventKey>,
 });
+export type EventHandle = CodecValue<typeof eventHandleCodec>;
 
 /** `0x1::coin::CoinStore<T>`. */
-interface CoinStore {
-  readonly amount: bigint;
-  readonly frozen: boolean;
-  readonly depositEvents: EventHandle;
-  readonly withdrawEvents: EventHandle;
-}
-
-export const coinStoreCodec = structCodec<CoinStore>({
+export const coinStoreCodec = structCodec({
   amount: u64,
   frozen: bool,
   depositEvents: eventHandleCodec,
   withdrawEvents: eventHandleCodec,
 });
 
-/** `0x1::account::Account`. */
-export interface Account {
-  /** 32 bytes on the chain; Move fixes no size. */
-  readonly authenticationKey: Buffer;
-  readonly sequenceNumber: bigint;
-  readonly guidCreationNumber: bigint;
-  readonly coinRegisterEvents: EventHandle;
-  readonly keyRotationEvents: EventHandle;
-  readonly rotationCapabilityOffer: Address | undefined;
-  readonly signerCapabilityOffer: Address | undefined;
-}
-
-export const accountCodec = structCodec<Account>({
+/** `0x1::account::Account`; the key has 32 bytes on the chain, Move fixes no size. */
+export const accountCodec = structCodec({
   authenticationKey: byteString,
   sequenceNumber: u64,
   guidCreationNumber: u64,
@@ -117,16 +101,10 @@ export const accountCodec = structCodec<Account>({
   rotationCapabilityOffer: optionalAddress,
   signerCapabilityOffer: optionalAddress,
 });
+export type Account = CodecValue<typeof accountCodec>;
 
 /** `0x1::object::ObjectCore`. */
-interface ObjectCore {
-  readonly guidCreationNumber: bigint;
-  readonly owner: Address;
-  readonly allowUngatedTransfer: boolean;
-  readonly transferEvents: EventHandle;
-}
-
-export const objectCoreCodec = structCodec<ObjectCore>({
+export const objectCoreCodec = structCodec({
   guidCreationNumber: u64,
   owner: address,
   allowUngatedTransfer: bool,
@@ -134,25 +112,14 @@ export const objectCoreCodec = structCodec<ObjectCore>({
 });
 
 /** `0x1::fungible_asset::FungibleStore`. */
-interface FungibleStore {
-  readonly metadata: Address;
-  readonly balance: bigint;
-  readonly frozen: boolean;
-}
-
-export const fungibleStoreCodec = structCodec<FungibleStore>({
+export const fungibleStoreCodec = structCodec({
   metadata: address,
   balance: u64,
   frozen: bool,
 });
 
 /** `0x1::fungible_asset::ConcurrentFungibleBalance`. */
-interface ConcurrentFungibleBalance {
-  readonly value: bigint;
-  readonly maxValue: bigint;
-}
-
-export const concurrentFungibleBalanceCodec = structCodec<ConcurrentFungibleBalance>({
+export const concurrentFungibleBalanceCodec = structCodec({
   value: u64,
   maxValue: u64,
 });
@@ -180,32 +147,18 @@ export const NEW_BLOCK_EVENT_KEY: EventKey = { creationNumber: 3n, address: ADDR
 /** The stream of epochs: one event where each epoch ends. */
 export const NEW_EPOCH_EVENT_KEY: EventKey = { creationNumber: 2n, address: ADDRESS_ONE };
 
-/** `0x1::block::NewBlockEvent`. */
-interface NewBlockEvent {
-  /** Block id, in the form of an address. */
-  readonly hash: Address;
-  readonly epoch: bigint;
-  readonly round: bigint;
-  readonly height: bigint;
-  readonly previousBlockVotesBitvec: Buffer;
-  readonly proposer: Address;
-  /** u64 each here; u32 in the block's transaction. */
-  readonly failedProposerIndices: readonly bigint[];
-  /** Microseconds since 1970. */
-  readonly timestampUsecs: bigint;
-}
-
-export const newBlockEventCodec = structCodec<NewBlockEvent>({
+/**
+ * `0x1::block::NewBlockEvent`: the hash is a block id in the form of an address, failed proposers are u64 each (u32 in
+ * the block's transaction), the time is in microseconds since 1970.
+ */
+export const newBlockEventCodec = structCodec({
   hash: address,
   epoch: u64,
   round: u64,
   height: u64,
   previousBlockVotesBitvec: byteString,
   proposer: address,
-  failedProposerIndices: {
-    read: (at) => at.vector(8, u64.read),
-    write: (to, indices) => to.vector(indices, u64.write),
-  },
+  failedProposerIndices: u64List,
   timestampUsecs: u64,
 });
 
