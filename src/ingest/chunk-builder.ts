@@ -3,7 +3,6 @@
  * ledger. Blocks and epochs are read off the framework's events (docs/spec/ledger.md §2.3). Events and writes are
  * views on the wire bytes (§1.1–1.3).
  */
-
 import { BcsError, BcsReader } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { HASH_BYTES } from '../move/crypto/hash.ts';

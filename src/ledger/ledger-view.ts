@@ -1,5 +1,4 @@
 /** A ledger as one head shows it, which never changes. Methods throw LedgerError. */
-
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
@@ -25,7 +24,6 @@ import type { PruningGuard } from './pruning-guard.ts';
 /** The ledger's state as the response headers show it. */
 export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
 
-/** Shared by the views of one ledger. */
 export interface LedgerCaches extends ModuleCaches {
   readonly pages: EventPageCache;
 }

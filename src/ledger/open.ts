@@ -1,5 +1,4 @@
 /** Opens a stored ledger for questions. */
-
 import { Cache, type CacheSize } from '../cache.ts';
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import { type Head, HeadReader } from '../store/columns/head.ts';

@@ -8,7 +8,6 @@
  * version was published. So a view whose head was the newest within half of that time needs no second look, and a
  * request that is answered at once never pays for one.
  */
-
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import type { StreamId } from '../store/columns/event-column.ts';

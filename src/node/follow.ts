@@ -21,7 +21,6 @@ import { NodeError } from './node-error.ts';
 import { asNodeError, hasStore, refuseUsedFolder, withWriter } from './open-store.ts';
 import { durationText, grouped, type ProgressLine } from './progress.ts';
 
-/** Interval of log lines, in milliseconds. */
 const LOG_INTERVAL_MS = 5_000;
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;

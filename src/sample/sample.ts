@@ -6,7 +6,6 @@
  * model is brought there by replaying the history from its seed without encoding, hashing or signing; the settings are
  * in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
  */
-
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';
 import { chunkOfGenesis, proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';

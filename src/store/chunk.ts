@@ -2,7 +2,6 @@
  * What the store writes in one commit: consecutive versions, in the store's terms. The producer of a chunk
  * has verified its hashes; the store checks that it continues the ledger.
  */
-
 import { HASH_BYTES } from '../move/crypto/hash.ts';
 import type { Address } from '../move/types/address.ts';
 import type { StateValueMetadata } from '../move/types/state-value.ts';

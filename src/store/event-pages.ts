@@ -3,7 +3,6 @@
  * (docs/spec/decisions.md D4). Rows of a stream are contiguous and their versions never fall, so that "at or below
  * a version" is a binary search unless the first or last row already answers it.
  */
-
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import { EVENTS, type Row } from './columns/columns.ts';

@@ -3,7 +3,6 @@
  * writer has come meanwhile. A view never changes, except that rows pruned after it was opened may be missing. The
  * caller decides how to answer for a version below the oldest (410); the view only returns the rows that exist.
  */
-
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';

@@ -24,7 +24,6 @@ export interface Damage {
 
 export class DamageList {
   readonly listed: Damage[] = [];
-  /** All damages, listed or not. */
   count = 0;
 
   add(damage: Damage): void {

@@ -1,5 +1,4 @@
 /** Checks streams of events and module events: that they decode, are contiguous, and were emitted. */
-
 import { EVENTS, MODULE_EVENTS, type ScannedRow } from '../store/columns/columns.ts';
 import {
   decodeEventRow,

@@ -1,5 +1,4 @@
 /** `GET /v1/accounts/{address}/balance/{asset_type}` (docs/spec/http.md §5.6, §9). */
-
 import { andThen } from '../../maybe-promise.ts';
 import type { Format } from '../http/negotiation.ts';
 import { BalanceSchema } from '../schemas/schemas.ts';

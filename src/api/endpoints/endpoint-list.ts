@@ -1,5 +1,4 @@
 /** All endpoints, in the order of the documentation. */
-
 import { accountEndpoint, resourceEndpoint } from './accounts.ts';
 import { balanceEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';

@@ -2,7 +2,6 @@
  * Path and query parameters: their types, parsers, documentation and the texts of their refusals
  * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
-
 import { Cache } from '../../cache.ts';
 import { type Asset, CoinAsset, FungibleAsset } from '../../ledger/balances/asset.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
@@ -62,7 +61,6 @@ export function pathParameter<T>(type: ParameterType<T>, description: string): P
   return { in: 'path', type, description };
 }
 
-/** An optional parameter of the query. */
 export function queryParameter<T>(
   type: ParameterType<T>,
   description: string,

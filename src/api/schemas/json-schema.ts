@@ -6,7 +6,6 @@
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Members of an object. */
 export type Properties = Readonly<Record<string, Schema>>;
 
 /** Optional members, which an object does not list as required. */

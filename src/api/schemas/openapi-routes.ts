@@ -1,5 +1,4 @@
 /** `GET /v1/spec.json` and `GET /v1/spec.yaml` (docs/spec/http.md §1.2). */
-
 import { andThen } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer, AnyEndpoint } from '../endpoints/endpoint.ts';

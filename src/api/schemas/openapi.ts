@@ -1,5 +1,4 @@
 /** The OpenAPI 3.1 document, generated from the endpoints and their schemas, so it documents exactly what is served. */
-
 import type { AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
 import type { Parameters } from '../endpoints/parameters.ts';
 import { CURSOR_SUFFIX, LEDGER_HEADERS } from '../http/ledger-headers.ts';

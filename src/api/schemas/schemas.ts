@@ -3,7 +3,6 @@
  * document is generated from them, and tests check responses against them. A schema with `$id` becomes a
  * component of that name.
  */
-
 import { ERROR_CODES } from '../http/error-table.ts';
 import { type Properties, referenceTo, type Schema, Type } from './json-schema.ts';
 

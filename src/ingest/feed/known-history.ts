@@ -1,5 +1,4 @@
 /** Compares an upstream with what is already known: this ledger, and trusted roots (`--trust`). */
-
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { readOnChainData } from '../../move/transactions/on-chain-data.ts';

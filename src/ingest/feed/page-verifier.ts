@@ -2,7 +2,6 @@
  * Verifies a page: every hash in it is recomputed from its own bytes, and the transaction accumulator is extended from
  * its verified state (docs/spec/ledger.md §2.7, §3.3–3.5). What covers which bytes: docs/follow.md.
  */
-
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../move/crypto/accumulator.ts';

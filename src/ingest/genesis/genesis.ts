@@ -3,7 +3,6 @@
  * decoded when it is read; its parts are decoded again one at a time when they are used, so that memory stays small
  * whatever the file contains. Modules and resources that this node does not understand stay bytes.
  */
-
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
 import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
@@ -76,7 +75,6 @@ export interface GenesisCounts {
 
 /** A decoded genesis; its bytes are views of the file. */
 export interface Genesis {
-  /** The whole file. */
   readonly bytes: Buffer;
   readonly writeSetBytes: Buffer;
   /** From the count of the events to the file's end. */

@@ -6,7 +6,6 @@
  * Chunks that are not committed yet are looked into before the store: translation needs the state and the streams as
  * they are at a version, wherever that version still is.
  */
-
 import { stateKeyHash } from '../../move/types/state-key.ts';
 import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk.ts';
 import { lastVersionOf } from '../../store/chunk.ts';
@@ -73,7 +72,6 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Translates the chunks of one ledger, in their order. */
 export class ChunkTranslator {
   readonly #ledger: Pick<LedgerWriter, 'reader' | 'head'>;
   /** Chunks translated and not yet known to be committed, oldest first. */

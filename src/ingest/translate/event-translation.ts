@@ -2,7 +2,6 @@
  * Translates one module event to the handle event with the old stream's key, found in the state (docs/spec/ledger.md
  * §5.8, docs/spec/http.md §7.6). chunk-translator.ts gives it its place in the stream.
  */
-
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import {

@@ -1,5 +1,4 @@
 /** Kinds of fields of the events and resources that translation touches: how to step over each in BCS. */
-
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 

@@ -1,5 +1,4 @@
 /** Accounts: sequence number and authentication key (docs/spec/http.md §1.5). */
-
 import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
 import { ACCOUNT_TAG } from '../../move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';

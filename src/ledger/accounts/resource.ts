@@ -1,7 +1,6 @@
 /**
  * Single resources at a version, plain ones and members of groups (docs/spec/ledger.md §5.5, docs/spec/http.md §1.6).
  */
-
 import { BinaryFormatError } from '../../move/modules/format.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { resourceGroupOf } from '../../move/modules/metadata.ts';

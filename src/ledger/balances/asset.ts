@@ -3,7 +3,6 @@
  * keys of its balances: all of a key but the account is the same for all of them, so the input of the hash is laid out
  * once and only the account is filled in.
  */
-
 import { domainSeed, HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
 import {
   ADDRESS_BYTES,

@@ -1,5 +1,4 @@
 /** Balances of coins and fungible assets (docs/spec/http.md §9). */
-
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
 import { coinStoreTag } from '../../move/types/framework-tag.ts';

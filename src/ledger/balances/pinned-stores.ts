@@ -3,7 +3,6 @@
  * every retained version. The store of an account and an asset has a derived address (docs/spec/ledger.md §6.2); the
  * asset is read from its value, and the address must match both.
  */
-
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
 import { primaryStoreAddress } from '../../move/types/derived-address.ts';

@@ -1,5 +1,4 @@
 /** Calls of entry functions as JSON: arguments are decoded by the parameters of the function in the ledger. */
-
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';

@@ -6,7 +6,6 @@
  * express appears as raw bytes, in a form that the encoder rejects, with a warning. The result is checked: the request
  * is encoded again, and `encodesBack` tells whether that gives the same bytes.
  */
-
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';

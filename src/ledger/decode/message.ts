@@ -1,5 +1,4 @@
 /** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
-
 import { BcsError, type BcsErrorCode, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';

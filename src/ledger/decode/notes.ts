@@ -2,7 +2,6 @@
  * What a signer should know in addition to the request: facts that the bytes alone do not show, or that the request
  * object cannot express. Not part of the reference's interface.
  */
-
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Payloads in the form of a request (docs/spec/encode.md §A2, §A5); content that has no such form is shown as bytes.
  */
-
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';

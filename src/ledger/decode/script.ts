@@ -2,7 +2,6 @@
  * Scripts as JSON: arguments by their own tags. The parameters in their code decide the JSON form of the arguments; if
  * the code has no or other parameters, an `abi` derived from the tags is added.
  */
-
 import { mapInOrder } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { formatHex } from '../../move/bcs/hex.ts';

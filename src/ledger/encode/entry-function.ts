@@ -2,7 +2,6 @@
  * Entry functions (docs/spec/encode.md §A4, "Entry function"): finding one in the ledger's modules, and calls of it in
  * BCS. The parts that do not depend on type arguments depend only on modules, and are cached as a plan.
  */
-
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { MoveError } from '../../move/errors.ts';

@@ -2,7 +2,6 @@
  * Fields of the request: JSON values to addresses, integers, bytes, types and lists, with the texts of the reference
  * (docs/spec/encode.md §A1, A2). Every reader has a trace: what was being parsed, innermost first.
  */
-
 import { Cache, copiedText } from '../../cache.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import { MoveError } from '../../move/errors.ts';
@@ -57,12 +56,10 @@ function wrongKind(found: JsonField): string {
   return `invalid type: ${describeJsonKind(found ?? null)}, expected a string`;
 }
 
-/** The object that a value is, or undefined. */
 export function asObject(value: JsonField): JsonObject | undefined {
   return value instanceof Map ? value : undefined;
 }
 
-/** The list that a value is, or undefined. */
 export function asList(value: JsonField): readonly JsonValue[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }

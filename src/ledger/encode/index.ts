@@ -3,7 +3,6 @@
  * them (docs/spec/encode.md A). No HTTP here. Parsing and verifying are separate steps, because the API can reject a
  * request for other reasons between them (§A0).
  */
-
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';

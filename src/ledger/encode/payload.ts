@@ -2,7 +2,6 @@
  * Payloads of the request: the union by `type` and the fields of each kind, the `abi` of a script's code and encrypted
  * payloads among them (docs/spec/encode.md §A2).
  */
-
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';

@@ -2,7 +2,6 @@
  * The request of an encode submission: its JSON, its fields and the order they are checked in (docs/spec/encode.md
  * §A1).
  */
-
 import { JsonSyntaxError, type JsonValue, parseJson } from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
 import { EncodeError } from './encode-error.ts';

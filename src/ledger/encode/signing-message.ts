@@ -1,5 +1,4 @@
 /** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (docs/spec/encode.md §A5, A6). */
-
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
 import { writeExtraConfig } from '../../move/transactions/executable.ts';

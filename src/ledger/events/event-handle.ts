@@ -1,5 +1,4 @@
 /** Streams by the handle that a resource holds: which field, which key (docs/spec/ledger.md §1.3). */
-
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { FieldDefinition } from '../../move/modules/compiled.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';

@@ -1,5 +1,4 @@
 /** Pages of an event stream as JSON and BCS (docs/spec/http.md §7.4, §7.5). */
-
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { addressBytes, formatAddress } from '../../move/types/address.ts';

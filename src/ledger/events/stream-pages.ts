@@ -3,7 +3,6 @@
  * every view that shows all its events and has the modules that its layouts were made from; such pages are cached by
  * stream, first number, count and form (test/api/event-pages-cached.test.ts compares them with rendered ones).
  */
-
 import type { Cache } from '../../cache.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';

@@ -1,7 +1,6 @@
 /**
  * The feature flags of the chain, and the limits for loading modules that follow from them (docs/spec/move.md §4.2).
  */
-
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../../move/modules/compiled.ts';

@@ -1,5 +1,4 @@
 /** A published module: bytes, JSON and loaded form, each made once. */
-
 import { formatHex } from '../../move/bcs/hex.ts';
 import { AbiError, abiTooLarge, moduleAbiJson } from '../../move/modules/abi.ts';
 import {

@@ -2,7 +2,6 @@
  * Byte strings whose size a type fixes: hashes are bare, keys and signatures carry their length
  * (docs/spec/ledger.md §0, trap 1). Readers return views of the input.
  */
-
 import { HASH_BYTES } from '../crypto/hash.ts';
 import type { BcsReader } from './bcs-reader.ts';
 import type { BcsWriter } from './bcs-writer.ts';

@@ -1,5 +1,4 @@
 /** Authenticators: who signed a transaction, and how (docs/spec/ledger.md §3.4). Signatures are not verified here. */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { readSizedBytes } from '../bcs/fixed-bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';

@@ -2,7 +2,6 @@
  * JSON values as texts: compact JSON as messages quote it, and the debug print of the reference (docs/spec/encode.md
  * §A1, A4). Both are linear in the value at any depth and need little more memory than the resulting text.
  */
-
 import { debugString } from '../rust-debug.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from './json-text.ts';
 

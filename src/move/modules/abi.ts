@@ -7,7 +7,6 @@
  * hundreds of characters and thousands of functions can share a signature (§6). So texts and parts
  * are built once and shared, and counted while they are built.
  */
-
 import { MoveError } from '../errors.ts';
 import { ADDRESS_ONE, formatAddress } from '../types/address.ts';
 import type { ModuleId } from '../types/module-id.ts';

@@ -3,7 +3,6 @@
  * verified: no types on the stack, no duplicate names. Linear in the size of the binary: the highest type parameter of
  * a signature, which code needs repeatedly, is computed once (§6).
  */
-
 import type {
   BinaryTables,
   CodeUnit,

@@ -2,7 +2,6 @@
  * The compiled format in numbers, for reader and writer: versions, limits, tables, codes and flags
  * (docs/spec/move.md §1.1, §1.3 to §1.8), and its one error.
  */
-
 import { MoveError } from '../errors.ts';
 import type { PrimitiveKind } from '../types/type-tag.ts';
 import type { CompiledModule } from './compiled.ts';

@@ -1,5 +1,4 @@
 /** Transactions that begin and end blocks (docs/spec/ledger.md §2.4, §2.5). */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { readHash } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';

@@ -2,7 +2,6 @@
  * Events of transactions, and events as the interface's BCS form gives them (docs/spec/ledger.md §1.3,
  * docs/spec/http.md §7.5).
  */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';

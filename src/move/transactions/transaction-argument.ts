@@ -1,5 +1,4 @@
 /** Arguments of scripts (docs/spec/ledger.md §3.4). */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import {

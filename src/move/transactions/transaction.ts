@@ -1,5 +1,4 @@
 /** Transactions of all kinds, as the ledger holds them (docs/spec/ledger.md §1.1). */
-
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { readHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';

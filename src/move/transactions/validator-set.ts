@@ -1,5 +1,4 @@
 /** `0x1::stake::ValidatorSet`, from which the next epoch's validators are read (docs/spec/ledger.md §2.7). */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { readSizedBytes, writeSizedBytes } from '../bcs/fixed-bytes.ts';

@@ -1,5 +1,4 @@
 /** Waypoints: a version and a hash that pin a ledger (docs/spec/ledger.md §2.7). */
-
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { writeHash, writeSizedBytes } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -23,7 +22,6 @@ interface WaypointParts {
   readonly nextEpochState: EpochState | undefined;
 }
 
-/** A text that is not a waypoint. */
 export class WaypointTextError extends MoveError<'bad_waypoint'> {
   readonly text: string;
 

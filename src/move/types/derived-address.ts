@@ -2,7 +2,6 @@
  * Addresses that follow from others (docs/spec/ledger.md §6, docs/spec/http.md §9.4). All are SHA3-256 of the
  * parts named.
  */
-
 import { sha3 } from '../crypto/hash.ts';
 import {
   ADDRESS_ONE,

@@ -2,7 +2,6 @@
  * Types as the interface reads and prints them in type arguments, ABIs and parameters: type tags plus references, type
  * parameters and texts that are not types (docs/spec/move.md §2.2, §3, §5).
  */
-
 import { type BinaryTables, type SignatureToken, structPathOfHandle } from '../modules/compiled.ts';
 import { formatAddress } from './address.ts';
 import type { ModuleId } from './module-id.ts';

@@ -2,7 +2,6 @@
  * State keys: the key of a piece of state. Two encodings exist (docs/spec/ledger.md §1.2): BCS, in write sets
  * and backups, and the physical one, which is hashed, gives listings their order and is the cursor of pages.
  */
-
 import { BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -76,7 +75,6 @@ export function moduleStateKey(address: Address, name: string): AccessPathKey {
   return new AccessPathKey(address, encodePath({ kind: 'code', module: { address, name } }));
 }
 
-/** The state key of a resource that is not in a group. */
 export function resourceStateKey(address: Address, tag: StructTag): AccessPathKey {
   return new AccessPathKey(address, encodePath({ kind: 'resource', tag }));
 }

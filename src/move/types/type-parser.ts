@@ -6,7 +6,6 @@
  * them, so a bad token anywhere outranks a grammar error before it; here tokens are read as they are needed, and a
  * grammar error first looks through the rest.
  */
-
 import { MoveError } from '../errors.ts';
 import { capitalized } from '../rust-debug.ts';
 import { type Address, HexTextError, padAddress, parseAddress } from './address.ts';

@@ -2,7 +2,6 @@
  * Type tags: the types of values, events and resources. Printing (docs/spec/move.md §2.2, §3.3), BCS and
  * its nesting limit (§3.6). The text parser is in type-parser.ts.
  */
-
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { type Address, formatAddress } from './address.ts';

@@ -3,7 +3,6 @@
  * after a write. An account's balance of an asset is the sum of its coin store (if the asset is paired with a coin)
  * and its primary fungible store. Both are identified here by the owner and the address of the asset's metadata.
  */
-
 import { Cache } from '../../cache.ts';
 import { byteTools } from '../bcs/bytes.ts';
 import { unlessRefused } from '../errors.ts';

@@ -1,5 +1,4 @@
 /** Amounts in stored bytes (docs/spec/http.md §9.3, §9.5). */
-
 import { unlessRefused } from '../errors.ts';
 import { ADDRESS_BYTES } from '../types/address.ts';
 import {

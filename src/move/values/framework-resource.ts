@@ -17,7 +17,6 @@ export interface Codec<T> {
   readonly encode: (value: T) => Buffer;
 }
 
-/** The values of a codec. */
 type CodecValue<C> = C extends Codec<infer T> ? T : never;
 
 /** A codec from its two halves. */

@@ -3,7 +3,6 @@
  * the handle's module, extra type arguments are ignored, phantom ones must resolve too
  * (docs/spec/move.md §4.3, column "decode"; docs/spec/encode.md §B2).
  */
-
 import { MoveError } from '../errors.ts';
 import {
   type CompiledModule,

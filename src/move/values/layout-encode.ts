@@ -2,7 +2,6 @@
  * Resolves the layout by which JSON arguments are encoded: exact type argument counts, a budget of nodes, the enum
  * `0x1::option::Option` as the struct it once was (docs/spec/move.md §4.3, column "encode"; docs/spec/encode.md §A4).
  */
-
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { MoveError } from '../errors.ts';
 import {

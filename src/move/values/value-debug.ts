@@ -2,7 +2,6 @@
  * The debug prints of argument layouts and of Move values, as messages show them (docs/spec/encode.md §A4, "{layout}"
  * and "Script" step 5).
  */
-
 import type { BcsReader } from '../bcs/bcs-reader.ts';
 import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';
 import { capitalized, debugString } from '../rust-debug.ts';

@@ -4,7 +4,6 @@
  * Counterpart of value-encode.ts: a value that decodes here encodes to the same bytes (names of fields and variants
  * are unique, which every chain checks when a module is published).
  */
-
 import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { isSmallInteger, readSmallInteger, readWideInteger } from '../bcs/integers.ts';

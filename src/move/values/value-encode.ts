@@ -2,7 +2,6 @@
  * Converts JSON arguments to BCS; rejects what the reference rejects, with the same messages (docs/spec/encode.md
  * §A4, "Values").
  */
-
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { parseHex } from '../bcs/hex.ts';
 import {

@@ -2,7 +2,6 @@
  * `cafe::gallery`: objects that are painted, change hands and are destroyed (a resource group that is deleted), and a
  * second kind of group with members under the visitors' own accounts.
  */
-
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';

@@ -2,7 +2,6 @@
  * `cafe::journal`: every account that writes has its own stream of handle events, which never migrates to module
  * events.
  */
-
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { EventHandles, eventType } from '../model/events.ts';
 import { resourceKeys, Slots } from '../model/slots.ts';

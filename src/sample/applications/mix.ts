@@ -1,5 +1,4 @@
 /** What users do, and how often: the mix of the sample ledger's transactions. */
-
 import type { Action, Call, World } from '../model/world.ts';
 import { Gallery } from './gallery.ts';
 import { Journals } from './journal.ts';

@@ -2,7 +2,6 @@
  * A multisig account: its owners propose a payment, which waits in a table, and a multisig transaction executes it.
  * One of two signatures is enough here, so a proposal can run at once.
  */
-
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { type EntryFunction, writeEntryFunction } from '../../move/transactions/executable.ts';
 import { FIRST_CREATOR_ACCOUNT, MULTISIG_ACCOUNT } from '../model/accounts.ts';

@@ -1,5 +1,4 @@
 /** Published code: `beef::clock` appears by transaction and is upgraded again and again (`0x1::code`). */
-
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { Address } from '../../move/types/address.ts';
 import {

@@ -2,7 +2,6 @@
  * `cafe::showcase`: calls with every kind of argument, an event with every shape of data, calls signed by two, paid
  * by another, without sequence number, as a script, and calls that fail.
  */
-
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';

@@ -2,7 +2,6 @@
  * The artists: accounts with the resources of both token standards, whose event streams begin with handle events and
  * continue, after the framework's event migration, as module events that translate to them (docs/spec/http.md §7.6).
  */
-
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';

@@ -24,7 +24,6 @@
  * fields of a struct above: many events exist in two forms. `public struct` and `public enum` get functions
  * for other modules (see public-struct.ts). A parameter's name is for the reader only: binaries do not contain it.
  */
-
 import type { Visibility } from '../../move/modules/compiled.ts';
 import { ATTRIBUTE_KINDS, type MetadataAttribute } from '../../move/modules/metadata.ts';
 import {

@@ -3,7 +3,6 @@
  * code. `declare-parse.ts` reads them from a small text language close to Move's own; `assemble.ts` turns them into
  * compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and the metadata of §2.3.
  */
-
 import { MoveError } from '../../move/errors.ts';
 import type { FunctionAttribute, Visibility } from '../../move/modules/compiled.ts';
 import type { MetadataAttribute } from '../../move/modules/metadata.ts';

@@ -6,7 +6,6 @@
  * whole state in memory and dozens of hashes per transaction. To keep memory constant and generation fast, the field
  * is absent, which every reader must accept.
  */
-
 import type { EncodedVersion } from '../../ingest/chunk-builder.ts';
 import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {

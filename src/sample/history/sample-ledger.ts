@@ -3,7 +3,6 @@
  * no virtual machine: a model of the state changes as the called functions would change it, and its effects are
  * recorded. The same settings always give the same bytes, whatever the requested size, in one run or in several.
  */
-
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
 import { ADDRESS_ZERO } from '../../move/types/address.ts';

@@ -2,7 +2,6 @@
  * User transactions as they are submitted: unsigned bytes, the message that is signed, and the authenticator in the
  * form that the call wants (docs/spec/ledger.md §3.4, docs/spec/encode.md §A5).
  */
-
 import { sign } from 'node:crypto';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { domainSeed } from '../../move/crypto/hash.ts';

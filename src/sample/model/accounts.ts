@@ -4,7 +4,6 @@
  *
  * Only the first ordinary accounts sign (MAX_SIGNERS); the others have addresses without known keys and receive.
  */
-
 import { ADDRESS_BYTES, type Address } from '../../move/types/address.ts';
 import type { Effects } from './effects.ts';
 import { EventHandles, migratedEventType } from './events.ts';

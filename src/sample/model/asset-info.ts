@@ -2,7 +2,6 @@
  * Resources that describe each asset: coin infos, metadata objects, supplies. Supplies are brought up to date by
  * the last transaction of a block, where the block's fees are burned, and not by every transfer.
  */
-
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';

@@ -2,7 +2,6 @@
  * What accounts own: coins in coin stores, fungible assets in primary stores, or both. One Asset is a coin with its
  * paired fungible asset, or a fungible asset alone (docs/spec/http.md §9, layouts docs/spec/ledger.md §5.10).
  */
-
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';

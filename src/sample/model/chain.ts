@@ -2,7 +2,6 @@
  * The chain itself: blocks, epochs, time, validators, features; the resources at 0x1 that every block changes
  * (docs/spec/ledger.md §2.3). Time is part of the model: it begins on 2026-01-01 and does not depend on a clock.
  */
-
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, ADDRESS_ZERO, type Address, addressBytes } from '../../move/types/address.ts';
 import type { Effects } from './effects.ts';

@@ -2,7 +2,6 @@
  * State slots: where the generator's model meets the ledger's state. `Slots` are many slots of one shape, told apart
  * by an index. They know each slot's state key and how to write its value from the model as it is now.
  */
-
 import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
 import {

@@ -2,7 +2,6 @@
  * What a user's action needs, and how it records what the user called. Random numbers are drawn before anything is
  * encoded, so a replayed history draws the same numbers without encoding.
  */
-
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';
 import type { TransactionPayload } from '../../move/transactions/payload.ts';

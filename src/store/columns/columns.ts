@@ -47,7 +47,6 @@ export interface ScannedRow extends Row {
 }
 
 const columns: Column[] = [];
-/** Every column, by number. */
 export const COLUMNS: readonly Column[] = columns;
 
 export const IDENTITY = column(1, 'identity', 1, 0);

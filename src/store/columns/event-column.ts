@@ -3,7 +3,6 @@
  * no second read. Type tag and data together are the end of the event's BCS (docs/spec/ledger.md §1.3,
  * docs/spec/http.md §7.5), so that a BCS response copies them unchanged.
  */
-
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {

@@ -3,7 +3,6 @@
  * takes it first and then looks at nothing above it (ARCHITECTURE.md). Where its values come from:
  * docs/spec/ledger.md §2.1–2.3, docs/spec/http.md §3.2.
  */
-
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
@@ -16,7 +15,6 @@ import { RowCodec } from './row-codec.ts';
 const HEAD_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 
 export interface Head {
-  /** The newest version. */
   readonly version: bigint;
   /** Time of the newest block, microseconds since 1970. */
   readonly timestampUsecs: bigint;
