@@ -1,7 +1,12 @@
 /**
- * The caches of this process: every cache is an instance of this class, and all budgets are in one list. A cache holds
- * values that never change and can be computed again, by a key that describes the value. So no cache is needed for a
- * correct answer, and none depends on object identity.
+ * The caches of answers and of what answers are made from: all are instances of this class, and all budgets are in one
+ * list. A cache holds values that never change and can be computed again, by a key that describes the value. So no
+ * cache is needed for a correct answer, and none depends on object identity.
+ *
+ * Remembered elsewhere: the pruner's addresses of primary stores of pinned accounts
+ * (src/ledger/balances/pinned-stores.ts, about 100 MB at its limit); the modules that one view has looked up
+ * (src/ledger/modules/module-view.ts); what belongs to a cached value and is freed with it, such as the tag bytes of a
+ * type (src/ledger/encode/parameters.ts).
  */
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 
@@ -31,7 +36,7 @@ export const CACHE_BUDGETS = {
   compressed: 32 * MIB,
 } as const;
 
-/** The name of a cache, as metrics show it. */
+/** The name of a cache. Metrics show modules, layouts and event_pages. */
 export type CacheName = keyof typeof CACHE_BUDGETS;
 
 export interface CacheSize {

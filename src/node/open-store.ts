@@ -1,17 +1,18 @@
 /** Opens the store in a data folder, or creates one; errors are NodeErrors that say what to do. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dataFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 
-/** Files of a store; version 0.1 may have left an empty `kept-pages-…` when it was killed. */
-const OWN_FILE = /^(?:(?:data|lock)\.mdb|kept-pages-[0-9a-f]{16})$/;
-
 export function hasStore(dataFolder: string): boolean {
-  return existsSync(join(dataFolder, 'data.mdb'));
+  return existsSync(dataFileOf(dataFolder));
+}
+
+export function storeFileBytes(dataFolder: string): number {
+  return statSync(dataFileOf(dataFolder)).size;
 }
 
 /** Opens the store for reading. @throws NodeError `no_ledger`, `data_not_usable` */
@@ -101,7 +102,7 @@ export function refuseUsedFolder(dataFolder: string): void {
     const message = `cannot use ${dataFolder}: ${reasonOf(cause)}`;
     throw new NodeError('data_not_usable', message, { cause });
   }
-  const others = names.filter((name) => !OWN_FILE.test(name));
+  const others = names.filter((name) => !STORE_FILE.test(name));
   if (others.length === 0) return;
   throw new NodeError(
     'data_not_usable',

@@ -1,8 +1,8 @@
-/** The drawings of ARCHITECTURE.md name functions and files that exist. */
+/** ARCHITECTURE.md and the table of CONTRIBUTING.md name functions and files that exist. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from './source-tree.ts';
+import { filesBelow, ROOT } from './source-tree.ts';
 
 const TEXT = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
 /** `Class.method`, `#method` or `function`, the last of them after an arrow, then the file of the last one. */
@@ -29,5 +29,37 @@ describe('ARCHITECTURE.md', () => {
   it('names files that exist', () => {
     const files = [...TEXT.matchAll(/`((?:src|docs|web)\/[\w./-]+)`/g)].map((match) => match[1]!);
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+});
+
+describe('CONTRIBUTING.md, where things go', () => {
+  const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+  const section = text.split(/^## /m).find((part) => part.startsWith('Where things go'))!;
+  const table = section.split('\n').filter((line) => line.startsWith('|'));
+  const quoted = [...table.join('\n').matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+  const names = quoted.filter((text) => /^[A-Za-z_]\w*$/.test(text));
+
+  it('names files that exist', () => {
+    // NAME is the reader's to choose, `*` stands for any text.
+    const paths = quoted.filter((text) => /^[\w./*-]+\/[\w./*-]*$|\.(ts|md)$/.test(text));
+    expect(paths.length).toBeGreaterThan(30);
+    const missing = paths.filter((path) => {
+      const known = path.replace(/[^/]*NAME[^/]*$/, '');
+      if (!known.includes('*')) return !existsSync(join(ROOT, known));
+      const [start, end] = known.split('*') as [string, string];
+      const folder = filesBelow(dirname(known), [end]);
+      return !folder.some((file) => file.path.startsWith(start));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('names code that exists', () => {
+    expect(names.length).toBeGreaterThan(10);
+    const code = [...filesBelow('src', ['.ts']), ...filesBelow('test/store', ['.ts'])];
+    const isUsed = (name: string): boolean => {
+      const word = new RegExp(`\\b${name}\\b`);
+      return code.some((file) => word.test(file.text));
+    };
+    expect(names.filter((name) => !isUsed(name))).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Failures as clients see them: the error body, its codes and the status of each failure
- * (docs/spec/http.md §4, §5; docs/spec/decisions.md D5–D7). Nothing else in the API chooses a status for a failure.
+ * (docs/spec/http.md §4, §5; docs/spec/decisions.md D5–D7). This table chooses the status of every failure of the
+ * ledger and of submissions. Failures of the API itself are ApiErrors, with the status given where they are thrown.
  */
 import { DecodeError } from '../../ledger/decode/message.ts';
 import { EncodeError } from '../../ledger/encode/encode-error.ts';

@@ -3,15 +3,14 @@
  * replication, of this process and of the workers.
  */
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { readHead } from '../../store/columns/head.ts';
 import { readPruneProgress } from '../../store/columns/pruning-column.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Following } from '../follow.ts';
 import type { NodeStore } from '../node-store.ts';
+import { storeFileBytes } from '../open-store.ts';
 import { type ListenAddress, listen, parseListenAddress } from '../settings/listen-address.ts';
 import { type NodeSettings, packageVersion } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
@@ -132,9 +131,8 @@ async function storeFamilies(store: StoreReader, dataFolder: string): Promise<Me
   const columns = await store.statistics();
   const byColumn = (what: 'bytes' | 'rows'): MetricValue[] =>
     columns.map((column) => ({ value: column[what], labels: { column: column.column.name } }));
-  const { size } = statSync(join(dataFolder, 'data.mdb'));
   return [
-    gauge('daybook_store_file_bytes', 'Size of the store’s file.', size),
+    gauge('daybook_store_file_bytes', 'Size of the store’s file.', storeFileBytes(dataFolder)),
     gauge('daybook_store_column_bytes', 'Bytes of a column.', byColumn('bytes')),
     gauge('daybook_store_column_rows', 'Rows of a column.', byColumn('rows')),
   ];

@@ -10,6 +10,9 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
+/** Files of a store; version 0.1 may have left an empty `kept-pages-…` when it was killed. */
+export const STORE_FILE = /^(?:(?:data|lock)\.mdb|kept-pages-[0-9a-f]{16})$/;
+
 const MAGIC_AT = 24;
 const MAGIC = 0xbeef_c0de;
 const VERSION_AT = 28;
@@ -50,11 +53,16 @@ interface DataFile {
   readonly sizeBytes: number;
 }
 
+/** The file that holds the whole ledger. */
+export function dataFileOf(directory: string): string {
+  return join(directory, 'data.mdb');
+}
+
 /** Looks at the data file of a folder. A writer that was killed right at its start leaves an empty one. */
 export function inspectDataFile(directory: string): DataFileKind {
   let file: number;
   try {
-    file = openSync(join(directory, 'data.mdb'), 'r');
+    file = openSync(dataFileOf(directory), 'r');
   } catch {
     return 'absent';
   }
