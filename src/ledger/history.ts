@@ -24,7 +24,7 @@ export interface BlockAnswer {
   readonly lastVersion: bigint;
 }
 
-/** The questions about blocks and transactions at one view. */
+/** Reads of blocks and transactions at one view. */
 export class History {
   readonly #view: StoreView;
   readonly #hasTransactions: boolean;

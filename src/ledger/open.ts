@@ -1,4 +1,4 @@
-/** Opens a stored ledger for questions. */
+/** Opens a stored ledger for reads. */
 import { Cache, type CacheSize } from '../cache.ts';
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import { type Head, HeadReader } from '../store/columns/head.ts';
@@ -13,7 +13,7 @@ import { ModuleCache, TypeCache } from './modules/module-view.ts';
 import { PruningGuard } from './pruning-guard.ts';
 
 export interface LedgerReader {
-  /** The state now. Throws `ledger_unavailable` when there is none, or rejects with it. */
+  /** The state now. Throws `ledger_unavailable` when there is no ledger, or rejects with it. */
   view(): MaybePromise<LedgerView>;
 }
 

@@ -104,7 +104,7 @@ export class PruningGuard {
   }
 
   /**
-   * The value of a state key after a version; `undefined` when nothing is.
+   * The value of a state key after a version; `undefined` when there is none.
    * @param account whose key it is; absent: a key of no account
    * @param keyHash state key hash, 32 bytes (docs/spec/ledger.md §5.1)
    * @throws LedgerError `version_pruned` where nothing is found because it is gone

@@ -6,7 +6,11 @@ import {
   MAX_GENESIS_BYTES,
   readGenesis,
 } from '../ingest/genesis/genesis.ts';
-import { checkWaypoint, chunkOfGenesis, proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
+import {
+  checkWaypoint,
+  chunkOfGenesis,
+  computeGenesisHashes,
+} from '../ingest/genesis/genesis-waypoint.ts';
 import {
   formatWaypoint,
   parseWaypoint,
@@ -44,16 +48,17 @@ export async function initLedger(
     () => readGenesis(bytes),
     ({ message }) => ['not_a_genesis', `${genesisFile}: ${message}`],
   );
-  const proof = withGenesisErrors(
-    () => (expected === undefined ? proveGenesis(genesis) : checkWaypoint(genesis, expected)),
+  const hashes = withGenesisErrors(
+    () =>
+      expected === undefined ? computeGenesisHashes(genesis) : checkWaypoint(genesis, expected),
     ({ message }) => ['waypoint_mismatch', `${message}; nothing was stored`],
   );
   await withNewLedger(dataFolder, (writer) =>
-    new Committer(writer).pushAll([chunkOfGenesis(genesis, proof)]),
+    new Committer(writer).pushAll([chunkOfGenesis(genesis, hashes)]),
   );
   return {
     chainId: genesis.chainId,
-    waypoint: formatWaypoint(proof.waypoint),
+    waypoint: formatWaypoint(hashes.waypoint),
     waypointCompared: expected !== undefined,
     counts: genesis.counts,
   };

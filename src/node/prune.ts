@@ -1,7 +1,7 @@
 /** Pruning a ledger: `daybook prune`, and in a serving node that writes (docs/operations.md). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { keptPrimaryStores } from '../ledger/balances/pinned-stores.ts';
+import { pinnedPrimaryStores } from '../ledger/balances/pinned-stores.ts';
 import { type Address, HexTextError, parseAddress } from '../move/types/address.ts';
 import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
 import type { PrunePolicy } from '../store/pruning/prune.ts';
@@ -49,7 +49,7 @@ function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set
       accounts.add(parseAddress(text));
     } catch (cause) {
       if (!(cause instanceof HexTextError)) throw cause;
-      const message = `${where}: ${JSON.stringify(text)} is no address: ${cause.message}`;
+      const message = `${where}: ${JSON.stringify(text)} is not an address: ${cause.message}`;
       throw new NodeError('bad_setting', message, { cause });
     }
   };
@@ -63,7 +63,7 @@ function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set
   if (accounts.size <= MAX_PINNED_ACCOUNTS) return accounts;
   throw new NodeError(
     'bad_setting',
-    `the history of ${accounts.size} accounts is to be kept, at most ${MAX_PINNED_ACCOUNTS} are`,
+    `${accounts.size} accounts are to be pinned, at most ${MAX_PINNED_ACCOUNTS} are allowed`,
   );
 }
 
@@ -90,7 +90,7 @@ export async function pruneFolder(
   return await withWriter(dataFolder, async (writer) => {
     if (writer.head === undefined) throw emptyStoreError(dataFolder);
     const pruner = new Pruner(writer, {
-      ...{ objectsOf: keptPrimaryStores, graceMs, restFactor: 0, bounds: OFFLINE_PRUNE_BOUNDS },
+      ...{ objectsOf: pinnedPrimaryStores, graceMs, restFactor: 0, bounds: OFFLINE_PRUNE_BOUNDS },
       onProgress,
     });
     const { size: keptAccounts } = await pruner.pinAccounts(accounts);
@@ -113,7 +113,7 @@ export async function startPruning(
   const accounts = pinnedAccountsOf(settings);
   const policy = prunePolicyOf(settings);
   const graceMs = settings.pruneGraceSeconds * MS_PER_SECOND;
-  const pruner = new Pruner(writer, { objectsOf: keptPrimaryStores, graceMs });
+  const pruner = new Pruner(writer, { objectsOf: pinnedPrimaryStores, graceMs });
   const abort = new AbortController();
   const { signal } = abort;
   const pin = () =>

@@ -8,7 +8,7 @@
  */
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';
-import { chunkOfGenesis, proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
+import { chunkOfGenesis, computeGenesisHashes } from '../ingest/genesis/genesis-waypoint.ts';
 import type { Chunk } from '../store/chunk.ts';
 import { makeDraftsInParallel } from './history/draft-thread.ts';
 import { type DraftRequest, type DraftStep, makeDrafts } from './history/drafts.ts';
@@ -91,9 +91,9 @@ function chunkMaker(
   return (step) => {
     if (step.kind === 'genesis') {
       const genesis = readGenesis(step.bytes);
-      const proof = proveGenesis(genesis);
-      recorder = recordAfter(0n, [proof.infoHash]);
-      return chunkOfGenesis(genesis, proof, keepsTransactions);
+      const hashes = computeGenesisHashes(genesis);
+      recorder = recordAfter(0n, [hashes.infoHash]);
+      return chunkOfGenesis(genesis, hashes, keepsTransactions);
     }
     // Not before the first step: only then is the head known to be one of this history.
     recorder ??= recordAfter(head!.version, head!.frozenRoots);

@@ -35,7 +35,7 @@ export interface EventPage {
 interface PrunedEvents {
   readonly wanted: bigint;
   /** The first retained event of the stream; one above the last if none is retained. */
-  readonly firstKept: bigint;
+  readonly firstRetained: bigint;
 }
 
 const NO_EVENTS: EventPage = { events: [], pruned: undefined };
@@ -75,7 +75,7 @@ export class EventStreamView {
   }
 
   /** The first retained sequence number; one above the last if none is retained, `undefined` without events. */
-  firstKeptSequenceNumber(): MaybePromise<bigint | undefined> {
+  firstRetainedSequenceNumber(): MaybePromise<bigint | undefined> {
     return andThen(this.lastSequenceNumber(), (last) =>
       last === undefined ? undefined : this.#firstAbove(this.#head.oldestVersion - 1n, last),
     );
@@ -126,12 +126,12 @@ export class EventStreamView {
     }
     if (events[0]?.sequenceNumber === wanted) return { events, pruned: undefined };
     if (this.#head.oldestVersion === 0n) throw this.#gap(wanted, first.sequenceNumber);
-    return andThen(this.firstKeptSequenceNumber(), (firstKept = 0n) => {
-      // Kept by its version, and yet not there: that is damage, not pruning.
-      if (wanted >= firstKept) throw this.#gap(wanted, first.sequenceNumber);
+    return andThen(this.firstRetainedSequenceNumber(), (firstRetained = 0n) => {
+      // Its version is retained, yet it is missing: that is damage, not pruning.
+      if (wanted >= firstRetained) throw this.#gap(wanted, first.sequenceNumber);
       const end = wanted + BigInt(limit);
       const ofPage = events.filter(({ sequenceNumber }) => sequenceNumber < end);
-      return { events: ofPage, pruned: { wanted, firstKept } };
+      return { events: ofPage, pruned: { wanted, firstRetained } };
     });
   }
 

@@ -59,7 +59,7 @@ export class StoreView {
     this.#headOrder = encodeU64Key(head.version);
   }
 
-  /** The value of a key (by its 32-byte hash) after a version; `undefined` when nothing does. */
+  /** The value of a key (by its 32-byte hash) after a version; `undefined` when there is none. */
   state(keyHash: Uint8Array, version = this.head.version): MaybePromise<StateEntry | undefined> {
     const row = this.#store.seekLast(STATE, keyHash, this.#orderOf(version));
     return andThen(row, (found) => existingState(keyHash, found));

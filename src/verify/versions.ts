@@ -7,7 +7,7 @@ import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
 import { checkItem } from '../ingest/feed/page-verifier.ts';
 import { GenesisError, readGenesis } from '../ingest/genesis/genesis.ts';
-import { proveGenesis } from '../ingest/genesis/genesis-waypoint.ts';
+import { computeGenesisHashes } from '../ingest/genesis/genesis-waypoint.ts';
 import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../move/crypto/accumulator.ts';
@@ -179,15 +179,19 @@ class VersionExaminer {
     const { damages, identity } = this.#context;
     const made = this.#decode(0n, key, TRANSACTIONS, () => {
       const genesis = readGenesis(bytes.transaction);
-      return { genesis, proof: proveGenesis(genesis) };
+      return { genesis, hashes: computeGenesisHashes(genesis) };
     });
     if (made === undefined) return;
-    const { genesis, proof } = made;
-    if (!proof.infoBytes.equals(bytes.info)) {
+    const { genesis, hashes } = made;
+    if (!hashes.infoBytes.equals(bytes.info)) {
       damages.row(TRANSACTIONS, key, 'its info is not the one computed from genesis', 0n);
     }
-    if (!proof.waypoint.hash.equals(identity.genesisWaypointHash)) {
-      damages.column(IDENTITY, `genesis has waypoint 0:${proof.waypoint.hash.toString('hex')}`, 0n);
+    if (!hashes.waypoint.hash.equals(identity.genesisWaypointHash)) {
+      damages.column(
+        IDENTITY,
+        `genesis has waypoint 0:${hashes.waypoint.hash.toString('hex')}`,
+        0n,
+      );
     }
     if (genesis.chainId !== identity.chainId) {
       const detail = `genesis is of chain ${genesis.chainId}, this says ${identity.chainId}`;

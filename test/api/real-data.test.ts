@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { type Genesis, readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import { chunkOfGenesis, proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readContractEvent } from '../../src/move/transactions/event.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -59,7 +59,7 @@ describe.skipIf(!present).each(['mainnet', 'testnet', 'devnet'])(
       genesis = readGenesis(readFileSync(new URL(`genesis/${network}.blob`, SHARED)));
       const store = new MemoryStore();
       const writer = await LedgerWriter.open(store);
-      await writer.append(chunkOfGenesis(genesis, proveGenesis(genesis)));
+      await writer.append(chunkOfGenesis(genesis, computeGenesisHashes(genesis)));
       app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
     });
     afterAll(() => app?.close());

@@ -10,7 +10,7 @@ import {
   MAX_GENESIS_ITEMS,
   readGenesis,
 } from '../../src/ingest/genesis/genesis.ts';
-import { checkWaypoint, proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { checkWaypoint, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { BcsWriter } from '../../src/move/bcs/bcs-writer.ts';
 import { SPARSE_MERKLE_PLACEHOLDER } from '../../src/move/crypto/sparse-merkle.ts';
 import {
@@ -154,16 +154,16 @@ describe('a small genesis', () => {
   });
 
   test('validators of the next epoch: active and leaving, by index', () => {
-    const proof = proveGenesis(readGenesis(genesisFile()));
-    expect(proof.nextEpochState.epoch).toBe(1n);
-    const addresses = proof.nextEpochState.validators.map(({ address }) => address);
+    const hashes = computeGenesisHashes(readGenesis(genesisFile()));
+    expect(hashes.nextEpochState.epoch).toBe(1n);
+    const addresses = hashes.nextEpochState.validators.map(({ address }) => address);
     expect(addresses).toEqual(['b', 'a', 'c'].map(padAddress));
   });
 
   test('deletions leave no leaf, nor do hot keys and extensions', () => {
-    const plain = proveGenesis(readGenesis(genesisFile(NEEDED_WRITES)));
+    const plain = computeGenesisHashes(readGenesis(genesisFile(NEEDED_WRITES)));
     const deletion = ODD_WRITES.filter(({ op }) => op.kind === 'deletion');
-    const deleted = proveGenesis(readGenesis(genesisFile([...NEEDED_WRITES, ...deletion])));
+    const deleted = computeGenesisHashes(readGenesis(genesisFile([...NEEDED_WRITES, ...deletion])));
     expect(deleted.stateCheckpointHash).toEqual(plain.stateCheckpointHash);
     expect(deleted.stateChangeHash).not.toEqual(plain.stateChangeHash);
     const v1 = readGenesis(
@@ -176,7 +176,7 @@ describe('a small genesis', () => {
     );
     expect([...v1.writes()]).toHaveLength(2);
     expect(v1.counts.events).toBe(2);
-    const hot = proveGenesis(v1);
+    const hot = computeGenesisHashes(v1);
     expect(hot.stateCheckpointHash).toEqual(plain.stateCheckpointHash);
     expect(hot.stateChangeHash).not.toEqual(plain.stateChangeHash);
     expect(plain.stateCheckpointHash).not.toEqual(SPARSE_MERKLE_PLACEHOLDER);
@@ -184,7 +184,7 @@ describe('a small genesis', () => {
 
   test('another waypoint is refused with both shown; one of another version too', () => {
     const genesis = readGenesis(genesisFile());
-    const waypoint = proveGenesis(genesis).waypoint;
+    const waypoint = computeGenesisHashes(genesis).waypoint;
     expect(checkWaypoint(genesis, waypoint).waypoint).toEqual(waypoint);
     const other = parseWaypoint(`0:${ADDRESS_ZERO}`);
     expect(() => checkWaypoint(genesis, other)).toThrow(
@@ -201,7 +201,7 @@ describe('a small genesis', () => {
   test('every truncation and, by its waypoint, a flipped bit of any byte is refused', () => {
     const random = new Random(testSeed('flipped bits'));
     const file = genesisFile();
-    const waypoint = proveGenesis(readGenesis(file)).waypoint;
+    const waypoint = computeGenesisHashes(readGenesis(file)).waypoint;
     for (let length = 0; length < file.length; length += 1) refusal(file.subarray(0, length));
     for (let position = 0; position < file.length; position += 1) {
       const damaged = Buffer.from(file);

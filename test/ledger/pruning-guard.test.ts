@@ -5,7 +5,7 @@
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/asset.ts';
-import { keptPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
+import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { TRUSTED_MS } from '../../src/ledger/pruning-guard.ts';
@@ -75,7 +75,7 @@ async function ledger() {
   }
   const reader = openLedger(writer.reader);
   const prune = async (versions: number) => {
-    const options = { graceMs: 0, restFactor: 0, objectsOf: keptPrimaryStores };
+    const options = { graceMs: 0, restFactor: 0, objectsOf: pinnedPrimaryStores };
     const pruner = new Pruner(writer, options);
     await pruner.pinAccounts([KEPT]);
     await pruner.run({ versions });

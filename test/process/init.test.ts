@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_GENESIS_BYTES, readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import { proveGenesis } from '../../src/ingest/genesis/genesis-waypoint.ts';
+import { computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
 import { formatWaypoint } from '../../src/move/transactions/waypoint.ts';
 import { SMALL_CHAIN_ID, SMALL_COUNTS, smallGenesisFile } from '../api/genesis-small.ts';
 import { expectFailure, runCommand, temporaryFolder } from './command.ts';
@@ -21,7 +21,7 @@ import { expectFailure, runCommand, temporaryFolder } from './command.ts';
 const folder = temporaryFolder();
 const genesis = join(folder, 'small.blob');
 const file = smallGenesisFile();
-const waypoint = formatWaypoint(proveGenesis(readGenesis(file)).waypoint);
+const waypoint = formatWaypoint(computeGenesisHashes(readGenesis(file)).waypoint);
 const otherWaypoint = `0:${'7'.repeat(64)}`;
 writeFileSync(genesis, file);
 

@@ -328,7 +328,7 @@ describe('prune', () => {
     expect(expectFailure(await prune('--data', nowhere, '--keep', '5'), 1)).toContain('no ledger');
     expect(existsSync(nowhere)).toBe(false);
     const bad = ['--data', data, '--keep', '5', '--keep-account', '0xzz'];
-    expect(expectFailure(await prune(...bad), 1)).toContain('"0xzz" is no address');
+    expect(expectFailure(await prune(...bad), 1)).toContain('"0xzz" is not an address');
     const noFile = ['--data', data, '--keep', '5', '--keep-accounts-file', join(folder, 'none')];
     expect(expectFailure(await prune(...noFile), 1)).toContain('file of accounts');
   });

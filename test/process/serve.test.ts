@@ -142,14 +142,14 @@ describe('a node that cannot start says why in one line', () => {
 
   it.each([
     ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
-    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is no HOST:PORT/],
-    ['a port too high', ['--listen', '127.0.0.1:65536'], 2, /is no HOST:PORT/],
+    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is not a HOST:PORT/],
+    ['a port too high', ['--listen', '127.0.0.1:65536'], 2, /is not a HOST:PORT/],
     ['an unknown flag', ['--port', '80'], 2, /unknown option '--port'/],
     ['a flag without its value', ['--listen'], 2, /argument missing/],
     ['an argument too many', ['ledger'], 2, /too many arguments/],
     ['a limit too low', ['--max-events-page-size', '0'], 2, /at least 1, at most 65535/],
     ['a limit too high', ['--max-events-page-size', '65536'], 2, /at least 1, at most 65535/],
-    ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is no valid headersTimeoutMs/],
+    ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is not a valid headersTimeoutMs/],
     ['no boolean', ['--compression-enabled', 'maybe'], 2, /boolean/],
     ['none of the choices', ['--node-role', 'observer'], 2, /one of validator, full_node/],
     ['a bad prefix', ['--header-prefix', 'X Y'], 2, /headerPrefix/],

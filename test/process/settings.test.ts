@@ -100,7 +100,7 @@ describe('what is refused', () => {
     ['a name of every object', '__proto__: {data: x}', /there is no setting "__proto__"/],
     ['another one', 'constructor: 1', /there is no setting "constructor"/],
     ['a wrong type', 'json_output_enabled: "yes"', /config file, json_output_enabled: "yes"/],
-    ['a number for a text', 'git_hash: 123', /config file, git_hash: 123 is no valid gitHash/],
+    ['a number for a text', 'git_hash: 123', /config file, git_hash: 123 is not a valid gitHash/],
     ['nothing for a value', 'git_hash:', /config file, git_hash: null/],
     ['no whole number', 'headers_timeout_ms: 1.5', /headersTimeoutMs: integer/],
     ['a list', '- a\n- b', /must hold a mapping of settings/],
@@ -109,7 +109,7 @@ describe('what is refused', () => {
     ['a name twice', 'git_hash: a\ngit_hash: b', /config-\d+\.yaml: .*unique/],
     ['names for ever', bomb.join('\n'), /config-\d+\.yaml: /],
     ['an unknown tag', 'git_hash: !daybook x\nnonsense: 1', /there is no setting "nonsense"/],
-    ['control characters', 'git_hash: "\x1b[2J"\nlisten: 1', /listen: 1 is no valid listen/],
+    ['control characters', 'git_hash: "\x1b[2J"\nlisten: 1', /listen: 1 is not a valid listen/],
   ])('in a file: %s', async (_, content, text) => {
     const result = await runCommand(['serve', '--config', configFile(content)]);
     expect(expectFailure(result, 1)).toMatch(text);

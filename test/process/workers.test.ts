@@ -267,7 +267,7 @@ describe('a node that cannot start its workers says why in one line', () => {
 
   it.each([
     ['a host that is none', ['--listen', 'host.invalid:0'], 1, /^cannot listen on host\.invalid:0/],
-    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is no HOST:PORT/],
+    ['no port', ['--listen', '127.0.0.1'], 2, /^listen: "127\.0\.0\.1" is not a HOST:PORT/],
     ['fewer than none', ['--workers', '-1'], 2, /at least 0, at most 256/],
     ['too many', ['--workers', '257'], 2, /at least 0, at most 256/],
   ] as const)('%s', async (_, flags, code, text) => {

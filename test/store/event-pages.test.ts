@@ -48,7 +48,7 @@ async function fill(
 
 const shown = ({ events, pruned }: EventPage): string =>
   events.map(({ sequenceNumber }) => sequenceNumber).join(',') +
-  (pruned === undefined ? '' : ` pruned ${pruned.wanted}..${pruned.firstKept}`);
+  (pruned === undefined ? '' : ` pruned ${pruned.wanted}..${pruned.firstRetained}`);
 
 describe.each(ENGINES)('%s', (_name, open) => {
   test('with and without start', async () => {
@@ -67,12 +67,12 @@ describe.each(ENGINES)('%s', (_name, open) => {
     expect(await page(1, 6n)).toBe('6');
     const stream = view.eventStream(STREAM);
     expect(await stream.lastSequenceNumber()).toBe(6n);
-    expect(await stream.firstKeptSequenceNumber()).toBe(0n);
+    expect(await stream.firstRetainedSequenceNumber()).toBe(0n);
     const other = view.eventStream({ ...STREAM, creationNumber: 9n });
     expect(shown(await other.page({ limit: 5 }))).toBe('');
     expect(shown(await other.page({ start: 0n, limit: 5 }))).toBe('');
     expect(await other.lastSequenceNumber()).toBeUndefined();
-    expect(await other.firstKeptSequenceNumber()).toBeUndefined();
+    expect(await other.firstRetainedSequenceNumber()).toBeUndefined();
   });
 
   test('nothing above the head, however much there is', async () => {
@@ -108,7 +108,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
       expect(await page(4)).toBe('4,5,6 pruned 3..4');
       expect(await page(25)).toBe('4,5,6 pruned 0..4');
       expect(await page(3, 7n)).toBe('');
-      expect(await view.eventStream(STREAM).firstKeptSequenceNumber()).toBe(4n);
+      expect(await view.eventStream(STREAM).firstRetainedSequenceNumber()).toBe(4n);
     }
   });
 
@@ -161,7 +161,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
       const view = new StoreView(store, head(newest, oldest));
       const visible = versions.filter((each) => each <= newest).length;
       const first = versions.findIndex((each) => each >= oldest && each <= newest);
-      const firstKept = first < 0 ? visible : first;
+      const firstRetained = first < 0 ? visible : first;
       for (let ask = 0; ask < 20; ask += 1) {
         const limit = 1 + below(30);
         const start = random() < 0.4 ? undefined : below(versions.length + 3);
@@ -169,11 +169,11 @@ describe.each(ENGINES)('%s', (_name, open) => {
         const wanted = versions
           .slice(from, Math.min(from + limit, visible))
           .map((_, n) => from + n);
-        const expected = wanted.filter((sequence) => sequence >= firstKept).join(',');
-        const isPruned = wanted.length > 0 && from < firstKept;
+        const expected = wanted.filter((sequence) => sequence >= firstRetained).join(',');
+        const isPruned = wanted.length > 0 && from < firstRetained;
         const query = { start: start === undefined ? undefined : BigInt(start), limit };
         expect(shown(await view.eventStream(stream).page(query))).toBe(
-          expected + (isPruned ? ` pruned ${from}..${firstKept}` : ''),
+          expected + (isPruned ? ` pruned ${from}..${firstRetained}` : ''),
         );
       }
     }

@@ -31,7 +31,7 @@ export const encodeSubmissionEndpoint = defineSubmission({
     },
   },
   switchName: 'Encode submission',
-  openedBy: 'encodeSubmissionEnabled',
+  enabledBy: 'encodeSubmissionEnabled',
   results: {
     description: 'The signing message.',
     json: HexEncodedBytesSchema,

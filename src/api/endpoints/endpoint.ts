@@ -41,7 +41,7 @@ export interface Answer {
   readonly isReused?: boolean;
 }
 
-/** How a request body is read, before any switch is looked at and before the ledger is. */
+/** Reads a request body. This happens before `checkEnabled` and before the ledger is read. */
 interface BodyReader<B> {
   readonly schema: Schema;
   /** Throws the failures of docs/spec/http.md §5.1 steps b to e. */
@@ -71,8 +71,8 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly body?: BodyReader<B>;
   /** Its name in errors about disabled formats; absent: it cannot be disabled. */
   readonly switchName?: string;
-  /** The setting that opens the whole operation. */
-  readonly openedBy?: 'encodeSubmissionEnabled';
+  /** The setting that enables the whole operation. */
+  readonly enabledBy?: 'encodeSubmissionEnabled';
   readonly isBcsOnly?: boolean;
   /** Schema of the JSON response, and description of the BCS form. */
   readonly results: { readonly description: string; readonly json: Schema; readonly bcs: string };
@@ -116,12 +116,12 @@ export function defineSubmission<B>(
  * @throws ApiError 403 `api_disabled`
  */
 export function checkEnabled(
-  { switchName, openedBy, isBcsOnly }: AnyEndpoint,
+  { switchName, enabledBy, isBcsOnly }: AnyEndpoint,
   settings: ApiSettings,
   format: Format,
 ): void {
   if (switchName === undefined) return;
-  if (openedBy !== undefined && !settings[openedBy]) throw onlyAccepts(switchName, 'JSON');
+  if (enabledBy !== undefined && !settings[enabledBy]) throw onlyAccepts(switchName, 'JSON');
   if (isBcsOnly === true && format === 'json') throw onlyAccepts(switchName, 'BCS');
   if (format === 'json' ? settings.jsonOutputEnabled : settings.bcsOutputEnabled) return;
   const output = format.toUpperCase();

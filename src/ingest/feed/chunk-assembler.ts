@@ -1,6 +1,6 @@
 /**
- * From verified pages to chunks that end where blocks end: a ledger that only ever holds whole blocks answers questions
- * about its newest block as the upstream would.
+ * From verified pages to chunks that end where blocks end: a ledger that only ever holds whole blocks answers requests
+ * for its newest block as the upstream would.
  */
 import type { Chunk } from '../../store/chunk.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';

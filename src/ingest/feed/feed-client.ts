@@ -103,7 +103,7 @@ export class FeedClient {
     if (answer.status !== 200) throw statusError(url, answer, start, state);
     const contentType = answer.headers['content-type'] ?? 'nothing';
     if (!contentType.startsWith(BCS)) {
-      const message = `${url.href} answers with ${contentType} instead of ${BCS}: it is no feed`;
+      const message = `${url.href} answers with ${contentType} instead of ${BCS}: it is not a feed`;
       throw new FeedError('upstream_not_a_feed', message);
     }
     return { ...state, bytes: answer.body };
@@ -116,7 +116,7 @@ export class FeedClient {
     const state = upstreamState(answer.headers);
     if (answer.status !== 200) throw statusError(url, answer, undefined, state);
     if (state.ledgerVersion === undefined) {
-      const message = `${url.href} says nothing of a ledger: it is no interface of a node`;
+      const message = `${url.href} has no ledger headers: it is not the API of a node`;
       throw new FeedError('upstream_not_a_feed', message);
     }
     return state;
@@ -169,7 +169,7 @@ function statusError(
     const first = oldestVersion === undefined ? '' : `, its first version is ${oldestVersion}`;
     return new FeedError(
       'upstream_pruned',
-      `${url.host} no longer keeps version ${start}${first}: follow a node that keeps more`,
+      `${url.host} no longer has version ${start}${first}: follow a node that has pruned less`,
     );
   }
   const isBehind = start !== undefined && ledgerVersion !== undefined && ledgerVersion < start;

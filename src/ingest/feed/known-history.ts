@@ -38,8 +38,8 @@ export async function checkHistory(
   if (head.version + 1n < oldestVersion) {
     throw new FeedError(
       'upstream_pruned',
-      `the upstream begins with version ${oldestVersion}, here comes ${head.version + 1n} next: ` +
-        'follow a node that keeps more',
+      `the upstream’s first version is ${oldestVersion}, the next one here is ${head.version + 1n}: ` +
+        'follow a node that has pruned less',
     );
   }
   const isBehind = ledgerVersion < head.version;
@@ -90,7 +90,7 @@ export async function checkStoredRoots(
     if (root === undefined) incomparable.push(trusted);
     else if (!root.equals(trusted.root)) {
       const trustedHex = Buffer.from(trusted.root).toString('hex');
-      const detail = `the ledger here comes to ${root.toString('hex')}, trusted is ${trustedHex}`;
+      const detail = `the accumulator root here is ${root.toString('hex')}, the trusted one is ${trustedHex}`;
       const field = 'accumulator_root_hash';
       throw new PageError({ code: 'trust_contradicts', version, field, detail });
     }

@@ -24,7 +24,7 @@ import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transa
 import { readWriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
 import { beginsBlock, chunkEventOf, endsEpoch } from '../chunk-builder.ts';
 import { GenesisError, readGenesis } from '../genesis/genesis.ts';
-import { proveGenesis } from '../genesis/genesis-waypoint.ts';
+import { computeGenesisHashes } from '../genesis/genesis-waypoint.ts';
 import { mayBeTranslated } from '../translate/event-translation.ts';
 import { PageError, type PageField } from './feed-error.ts';
 import {
@@ -117,8 +117,8 @@ export class PageVerifier {
       throw unproved(
         version,
         'accumulator_root_hash',
-        `the accumulator comes to ${hex(root)}, the feed says ${hex(accumulatorRootHash)}: ` +
-          'root or info is not the one of this history',
+        `the computed root is ${hex(root)}, the feed contains ${hex(accumulatorRootHash)}: ` +
+          'root or info is not that of this history',
       );
     }
     const trusted = this.#trusted.get(version);
@@ -127,7 +127,7 @@ export class PageVerifier {
       code: 'trust_contradicts',
       version,
       field: 'accumulator_root_hash',
-      detail: `the upstream’s history comes to ${hex(root)}, trusted is ${hex(trusted)}`,
+      detail: `the accumulator root of the upstream’s history is ${hex(root)}, the trusted one is ${hex(trusted)}`,
     });
   }
 }
@@ -233,22 +233,22 @@ function verifyGenesisItem(
   waypoint: Waypoint | undefined,
 ): VerifiedIdentity {
   const genesis = readGenesisItem(bytes.transaction);
-  const proof = proveGenesis(genesis);
+  const hashes = computeGenesisHashes(genesis);
   if (!genesis.writeSetBytes.equals(bytes.changes)) {
     throw unproved(0n, 'changes', 'they are not the writes of the genesis transaction');
   }
-  if (!proof.eventRootHash.equals(data.info.eventRootHash)) {
+  if (!hashes.eventRootHash.equals(data.info.eventRootHash)) {
     throw unproved(0n, 'events', 'they are not the events of the genesis transaction');
   }
-  if (!proof.infoBytes.equals(bytes.info)) {
-    throw unproved(0n, 'info', 'it is not the info that the genesis transaction comes to');
+  if (!hashes.infoBytes.equals(bytes.info)) {
+    throw unproved(0n, 'info', 'it is not the info computed from the genesis transaction');
   }
-  if (waypoint !== undefined && !isSameWaypoint(waypoint, proof.waypoint)) {
-    const found = formatWaypoint(proof.waypoint);
+  if (waypoint !== undefined && !isSameWaypoint(waypoint, hashes.waypoint)) {
+    const found = formatWaypoint(hashes.waypoint);
     const detail = `the upstream’s genesis has waypoint ${found}, not ${formatWaypoint(waypoint)}`;
     throw new PageError({ code: 'waypoint_mismatch', version: 0n, field: 'transaction', detail });
   }
-  return { chainId: genesis.chainId, genesisWaypointHash: proof.waypoint.hash };
+  return { chainId: genesis.chainId, genesisWaypointHash: hashes.waypoint.hash };
 }
 
 function readGenesisItem(transaction: Buffer): ReturnType<typeof readGenesis> {

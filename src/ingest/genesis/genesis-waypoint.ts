@@ -32,7 +32,7 @@ import { GENESIS_VERSION, type Genesis, GenesisError } from './genesis.ts';
  * The intermediate hashes from the file to its waypoint, in the order of docs/spec/ledger.md §2.7. All hashes are 32
  * bytes.
  */
-interface GenesisProof {
+interface GenesisHashes {
   readonly transactionHash: Buffer;
   readonly stateChangeHash: Buffer;
   readonly eventRootHash: Buffer;
@@ -52,7 +52,7 @@ const GENESIS_EPOCH = 0n;
 const GENESIS_TIMESTAMP_USECS = 0n;
 
 /** Computes all hashes of a genesis: about two per write, well under a second for real ones. */
-export function proveGenesis(genesis: Genesis): GenesisProof {
+export function computeGenesisHashes(genesis: Genesis): GenesisHashes {
   const hashes = {
     transactionHash: transactionHash(genesis.bytes),
     stateChangeHash: writeSetHash(genesis.writeSetBytes),
@@ -97,10 +97,10 @@ function stateRoot(genesis: Genesis): Buffer {
  * The hashes of a genesis, if it matches a waypoint.
  * @throws GenesisError `waypoint_mismatch`; `waypoint_of_other_version` when the waypoint is not for version 0
  */
-export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisProof {
-  const proof = proveGenesis(genesis);
-  const { waypoint } = proof;
-  if (isSameWaypoint(waypoint, expected)) return proof;
+export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisHashes {
+  const hashes = computeGenesisHashes(genesis);
+  const { waypoint } = hashes;
+  if (isSameWaypoint(waypoint, expected)) return hashes;
   const [found, wanted] = [formatWaypoint(waypoint), formatWaypoint(expected)];
   if (expected.version === waypoint.version) {
     throw new GenesisError('waypoint_mismatch', `the genesis has waypoint ${found}, not ${wanted}`);
@@ -118,29 +118,29 @@ export function checkWaypoint(genesis: Genesis, expected: Waypoint): GenesisProo
  */
 export function chunkOfGenesis(
   genesis: Genesis,
-  proof: GenesisProof,
+  hashes: GenesisHashes,
   keepsTransactions = true,
 ): Chunk {
   const builder = new ChunkBuilder(GENESIS_VERSION);
   builder.add({
-    info: proof.infoBytes,
+    info: hashes.infoBytes,
     events: [...genesis.eventBytes()],
     writeSet: genesis.writeSetBytes,
-    transaction: keepsTransactions ? onChainData(genesis, proof) : undefined,
+    transaction: keepsTransactions ? onChainData(genesis, hashes) : undefined,
   });
-  return builder.finish([proof.infoHash], {
+  return builder.finish([hashes.infoHash], {
     chainId: genesis.chainId,
-    genesisWaypointHash: proof.waypoint.hash,
+    genesisWaypointHash: hashes.waypoint.hash,
     keepsTransactions,
   });
 }
 
 /** BCS of the TransactionOnChainData (docs/spec/ledger.md §3.1), put together from the file's own bytes. */
-function onChainData(genesis: Genesis, proof: GenesisProof): Buffer {
+function onChainData(genesis: Genesis, hashes: GenesisHashes): Buffer {
   return encodeBcs((writer) => {
-    writer.u64(GENESIS_VERSION).fixed(genesis.bytes).fixed(proof.infoBytes);
+    writer.u64(GENESIS_VERSION).fixed(genesis.bytes).fixed(hashes.infoBytes);
     writer.fixed(genesis.eventsBytes);
-    writeHash(writer, proof.accumulatorRootHash);
+    writeHash(writer, hashes.accumulatorRootHash);
     writer.fixed(genesis.writeSetBytes);
   });
 }

@@ -44,7 +44,7 @@ interface AccountSources {
   modulesAt(version: bigint): ModuleView;
 }
 
-/** The questions about accounts at one view. */
+/** Reads of accounts at one view. */
 export class Accounts {
   readonly #sources: AccountSources;
 

@@ -70,7 +70,10 @@ function asU64(sum: bigint): bigint {
   throw new LedgerError('internal_error', message);
 }
 
-/** The coin store of a type at the parser's limit is over it, which the reference answers so (§5.6). */
+/**
+ * The type of a coin store nests one level deeper than its coin. For a coin at the parser's limit it is too deep, and
+ * the reference answers with this error (docs/spec/http.md §5.6).
+ */
 function assertNesting({ type }: CoinAsset): void {
   if (type.typeArguments.length === 0) return;
   if (nestingOf({ kind: 'struct', struct: type }) < TYPE_TAG_MAX_NESTING) return;

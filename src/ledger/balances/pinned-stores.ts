@@ -23,7 +23,7 @@ import type { PinnedObject } from '../../store/pruning/prune-step.ts';
 const MAX_REMEMBERED_STORES = 500_000;
 
 /** Finds primary stores of pinned accounts, for the pruner. */
-export function keptPrimaryStores(accounts: PinnedAccounts): PinnedObject {
+export function pinnedPrimaryStores(accounts: PinnedAccounts): PinnedObject {
   const sinceByAsset = new Map<Address, ReadonlyMap<Address, bigint>>();
   return ({ hash, owner }, entries) => {
     const address = addressFromBytes(owner);

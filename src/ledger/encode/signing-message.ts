@@ -73,7 +73,7 @@ export function signingMessage(
   domainPrefix: string,
 ): Buffer {
   if (!Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
-    throw new RangeError(`chain id ${chainId} is no u8`);
+    throw new RangeError(`chain id ${chainId} is not a u8`);
   }
   const { secondarySigners, replayProtectionNonce } = request;
   const writer = new BcsWriter(512);

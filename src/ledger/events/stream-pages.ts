@@ -153,7 +153,7 @@ export class StreamPages {
         throw new LedgerError(
           'version_pruned',
           `Event ${page.pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
-            `has been pruned; the first kept one is ${page.pruned.firstKept}`,
+            `has been pruned; the first kept one is ${page.pruned.firstRetained}`,
         );
       }
       return page.events;

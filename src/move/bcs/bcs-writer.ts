@@ -106,7 +106,8 @@ export class BcsWriter {
 
   /** A u64 whose value is exact as a double. */
   exactU64(value: number): this {
-    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no exact u64`);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`${value} is not an exact u64`);
     const at = this.#reserve(8);
     const buffer = this.#buffer;
     const low = value >>> 0;
@@ -157,7 +158,7 @@ export class BcsWriter {
   /** ULEB128 of at most 32 bits, minimal form. */
   uleb32(value: number): this {
     if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
-      throw new RangeError(`${value} is no u32`);
+      throw new RangeError(`${value} is not a u32`);
     }
     while (value > 0x7f) {
       this.u8((value % 0x80) | 0x80);

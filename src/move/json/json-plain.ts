@@ -71,7 +71,7 @@ function convert(value: unknown, depth: number): JsonValue {
       return value;
     case 'number':
       if (Number.isFinite(value)) return new JsonNumber(JSON.stringify(value));
-      throw new PlainJsonError('not_json', `${value} is no JSON`, []);
+      throw new PlainJsonError('not_json', `${value} is not JSON`, []);
     case 'bigint':
       return String(value);
     case 'object':
@@ -83,7 +83,7 @@ function convert(value: unknown, depth: number): JsonValue {
         ? convertList(value, depth + 1)
         : convertObject(value as Readonly<Record<string, unknown>>, depth + 1);
     default:
-      throw new PlainJsonError('not_json', `a ${typeof value} is no JSON`, []);
+      throw new PlainJsonError('not_json', `a ${typeof value} is not JSON`, []);
   }
 }
 
@@ -103,7 +103,7 @@ function convertObject(object: Readonly<Record<string, unknown>>, depth: number)
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) {
     const name = object.constructor?.name ?? 'object without constructor';
-    throw new PlainJsonError('not_json', `a ${name} is no JSON`, []);
+    throw new PlainJsonError('not_json', `a ${name} is not JSON`, []);
   }
   const members = new Map<string, JsonValue>();
   for (const name of Object.keys(object)) {

@@ -41,7 +41,7 @@ const STRUCT_LAYOUT_KINDS = 5;
 
 /**
  * Reads one layout. `containerDepth` is the number of named containers around it.
- * @throws BcsError, BcsError
+ * @throws BcsError
  */
 export function readCapturedLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
   enterContainer(reader, containerDepth, 'MoveTypeLayout');

@@ -32,7 +32,7 @@ export function readInputFile(path: string, what: string, maxBytes: number): Buf
   if (filledBytes <= maxBytes) return buffer.subarray(0, filledBytes);
   throw new NodeError(
     'file_not_readable',
-    `${what} ${path} has more than ${maxBytes} bytes, which is no ${what}`,
+    `${what} ${path} has more than ${maxBytes} bytes: too large for a ${what}`,
   );
 }
 

@@ -20,7 +20,7 @@ export function parseListenAddress(text: string, setting = 'listen'): ListenAddr
   if (match === null || port > 65_535) {
     throw new NodeError(
       'bad_setting',
-      `${setting}: ${JSON.stringify(text)} is no HOST:PORT (for example 127.0.0.1:8080, [::1]:8080, 127.0.0.1:0)`,
+      `${setting}: ${JSON.stringify(text)} is not a HOST:PORT (for example 127.0.0.1:8080, [::1]:8080, 127.0.0.1:0)`,
       { exitCode: 2 },
     );
   }

@@ -71,7 +71,7 @@ export async function loadSettings(
     if (!isAllowed(setting, value)) {
       throw new NodeError(
         'bad_setting',
-        `${source}: ${JSON.stringify(value)} is no valid ${name}: ${allowedText(setting)}`,
+        `${source}: ${JSON.stringify(value)} is not a valid ${name}: ${allowedText(setting)}`,
         { exitCode: source.startsWith('flag') ? 2 : 1 },
       );
     }

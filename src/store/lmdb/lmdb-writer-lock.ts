@@ -56,7 +56,7 @@ export class LmdbWriterLock {
     return this.#database.ifVersion(LOCK_KEY, this.#token, changes);
   }
 
-  /** Proves that the environment can still begin a transaction; else throws the engine's error. */
+  /** Checks that the environment can still begin a transaction; throws the engine's error if not. */
   probe(): void {
     this.#database.transactionSync(() => undefined);
   }

@@ -92,7 +92,7 @@ export class Pruner {
       for (const account of accounts) {
         if (pinned.has(account)) continue;
         if (pinned.size === MAX_PINNED_ACCOUNTS) {
-          const detail = `the history of at most ${MAX_PINNED_ACCOUNTS} accounts is kept`;
+          const detail = `at most ${MAX_PINNED_ACCOUNTS} accounts can be pinned`;
           throw new StoreError('too_many_kept_accounts', detail);
         }
         pinned.set(account, oldestVersion);
