@@ -5,7 +5,7 @@ import { described, element } from './dom.ts';
 import { field, formatJson, isList, listField, textField } from './json-fields.ts';
 import { groupDigits } from './number-text.ts';
 
-/** Where this node puts what is no part of the request. */
+/** Where this node puts what is not part of the request. */
 const NOTES_FIELD = 'daybook_notes';
 
 /** Warnings first, then the facts, the arguments with their types, and the request as JSON. */

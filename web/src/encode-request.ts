@@ -225,7 +225,7 @@ export function callSkeleton(
   return { typeArguments, arguments: types.map(placeholderValue) };
 }
 
-/** Splits `0x1::coin::transfer`; undefined when the text is no function name. */
+/** Splits `0x1::coin::transfer`; undefined when the text is not a function name. */
 export function splitFunctionName(
   text: string,
 ): { readonly address: string; readonly module: string; readonly name: string } | undefined {
