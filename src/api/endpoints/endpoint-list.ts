@@ -2,14 +2,13 @@
 import { accountEndpoint, resourceEndpoint } from './accounts.ts';
 import { balanceEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
-import { decodeSubmissionEndpoint } from './decode-submission.ts';
-import { encodeSubmissionEndpoint } from './encode-submission.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
 import { healthyEndpoint, readyEndpoint } from './health.ts';
 import { ledgerInfoEndpoint } from './ledger-info.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
+import { decodeSubmissionEndpoint, encodeSubmissionEndpoint } from './submissions.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
 
 export const ENDPOINTS: readonly AnyEndpoint[] = [

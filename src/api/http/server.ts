@@ -9,7 +9,7 @@ import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, settle } from '../../maybe-promise.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
-import { documentRows } from '../schemas/openapi-routes.ts';
+import { documentRows } from '../schemas/openapi.ts';
 import type { ApiSettings } from '../settings.ts';
 import { ApiCaches } from './caches.ts';
 import { type ApiError, frameworkError } from './error-table.ts';

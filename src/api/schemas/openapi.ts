@@ -1,9 +1,16 @@
 /** The OpenAPI 3.1 document, generated from the endpoints and their schemas, so it documents exactly what is served. */
-import type { AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
+
+import { andThen } from '../../maybe-promise.ts';
+import { contentDigest } from '../../move/crypto/hash.ts';
+import type { Answer, AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
 import type { Parameters } from '../endpoints/parameters.ts';
+import { bytesOfAnswer } from '../http/caches.ts';
 import { CURSOR_SUFFIX, LEDGER_HEADERS } from '../http/ledger-headers.ts';
 import { BCS_MEDIA_TYPE } from '../http/negotiation.ts';
+import { type ApiContext, openView } from '../http/request-handler.ts';
 import { BASE_PATH } from '../http/request-target.ts';
+import type { HeaderList } from '../http/response-writing.ts';
+import type { Route, RouteRow } from '../http/routes.ts';
 import { MIN_VERSION_SUFFIX } from '../http/version-waiting.ts';
 import type { ApiSettings } from '../settings.ts';
 import { referenceTo, type Schema } from './json-schema.ts';
@@ -194,4 +201,40 @@ function headerReferences(prefix: string): JsonObject {
       return [name, { $ref: `#/components/headers/${name}` }];
     }),
   );
+}
+
+/** The rows of the document in both forms; each is generated on first request. */
+export function documentRows(endpoints: readonly AnyEndpoint[], context: ApiContext): RouteRow[] {
+  const document = (): object => openApiDocument(endpoints, context.settings);
+  const disposition = ['content-disposition', 'inline; filename="spec.yaml"'];
+  return [
+    documentRow('spec.json', 'application/json', [], context, async () =>
+      JSON.stringify(document()),
+    ),
+    documentRow('spec.yaml', 'application/x-yaml', disposition, context, async () => {
+      // Loading the library takes longer than everything else that the node does before it can answer.
+      const { stringify } = await import('yaml');
+      return stringify(document());
+    }),
+  ];
+}
+
+function documentRow(
+  name: string,
+  contentType: string,
+  extraHeaders: HeaderList,
+  { ledger, responder, caches }: ApiContext,
+  write: () => Promise<string>,
+): RouteRow {
+  const make = async (): Promise<Answer> => {
+    const body = await write();
+    return { body, tagCore: contentDigest(body), isReused: true };
+  };
+  const answer: Route['answer'] = async ({ response }) => {
+    const found = await caches.bodies.getOrMake(name, make, bytesOfAnswer);
+    const content = { answer: found, contentType, isTagged: true, extraHeaders };
+    await andThen(openView(ledger), ({ view }) => responder.send(response, content, view?.state));
+  };
+  const route: Route = { operationId: '', work: 'none', answer };
+  return { path: `${BASE_PATH}/${name}`, method: 'GET', route };
 }

@@ -16,9 +16,8 @@ import {
 } from '../../move/transactions/payload.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { isIdentifier } from '../../move/types/module-id.ts';
-import { entryFunctionJson } from './entry-function.ts';
+import { entryFunctionJson, scriptJson } from './executable.ts';
 import { jsonObject, type Rendering, rawPayload } from './rendering.ts';
-import { scriptJson } from './script.ts';
 
 export interface PayloadJson {
   readonly payload: JsonObject;

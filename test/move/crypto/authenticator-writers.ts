@@ -2,12 +2,10 @@
 import type { BcsWriter } from '../../../src/move/bcs/bcs-writer.ts';
 import type {
   AccountAuthenticator,
-  TransactionAuthenticator,
-} from '../../../src/move/crypto/authenticator.ts';
-import type {
   MultiEd25519PublicKey,
   MultiEd25519Signature,
-} from '../../../src/move/crypto/multi-ed25519.ts';
+  TransactionAuthenticator,
+} from '../../../src/move/crypto/authenticator.ts';
 import type {
   AnyPublicKey,
   AnySignature,

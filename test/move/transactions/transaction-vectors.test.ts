@@ -5,12 +5,12 @@
 import { describe, expect, test } from 'vitest';
 import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
-import { readAccountAuthenticator } from '../../../src/move/crypto/authenticator.ts';
 import {
   MAX_MULTI_ED25519_KEYS,
+  readAccountAuthenticator,
   readMultiEd25519PublicKey,
   readMultiEd25519Signature,
-} from '../../../src/move/crypto/multi-ed25519.ts';
+} from '../../../src/move/crypto/authenticator.ts';
 import { readAnyPublicKey, readAnySignature } from '../../../src/move/crypto/public-key.ts';
 import {
   readEncryptedPayload,

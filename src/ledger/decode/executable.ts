@@ -1,26 +1,147 @@
 /**
- * Scripts as JSON: arguments by their own tags. The parameters in their code decide the JSON form of the arguments; if
- * the code has no or other parameters, an `abi` derived from the tags is added.
+ * Calls of entry functions and scripts as JSON. The arguments of a call are read by the parameters of the function that
+ * the ledger has. Those of a script are read by their own tags; the parameters in its code decide their JSON form, and
+ * an `abi` made from the tags is added if the code has no or other parameters.
  */
+
 import { mapInOrder } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
 import { readScript } from '../../move/modules/read.ts';
-import type { Script } from '../../move/transactions/executable.ts';
+import type { EntryFunction, Script } from '../../move/transactions/executable.ts';
 import type { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
 import { formatAddress } from '../../move/types/address.ts';
+import { isIdentifier } from '../../move/types/module-id.ts';
 import {
   formatMoveType,
   isSignerParameter,
   type MoveType,
   moveTypeOfToken,
+  substituteTypeParameters,
 } from '../../move/types/move-type.ts';
 import type { EncodeLayout } from '../../move/values/layout.ts';
+import { debugModuleId } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
-import { type ResolvedParameter, resolveParameter } from '../encode/parameters.ts';
+import {
+  type FunctionPlan,
+  findFunction,
+  functionText,
+  type MissingFunction,
+  parametersOf,
+} from '../encode/entry-function.ts';
+import { type FunctionId, functionKey } from '../encode/fields.ts';
+import {
+  type PlannedParameter,
+  type ResolvedParameter,
+  resolveParameter,
+  resolveParameters,
+} from '../encode/parameters.ts';
 import { jsonObject, type Rendering, rawArgument } from './rendering.ts';
+
+/** The payload object of a call; undefined if its names are not identifiers and cannot be written as text. */
+export async function entryFunctionJson(
+  call: EntryFunction,
+  rendering: Rendering,
+): Promise<JsonObject | undefined> {
+  if (!isIdentifier(call.module.name) || !isIdentifier(call.function)) return undefined;
+  return jsonObject(
+    ['type', 'entry_function_payload'],
+    ['function', functionText(idOf(call))],
+    ['type_arguments', rendering.typeArguments(call.typeArguments)],
+    ['arguments', await callArguments(call, rendering)],
+  );
+}
+
+function idOf({ module, function: name }: EntryFunction): FunctionId {
+  return { module, name, key: functionKey(module, name) };
+}
+
+async function callArguments(
+  call: EntryFunction,
+  rendering: Rendering,
+): Promise<readonly JsonValue[]> {
+  const wanted = await findParameters(call, rendering);
+  if (wanted === undefined) return call.args.map((bytes) => rawArgument(bytes));
+  const parameters = await resolveParameters(wanted, rendering.lookup);
+  return call.args.map((bytes, index) =>
+    callArgument(parameters[index]!.resolved, bytes, index, rendering),
+  );
+}
+
+/** The parameters of the arguments; undefined, with a warning, if unknown. */
+async function findParameters(
+  call: EntryFunction,
+  rendering: Rendering,
+): Promise<readonly PlannedParameter[] | undefined> {
+  const plan = await findFunction(idOf(call), rendering.lookup);
+  if ('missing' in plan) {
+    warnOfMissing(plan, call, rendering);
+    return undefined;
+  }
+  const { typeArguments } = call;
+  if (plan.typeParameterCount !== typeArguments.length) {
+    rendering.warn(
+      'type_argument_count',
+      `${functionText(idOf(call))} takes ${plan.typeParameterCount} type arguments, ` +
+        `here are ${typeArguments.length}`,
+    );
+    return undefined;
+  }
+  rendering.parameterTypes = declaredTypes(plan, call);
+  const parameters = parametersOf(plan, typeArguments);
+  if (parameters.length === call.args.length) return parameters;
+  rendering.warn(
+    'argument_count',
+    `${functionText(idOf(call))} takes ${parameters.length} arguments, here are ${call.args.length}`,
+  );
+  return undefined;
+}
+
+/** As declared: with type arguments substituted, each of 255 texts could be as long as the message. */
+function declaredTypes({ parameters }: FunctionPlan, { typeArguments }: EntryFunction): string[] {
+  return parameters
+    .filter(({ type }) => !isSignerParameter(substituteTypeParameters(type, typeArguments)))
+    .map(({ type }) => formatMoveType(type));
+}
+
+function warnOfMissing(found: MissingFunction, call: EntryFunction, rendering: Rendering): void {
+  const module = debugModuleId(call.module);
+  switch (found.missing) {
+    case 'module':
+      rendering.warn('module_not_found', `this ledger has no ${module}`);
+      return;
+    case 'loadableModule':
+      rendering.warn('module_not_loadable', `${module} does not load: ${found.cause.message}`);
+      return;
+    case 'function':
+      rendering.warn(
+        'function_not_found',
+        `this ledger has no entry function ${functionText(idOf(call))}`,
+      );
+  }
+}
+
+function callArgument(
+  parameter: ResolvedParameter,
+  bytes: Buffer,
+  index: number,
+  rendering: Rendering,
+): JsonValue {
+  const notShown = (why: string): JsonValue => {
+    const text = `arguments[${index}] is shown as its bytes: ${why}`;
+    rendering.warn('argument_not_shown', text);
+    return rawArgument(bytes);
+  };
+  if (parameter.kind !== 'layout') return notShown(parameter.cause.message);
+  try {
+    return decodeArgument(parameter.layout, bytes, rendering.budget);
+  } catch (error) {
+    if (error instanceof BcsError) return notShown(error.message);
+    throw error;
+  }
+}
 
 /** Argument kinds whose types a request's `abi` can name (docs/spec/encode.md §A2). */
 const ABI_TYPES: ReadonlyMap<TransactionArgument['kind'], string> = new Map([
@@ -32,7 +153,7 @@ const ABI_TYPES: ReadonlyMap<TransactionArgument['kind'], string> = new Map([
 
 export async function scriptJson(script: Script, rendering: Rendering): Promise<JsonObject> {
   rendering.warn('script', 'a script may do anything its signers may; its arguments do not tell');
-  const parameters = await findParameters(script, rendering);
+  const parameters = await scriptParameters(script, rendering);
   const fitting = parameters && fittingArguments(parameters, script.args, rendering);
   if (parameters !== undefined && fitting === undefined) {
     const text = "the arguments do not fit the parameters of the script's code; its run will fail";
@@ -50,7 +171,7 @@ export async function scriptJson(script: Script, rendering: Rendering): Promise<
 }
 
 /** The parameters with an argument; undefined, with a warning, if the code does not load. */
-async function findParameters(
+async function scriptParameters(
   { code }: Script,
   rendering: Rendering,
 ): Promise<ResolvedParameter[] | undefined> {
