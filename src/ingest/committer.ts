@@ -62,7 +62,10 @@ export class Committer {
   async push(chunk: Chunk): Promise<void> {
     this.#throwFailure();
     const startedMs = performance.now();
-    const translated = await this.#translator.translate(chunk);
+    const translated = await this.#translator.translate(chunk).catch((reason: unknown) => {
+      this.#failure ??= { reason };
+      throw reason;
+    });
     const translateMs = performance.now() - startedMs;
     this.#pending.push({
       chunk: translated,

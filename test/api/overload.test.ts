@@ -170,6 +170,14 @@ describe('admission', () => {
     expect(admission.unsentBytes).toBe(0);
     expect(admission.admits('listing')).toBe(true);
   });
+
+  it('holds nothing for a client that went before its answer was there', () => {
+    const { admission } = new Process();
+    const late = answer();
+    late.req.socket.destroy();
+    admission.holdUnsent(late, 1_000);
+    expect(admission.unsentBytes).toBe(0);
+  });
 });
 
 describe('an overloaded interface', () => {

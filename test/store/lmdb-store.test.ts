@@ -125,6 +125,21 @@ describe('opening', () => {
     );
   });
 
+  test('a store whose creation was killed halfway is one that does not exist yet', async () => {
+    const directory = temporaryDirectory();
+    const root = open(directory, {
+      encoding: 'binary',
+      noSubdir: false,
+      pageSize: 8192,
+      maxDbs: 64,
+    });
+    root.openDB({ name: 'writer', encoding: 'binary', keyEncoding: 'binary', useVersions: true });
+    await root.close();
+    const missing = expect.objectContaining({ code: 'store_not_found' });
+    expect(() => openLmdbReader({ directory })).toThrow(missing);
+    await (await openLmdbStore({ directory })).close();
+  });
+
   test('an empty data file is a store not made yet', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'data.mdb'), '');

@@ -134,7 +134,10 @@ export class Admission {
 
   /** Counts a large response as unsent until the client has read it or its connection is closed. */
   holdUnsent(response: ServerResponse, bytes: number): void {
-    const held = this.#heldOf(response.req.socket);
+    const { socket } = response.req;
+    // Of a client that has gone while its answer was made there will be no event any more.
+    if (socket.destroyed || response.destroyed) return;
+    const held = this.#heldOf(socket);
     held.bytes += bytes;
     this.#unsentBytes += bytes;
     response.once('close', () => {

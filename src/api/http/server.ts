@@ -153,8 +153,9 @@ function answerOtherEvents(server: Server, context: ApiContext): void {
     server.emit('request', request, response);
   };
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A body that is refused anyway need not be sent.
-    if (!declaresTooMuch(request, contentLengthLimitBytes)) response.writeContinue();
+    // A body that is refused anyway need not be sent; then the connection cannot be used again.
+    if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
+    else response.writeContinue();
     asUsual(request, response);
   });
   // An unknown expectation is ignored, as the reference's server does.

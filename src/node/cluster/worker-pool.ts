@@ -162,7 +162,12 @@ export class WorkerPool {
       const ready = new Promise<ReadyMessage>((resolve, reject) => {
         this.#started = { ready: resolve, failed: reject };
       });
-      for (const slot of this.#slots) if (slot.isLoaded) this.#tellToListen(slot, this.#listen);
+      for (const slot of this.#slots) {
+        if (slot.isLoaded) this.#tellToListen(slot, this.#listen);
+        // It may still come to answer at a port that was given up; the one after it will not.
+        else if (slot.listen !== undefined) slot.worker?.process.kill('SIGKILL');
+        slot.earlyEnds = 0;
+      }
       try {
         const last = await Promise.race([ready, this.failed]);
         this.#allReady = true;
@@ -248,6 +253,7 @@ export class WorkerPool {
       if (this.#stopping !== undefined) slot.send({ kind: 'stop' });
       else if (this.#listen !== undefined) this.#tellToListen(slot, this.#listen);
     } else if (message.kind === 'ready') {
+      if (slot.listen !== this.#listen) return;
       slot.isReady = true;
       clearTimeout(slot.startTimeout);
       if (this.#allReady) this.#logger.info({ worker: slot.number }, 'a worker answers again');
@@ -284,6 +290,7 @@ export class WorkerPool {
     slot.worker = undefined;
     slot.isLoaded = false;
     slot.isReady = false;
+    slot.listen = undefined;
     slot.load = undefined;
     clearTimeout(slot.startTimeout);
     // Sums must not decrease when a worker exits, so its counts are added.

@@ -12,7 +12,7 @@ import type { Store, StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { inspectDataFile, makeFolders } from './lmdb-file.ts';
 import { type LmdbColumn, LmdbReads, openColumn, openColumns } from './lmdb-reads.ts';
-import { LmdbWriterLock } from './lmdb-writer-lock.ts';
+import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
 const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
@@ -220,8 +220,9 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
   }
 }
 
+/** Whether nothing but what opening for writing creates is there: that may have been killed halfway. */
 function rootIsEmpty(root: RootDatabase<never, string>): boolean {
-  return (root.getStats() as { readonly entryCount: number }).entryCount === 0;
+  return [...root.getKeys()].every((name) => name === LOCK_DATABASE || /^c\d\d$/.test(name));
 }
 
 function notFound(directory: string): StoreError {

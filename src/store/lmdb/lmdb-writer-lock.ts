@@ -14,7 +14,7 @@ import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { StoreError } from '../store-error.ts';
 
-const LOCK_DATABASE = 'writer';
+export const LOCK_DATABASE = 'writer';
 const LOCK_KEY = Buffer.from('lock', 'ascii');
 const MAX_TOKEN = 2 ** 47;
 
