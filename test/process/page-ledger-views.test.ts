@@ -147,7 +147,7 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     await go(page, '#/module?account=0x1&name=a');
     await page.getByRole('alert').getByText('no error body: Bad gateway').waitFor();
     await go(page, '#/module?account=0x1&name=b');
-    await page.getByRole('alert').getByText('expected a value at line 1 column 1').waitFor();
+    await page.getByRole('alert').getByText('expected value at line 1 column 1').waitFor();
   });
 
   it('pruned events: reaches the first kept one and shows the refusal beyond it', async () => {
