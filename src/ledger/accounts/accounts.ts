@@ -170,7 +170,7 @@ const DEFAULT_ACCOUNT_FLAG = 91;
 /** For an account that was never created: the first two creation numbers belong to its two streams. */
 const DEFAULT_GUID_CREATION_NUMBER = 2n;
 
-export interface AccountAnswer {
+interface AccountAnswer {
   readonly sequenceNumber: bigint;
   readonly authenticationKey: Uint8Array;
   /** BCS of `0x1::account::Account`: as stored, or of the default account. */
@@ -181,7 +181,7 @@ export interface AccountAnswer {
  * The account at a version: its resource, or the default account if the chain allows that.
  * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode
  */
-export async function accountAt(
+async function accountAt(
   guard: PruningGuard,
   address: Address,
   version: bigint,

@@ -210,7 +210,7 @@ type Resolved = { readonly type: Derived<RenderedType> } | { readonly failure: u
  * A page as JSON: an array of event records, their fields in the interface's order.
  * @throws LedgerError `internal_error` when one event cannot be rendered; or rejects with it
  */
-export function eventsJson(
+function eventsJson(
   stream: StreamId,
   events: readonly StoredEvent[],
   view: ModuleView,
@@ -282,10 +282,7 @@ function u64Text(value: bigint): string {
 }
 
 /** The BCS of a page: a vector of versioned events. */
-export function eventsBcs(
-  { address, creationNumber }: StreamId,
-  events: readonly StoredEvent[],
-): Buffer {
+function eventsBcs({ address, creationNumber }: StreamId, events: readonly StoredEvent[]): Buffer {
   const sizeBytes = events.reduce(
     (sum, { encoded }) => sum + BCS_EVENT_OVERHEAD_BYTES + encoded.length,
     MAX_ULEB32_BYTES,
