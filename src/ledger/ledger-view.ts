@@ -6,8 +6,7 @@ import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { StoreView } from '../store/view.ts';
 import { Accounts } from './accounts/accounts.ts';
-import type { Asset } from './balances/asset.ts';
-import { balanceAt } from './balances/balance.ts';
+import { type Asset, balanceAt } from './balances/balance.ts';
 import {
   type EventPageAnswer,
   type EventPageCache,

@@ -14,7 +14,7 @@ import {
   coinStoreChange,
   type ObjectGroupChange,
   objectGroupChange,
-} from '../move/values/balance-change.ts';
+} from '../move/values/balance-values.ts';
 import type { Batch } from './batch.ts';
 import {
   BALANCE,

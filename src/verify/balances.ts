@@ -8,7 +8,7 @@ import { addressFromBytes } from '../move/types/address.ts';
 import { primaryStoreOf } from '../move/types/derived-address.ts';
 import { OBJECT_GROUP_TAG } from '../move/types/framework-tag.ts';
 import { physicalStateKey, resourceGroupStateKey, stateKeyHash } from '../move/types/state-key.ts';
-import { type Amount, balancePathOf } from '../move/values/balance-change.ts';
+import { type Amount, balancePathOf } from '../move/values/balance-values.ts';
 import { type BalanceWrite, balanceWriteOf } from '../store/balance-index.ts';
 import { BALANCE, PRIMARY_STORE, type StoredBalance } from '../store/columns/balance-column.ts';
 import { BALANCES, PRIMARY_STORES, type ScannedRow, STATE } from '../store/columns/columns.ts';

@@ -12,7 +12,7 @@ import { BcsError, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../move/crypto/accumulator.ts';
 import { contractEventHash, writeEventKey } from '../move/transactions/event.ts';
-import { type EncodedOnChainData, readOnChainData } from '../move/transactions/on-chain-data.ts';
+import { type EncodedOnChainData, readOnChainData } from '../move/transactions/transaction.ts';
 import {
   readTransactionInfo,
   type TransactionInfo,

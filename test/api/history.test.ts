@@ -9,7 +9,7 @@ import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import {
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
-} from '../../src/move/transactions/on-chain-data.ts';
+} from '../../src/move/transactions/transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';

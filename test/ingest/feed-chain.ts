@@ -3,8 +3,10 @@ import fc from 'fast-check';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { contractEventHash } from '../../src/move/transactions/event.ts';
-import type { TransactionOnChainData } from '../../src/move/transactions/on-chain-data.ts';
-import { transactionHash } from '../../src/move/transactions/transaction.ts';
+import {
+  type TransactionOnChainData,
+  transactionHash,
+} from '../../src/move/transactions/transaction.ts';
 import {
   encodeTransactionInfo,
   transactionInfoHash,

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import { MAX_PAGE_ATTEMPTS } from '../../src/ingest/feed/follower.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
-import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { openHead } from '../../src/store/columns/head.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryStore } from '../store/memory-store.ts';

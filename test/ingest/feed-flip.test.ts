@@ -4,7 +4,7 @@ import { PageError } from '../../src/ingest/feed/feed-error.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
-import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { transactionInfoHash } from '../../src/move/transactions/transaction-info.ts';
 import { openView } from '../../src/store/view.ts';
 import { Random, testSeed } from '../random.ts';

@@ -5,7 +5,7 @@ import type { TrustedRoot } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
-import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
 import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';

@@ -5,7 +5,13 @@ import { Agent, createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
-import { FeedClient, interfaceBase, parseRetryAfter } from '../../src/ingest/feed/feed-client.ts';
+import {
+  FeedClient,
+  type GetLimits,
+  httpGet,
+  interfaceBase,
+  parseRetryAfter,
+} from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import {
   CHUNK_TRANSACTIONS,
@@ -13,12 +19,11 @@ import {
   MAX_RETRY_AFTER_MS,
   retryDelayMs,
 } from '../../src/ingest/feed/follower.ts';
-import { type GetLimits, httpGet } from '../../src/ingest/feed/http-get.ts';
 import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
 import { MAX_PAGE_ITEMS, PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { openHead } from '../../src/store/columns/head.ts';
 import { openView } from '../../src/store/view.ts';
 import { MemoryStore } from '../store/memory-store.ts';

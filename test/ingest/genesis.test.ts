@@ -13,8 +13,11 @@ import {
   readContractEvent,
 } from '../../src/move/transactions/event.ts';
 import { decodeTransaction, type Transaction } from '../../src/move/transactions/transaction.ts';
-import { validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
-import { formatWaypoint, parseWaypoint } from '../../src/move/transactions/waypoint.ts';
+import {
+  formatWaypoint,
+  parseWaypoint,
+  validatorSetCodec,
+} from '../../src/move/transactions/waypoint.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import {
   NATIVE_METADATA_ADDRESS,

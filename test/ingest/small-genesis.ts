@@ -1,7 +1,7 @@
 /** A genesis of a few writes, made by hand, for tests that need no real one. */
 
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
-import { validatorSetCodec } from '../../src/move/transactions/validator-set.ts';
+import { validatorSetCodec } from '../../src/move/transactions/waypoint.ts';
 import type { WriteSet, WriteSetEntry } from '../../src/move/transactions/write-set.ts';
 import { ADDRESS_ONE, padAddress } from '../../src/move/types/address.ts';
 import {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
-import { readOnChainData } from '../../src/move/transactions/on-chain-data.ts';
+import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
   physicalStateKey,

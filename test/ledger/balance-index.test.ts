@@ -6,8 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Asset, CoinAsset, FungibleAsset } from '../../src/ledger/balances/asset.ts';
-import { balanceAt } from '../../src/ledger/balances/balance.ts';
+import {
+  type Asset,
+  balanceAt,
+  CoinAsset,
+  FungibleAsset,
+} from '../../src/ledger/balances/balance.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { type Address, addressBytes, padAddress } from '../../src/move/types/address.ts';
 import {

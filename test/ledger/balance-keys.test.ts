@@ -1,6 +1,6 @@
 /** The state keys of balances: each is hashed in one go, and is what the parts of the key give. */
 import { describe, expect, it } from 'vitest';
-import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../../src/ledger/balances/asset.ts';
+import { CoinAsset, FungibleAsset, primaryStoreGroup } from '../../src/ledger/balances/balance.ts';
 import {
   pairedMetadataAddress,
   primaryStoreAddress,

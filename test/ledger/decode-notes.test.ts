@@ -9,7 +9,7 @@ import {
   MAX_SIGNING_MESSAGE_BYTES,
   parseMessageText,
 } from '../../src/ledger/decode/index.ts';
-import { expirationDate, MAX_WARNING_LENGTH } from '../../src/ledger/decode/notes.ts';
+import { expirationDate, MAX_WARNING_LENGTH } from '../../src/ledger/decode/rendering.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { call, context, lookupModule, payloadOf, script } from './decode-ledger.ts';

@@ -4,7 +4,7 @@
  * so by the clock alone.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/asset.ts';
+import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
 import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { openLedger } from '../../src/ledger/open.ts';

@@ -1,6 +1,6 @@
 /** How often a question reads the store, on an engine that answers later: never twice, and not for what is cached. */
 import { expect, test } from 'vitest';
-import { CoinAsset } from '../../src/ledger/balances/asset.ts';
+import { CoinAsset } from '../../src/ledger/balances/balance.ts';
 import { encodeValue } from '../../src/ledger/encode/index.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';

@@ -14,8 +14,8 @@ import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
   type EncodedOnChainData,
   readOnChainData,
-} from '../../src/move/transactions/on-chain-data.ts';
-import { transactionHash } from '../../src/move/transactions/transaction.ts';
+  transactionHash,
+} from '../../src/move/transactions/transaction.ts';
 import {
   readTransactionInfo,
   transactionInfoHash,

@@ -3,7 +3,7 @@
  * (docs/spec/http.md §5.2, §5.3, §5.5, §5.6).
  */
 import { Cache } from '../../cache.ts';
-import { type Asset, CoinAsset, FungibleAsset } from '../../ledger/balances/asset.ts';
+import { type Asset, CoinAsset, FungibleAsset } from '../../ledger/balances/balance.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
 import { IntegerTextError, parseU64 } from '../../move/json/u64-text.ts';

@@ -1,7 +1,7 @@
 /** Compares an upstream with what is already known: this ledger, and trusted roots (`--trust`). */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
-import { readOnChainData } from '../../move/transactions/on-chain-data.ts';
+import { readOnChainData } from '../../move/transactions/transaction.ts';
 import { parseWaypoint } from '../../move/transactions/waypoint.ts';
 import type { Head } from '../../store/columns/head.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';

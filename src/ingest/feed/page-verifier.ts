@@ -14,8 +14,9 @@ import {
   type EncodedOnChainData,
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
-} from '../../move/transactions/on-chain-data.ts';
-import { readTransaction, transactionHash } from '../../move/transactions/transaction.ts';
+  readTransaction,
+  transactionHash,
+} from '../../move/transactions/transaction.ts';
 import {
   readTransactionInfo,
   transactionInfoHash,

@@ -3,7 +3,7 @@
  * are in them. Both sides are the same program.
  */
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
-import type { EncodedOnChainData } from '../../move/transactions/on-chain-data.ts';
+import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
 import type { EncodedVersion } from '../chunk-builder.ts';
 

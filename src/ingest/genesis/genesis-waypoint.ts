@@ -13,9 +13,9 @@ import {
   type TransactionInfo,
   transactionInfoHash,
 } from '../../move/transactions/transaction-info.ts';
-import { epochStateOf } from '../../move/transactions/validator-set.ts';
 import {
   type EpochState,
+  epochStateOf,
   formatWaypoint,
   isSameWaypoint,
   type Waypoint,

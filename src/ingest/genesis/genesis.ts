@@ -7,7 +7,7 @@ import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MoveError } from '../../move/errors.ts';
 import { MIN_EVENT_BYTES, readContractEvent } from '../../move/transactions/event.ts';
 import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
-import { type ValidatorSet, validatorSetCodec } from '../../move/transactions/validator-set.ts';
+import { type ValidatorSet, validatorSetCodec } from '../../move/transactions/waypoint.ts';
 import { MIN_WRITE_BYTES, readWriteOp, type WriteOp } from '../../move/transactions/write-set.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { CHAIN_ID_TAG, VALIDATOR_SET_TAG } from '../../move/types/framework-tag.ts';

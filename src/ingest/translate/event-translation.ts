@@ -20,8 +20,12 @@ import {
 import { parseStructTag, TypeTextError } from '../../move/types/type-parser.ts';
 import { encodeTypeTag, type StructTag, type TypeTag } from '../../move/types/type-tag.ts';
 import { type EventHandle, eventHandleCodec } from '../../move/values/framework-resource.ts';
-import { EVENT_HANDLE_BYTES, FIELD_KINDS, type FieldKind } from './field-kinds.ts';
-import type { HandleResource } from './handle-resources.ts';
+import {
+  EVENT_HANDLE_BYTES,
+  FIELD_KINDS,
+  type FieldKind,
+  type HandleResource,
+} from './handle-resources.ts';
 import { TRANSLATIONS, type Translation } from './translation-table.ts';
 
 /** The bytes under a physical state key; `undefined` when there are none. */

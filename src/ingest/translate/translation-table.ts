@@ -2,13 +2,13 @@
  * The module events that the reference continues in the old event streams: 28 types, as data (docs/spec/http.md §7.6).
  * A handle event has some of the module event's fields, in the same order and of the same bytes.
  */
-import type { FieldKind } from './field-kinds.ts';
 import {
   ACCOUNT,
   COIN_STORE,
   COLLECTION,
   COLLECTIONS,
   FIXED_SUPPLY,
+  type FieldKind,
   type HandleResource,
   OBJECT_CORE,
   PENDING_CLAIMS,

@@ -21,8 +21,7 @@ import {
   moveTypeOfToken,
   substituteTypeParameters,
 } from '../../move/types/move-type.ts';
-import type { EncodeLayout } from '../../move/values/layout.ts';
-import { debugModuleId } from '../../move/values/layout.ts';
+import { debugModuleId, type EncodeLayout } from '../../move/values/layout.ts';
 import { decodeArgument } from '../../move/values/value-decode.ts';
 import {
   type FunctionPlan,

@@ -13,9 +13,14 @@ import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transact
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import { EncodeError, encodeSubmission } from '../encode/index.ts';
 import { readSigningMessage, type SigningMessage } from './message.ts';
-import { expirationDate, notesJson, type SigningScheme, type SubmissionNotes } from './notes.ts';
 import { type PayloadJson, payloadJson } from './payload.ts';
-import { Rendering } from './rendering.ts';
+import {
+  expirationDate,
+  notesJson,
+  Rendering,
+  type SigningScheme,
+  type SubmissionNotes,
+} from './rendering.ts';
 
 export {
   DecodeError,
@@ -24,7 +29,7 @@ export {
   MAX_SIGNING_MESSAGE_BYTES,
   parseMessageText,
 } from './message.ts';
-export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './notes.ts';
+export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './rendering.ts';
 export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 
 export interface DecodeContext {

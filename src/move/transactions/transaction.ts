@@ -1,4 +1,5 @@
 /** Transactions of all kinds, as the ledger holds them (docs/spec/ledger.md §1.1). */
+
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { readHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -13,6 +14,7 @@ import {
 } from './block-transaction.ts';
 import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from './event.ts';
 import { readScriptCall, type Script } from './executable.ts';
+import { readTransactionInfo, type TransactionInfo } from './transaction-info.ts';
 import { readSignedTransaction, type SignedTransaction } from './user-transaction.ts';
 import { readValidatorTransaction, type ValidatorTransaction } from './validator-transaction.ts';
 import { readWriteSet, type WriteSet } from './write-set.ts';
@@ -84,4 +86,66 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
 /** A transaction's hash, over its bytes including the leading variant (docs/spec/ledger.md §2.7 step 1). */
 export function transactionHash(transactionBytes: Uint8Array): Buffer {
   return domainHash('Transaction', transactionBytes);
+}
+
+export interface TransactionOnChainData {
+  readonly version: bigint;
+  readonly transaction: Transaction;
+  readonly info: TransactionInfo;
+  readonly events: readonly ContractEvent[];
+  /** Root of the transaction accumulator after this version, 32 bytes. */
+  readonly accumulatorRootHash: Buffer;
+  /** All that was written; a genesis transaction has its writes here and in the transaction. */
+  readonly changes: WriteSet;
+}
+
+/** The exact bytes of the parts that are hashed, and of the whole, as views on the input. */
+interface OnChainDataBytes {
+  readonly whole: Buffer;
+  readonly transaction: Buffer;
+  readonly info: Buffer;
+  readonly events: readonly Buffer[];
+  readonly changes: Buffer;
+}
+
+/** A feed item, decoded and as it came. */
+export interface EncodedOnChainData {
+  readonly data: TransactionOnChainData;
+  readonly bytes: OnChainDataBytes;
+}
+
+/** Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write set 2. */
+export const MIN_ON_CHAIN_DATA_BYTES = 156;
+
+export function readOnChainData(reader: BcsReader): EncodedOnChainData {
+  const start = reader.offset;
+  const version = reader.u64();
+  const [transaction, transactionBytes] = readWithBytes(reader, readTransaction);
+  const [info, infoBytes] = readWithBytes(reader, readTransactionInfo);
+  const count = reader.length(MIN_EVENT_BYTES);
+  const events: ContractEvent[] = [];
+  const eventBytes: Buffer[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const [event, bytes] = readWithBytes(reader, readContractEvent);
+    events.push(event);
+    eventBytes.push(bytes);
+  }
+  const accumulatorRootHash = readHash(reader);
+  const [changes, changesBytes] = readWithBytes(reader, readWriteSet);
+  return {
+    data: { version, transaction, info, events, accumulatorRootHash, changes },
+    bytes: {
+      whole: reader.buffer.subarray(start, reader.offset),
+      transaction: transactionBytes,
+      info: infoBytes,
+      events: eventBytes,
+      changes: changesBytes,
+    },
+  };
+}
+
+function readWithBytes<T>(reader: BcsReader, read: (reader: BcsReader) => T): [T, Buffer] {
+  const start = reader.offset;
+  const value = read(reader);
+  return [value, reader.buffer.subarray(start, reader.offset)];
 }

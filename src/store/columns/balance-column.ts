@@ -9,7 +9,7 @@
  * object finds the balance it changes.
  */
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
-import type { Amount } from '../../move/values/balance-change.ts';
+import type { Amount } from '../../move/values/balance-values.ts';
 import { BALANCES, PRIMARY_STORES } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';

@@ -9,7 +9,7 @@ import {
   type EncodedOnChainData,
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
-} from '../../../src/move/transactions/on-chain-data.ts';
+} from '../../../src/move/transactions/transaction.ts';
 import {
   readSignedTransaction,
   type SignedTransaction,

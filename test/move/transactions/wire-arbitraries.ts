@@ -6,8 +6,10 @@ import type {
   BlockMetadataExt,
 } from '../../../src/move/transactions/block-transaction.ts';
 import type { ContractEvent, EventKey } from '../../../src/move/transactions/event.ts';
-import type { TransactionOnChainData } from '../../../src/move/transactions/on-chain-data.ts';
-import type { Transaction } from '../../../src/move/transactions/transaction.ts';
+import type {
+  Transaction,
+  TransactionOnChainData,
+} from '../../../src/move/transactions/transaction.ts';
 import type { TransactionInfo } from '../../../src/move/transactions/transaction-info.ts';
 import type {
   AggregateSignature,

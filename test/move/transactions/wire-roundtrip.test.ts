@@ -11,14 +11,15 @@ import {
   writeEventKey,
 } from '../../../src/move/transactions/event.ts';
 import {
-  MIN_ON_CHAIN_DATA_BYTES,
-  readOnChainData,
-} from '../../../src/move/transactions/on-chain-data.ts';
-import {
   readTransactionPayload,
   writeTransactionPayload,
 } from '../../../src/move/transactions/payload.ts';
-import { readTransaction, transactionHash } from '../../../src/move/transactions/transaction.ts';
+import {
+  MIN_ON_CHAIN_DATA_BYTES,
+  readOnChainData,
+  readTransaction,
+  transactionHash,
+} from '../../../src/move/transactions/transaction.ts';
 import {
   readTransactionArgument,
   writeTransactionArgument,

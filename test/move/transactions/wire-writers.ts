@@ -3,8 +3,11 @@ import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { writeHash } from '../../../src/move/bcs/fixed-bytes.ts';
 import { type ContractEvent, writeEventKey } from '../../../src/move/transactions/event.ts';
 import { writeScriptCall } from '../../../src/move/transactions/executable.ts';
-import type { TransactionOnChainData } from '../../../src/move/transactions/on-chain-data.ts';
-import { TRANSACTION_KINDS, type Transaction } from '../../../src/move/transactions/transaction.ts';
+import {
+  TRANSACTION_KINDS,
+  type Transaction,
+  type TransactionOnChainData,
+} from '../../../src/move/transactions/transaction.ts';
 import { writeTransactionInfo } from '../../../src/move/transactions/transaction-info.ts';
 import {
   type SignedTransaction,

@@ -19,7 +19,7 @@ import {
   resourceStateKey,
 } from '../../../src/move/types/state-key.ts';
 import { parseStructTag } from '../../../src/move/types/type-parser.ts';
-import { balancePathOf, MAX_CACHED_PATH_BYTES } from '../../../src/move/values/balance-change.ts';
+import { balancePathOf, MAX_CACHED_PATH_BYTES } from '../../../src/move/values/balance-values.ts';
 
 const OWNER = padAddress('a11ce');
 

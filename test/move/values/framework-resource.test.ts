@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { BcsError } from '../../../src/move/bcs/bcs-reader.ts';
-import { epochStateOf, validatorSetCodec } from '../../../src/move/transactions/validator-set.ts';
+import { epochStateOf, validatorSetCodec } from '../../../src/move/transactions/waypoint.ts';
 import { ADDRESS_ONE, padAddress } from '../../../src/move/types/address.ts';
 import { frameworkTag } from '../../../src/move/types/framework-tag.ts';
 import {
