@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Tests that start other processes, a browser, or long random histories: everything that takes its time. */
+/** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
 
 const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' as const };
@@ -25,7 +25,8 @@ export default defineConfig({
           ...shared,
           name: 'api-later',
           include: ['test/api/**/*.test.ts'],
-          exclude: SLOW,
+          // These start the built program, which has its own store.
+          exclude: ['test/api/sdk-*'],
           // Over a store that answers later, as a distributed engine does (test/api/tested-ledger.ts).
           env: { DAYBOOK_TEST_ANSWERS: 'later' },
           sequence: { groupOrder: 1 },

@@ -81,7 +81,7 @@ describe.skipIf(!genesisPresent)('real genesis files (needs ../shared/genesis)',
     expect(line).toContain(waypointOf(network));
   });
 
-  // 200 positions of each file are flipped in test/ingest/genesis-flip.test.ts, without processes.
+  // 200 positions of each file are flipped in test/ingest/genesis-flip.long.test.ts, without processes.
   it.each(NETWORK_NAMES)('%s: a flipped byte is refused', async (network) => {
     const random = new Random(testSeed(`flips of ${network} as a command`));
     const whole = readFileSync(genesisPath(`${network}.blob`));

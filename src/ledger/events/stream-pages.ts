@@ -1,7 +1,7 @@
 /**
  * Pages of event streams as one view answers them. Events never change, so a page that was rendered once is right at
  * every view that shows all its events and has the modules that its layouts were made from; such pages are cached by
- * stream, first number, count and form (test/api/event-pages-cached.test.ts compares them with rendered ones).
+ * stream, first number, count and form (test/api/event-pages-cached.long.test.ts compares them with rendered ones).
  */
 import type { Cache } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
