@@ -126,7 +126,6 @@ export class Cache<V> {
     if (aged !== undefined) this.#removeOld(key, aged);
   }
 
-  /** Drops all entries. */
   clear(): void {
     this.#young = new Map();
     this.#youngBytes = 0;

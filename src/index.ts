@@ -113,7 +113,6 @@ export function encodeSubmission(
   }
 }
 
-/** A decoded signing message. */
 export interface DecodedRequest {
   /**
    * The request in the form of `encodeSubmission`, except for content that this form cannot express;

@@ -51,7 +51,6 @@ export interface EncodedVersion {
 const MODULE_EVENT_VARIANT = 1;
 const ACCESS_PATH_VARIANT = 0;
 const TABLE_ITEM_VARIANT = 1;
-/** Variant of a struct among type tags. */
 const STRUCT_TAG = 7;
 
 type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
@@ -67,7 +66,6 @@ const GENESIS_BLOCK: Block = {
 };
 const GENESIS_EPOCH_END: EpochEnd = { epoch: 0n, lastVersion: 0n };
 
-/** How an event of a stream begins: its variant and its key. */
 function streamPrefix(key: EventKey): Buffer {
   return encodeBcs((writer) => writeEventKey(writer.uleb32(0), key));
 }

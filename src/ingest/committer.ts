@@ -14,7 +14,6 @@ import { ChunkTranslator } from './translate/chunk-translator.ts';
  */
 const MAX_COMMITS_WAITING = 1;
 
-/** A chunk that is on disk. */
 export interface Commit {
   readonly head: Head;
   readonly transactions: number;

@@ -24,7 +24,6 @@ export interface BlockAnswer {
   readonly lastVersion: bigint;
 }
 
-/** Reads of blocks and transactions at one view. */
 export class History {
   readonly #view: StoreView;
   readonly #hasTransactions: boolean;

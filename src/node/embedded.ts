@@ -29,7 +29,6 @@ export interface EmbeddedNode {
   /** Of the interface, e.g. `http://127.0.0.1:40123/v1`. */
   readonly url: string;
   readonly chainId: number;
-  /** The newest version at the start. */
   readonly ledgerVersion: bigint;
   /** Finishes requests in flight and releases port and files. */
   stop(): Promise<void>;

@@ -41,7 +41,6 @@ export interface FollowRequest {
   readonly waypoint?: string | undefined;
   /** For a new ledger: whether it stores whole transactions, so that other nodes can replicate it; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
-  /** Transactions requested at once. */
   readonly pageTransactions?: number | undefined;
 }
 

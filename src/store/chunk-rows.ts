@@ -21,7 +21,6 @@ import { chunkError } from './store-error.ts';
 export interface ChunkKey {
   readonly physical: Buffer;
   readonly hash: Buffer;
-  /** The first version of the chunk that writes it. */
   readonly version: bigint;
 }
 

@@ -8,7 +8,6 @@ const LENGTHS_BYTES = 8;
 export interface ColumnDigest {
   readonly column: Column;
   readonly rows: number;
-  /** Bytes of keys and values. */
   readonly bytes: number;
   /** SHA-256, 32 bytes. */
   readonly digest: Buffer;

@@ -43,7 +43,6 @@ export interface RangeQuery {
   readonly reverse?: boolean | undefined;
 }
 
-/** One page of a scan over a whole column. */
 export interface ScanQuery {
   /** The last row of the previous page; absent: from the beginning of the column. */
   readonly after?: RowKey | undefined;

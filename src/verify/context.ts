@@ -76,7 +76,6 @@ export interface VerifyContext {
   readonly onRows: (column: Column, rows: number) => void;
 }
 
-/** Records a row above the head. */
 export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
   above.row(column, row, 'it is above the head, and nobody is committing');
 }

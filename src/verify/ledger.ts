@@ -48,7 +48,6 @@ export interface VerifyReport {
 export interface VerifyProgress {
   /** What is checked: `versions`, a column's name, or `digest of` it. */
   readonly what: string;
-  /** Done so far of this. */
   readonly done: number;
 }
 

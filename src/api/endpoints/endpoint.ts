@@ -19,7 +19,6 @@ export interface Call<P extends Parameters, B> {
   /** The body, as the body reader returned it; undefined without one. */
   readonly body: B;
   readonly format: Format;
-  /** One view of the ledger for the whole call. */
   readonly view: LedgerView;
   readonly settings: ApiSettings;
   /** For bodies that are the same at many views. */
@@ -55,7 +54,6 @@ export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
 export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   /** Unique; snake_case. */
   readonly operationId: string;
-  /** Heading in the documentation. */
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
@@ -76,7 +74,6 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly isBcsOnly?: boolean;
   /** Schema of the JSON response, and description of the BCS form. */
   readonly results: { readonly description: string; readonly json: Schema; readonly bcs: string };
-  /** Whether answers are pages with a cursor. */
   readonly hasCursor?: boolean;
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];

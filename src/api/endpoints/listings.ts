@@ -15,7 +15,6 @@ import {
   U64,
 } from './parameters.ts';
 
-/** The two endpoints differ in what they list. */
 interface ListingEndpoint
   extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'switchName' | 'results'> {
   readonly items: 'resources' | 'modules';

@@ -4,7 +4,6 @@
  */
 import { frameworkError } from './error-table.ts';
 
-/** The two forms of an answer. */
 export type Format = 'json' | 'bcs';
 
 /** Media type of BCS. */
@@ -70,12 +69,10 @@ export function splitList(header: string): string[] {
   return pieces;
 }
 
-/** A client's preference for one format. */
 interface Preference {
   readonly quality: number;
   /** 2: named explicitly, 1: `application/*`, 0 `*` + `/*`, -1 not mentioned. */
   readonly specificity: number;
-  /** Place in the header. */
   readonly position: number;
 }
 

@@ -66,7 +66,6 @@ interface Backlog {
   spentMs: number;
   /** When the first of the turns began that exceeded the bound, one soon after the other. */
   overSinceMs: number;
-  /** When the last of them ended. */
   overUntilMs: number;
   /** Requests refused since the start. */
   refused: number;

@@ -27,7 +27,6 @@ export interface ApiLogger {
   warn(facts: object, message: string): void;
 }
 
-/** Shared by all routes. */
 export interface ApiContext {
   readonly ledger: LedgerReader;
   readonly settings: ApiSettings;

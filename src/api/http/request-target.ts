@@ -9,7 +9,6 @@ export const BASE_PATH = '/v1';
 
 const ABSOLUTE_FORM = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/;
 
-/** A request target in two parts. */
 interface Target {
   /** As sent, not decoded; begins with `/`. */
   readonly path: string;

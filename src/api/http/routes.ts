@@ -68,7 +68,6 @@ function newSegment(text: string): Segment {
   return { text, literals: [], parameter: undefined, row: undefined, names: [] };
 }
 
-/** Finds the route of a request. */
 export class RouteTable {
   readonly #root = newSegment('');
   readonly #preflight: Route;

@@ -53,7 +53,6 @@ interface ApiWatch {
 export interface Api {
   /** Ready for `listen`. */
   readonly server: Server;
-  /** Answers one request; what the server calls. */
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** Stops accepting and resolves when every connection has ended; idle ones end at once. */
   close(): Promise<void>;

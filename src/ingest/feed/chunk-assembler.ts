@@ -35,7 +35,6 @@ export class ChunkAssembler {
     return this.#builder.length;
   }
 
-  /** Bytes of whole blocks. */
   get completeBytes(): number {
     return this.#completeBytes;
   }

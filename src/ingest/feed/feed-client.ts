@@ -121,7 +121,6 @@ export class FeedClient {
     return state;
   }
 
-  /** Cuts all connections. */
   close(): void {
     this.#agent.destroy();
   }
@@ -192,7 +191,6 @@ function shownText(body: Uint8Array): string {
   return text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
 }
 
-/** Bounds of one request. */
 export interface GetLimits {
   /** Maximum bytes of a body. */
   readonly maxBytes: number;

@@ -110,7 +110,6 @@ export class Follower {
   readonly #observer: FollowObserver;
   readonly #client: FeedClient;
   #upstreamVersion: bigint | undefined;
-  /** Faults since the last commit. */
   #faults = 0;
   /** Faults of pages, or of what they are compared with, since the last commit. */
   #pageFaults = 0;

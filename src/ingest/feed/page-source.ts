@@ -41,7 +41,6 @@ export type SourceEvent =
       readonly bytes: Uint8Array<ArrayBuffer>;
       /** Whether the upstream's ledger ended with this page when it was sent. */
       readonly isNewest: boolean;
-      /** From the request to the last byte. */
       readonly requestMs: number;
     }
   | { readonly kind: 'idle' };
@@ -114,7 +113,6 @@ export class PageSource {
     }
   }
 
-  /** Requests as many pages as may be in flight. */
   #requestAhead(): void {
     const { until, pagesInFlight } = this.#options;
     const last = until !== undefined && until < this.#available ? until : this.#available;
@@ -166,7 +164,6 @@ export class PageSource {
     this.#oneAtATime = true;
   }
 
-  /** Learns from a page how much to request. */
   #adapt(request: PageRequest, page: RawPage, count: number, end: bigint): void {
     this.#oneAtATime = false;
     if (count < request.limit) {

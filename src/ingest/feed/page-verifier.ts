@@ -38,14 +38,12 @@ import {
 /** Maximum number of items of a page, far more than any node sends: limits what a page of a few bytes can claim. */
 export const MAX_PAGE_ITEMS = 10_000;
 
-/** A root that is known from elsewhere. */
 export interface TrustedRoot {
   readonly version: bigint;
   /** Of the transaction accumulator after that version, 32 bytes. */
   readonly root: Uint8Array;
 }
 
-/** Where verification continues. */
 export interface VerifierStart {
   readonly nextVersion: bigint;
   /** Full subtrees of the transaction accumulator of `nextVersion` leaves, largest first. */

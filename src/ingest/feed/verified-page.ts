@@ -31,7 +31,6 @@ export interface VerifiedPage {
   readonly endsBlock: boolean;
   /** With version 0. */
   readonly identity: VerifiedIdentity | undefined;
-  /** Time spent. */
   readonly decodeMs: number;
   readonly hashMs: number;
 }

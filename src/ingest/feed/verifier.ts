@@ -26,7 +26,6 @@ export function openVerifier(): Verifier {
   return IS_COMPILED ? new ThreadVerifier() : localVerifier();
 }
 
-/** A verifier in the calling thread. */
 export function localVerifier(): Verifier {
   let pages: PageVerifier | undefined;
   return {

@@ -36,7 +36,6 @@ interface GenesisHashes {
   readonly transactionHash: Buffer;
   readonly stateChangeHash: Buffer;
   readonly eventRootHash: Buffer;
-  /** Root of the state after genesis. */
   readonly stateCheckpointHash: Buffer;
   readonly info: TransactionInfo;
   readonly infoBytes: Buffer;

@@ -117,7 +117,6 @@ const VALIDATOR_SET_KEY = physicalStateKey(resourceStateKey(ADDRESS_ONE, VALIDAT
 
 /** One pass over the file that decodes and counts everything, and remembers two resources only. */
 class GenesisScan {
-  /** What is being read, for messages. */
   part = 'transaction';
   readonly #reader: BcsReader;
   readonly #counts = { modules: 0, resources: 0, resourceGroups: 0, tableItems: 0, events: 0 };

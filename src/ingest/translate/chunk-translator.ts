@@ -17,7 +17,6 @@ import { EventStreamView } from '../../store/event-pages.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { type TranslatedBody, translationOf } from './event-translation.ts';
 
-/** A stream as a key of a map. */
 function streamName(stream: StreamId): string {
   return encodeStreamId(stream).toString('latin1');
 }

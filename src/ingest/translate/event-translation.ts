@@ -46,7 +46,6 @@ export interface TranslatedBody {
 /** Longest type text of a coin that is parsed, in bytes: longer ones cannot name a struct of the chain. */
 const MAX_COIN_TYPE_BYTES = 8_192;
 
-/** Translates module events of one type. */
 class EventTranslation {
   readonly #row: Translation;
   readonly #fields: readonly (readonly [name: string, kind: FieldKind])[];
@@ -115,7 +114,6 @@ class EventTranslation {
   }
 }
 
-/** Where a handle is: the state key of its resource, and the place in the resource. */
 class ResourcePlace {
   readonly inObjectGroup: boolean;
   readonly #resource: HandleResource;

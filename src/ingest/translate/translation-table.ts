@@ -18,13 +18,11 @@ import {
   UNLIMITED_SUPPLY,
 } from './handle-resources.ts';
 
-/** One row: how one type of module event is translated. */
 export interface Translation {
   readonly moduleEvent: string;
   readonly handleEvent: string;
   /** Fields of the module event, in order. */
   readonly fields: Readonly<Record<string, FieldKind>>;
-  /** The field with the address of the resource. */
   readonly owner: string;
   /** Fields of the handle event, in order. */
   readonly handleFields: readonly string[];

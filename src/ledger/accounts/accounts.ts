@@ -51,7 +51,6 @@ interface AccountSources {
   modulesAt(version: bigint): ModuleView;
 }
 
-/** Reads of accounts at one view. */
 export class Accounts {
   readonly #sources: AccountSources;
 

@@ -21,7 +21,6 @@ import {
 import type { StructTag } from '../../move/types/type-tag.ts';
 import type { StoreView } from '../../store/view.ts';
 
-/** The requested items of an account. */
 export interface ListingRequest {
   readonly address: Address;
   readonly version: bigint;
@@ -66,7 +65,6 @@ export interface ListedPage {
   readonly cursor: string | undefined;
 }
 
-/** A key of the account, with its path if known. */
 interface ParsedKey {
   readonly physical: Buffer;
   readonly path: Path | undefined;

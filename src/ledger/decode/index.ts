@@ -33,7 +33,6 @@ export type { SigningScheme, SubmissionNotes, Warning, WarningCode } from './ren
 export { MAX_MESSAGE_CONTAINERS } from './rendering.ts';
 
 export interface DecodeContext {
-  /** The modules of the latest state. */
   readonly lookupModule: ModuleLookup;
   /** The ledger's chain id, a u8; absent: assumed to be that of the message. */
   readonly chainId?: number | undefined;

@@ -23,7 +23,6 @@ const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
 /** Prefix of a type argument shown as raw bytes. It is not the text of any type. */
 const RAW_TYPE_PREFIX = 'daybook_raw:';
 
-/** The state of one decoding. */
 export class Rendering {
   readonly lookup: ModuleLookup;
   readonly budget: ContainerBudget = { containersLeft: MAX_MESSAGE_CONTAINERS };

@@ -102,7 +102,6 @@ export function addressField(value: JsonField, trace: Trace): Address {
   return parsedField(value, 'Address', trace, parseAddress, badAddress);
 }
 
-/** Bytes given as hex text. */
 export function bytesField(value: JsonField, trace: Trace): Buffer {
   const framed = (reason: string, text: string) =>
     `decode hex-encoded string(${debugString(text)}) failed, caused by error: ${reason}`;

@@ -11,7 +11,6 @@ import { resourceType } from '../accounts/resource.ts';
 import { conversionError, LedgerError } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 
-/** A resource in which a handle is looked for. */
 interface HandleHolder {
   readonly address: Address;
   readonly tag: StructTag;

@@ -52,12 +52,10 @@ const PAGE_OVERHEAD_BYTES = 512;
 interface PageSources {
   readonly store: StoreView;
   readonly guard: PruningGuard;
-  /** Modules at the view's version. */
   readonly modules: ModuleView;
   readonly pages: EventPageCache;
 }
 
-/** The event pages of one view. */
 export class StreamPages {
   readonly #sources: PageSources;
 
@@ -109,7 +107,6 @@ export class StreamPages {
     );
   }
 
-  /** The page if it reaches the end of the stream. */
   #findLast(
     request: EventPageRequest,
     form: EventPageForm,

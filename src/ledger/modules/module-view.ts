@@ -24,7 +24,6 @@ export class ModuleCache extends Cache<StoredModule> {
     super('modules');
   }
 
-  /** The module that a row of state holds. */
   moduleOf(keyHash: Buffer, entry: StateEntry | undefined): StoredModule | undefined {
     if (entry?.bytes === undefined) return undefined;
     const key = `${keyHash.toString('latin1')}${entry.version}`;

@@ -282,7 +282,6 @@ export class BcsReader {
     return entries;
   }
 
-  /** Asserts that everything was read. */
   finish(): void {
     if (this.remaining !== 0) throw this.error('remaining_input', 'remaining input');
   }

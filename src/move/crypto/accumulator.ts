@@ -95,7 +95,6 @@ export class MerkleAccumulator {
     return root ?? ACCUMULATOR_PLACEHOLDER;
   }
 
-  /** An independent copy. */
   clone(): MerkleAccumulator {
     return new MerkleAccumulator(this.name, this.#leafCount, this.#frozen);
   }

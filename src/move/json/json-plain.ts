@@ -5,7 +5,6 @@
 import { MoveError } from '../errors.ts';
 import { JSON_MAX_DEPTH, JsonNumber, type JsonValue } from './json-text.ts';
 
-/** JSON as plain JavaScript values. */
 export type PlainJson =
   | null
   | boolean

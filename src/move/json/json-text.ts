@@ -84,7 +84,6 @@ export class JsonSyntaxError extends MoveError<JsonSyntaxErrorCode> {
   }
 }
 
-/** The character code at the end of the text. */
 const END = -1;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -329,7 +328,6 @@ class JsonParser {
     return text.slice(start, at);
   }
 
-  /** Checks an escape after its backslash. */
   #checkEscape(): void {
     const code = this.#codeAt(this.#at);
     if (code === END) throw this.#error('eof_string', 0);

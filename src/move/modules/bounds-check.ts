@@ -230,7 +230,6 @@ function checkTypeParameters(what: string, highest: number, declared: number): v
   }
 }
 
-/** The limits for the code of one function. */
 interface CodeScope {
   /** Highest type parameter of every signature, -1 for none. */
   readonly highestTypeParameters: readonly number[];

@@ -10,9 +10,7 @@ import type { CompiledModule } from './compiled.ts';
 export const MAGIC = Buffer.from([0xa1, 0x1c, 0xeb, 0x0b]);
 /** Bits of the version word that are not part of the version; writers set them from version 7 on. */
 export const VERSION_FLAGS = 0x0a00_0000;
-/** Lowest version that is accepted. */
 export const MIN_VERSION = 1;
-/** Highest version that exists. */
 export const MAX_VERSION = 10;
 /** Versions that introduced a feature (docs/spec/move.md §1.10). */
 export const VERSION_2_ABILITIES = 2;
@@ -103,7 +101,6 @@ export function tableKindOfCode(code: number): TableKind | undefined {
   return KIND_OF_CODE.get(code);
 }
 
-/** Types with parts. */
 export const TOKEN_CODES = {
   reference: 0x06,
   mutableReference: 0x07,

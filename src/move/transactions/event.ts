@@ -14,7 +14,6 @@ export interface EventKey {
   readonly address: Address;
 }
 
-/** A handle event: it has its place in a stream. */
 export interface StreamEvent {
   readonly kind: 'v1';
   readonly key: EventKey;

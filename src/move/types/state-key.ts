@@ -10,13 +10,11 @@ import type { Address } from './address.ts';
 import { type ModuleId, readModuleId, writeModuleId } from './module-id.ts';
 import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
 
-/** What an access path identifies. */
 export type Path =
   | { readonly kind: 'code'; readonly module: ModuleId }
   | { readonly kind: 'resource'; readonly tag: StructTag }
   | { readonly kind: 'resourceGroup'; readonly tag: StructTag };
 
-/** Something under an account. */
 export class AccessPathKey {
   readonly kind = 'accessPath';
   readonly address: Address;
@@ -38,7 +36,6 @@ export class AccessPathKey {
   }
 }
 
-/** A position of the native trading engine. */
 interface TradingNativeKey {
   readonly kind: 'tradingNative';
   readonly exchange: Address;
@@ -46,7 +43,6 @@ interface TradingNativeKey {
   readonly market: Address;
 }
 
-/** A position of the native trading engine. */
 interface TradingNativeKey {
   readonly kind: 'tradingNative';
   readonly exchange: Address;

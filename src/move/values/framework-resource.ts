@@ -19,7 +19,6 @@ export interface Codec<T> {
 
 type CodecValue<C> = C extends Codec<infer T> ? T : never;
 
-/** A codec from its two halves. */
 export function codec<T>(
   read: (reader: BcsReader) => T,
   write: (writer: BcsWriter, value: T) => unknown,

@@ -101,7 +101,6 @@ export type EncodeLayout =
       readonly tag: StructTag;
       readonly variants: readonly EncodeVariant[];
     }
-  /** No JSON value is valid for it. */
   | { readonly kind: 'function' };
 
 /** Deepest nesting of types in one layout: chains allow 128 in values, the reference 500 enums. */

@@ -64,7 +64,6 @@ export type PrimaryMessage =
   /** Send your metrics. */
   | { readonly kind: 'metrics' };
 
-/** A worker answers requests. */
 interface ReadyMessage {
   readonly kind: 'ready';
   readonly port: number;
@@ -98,7 +97,6 @@ class Slot {
   listen: string | undefined;
   startedMs = 0;
   earlyEnds = 0;
-  /** As last reported. */
   load: WorkerLoad | undefined;
   restart: NodeJS.Timeout | undefined;
   startTimeout: NodeJS.Timeout | undefined;

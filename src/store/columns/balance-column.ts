@@ -15,7 +15,6 @@ import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
 export interface StoredBalance {
-  /** The newest version that changed one of the amounts. */
   readonly version: bigint;
   /** In the coin store of the coin that is paired with the asset. */
   readonly coin: Amount;
@@ -26,7 +25,6 @@ export interface StoredBalance {
 /** Owner and asset of a balance, 32 bytes each. */
 export interface BalanceHolder {
   readonly owner: Buffer;
-  /** Address of the asset's metadata. */
   readonly metadata: Buffer;
 }
 

@@ -36,7 +36,6 @@ export interface RowKey {
   readonly order: Uint8Array;
 }
 
-/** A row of a known partition. */
 export interface Row {
   readonly order: Buffer;
   readonly value: Buffer;

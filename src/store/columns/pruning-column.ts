@@ -30,7 +30,6 @@ export const MAX_PINNED_ACCOUNTS = 10_000;
  */
 export const READER_GRACE_MS = 10_000;
 
-/** How far deleting has come. */
 export interface PruneProgress {
   /** Of the versions below, everything that nothing retained needs is deleted. */
   readonly clearedBelow: bigint;

@@ -36,7 +36,6 @@ export const MAX_STATE_KEY_BYTES = 1024 * 1024;
 const ACCESS_PATH_TAG = 0x00;
 const TABLE_ITEM_TAG = 0x01;
 const TRADING_TAG = 0x02;
-/** Bytes before the part that orders an account's keys: tag and address. */
 const ACCESS_PATH_PREFIX_BYTES = 1 + ADDRESS_BYTES;
 /** Tag, kind and exchange come before the account of a trading key. */
 const TRADING_ACCOUNT_AT = 2 + ADDRESS_BYTES;

@@ -63,7 +63,6 @@ interface PrunerOptions {
 export interface PruneReport {
   readonly head: Head;
   readonly versions: bigint;
-  /** Rows changed by this run. */
   readonly rows: number;
   readonly steps: number;
 }
