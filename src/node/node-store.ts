@@ -14,7 +14,6 @@ import type { StopList } from './shutdown.ts';
 
 export interface NodeStore {
   readonly store: StoreReader;
-  /** Present when another node is followed. */
   readonly following?: Following;
 }
 

@@ -54,7 +54,6 @@ export interface StartMessage {
   readonly number: number;
 }
 
-/** Messages to a worker, sent as JSON. */
 export type PrimaryMessage =
   | StartMessage
   /** Finish running requests, and exit. */
