@@ -1,4 +1,5 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
+import type { MaybePromise } from '../maybe-promise.ts';
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
@@ -6,6 +7,7 @@ import type { Block } from '../store/columns/block-column.ts';
 import type { StoreView } from '../store/view.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
 import type { PruningGuard } from './pruning-guard.ts';
+import { transactionJson } from './transactions/transaction-json.ts';
 
 /** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
 const ON_CHAIN_VARIANT = 0;
@@ -111,6 +113,11 @@ export class History {
       throw missing(version);
     }
     return found;
+  }
+
+  /** The JSON text of a stored transaction: the answer for its version, an item of lists and blocks. */
+  transactionJson(item: Buffer): MaybePromise<string> {
+    return transactionJson(item);
   }
 
   #requireTransactions(operation: string): void {
