@@ -22,6 +22,8 @@ const table = new RouteTable(
     row('/v1/a/{x}/b/{y}'),
     row('/v1/a/{x}/c'),
     row('/v1/d', 'POST'),
+    row('/v1/e'),
+    { ...row('/v1/e', 'POST'), route: route('post e') },
     { ...row('/file'), refusedMethods: ['POST'] },
   ],
   route('preflight'),
@@ -77,6 +79,13 @@ describe('a method', () => {
     expect(refusal('PROPFIND', '/v1')).toBe('method not allowed');
     expect(refusal('HEAD', '/v1/d')).toBe('method not allowed');
     expect(find('POST', '/v1/d').route.operationId).toBe('/v1/d');
+  });
+
+  it('chooses among the rows of a path', () => {
+    expect(find('GET', '/v1/e').route.operationId).toBe('/v1/e');
+    expect(find('HEAD', '/v1/e').route.operationId).toBe('/v1/e');
+    expect(find('POST', '/v1/e').route.operationId).toBe('post e');
+    expect(refusal('PUT', '/v1/e')).toBe('method not allowed');
   });
 
   it('is not found where a row knows nothing of it', () => {

@@ -51,7 +51,14 @@ interface BodyReader<B> {
 
 export type FailureStatus = 400 | 403 | 404 | 410 | 413 | 415 | 500 | 503;
 
-export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
+type NoParameters = Readonly<Record<never, never>>;
+
+/** `P` and `L` are its parameters that are checked before and after its body `B`. */
+export interface Endpoint<
+  P extends Parameters = Parameters,
+  B = unknown,
+  L extends Parameters = NoParameters,
+> {
   /** Unique; snake_case. */
   readonly operationId: string;
   readonly tag: string;
@@ -66,6 +73,8 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly path: string;
   /** In the order in which they are checked. */
   readonly parameters: P;
+  /** Those that are checked after the body. */
+  readonly laterParameters?: L;
   readonly body?: BodyReader<B>;
   /** Its name in errors about disabled formats; absent: it cannot be disabled. */
   readonly switchName?: string;
@@ -79,32 +88,32 @@ export interface Endpoint<P extends Parameters = Parameters, B = unknown> {
   readonly failures: readonly FailureStatus[];
   /** Whether responses depend only on URL, format and view: not on the clock, for example. */
   readonly isDecidedByView?: boolean;
-  answer(call: Call<P, B>): MaybePromise<Answer>;
+  answer(call: Call<P & L, B>): MaybePromise<Answer>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: endpoints take what their own parameters give
-export type AnyEndpoint = Endpoint<any, any>;
+export type AnyEndpoint = Endpoint<any, any, any>;
 
 type Defaults = 'method' | 'failures';
 /** What a definition must contain: the rest has defaults. */
-type Definition<P extends Parameters, B> = Omit<Endpoint<P, B>, Defaults> &
-  Partial<Pick<Endpoint<P, B>, Defaults>>;
+type Definition<P extends Parameters, B, L extends Parameters> = Omit<Endpoint<P, B, L>, Defaults> &
+  Partial<Pick<Endpoint<P, B, L>, Defaults>>;
 
 /** An endpoint that reads the ledger: GET. */
 export function defineRead<P extends Parameters>(
-  definition: Definition<P, undefined>,
+  definition: Definition<P, undefined, NoParameters>,
 ): Endpoint<P, undefined> {
   return { method: 'GET', failures: [400, 403, 404, 410, 500, 503], ...definition };
 }
 
-type NoParameters = Readonly<Record<never, never>>;
-
 /** An endpoint that takes a body: POST. */
-export function defineSubmission<B>(
-  definition: Omit<Definition<NoParameters, B>, 'parameters'>,
-): Endpoint<NoParameters, B> {
+export function defineSubmission<
+  B,
+  P extends Parameters = NoParameters,
+  L extends Parameters = NoParameters,
+>(definition: Definition<P, B, L>): Endpoint<P, B, L> {
   const failures: readonly FailureStatus[] = [400, 403, 413, 415, 500, 503];
-  return { method: 'POST', failures, parameters: {}, ...definition };
+  return { method: 'POST', failures, ...definition };
 }
 
 /**

@@ -38,6 +38,8 @@ export interface Parameter<T> {
   readonly in: 'path' | 'query';
   readonly type: ParameterType<unknown>;
   readonly description: string;
+  /** Whether a query must have it; a path always does. */
+  readonly isRequired?: boolean;
   /** Never there; carries T. */
   readonly '~value'?: T;
 }
@@ -78,7 +80,8 @@ export function readParameters<P extends Parameters>(
     const parameter = parameters[name]!;
     const text =
       parameter.in === 'path' ? decodePathParameter(raw.path[name]!) : raw.query.first(name);
-    values[name] = text === undefined ? undefined : parseParameter(name, parameter, text);
+    if (text !== undefined) values[name] = parseParameter(name, parameter, text);
+    else if (parameter.isRequired === true) throw missingParameter(name, parameter);
   }
   return values as ParameterValues<P>;
 }
@@ -90,13 +93,24 @@ function parseParameter(name: string, parameter: Parameter<unknown>, text: strin
   } catch (cause) {
     if (!(cause instanceof MoveError)) throw cause;
     const reason = `failed to parse "${type.name}": ${cause.message}`;
-    const message =
-      parameter.in === 'path'
-        ? `failed to parse path \`${name}\`: ${reason}`
-        : `failed to parse parameter \`${name}\`: ${reason}` +
-          ` (occurred while parsing "optional<${type.name}>")`;
-    throw frameworkError(400, message, { cause });
+    const isOptional = parameter.in === 'query' && parameter.isRequired !== true;
+    const outer = isOptional ? ` (occurred while parsing "optional<${type.name}>")` : '';
+    throw badParameter(name, parameter, reason + outer, { cause });
   }
+}
+
+function missingParameter(name: string, parameter: Parameter<unknown>): ApiError {
+  return badParameter(name, parameter, `Type "${parameter.type.name}" expects an input value.`);
+}
+
+function badParameter(
+  name: string,
+  parameter: Parameter<unknown>,
+  reason: string,
+  options?: ErrorOptions,
+): ApiError {
+  const what = parameter.in === 'path' ? 'path' : 'parameter';
+  return frameworkError(400, `failed to parse ${what} \`${name}\`: ${reason}`, options);
 }
 
 /**

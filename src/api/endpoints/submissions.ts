@@ -28,6 +28,7 @@ export const encodeSubmissionEndpoint = defineSubmission({
     'Checks a transaction request and returns the bytes that its signers sign, as hex. Nothing is ' +
     'submitted. Argument types come from the modules of the latest version.',
   path: '/transactions/encode_submission',
+  parameters: {},
   body: {
     schema: EncodeRequestSchema,
     read(bytes, headers) {
@@ -72,6 +73,7 @@ export const decodeSubmissionEndpoint = defineSubmission({
     'the same bytes. An extension of this node.',
   isExtension: true,
   path: '/transactions/decode_submission',
+  parameters: {},
   body: {
     schema: SigningMessageSchema,
     read(bytes, headers) {

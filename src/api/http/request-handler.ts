@@ -171,8 +171,12 @@ function makeAnswer(
   opened: OpenedView,
   { settings, caches }: ApiContext,
 ): MaybePromise<Answer> {
-  const parameters = readParameters(endpoint.parameters, { path, query });
+  const { laterParameters } = endpoint;
+  let parameters = readParameters(endpoint.parameters, { path, query });
   const body = endpoint.body?.read(bytes, request.headers);
+  if (laterParameters !== undefined) {
+    parameters = { ...parameters, ...readParameters(laterParameters, { path, query }) };
+  }
   try {
     checkEnabled(endpoint, settings, format);
     if (opened.view === undefined) throw opened.failure;

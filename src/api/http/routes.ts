@@ -59,13 +59,14 @@ interface Segment {
   readonly text: string;
   readonly literals: Segment[];
   parameter: Segment | undefined;
-  row: RouteRow | undefined;
+  /** One for each method of the path. */
+  readonly rows: RouteRow[];
   /** Names of the path's parameters, in order. */
   names: readonly string[];
 }
 
 function newSegment(text: string): Segment {
-  return { text, literals: [], parameter: undefined, row: undefined, names: [] };
+  return { text, literals: [], parameter: undefined, rows: [], names: [] };
 }
 
 export class RouteTable {
@@ -83,19 +84,20 @@ export class RouteTable {
     const { path, query } = splitTarget(request.url!);
     const texts: string[] = [];
     const end = findEnd(this.#root, path, texts);
-    const route = this.#routeOf(request, path, end?.row);
+    const route = this.#routeOf(request, path, end?.rows ?? []);
     const names = end?.names ?? [];
     const parameters: Record<string, string> = {};
     for (let index = 0; index < names.length; index += 1) parameters[names[index]!] = texts[index]!;
     return { request, response, route, path: parameters, query: new Query(query) };
   }
 
-  #routeOf({ method, headers }: IncomingMessage, path: string, row: RouteRow | undefined): Route {
+  #routeOf({ method, headers }: IncomingMessage, path: string, rows: readonly RouteRow[]): Route {
     if (method === 'OPTIONS' && headers.origin !== undefined) return this.#preflight;
     if (!isWellEncoded(path)) return BAD_ENCODING;
-    if (row === undefined) return NOT_FOUND;
-    if (row.method === (method === 'HEAD' ? 'GET' : method)) return row.route;
-    const isRefused = row.refusedMethods === undefined || row.refusedMethods.includes(method!);
+    for (const row of rows) {
+      if (row.method === (method === 'HEAD' ? 'GET' : method)) return row.route;
+    }
+    const isRefused = rows.some((row) => row.refusedMethods?.includes(method!) ?? true);
     return isRefused ? METHOD_NOT_ALLOWED : NOT_FOUND;
   }
 
@@ -116,7 +118,7 @@ export class RouteTable {
         segment = next;
       }
     }
-    segment.row = row;
+    segment.rows.push(row);
     segment.names = names;
   }
 }

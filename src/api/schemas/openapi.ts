@@ -81,10 +81,12 @@ export function openApiDocument(
 ): JsonObject {
   const components = new Components();
   const error = components.use(ErrorSchema);
-  const paths = endpoints.map((endpoint) => [
-    endpoint.path,
-    { [endpoint.method.toLowerCase()]: operation(endpoint, components, settings.headerPrefix) },
-  ]);
+  const paths = new Map<string, JsonObject>();
+  for (const endpoint of endpoints) {
+    const { path, method } = endpoint;
+    const described = operation(endpoint, components, settings.headerPrefix);
+    paths.set(path, { ...paths.get(path), [method.toLowerCase()]: described });
+  }
   const failures = Object.entries(FAILURE_DESCRIPTIONS).map(([status, description]) => [
     `Error${status}`,
     {
@@ -142,7 +144,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     description: endpoint.description,
     ...(endpoint.isExtension && { 'x-extension': true }),
     parameters: [
-      ...parameterObjects(endpoint.parameters, components),
+      ...parameterObjects({ ...endpoint.parameters, ...endpoint.laterParameters }, components),
       minVersionParameter(headerPrefix, components),
     ],
     ...(body && {
@@ -175,7 +177,7 @@ function parameterObjects(parameters: Parameters, components: Components): reado
     name,
     in: parameter.in,
     description: parameter.description,
-    required: parameter.in === 'path',
+    required: parameter.in === 'path' || parameter.isRequired === true,
     schema: components.use(parameter.type.schema),
   }));
 }
