@@ -1,12 +1,24 @@
-// Names what was skipped and ends with one plain line of counts.
+// Names what was skipped and what failed, and ends with one plain line of counts. The end of a long log is what is read.
 import { readFileSync } from 'node:fs';
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-for (const file of report.testResults) {
-  for (const test of file.assertionResults) {
-    if (test.status === 'skipped' || test.status === 'pending')
-      console.log(`skipped: ${test.fullName}`);
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+for (const path of process.argv.slice(2)) {
+  const report = JSON.parse(readFileSync(path, 'utf8'));
+  passed += report.numPassedTests;
+  failed += report.numFailedTests;
+  skipped += report.numPendingTests;
+  for (const file of report.testResults) {
+    const name = file.name.replace(/^.*\/test\//, 'test/');
+    if (file.status === 'failed' && file.message) console.log(`failed: ${name}: ${file.message}`);
+    for (const test of file.assertionResults) {
+      if (test.status === 'skipped' || test.status === 'pending')
+        console.log(`skipped: ${test.fullName}`);
+      if (test.status !== 'failed') continue;
+      console.log(`failed: ${name}: ${test.fullName}`);
+      console.log(test.failureMessages.join('\n').slice(0, 2_000));
+    }
   }
 }
-const { numPassedTests, numFailedTests, numPendingTests } = report;
-console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);

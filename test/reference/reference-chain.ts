@@ -1,0 +1,209 @@
+/**
+ * A chain that a node of the reference made, with the answers it gave: 1,533 versions, recorded on 2026-11-22. Nobody
+ * of this project wrote an expected value. `chain.br` is made by `bundle.mjs`.
+ */
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { buildApi } from '../../src/api/http/server.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
+import { initLedger } from '../../src/node/init.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
+import { TestApi } from '../api/client.ts';
+import { LogLines } from '../api/error-answers.ts';
+import { apiSettings } from '../api/settings.ts';
+import { openTestedLedger } from '../api/tested-ledger.ts';
+import { NO_LOAD_BOUNDS } from '../api/unbounded.ts';
+import { followerOf, NEVER } from '../ingest/feed-following.ts';
+
+export const NEWEST_VERSION = 1_532;
+
+const FEED_PAGE = 100;
+
+/** The reference's headers of every answer that has them: the newest version, never another. */
+export const LEDGER_HEADERS = {
+  'x-aptos-chain-id': '4',
+  'x-aptos-ledger-version': String(NEWEST_VERSION),
+  'x-aptos-ledger-oldest-version': '0',
+  'x-aptos-ledger-timestampusec': '1771249440000000',
+  'x-aptos-epoch': '5',
+  'x-aptos-block-height': '150',
+  'x-aptos-oldest-block-height': '0',
+} as const;
+
+/** One recorded request with its answer. Bodies ending in `_hex` are binary. */
+export interface Recorded {
+  readonly class?: string;
+  readonly name?: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly body_hex?: string;
+  readonly answer: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly ledger_headers?: boolean;
+    readonly body?: string;
+    readonly body_hex?: string;
+  };
+}
+
+let files: ReadonlyMap<string, Buffer> | undefined;
+
+/** A file of the bundle. */
+export function referenceFile(name: string): Buffer {
+  files ??= readBundle();
+  return files.get(name)!;
+}
+
+/** The lines of a recorded file. */
+export function recordedLines<T = Recorded>(name: string): T[] {
+  const lines = referenceFile(name).toString('utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as T);
+}
+
+function readBundle(): ReadonlyMap<string, Buffer> {
+  const bundle = brotliDecompressSync(readFileSync(new URL('chain.br', import.meta.url)));
+  let at = bundle.indexOf('\n') + 1;
+  const index = JSON.parse(bundle.subarray(0, at).toString()) as [name: string, bytes: number][];
+  return new Map(
+    index.map(([name, bytes]) => {
+      const file = bundle.subarray(at, at + bytes);
+      at += bytes;
+      return [name, file];
+    }),
+  );
+}
+
+/** BCS of the TransactionOnChainData of a version. */
+export function referenceTransaction(version: number): Buffer {
+  const start = version - (version % FEED_PAGE);
+  const [from, to] = itemBounds(start, version - start);
+  return referenceFile(`pages/${String(start).padStart(6, '0')}.bcs`).subarray(from, to);
+}
+
+let offsets: Readonly<Record<string, readonly number[]>> | undefined;
+
+function itemBounds(start: number, index: number): [number, number] {
+  offsets ??= JSON.parse(referenceFile('offsets.json').toString()) as Record<string, number[]>;
+  const ofPage = offsets[start]!;
+  return [ofPage[index]!, ofPage[index + 1]!];
+}
+
+/** A server that gives the chain to followers. */
+export async function startReferenceFeed(): Promise<Server & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://feed');
+    const isFeed = url.pathname === '/v1/transactions';
+    const start = Number(url.searchParams.get('start') ?? 0);
+    const limit = Math.min(FEED_PAGE, Number(url.searchParams.get('limit') ?? 25));
+    const count = Math.max(0, Math.min(limit, NEWEST_VERSION + 1 - start));
+    const items = Array.from({ length: count }, (_, at) => referenceTransaction(start + at));
+    const body = isFeed ? Buffer.concat([Buffer.of(count), ...items]) : Buffer.from('{}');
+    const contentType = isFeed ? 'application/x-bcs' : 'application/json';
+    response.writeHead(isFeed && count === 0 ? 400 : 200, {
+      'content-type': contentType,
+      ...LEDGER_HEADERS,
+    });
+    response.end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(server, { url: `http://127.0.0.1:${port}` });
+}
+
+/** The chain in a store of its own, made by `init` and following. */
+export interface ReferenceLedger {
+  readonly folder: string;
+  readonly store: StoreReader;
+  readonly api: TestApi;
+  readonly log: LogLines;
+  close(): Promise<void>;
+}
+
+/** Makes the store of the chain in a folder. */
+export async function storeReferenceChain(folder: string, until = NEWEST_VERSION): Promise<void> {
+  const genesis = mkdtempSync(join(tmpdir(), 'daybook-genesis-'));
+  const file = join(genesis, 'genesis.blob');
+  writeFileSync(file, referenceFile('genesis.blob'));
+  await initLedger(folder, file, referenceFile('waypoint.txt').toString().trim());
+  rmSync(genesis, { recursive: true });
+  const feed = await startReferenceFeed();
+  const store = await openLmdbStore({ directory: folder });
+  try {
+    const { follower, told } = await followerOf(feed.url, store, { until: BigInt(until) });
+    await follower.run(NEVER);
+    if (told.troubles.length > 0) throw told.troubles[0];
+  } finally {
+    await store.close();
+    feed.close();
+    feed.closeAllConnections();
+  }
+}
+
+/** Replays the chain and serves it with the reference's header names. */
+export async function serveReferenceChain(
+  settings: Partial<ApiSettings> = {},
+): Promise<ReferenceLedger> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-reference-'));
+  await storeReferenceChain(folder);
+  const store = openLmdbReader({ directory: folder });
+  const log = new LogLines();
+  const served = apiSettings({
+    ...NO_LOAD_BOUNDS,
+    headerPrefix: 'X-Aptos',
+    nodeRole: 'validator',
+    gitHash: 'eeaefbef88',
+    ...settings,
+  });
+  const api = new TestApi(buildApi(openTestedLedger(store), served, log));
+  return {
+    folder,
+    store,
+    api,
+    log,
+    close: async () => {
+      await api.close();
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** What a request was answered with, and what the reference answered, in one form to compare. */
+export async function askRecorded(
+  api: TestApi,
+  recorded: Recorded,
+): Promise<{ readonly ours: unknown; readonly theirs: unknown }> {
+  const { path, answer } = recorded;
+  const body =
+    recorded.body_hex === undefined ? recorded.body : Buffer.from(recorded.body_hex, 'hex');
+  const method = recorded.method ?? (body === undefined ? 'GET' : 'POST');
+  const reply = await api.request({ method, url: path, headers: recorded.headers, body });
+  const isBinary = answer.body_hex !== undefined;
+  const ours = {
+    status: reply.statusCode,
+    contentType: reply.headers['content-type'],
+    cursor: reply.headers['x-aptos-cursor'],
+    ledger: Object.fromEntries(
+      Object.keys(LEDGER_HEADERS).map((name) => [name, reply.headers[name]]),
+    ),
+    body: isBinary ? reply.bytes.toString('hex') : reply.body,
+  };
+  const theirs = {
+    status: answer.status,
+    contentType: answer.headers['content-type'],
+    cursor: answer.headers['x-aptos-cursor'],
+    // The reference leaves them out of some errors; here every answer has them (docs/differences.md).
+    ledger: LEDGER_HEADERS,
+    body: isBinary ? answer.body_hex : answer.body,
+  };
+  return { ours, theirs };
+}
