@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { padAddress } from '../../src/move/types/address.ts';
-import { ciphertextBytes } from '../move/transactions/wire-bytes.ts';
+import { CIPHERTEXT_POINTS, ciphertextBytes } from '../move/transactions/wire-bytes.ts';
 import { call, payloadOf, script } from './decode-ledger.ts';
 
 /** A script of version 6 with the given parameter tokens, in hex. */
@@ -91,9 +91,7 @@ describe('payloads the request has no form for', () => {
 
 describe('encrypted payloads', () => {
   const ciphertext = ciphertextBytes({
-    verificationKey: Buffer.alloc(32, 1),
-    identity: Buffer.alloc(32, 2),
-    groupElements: Buffer.alloc(288, 3),
+    ...CIPHERTEXT_POINTS,
     paddedKey: Buffer.alloc(16, 4),
     nonce: Buffer.alloc(12, 5),
     body: Buffer.from('body'),

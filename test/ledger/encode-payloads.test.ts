@@ -220,7 +220,7 @@ describe('encrypted payloads (docs/spec/encode.md §A2)', () => {
     encryption_epoch: '1',
   };
   const UNION = 'EncryptedTransactionPayload';
-  const TRACE = occurred(UNION, 'TransactionPayload') + T;
+  const TRACE = occurred('EncryptedPayload', UNION, 'TransactionPayload') + T;
   const CLAIMED = occurred('ClaimedEntryFunction', 'optional<ClaimedEntryFunction>');
 
   it('have one of three states', () => {
@@ -277,8 +277,10 @@ describe('encrypted payloads (docs/spec/encode.md §A2)', () => {
 
   it('that are decrypted hold what was decrypted', () => {
     const payload = { ...ENCRYPTED, encrypted_state: 'decrypted' };
-    const text = 'Expected input type "TransactionPayload", found null.';
-    expectFailure({ ...REQUEST, payload }, 'parse', 'bad_field', PARSE + text + TRACE);
+    const text =
+      'Expected input type "EncryptedTransactionInnerPayload", found null.' +
+      occurred('DecryptedPayload', UNION, 'TransactionPayload');
+    expectFailure({ ...REQUEST, payload }, 'parse', 'bad_payload', PARSE + text + T);
   });
 });
 

@@ -279,7 +279,7 @@ describe('shapes of payloads (docs/spec/encode.md §A5, "Which shape")', () => {
   });
 
   const ciphertext =
-    `20${'01'.repeat(32)}20${'02'.repeat(32)}a002${'03'.repeat(288)}` +
+    `2058${'66'.repeat(31)}20${'02'.repeat(32)}a002${`c0${'00'.repeat(95)}`.repeat(3)}` +
     `${'04'.repeat(16)}${'05'.repeat(12)}03060606${'0107'}${'08'.repeat(64)}`;
   const encrypted = {
     type: 'encrypted_transaction_payload',

@@ -4,22 +4,16 @@
  * request for other reasons between them (§A0).
  */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import { readCiphertext } from '../../move/transactions/payload.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { MoveType } from '../../move/types/move-type.ts';
 import { checkTypeLevels, TypeLevelError } from '../../move/types/move-type-tag.ts';
+import { canonicalCiphertext } from './ciphertext.ts';
 import { EncodeError } from './encode-error.ts';
 import { prepareEntryFunction } from './entry-function.ts';
-import type {
-  EncryptedRequest,
-  EntryFunctionRequest,
-  RequestPayload,
-  ScriptRequest,
-} from './payload.ts';
+import type { EntryFunctionRequest, RequestPayload, ScriptRequest } from './payload.ts';
 import { type EncodeRequest, parseEncodeRequest, parseRequestText } from './request.ts';
 import { prepareScript } from './script.ts';
 import {
@@ -123,8 +117,7 @@ function preparePayload(
       return prepareExecutable(payload.payload, multisigAddress, lookup);
     }
     case 'encrypted':
-      checkCiphertext(payload.ciphertext);
-      return payload;
+      return { ...payload, ciphertext: canonicalCiphertext(payload.ciphertext) };
     case 'moduleBundle':
       throw new TypeError('a module bundle does not pass verification');
     default:
@@ -142,14 +135,4 @@ function prepareExecutable(
       ? prepareScript(payload, lookup)
       : prepareEntryFunction(payload, lookup);
   return andThen(found, (executable) => ({ kind: 'plain', executable, multisigAddress }));
-}
-
-function checkCiphertext(ciphertext: EncryptedRequest['ciphertext']): void {
-  try {
-    decodeBcs(ciphertext, readCiphertext);
-  } catch (cause) {
-    if (!(cause instanceof BcsError)) throw cause;
-    const text = `Failed to BCS-deserialize ciphertext: ${cause.detail}`;
-    throw new EncodeError('convert', 'bad_ciphertext', text, { cause });
-  }
 }

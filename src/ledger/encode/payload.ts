@@ -185,7 +185,13 @@ function checkAbility(value: JsonValue, trace: Trace): void {
   );
 }
 
-const ENCRYPTED_STATES = ['encrypted', 'failed_decryption', 'decrypted'] as const;
+/** The name of each state's structure. */
+const ENCRYPTED_STATES = {
+  encrypted: 'EncryptedPayload',
+  failed_decryption: 'FailedDecryptionPayload',
+  decrypted: 'DecryptedPayload',
+};
+const STATE_NAMES = Object.keys(ENCRYPTED_STATES) as (keyof typeof ENCRYPTED_STATES)[];
 
 /** The function that the ciphertext calls, according to the client. */
 interface ClaimedFunction {
@@ -196,7 +202,7 @@ interface ClaimedFunction {
 export interface EncryptedRequest {
   readonly kind: 'encrypted';
   /** Only `encrypted` can be submitted. */
-  readonly state: (typeof ENCRYPTED_STATES)[number];
+  readonly state: keyof typeof ENCRYPTED_STATES;
   /** 32 bytes. */
   readonly payloadHash: Buffer;
   /** Not looked into before conversion. */
@@ -210,12 +216,9 @@ const ENCRYPTED_UNION = 'EncryptedTransactionPayload';
 /** Reads the union by `encrypted_state`. */
 function readEncryptedPayload(value: JsonField, outer: Trace): EncryptedRequest {
   const payload = asObject(value)!;
-  const state = ENCRYPTED_STATES.find((one) => one === payload.get('encrypted_state'));
-  if (state === undefined) {
-    const { detail } = unexpectedType(ENCRYPTED_UNION, value, outer);
-    throw new EncodeError('parse', 'bad_payload', detail);
-  }
-  const trace = within(ENCRYPTED_UNION, outer);
+  const state = STATE_NAMES.find((one) => one === payload.get('encrypted_state'));
+  if (state === undefined) throw badPayload(ENCRYPTED_UNION, value, outer);
+  const trace = within(ENCRYPTED_STATES[state], within(ENCRYPTED_UNION, outer));
   const request: EncryptedRequest = {
     kind: 'encrypted',
     state,
@@ -233,13 +236,26 @@ function readEncryptedPayload(value: JsonField, outer: Trace): EncryptedRequest 
   return request;
 }
 
-/** A decrypted payload is never submitted again: only its presence is checked. */
-function checkDecrypted(payload: JsonObject, trace: Trace): void {
+const DECRYPTED_UNION = 'EncryptedTransactionInnerPayload';
+
+/** A decrypted payload is never submitted again: it is read for its errors. */
+function checkDecrypted(payload: JsonObject, outer: Trace): void {
   const decrypted = payload.get('decrypted_payload');
-  if (asObject(decrypted) === undefined) {
-    throw unexpectedType('TransactionPayload', decrypted, trace);
+  const trace = within(DECRYPTED_UNION, outer);
+  switch (asObject(decrypted)?.get('type')) {
+    case 'entry_function_payload':
+      readEntryFunction(decrypted, within('EntryFunctionPayload', trace));
+      break;
+    case 'script_payload':
+      readScript(decrypted, trace);
+      break;
+    case 'multisig_payload':
+      readMultisig(decrypted, trace);
+      break;
+    default:
+      throw badPayload(DECRYPTED_UNION, decrypted, outer);
   }
-  stringField(payload.get('decryption_nonce'), 'HexEncodedBytes', trace);
+  bytesField(payload.get('decryption_nonce'), outer);
 }
 
 function readClaimedFunction(value: JsonValue, outer: Trace): ClaimedFunction {

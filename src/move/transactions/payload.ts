@@ -158,7 +158,7 @@ const STATES = ['encrypted', 'failedDecryption', 'decrypted'] as const;
 const DECRYPTION_FAILURE_REASONS = 10;
 
 /** Reads the ciphertext of a batch encryption: its BCS, the sizes of whose parts are checked. @throws BcsError */
-export function readCiphertext(reader: BcsReader): Buffer {
+function readCiphertext(reader: BcsReader): Buffer {
   const start = reader.offset;
   readSizedBytes(reader, VERIFICATION_KEY_BYTES, 'verification key');
   readSizedBytes(reader, IDENTITY_BYTES, 'identity');

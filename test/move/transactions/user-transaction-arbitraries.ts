@@ -39,7 +39,7 @@ import {
   u64,
   unsigned,
 } from '../values/scalar-arbitraries.ts';
-import { ciphertextBytes } from './wire-bytes.ts';
+import { CIPHERTEXT_POINTS, ciphertextBytes } from './wire-bytes.ts';
 
 const smallNumber = (
   of: 'u8' | 'u16' | 'u32' | 'i8' | 'i16' | 'i32',
@@ -113,16 +113,17 @@ const extraConfig: Arbitrary<ExtraConfig> = fc.oneof(
 const encryptedContent = fc.record({
   ciphertext: fc
     .record({
-      verificationKey: hash,
-      identity: hash,
-      groupElements: bytesOf(288),
+      points: fc.oneof(
+        fc.constant(CIPHERTEXT_POINTS),
+        fc.record({ verificationKey: hash, identity: hash, groupElements: bytesOf(288) }),
+      ),
       paddedKey: bytesOf(16),
       nonce: bytesOf(12),
       body: bytes,
       associatedData: bytes,
       signature: bytesOf(64),
     })
-    .map(ciphertextBytes),
+    .map(({ points, ...rest }) => ciphertextBytes({ ...points, ...rest })),
   extraConfig,
   payloadHash: hash,
   encryptionEpoch: u64,

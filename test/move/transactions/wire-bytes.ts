@@ -34,6 +34,15 @@ export interface CiphertextParts {
   readonly signature: Buffer;
 }
 
+const INFINITY = Buffer.concat([Buffer.of(0xc0), Buffer.alloc(95)]);
+
+/** A key, an identity and group elements that are points and a scalar. */
+export const CIPHERTEXT_POINTS = {
+  verificationKey: Buffer.concat([Buffer.of(0x58), Buffer.alloc(31, 0x66)]),
+  identity: Buffer.alloc(32, 2),
+  groupElements: Buffer.concat([INFINITY, INFINITY, INFINITY]),
+};
+
 /** The BCS of a ciphertext. */
 export function ciphertextBytes(parts: CiphertextParts): Buffer {
   return encodeBcs((writer) => {
