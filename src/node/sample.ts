@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Committer, type CommitterOptions } from '../ingest/committer.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
-import { padAddress } from '../move/types/address.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { parseStructTag } from '../move/types/type-parser.ts';
 import {
@@ -25,8 +24,6 @@ import { withNewLedger } from './open-store.ts';
 const COMMIT_INTERVAL_MS = 250;
 /** How often a commit to a full disk is tried again, in milliseconds. */
 const FULL_DISK_INTERVAL_MS = 1_000;
-/** The account that holds the sample's settings. */
-const SAMPLE_ADDRESS = padAddress('cafe');
 
 export interface SampleRequest {
   /** Fewest transactions; the last block is completed. */
@@ -137,7 +134,8 @@ function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
 
 async function sampleSettingsOf(store: StoreReader) {
   const view = await openView(store);
-  const key = physicalStateKey(resourceStateKey(SAMPLE_ADDRESS, parseStructTag(SAMPLE_RESOURCE)));
+  const tag = parseStructTag(SAMPLE_RESOURCE);
+  const key = physicalStateKey(resourceStateKey(tag.address, tag));
   const entry = await view.state(stateKeyHash(key));
   try {
     if (entry?.bytes !== undefined) return readSampleSettings(entry.bytes);
@@ -147,6 +145,7 @@ async function sampleSettingsOf(store: StoreReader) {
   }
   throw new NodeError(
     'bad_setting',
-    'cannot produce: the ledger is not a sample ledger, and only those can be continued',
+    'cannot produce: the ledger is not a sample ledger of this generator, and only those can ' +
+      'be continued',
   );
 }

@@ -4,11 +4,9 @@ import { namedObjectAddress, pairedMetadataAddress } from '../move/types/derived
 import { parseStructTag } from '../move/types/type-parser.ts';
 import { transactionMix } from './applications/mix.ts';
 import { Ticker } from './applications/ticker.ts';
-import { BEEF, CAFE } from './framework/application-modules.ts';
 import { createFrameworkResources } from './framework/framework-resources.ts';
 import {
   Accounts,
-  BEEF_ACCOUNT,
   CAFE_ACCOUNT,
   CREATOR_ACCOUNTS,
   FAUCET_ACCOUNT,
@@ -19,6 +17,7 @@ import { AssetInfo, createCoinConversionMap } from './model/asset-info.ts';
 import { Asset } from './model/assets.ts';
 import { Chain } from './model/chain.ts';
 import type { Effects } from './model/effects.ts';
+import { CAFE } from './model/publishers.ts';
 import { derivedBytes, Random } from './model/random.ts';
 import { type Call, MOON_COIN, NATIVE_COIN, type World } from './model/world.ts';
 import type { SampleSettings } from './settings.ts';
@@ -47,11 +46,11 @@ export function createGenesis(settings: SampleSettings, effects: Effects): Sampl
   const world = createWorld(settings, effects);
   const { accounts, native, moon, gold } = world;
   for (let index = 0; index < FIRST_ORDINARY_ACCOUNT; index += 1) {
-    accounts.create(SPECIAL_ADDRESSES.get(index));
+    accounts.create();
   }
   createFrameworkResources(effects, settings);
   const chain = new Chain(settings.seed, effects);
-  // Its stream has the first creation number of 0xcafe, so it comes before coin stores.
+  // Its stream has the first creation number of CAFE, so it comes before coin stores.
   const ticker = new Ticker(world);
   for (let index = 0; index < FIRST_ORDINARY_ACCOUNT; index += 1) {
     native.openCoinStore(index);
@@ -71,12 +70,6 @@ export function createGenesis(settings: SampleSettings, effects: Effects): Sampl
   createCoinConversionMap(effects, conversions, [native, moon]);
   return { ...world, chain, nextCall, assetInfos: createAssetInfos(world) };
 }
-
-/** Addresses of special accounts that do not follow from the seed. */
-const SPECIAL_ADDRESSES: ReadonlyMap<number, Buffer> = new Map([
-  [CAFE_ACCOUNT, addressBytes(CAFE)],
-  [BEEF_ACCOUNT, addressBytes(BEEF)],
-]);
 
 function createWorld({ seed, accounts: ordinary }: SampleSettings, effects: Effects): World {
   const accounts = new Accounts(seed, effects, ordinary);

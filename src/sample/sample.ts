@@ -4,7 +4,7 @@
  * A ledger is made of whole blocks, so it may be up to a block larger than requested. The history does not
  * depend on the requested size: a longer ledger begins with the shorter one. To continue after a store's head, the
  * model is brought there by replaying the history from its seed without encoding, hashing or signing; the settings are
- * in the ledger itself (SAMPLE_RESOURCE at 0xcafe).
+ * in the ledger itself (SAMPLE_RESOURCE).
  */
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';

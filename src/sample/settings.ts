@@ -1,12 +1,13 @@
 /** The settings of a sample ledger, and their errors. */
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
+import { CAFE_HEX } from './model/publishers.ts';
 
 /** Goes up when the same seed would give another ledger. */
-export const GENERATOR_VERSION = 1;
+export const GENERATOR_VERSION = 2;
 
-/** The resource at 0xcafe that states how a sample ledger was made. */
-export const SAMPLE_RESOURCE = '0xcafe::sample::Sample';
+/** The resource of CAFE that states how a sample ledger was made. */
+export const SAMPLE_RESOURCE = `${CAFE_HEX}::sample::Sample`;
 
 /** Ordinary accounts of a sample ledger. */
 export const MAX_SAMPLE_ACCOUNTS = 5_000_000;
@@ -41,7 +42,7 @@ export function checkCount(name: string, value: number, most: number): number {
 
 /**
  * The settings of a sample ledger from its own resource.
- * @param bytes the value of SAMPLE_RESOURCE at 0xcafe
+ * @param bytes the value of SAMPLE_RESOURCE
  * @throws BcsError for other bytes; SampleError `not_this_sample` when another generator made it.
  */
 export function readSampleSettings(bytes: Uint8Array): SampleSettings {

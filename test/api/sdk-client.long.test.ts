@@ -16,6 +16,7 @@ import { ADDRESS_ONE } from '../../src/move/types/address.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import { type Path, parsePhysicalStateKey } from '../../src/move/types/state-key.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
@@ -183,7 +184,7 @@ describe('the SDK', () => {
   });
 
   it('gets accounts, single resources and blocks', async () => {
-    const info = await aptos.getAccountInfo({ accountAddress: `0x${'cafe'.padStart(64, '0')}` });
+    const info = await aptos.getAccountInfo({ accountAddress: CAFE_HEX });
     expect(Number(info.sequence_number)).toBeGreaterThan(0);
     const resource = await aptos.getAccountResource<{ height: string }>({
       accountAddress: '0x1',

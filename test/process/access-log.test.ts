@@ -7,10 +7,11 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RequestOutcome } from '../../src/api/http/observers.ts';
 import { MAX_LOGGED_CHARACTERS, sampled } from '../../src/node/metrics/access-log.ts';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const data = join(temporaryFolder(), 'sample');
-const BALANCE = '/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin';
+const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
 
 beforeAll(async () => {
   const made = await runCommand(['sample', '--data', data, '--transactions', '100']);

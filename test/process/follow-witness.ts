@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Address } from '../../src/move/types/address.ts';
+import { BEEF_HEX, CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import type { ServedNode } from './command.ts';
 import type { Stream } from './ledger-contents.ts';
 
@@ -18,7 +19,7 @@ const PAUSE_MS = 2;
 
 /** A transaction to encode; its module is in every sample ledger. */
 export const SUBMISSION = JSON.stringify({
-  sender: '0xbeef',
+  sender: BEEF_HEX,
   sequence_number: '7',
   max_gas_amount: '2000',
   gas_unit_price: '100',
@@ -27,7 +28,7 @@ export const SUBMISSION = JSON.stringify({
     type: 'entry_function_payload',
     function: '0x1::aptos_account::transfer',
     type_arguments: [],
-    arguments: ['0xcafe', '1000000'],
+    arguments: [CAFE_HEX, '1000000'],
   },
 });
 

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { SUBMISSION } from './follow-witness.ts';
 import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
@@ -41,8 +42,8 @@ async function expectReads(node: ServedNode, upstream: ServedNode, version: bigi
   const at = `ledger_version=${version}`;
   for (const path of [
     `/accounts/0x1/module/coin?${at}`,
-    `/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin?${at}`,
-    '/accounts/0xcafe/events/2?start=0&limit=10',
+    `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin?${at}`,
+    `/accounts/${CAFE_HEX}/events/2?start=0&limit=10`,
   ]) {
     const [answer, due] = await Promise.all([node.get(path), upstream.get(path)]);
     expect([answer.status, await answer.text()], path).toEqual([200, await due.text()]);

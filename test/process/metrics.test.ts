@@ -2,6 +2,7 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -14,7 +15,7 @@ import { ask, childrenOf, connectionsToAll, until } from './worker-processes.ts'
 const folder = temporaryFolder();
 const data = join(folder, 'sample');
 const ANY_PORT = ['--metrics-listen', '127.0.0.1:0'];
-const BALANCE = '/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin';
+const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
 
 beforeAll(async () => {
   const made = await runCommand(['sample', '--data', data, '--transactions', '300']);

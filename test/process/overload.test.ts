@@ -4,10 +4,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
 
 const data = join(temporaryFolder(), 'sample');
-const BALANCE = '/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin';
+const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
 const LISTING =
   'GET /v1/accounts/0x1/modules HTTP/1.1\r\nHost: x\r\nAccept: application/x-bcs\r\n\r\n';
 const CONNECTIONS = 40;

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { describePage, grouped, NATIVE_COIN } from './page-suite.ts';
 
 interface SampleRow {
@@ -24,18 +25,18 @@ async function sampleRows(page: Page): Promise<SampleRow[]> {
 
 describePage('page: balance', ({ node, open, go }) => {
   const balanceAt = async (query: string): Promise<string> =>
-    (await node().get(`/v1/accounts/0xcafe/balance/${NATIVE_COIN}${query}`)).text;
+    (await node().get(`/v1/accounts/${CAFE_HEX}/balance/${NATIVE_COIN}${query}`)).text;
 
   it('is the node’s own figure, and its curl command gives it too', async () => {
     const balance = await balanceAt('');
     expect(balance).toMatch(/^[1-9]\d+$/);
-    const page = await open('/#/balance?account=0xcafe');
+    const page = await open(`/#/balance?account=${CAFE_HEX}`);
     await page.locator('output.big-figure').getByText(grouped(balance), { exact: true }).waitFor();
     const command = await page.locator('.command').textContent();
     const script = `set -f; curl() { printf '%s\\n' "$@"; }; ${command}`;
     const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
     const { origin } = node();
-    expect(words.at(-1)).toBe(`${origin}/v1/accounts/0xcafe/balance/${NATIVE_COIN}`);
+    expect(words.at(-1)).toBe(`${origin}/v1/accounts/${CAFE_HEX}/balance/${NATIVE_COIN}`);
     expect((await node().get(words.at(-1)!.slice(origin.length))).text).toBe(balance);
   });
 
@@ -55,7 +56,7 @@ describePage('page: balance', ({ node, open, go }) => {
   });
 
   it('can be asked at a version, and follows the ledger without one', async () => {
-    const page = await open('/#/balance?account=0xcafe&version=1000');
+    const page = await open(`/#/balance?account=${CAFE_HEX}&version=1000`);
     const figure = page.locator('output.big-figure');
     await figure.getByText(grouped(await balanceAt('?ledger_version=1000'))).waitFor();
     await page.getByLabel('At version').fill('');
@@ -71,7 +72,7 @@ describePage('page: balance', ({ node, open, go }) => {
     page.on('request', (request) => {
       if (request.url().includes('ledger_version=')) asked += 1;
     });
-    await go(page, '#/balance?account=0xcafe&from=1000&to=1700');
+    await go(page, `#/balance?account=${CAFE_HEX}&from=1000&to=1700`);
     const rows = await sampleRows(page);
     expect(asked).toBeGreaterThan(2);
     expect(asked).toBeLessThanOrEqual(64);
@@ -97,14 +98,14 @@ describePage('page: balance', ({ node, open, go }) => {
     ['from=x', 'must be versions'],
     ['to=99999999999999999999999', 'must be versions'],
   ])('says what is wrong with the range %s', async (range, text) => {
-    const page = await open(`/#/balance?account=0xcafe&${range}`);
+    const page = await open(`/#/balance?account=${CAFE_HEX}&${range}`);
     await page.getByRole('alert').getByText(text).waitFor();
     expect(await page.locator('output.big-figure').textContent()).toMatch(/^\d/);
   });
 
   it('shows pruned versions as a gap with the node’s refusal, and finds its edge', async () => {
     const oldest = await node().pruneBelow(900n);
-    const page = await open('/#/balance?account=0xcafe&from=0&to=1500');
+    const page = await open(`/#/balance?account=${CAFE_HEX}&from=0&to=1500`);
     const rows = await sampleRows(page);
     expect(await page.locator('.plot rect.refused').count()).toBeGreaterThan(0);
     for (const { version, outcome } of rows) {

@@ -1,6 +1,7 @@
 /** The page for everybody: contrast, width, names, keyboard, motion. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import {
   BROKEN_IDS,
   LOW_CONTRAST_TEXTS,
@@ -24,9 +25,9 @@ const REQUEST = {
 /** Hash, and what is there when the view is complete. */
 const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ['#/overview', 'dl.figures'],
-  ['#/balance?account=0xcafe&from=1500', '.sample-control'],
+  [`#/balance?account=${CAFE_HEX}&from=1500`, '.sample-control'],
   ['#/balance?account=xyz', '[role=alert]'],
-  ['#/events?account=0xcafe&stream=2', 'table.events tbody tr'],
+  [`#/events?account=${CAFE_HEX}&stream=2`, 'table.events tbody tr'],
   ['#/module?account=0x1&name=coin&item=CoinStore', 'article'],
   ['#/encode?example=script', '.note:not([hidden])'],
   [`#/encode?request=${encodeURIComponent(JSON.stringify(REQUEST))}`, 'table.parts'],

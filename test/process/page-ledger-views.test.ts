@@ -1,6 +1,7 @@
 /** Event streams and modules in a browser, and every view's errors in the node's words. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { describePage, NATIVE_COIN } from './page-suite.ts';
 
 describePage('page: events, modules and errors', ({ node, open, go }) => {
@@ -10,10 +11,10 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
   };
 
   it('events: newest first, older on request, new ones by themselves', async () => {
-    const page = await open('/#/events?account=0xcafe&stream=2');
+    const page = await open(`/#/events?account=${CAFE_HEX}&stream=2`);
     await page.getByRole('row').nth(1).waitFor();
     const first = await sequenceNumbers(page);
-    const { text } = await node().get('/v1/accounts/0xcafe/events/2?limit=1');
+    const { text } = await node().get(`/v1/accounts/${CAFE_HEX}/events/2?limit=1`);
     const [newest] = JSON.parse(text) as { sequence_number: string }[];
     expect(first).toEqual(
       Array.from({ length: 25 }, (_, at) => Number(newest!.sequence_number) - at),
@@ -32,7 +33,7 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
   });
 
   it('events: following can be switched off', async () => {
-    const page = await open('/#/events?account=0xcafe&stream=2');
+    const page = await open(`/#/events?account=${CAFE_HEX}&stream=2`);
     await page.getByRole('row').nth(1).waitFor();
     await page.getByLabel('Follow live').uncheck();
     const before = await sequenceNumbers(page);

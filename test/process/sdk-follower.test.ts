@@ -6,12 +6,12 @@
 import { join } from 'node:path';
 import { Aptos, AptosConfig, getAptosFullNode, Network } from '@aptos-labs/ts-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
 import { makeSample, type Stream, streamsOf } from './ledger-contents.ts';
 import { until } from './worker-processes.ts';
 
 /** The SDK wants addresses of users in full. */
-const CAFE = `0x${'cafe'.padStart(64, '0')}`;
 
 interface Event {
   readonly sequence_number: string;
@@ -57,7 +57,7 @@ describe('the SDK on a node that follows', () => {
   it.each([
     ['0x1', 1],
     ['0x1', 7],
-    [CAFE, 3],
+    [CAFE_HEX, 3],
     ['0x1', 9_999],
   ])('resources of %s, %i to a page', async (accountAddress, limit) => {
     const due = await whole(`/accounts/${accountAddress}/resources?limit=9999`);
@@ -80,7 +80,7 @@ describe('the SDK on a node that follows', () => {
   it.each([
     ['0x1', 5],
     ['0x1', 100],
-    [CAFE, 1],
+    [CAFE_HEX, 1],
   ])('modules of %s, %i to a page', async (accountAddress, limit) => {
     const due = await whole(`/accounts/${accountAddress}/modules?limit=9999`);
     expect(due.length).toBeGreaterThan(1);
@@ -129,18 +129,18 @@ describe('the SDK on a node that follows', () => {
     const due = await (await upstream.get(`/blocks/by_version/${ledgerVersion}`)).json();
     expect(block).toEqual(due);
     const module = await aptos.getAccountModule({
-      accountAddress: CAFE,
+      accountAddress: CAFE_HEX,
       moduleName: 'ticker',
       options: { ledgerVersion },
     });
-    const dueModule = await upstream.get(`/accounts/0xcafe/module/ticker?${asked}`);
+    const dueModule = await upstream.get(`/accounts/${CAFE_HEX}/module/ticker?${asked}`);
     expect(module).toEqual(await dueModule.json());
     const resource = await aptos.getAccountResource({
-      accountAddress: CAFE,
+      accountAddress: CAFE_HEX,
       resourceType: '0x1::account::Account',
       options: { ledgerVersion },
     });
-    const path = `/accounts/0xcafe/resource/0x1::account::Account?${asked}`;
+    const path = `/accounts/${CAFE_HEX}/resource/0x1::account::Account?${asked}`;
     const answer = (await (await upstream.get(path)).json()) as { data: unknown };
     expect(resource).toEqual(answer.data);
   });

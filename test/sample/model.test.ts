@@ -17,11 +17,14 @@ import {
   concurrentFungibleBalanceCodec,
   fungibleStoreCodec,
 } from '../../src/move/values/framework-resource.ts';
+import { Accounts } from '../../src/sample/model/accounts.ts';
 import { MODULE_EVENT_EPOCH } from '../../src/sample/model/chain.ts';
+import { Effects } from '../../src/sample/model/effects.ts';
+import { BEEF, CAFE, CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
 
-const MOON = '0xcafe::moon_coin::MoonCoin';
+const MOON = `${CAFE_HEX}::moon_coin::MoonCoin`;
 const NATIVE = '0x1::aptos_coin::AptosCoin';
 const NATIVE_METADATA = padAddress('a');
 const GAS_UNIT_PRICE = 100n;
@@ -103,7 +106,7 @@ class Balances {
   }
 }
 
-const GOLD = namedObjectAddress(padAddress('cafe'), 'gold');
+const GOLD = namedObjectAddress(CAFE, 'gold');
 const MOON_METADATA = pairedMetadataAddress(parseStructTag(MOON));
 const chunks: Chunk[] = [];
 
@@ -166,6 +169,17 @@ describe('module events of a sample ledger', () => {
         expect(firstOf.get(moduleEvent)!, moduleEvent).toBeGreaterThan(switched);
       }
       expect(lastOf.get(handleEvent) ?? 0n, handleEvent).toBeLessThan(switched);
+    }
+  });
+});
+
+describe('publishers', () => {
+  it.each([1n, 2n])('have the addresses of their keys, with seed %d', (seed) => {
+    const accounts = new Accounts(seed, new Effects(), 1);
+    for (const address of [CAFE, BEEF]) {
+      const index = accounts.create();
+      expect(accounts.key(index).authenticationKey.toString('hex')).toBe(address);
+      expect(accounts.address(index)).toBe(address);
     }
   });
 });

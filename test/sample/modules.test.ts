@@ -15,6 +15,7 @@ import {
   clockModuleText,
 } from '../../src/sample/framework/application-modules.ts';
 import { assembleText, genesisModules } from '../../src/sample/framework/framework.ts';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 
 function assemble(text: string): CompiledModule {
@@ -98,7 +99,7 @@ describe('a declared module', () => {
           name: 'Both',
           fields: [
             { name: '_0', type: 'i64' },
-            { name: '_1', type: '0xcafe::example::Plain' },
+            { name: '_1', type: `${CAFE_HEX}::example::Plain` },
           ],
         },
       ],
@@ -106,12 +107,12 @@ describe('a declared module', () => {
     expect(structs.get('Happened')!.is_event).toBe(true);
     expect(structs.get('Member')!.fields[0]!.type).toBe(
       '0x1::simple_map::SimpleMap<0x1::string::String, ' +
-        '0xcafe::example::Pair<u8, 0x1::option::Option<bool>>>',
+        `${CAFE_HEX}::example::Pair<u8, 0x1::option::Option<bool>>>`,
     );
   });
 
   it('has the functions that were declared', () => {
-    expect(abi.friends).toEqual(['0xcafe::market']);
+    expect(abi.friends).toEqual([`${CAFE_HEX}::market`]);
     expect(abi.exposed_functions.map((f) => [f.name, f.visibility, f.is_entry, f.is_view])).toEqual(
       [
         ['look', 'public', false, true],
@@ -127,7 +128,7 @@ describe('a declared module', () => {
       return: ['u64', 'vector<T0>'],
     });
     expect(roll!.params).toEqual(['signer']);
-    expect(call!.params).toEqual(['|u64,&mut 0xcafe::example::Plain|bool,u8', '||']);
+    expect(call!.params).toEqual([`|u64,&mut ${CAFE_HEX}::example::Plain|bool,u8`, '||']);
   });
 
   it('has the attributes and errors that were declared', () => {
@@ -136,7 +137,7 @@ describe('a declared module', () => {
     expect(errors.get(7n)).toEqual({ codeName: 'ETOO_LATE', codeDescription: 'The time is over' });
     expect(structAttributes.get('Group')).toEqual([{ kind: 2, args: ['address'] }]);
     expect(functionAttributes.get('roll')).toEqual([{ kind: 5, args: [] }]);
-    expect(formatStructTag(resourceGroupOf(module, 'Member')!)).toBe('0xcafe::example::Group');
+    expect(formatStructTag(resourceGroupOf(module, 'Member')!)).toBe(`${CAFE_HEX}::example::Group`);
     expect(resourceGroupOf(module, 'Plain')).toBeUndefined();
   });
 
@@ -170,7 +171,7 @@ describe('a declared module', () => {
     ]);
     expect(functions[0]).toMatchObject({
       params: ['T0', 'u8'],
-      return: ['0xcafe::open::Both<T0>'],
+      return: [`${CAFE_HEX}::open::Both<T0>`],
     });
   });
 

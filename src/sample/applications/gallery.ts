@@ -7,6 +7,7 @@ import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';
 import { OBJECT_CREATION_NUMBER, OBJECT_KEYS, objectCore } from '../model/assets.ts';
 import { EventHandles, eventType, migratedEventType } from '../model/events.ts';
+import { CAFE_HEX } from '../model/publishers.ts';
 import {
   type GroupMember,
   resourceGroupKeys,
@@ -24,17 +25,17 @@ const COLOURS = ['blue', 'ochre', 'green', 'grey'];
 /** Octas of bytes deposit for each character of a title. */
 const TITLE_DEPOSIT = 40;
 
-const PAINTED = eventType('0xcafe::gallery::Painted');
+const PAINTED = eventType(`${CAFE_HEX}::gallery::Painted`);
 const TRANSFER = migratedEventType('0x1::object', 'TransferEvent', 'Transfer');
-const PAINTING_TAG = structTagBytes('0xcafe::gallery::Painting');
-const VISITS_TAG = structTagBytes('0xcafe::gallery::Visits');
-const FAVOURITE_TAG = structTagBytes('0xcafe::gallery::Favourite');
-const VISITOR_KEYS = resourceGroupKeys('0xcafe::gallery::VisitorGroup');
+const PAINTING_TAG = structTagBytes(`${CAFE_HEX}::gallery::Painting`);
+const VISITS_TAG = structTagBytes(`${CAFE_HEX}::gallery::Visits`);
+const FAVOURITE_TAG = structTagBytes(`${CAFE_HEX}::gallery::Favourite`);
+const VISITOR_KEYS = resourceGroupKeys(`${CAFE_HEX}::gallery::VisitorGroup`);
 
-const paint = callsOf('0xcafe::gallery::paint');
-const visit = callsOf('0xcafe::gallery::visit');
-const destroy = callsOf('0xcafe::gallery::destroy');
-const transfer = callsOf('0x1::object::transfer', ['0xcafe::gallery::Painting']);
+const paint = callsOf(`${CAFE_HEX}::gallery::paint`);
+const visit = callsOf(`${CAFE_HEX}::gallery::visit`);
+const destroy = callsOf(`${CAFE_HEX}::gallery::destroy`);
+const transfer = callsOf('0x1::object::transfer', [`${CAFE_HEX}::gallery::Painting`]);
 
 interface Painting {
   /** 32 bytes. */

@@ -4,12 +4,13 @@
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { EventHandles, eventType } from '../model/events.ts';
+import { CAFE_HEX } from '../model/publishers.ts';
 import { resourceKeys, Slots } from '../model/slots.ts';
 import { type Call, callsOf, pickSender, type World } from '../model/world.ts';
 
-const ENTRY = eventType('0xcafe::journal::Entry');
-const JOURNAL_KEYS = resourceKeys('0xcafe::journal::Journal');
-const write = callsOf('0xcafe::journal::write');
+const ENTRY = eventType(`${CAFE_HEX}::journal::Entry`);
+const JOURNAL_KEYS = resourceKeys(`${CAFE_HEX}::journal::Journal`);
+const write = callsOf(`${CAFE_HEX}::journal::write`);
 
 const WORDS = (
   'ledger morning harbour quiet bread river copper letter garden north ' +

@@ -2,8 +2,8 @@
  * `cafe::market`: orders are items of a table that are added and removed, with module events without a stream.
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { CAFE } from '../framework/application-modules.ts';
 import { eventType } from '../model/events.ts';
+import { CAFE, CAFE_HEX } from '../model/publishers.ts';
 import { derivedBytes } from '../model/random.ts';
 import { resourceKey, Slots, singleSlot, tableItemKey } from '../model/slots.ts';
 import {
@@ -18,13 +18,13 @@ import {
 /** Orders that a book holds; above it the oldest is closed. */
 const MAX_OPEN_ORDERS = 500;
 
-const PLACED = eventType(`0xcafe::market::OrderPlaced<${NATIVE_COIN}, ${MOON_COIN}>`);
-const CLOSED = eventType(`0xcafe::market::OrderClosed<${NATIVE_COIN}, ${MOON_COIN}>`);
-const BOOK_KEY = resourceKey(CAFE, `0xcafe::market::Book<${NATIVE_COIN}, ${MOON_COIN}>`);
+const PLACED = eventType(`${CAFE_HEX}::market::OrderPlaced<${NATIVE_COIN}, ${MOON_COIN}>`);
+const CLOSED = eventType(`${CAFE_HEX}::market::OrderClosed<${NATIVE_COIN}, ${MOON_COIN}>`);
+const BOOK_KEY = resourceKey(CAFE, `${CAFE_HEX}::market::Book<${NATIVE_COIN}, ${MOON_COIN}>`);
 const NOTES = ['good till cancelled', 'fill or kill', 'all or none'];
 
-const place = callsOf('0xcafe::market::place', [NATIVE_COIN, MOON_COIN]);
-const close = callsOf('0xcafe::market::close', [NATIVE_COIN, MOON_COIN]);
+const place = callsOf(`${CAFE_HEX}::market::place`, [NATIVE_COIN, MOON_COIN]);
+const close = callsOf(`${CAFE_HEX}::market::close`, [NATIVE_COIN, MOON_COIN]);
 
 interface Order {
   readonly trader: number;

@@ -3,13 +3,13 @@ import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { Address } from '../../move/types/address.ts';
 import {
   APPLICATION_ADDRESSES,
-  BEEF,
   CLOCK_MAX_HANDS,
   clockModuleText,
 } from '../framework/application-modules.ts';
 import { assembleText } from '../framework/framework.ts';
 import { BEEF_ACCOUNT } from '../model/accounts.ts';
 import { eventType } from '../model/events.ts';
+import { BEEF, BEEF_HEX } from '../model/publishers.ts';
 import { moduleKey, resourceKey, type Slots, singleSlot } from '../model/slots.ts';
 import { type Call, callsOf, type World } from '../model/world.ts';
 
@@ -54,7 +54,7 @@ export class Clockmaker {
     this.#slots = [
       singleSlot(moduleKey(BEEF, 'clock'), (writer) => writer.fixed(this.#binary())),
       packageRegistry(BEEF, () => this.#package()),
-      singleSlot(resourceKey(BEEF, '0xbeef::clock::Clock'), (writer) =>
+      singleSlot(resourceKey(BEEF, `${BEEF_HEX}::clock::Clock`), (writer) =>
         writer.uleb32(0).exactU64(this.#upgrade),
       ),
     ];

@@ -8,6 +8,7 @@ import type { ExecutionStatus } from '../../move/transactions/transaction-info.t
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { writeBinary } from '../assembler/binary.ts';
 import { eventType } from '../model/events.ts';
+import { CAFE_HEX } from '../model/publishers.ts';
 import type { Random } from '../model/random.ts';
 import type { ValueWriter } from '../model/slots.ts';
 import {
@@ -21,7 +22,7 @@ import {
 } from '../model/world.ts';
 import { transferNative } from './transfers.ts';
 
-const MODULE = '0xcafe::showcase';
+const MODULE = `${CAFE_HEX}::showcase`;
 const SHOWN = eventType(`${MODULE}::Shown`);
 /** Octas that one of these payments moves, at most. */
 const MAX_PAYMENT_OCTAS = 1_000;

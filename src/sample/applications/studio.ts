@@ -8,6 +8,7 @@ import { namedObjectAddress } from '../../move/types/derived-address.ts';
 import { CREATOR_ACCOUNTS, FIRST_CREATOR_ACCOUNT } from '../model/accounts.ts';
 import { OBJECT_CREATION_NUMBER, OBJECT_KEYS, objectCore } from '../model/assets.ts';
 import { EventHandles } from '../model/events.ts';
+import { CAFE_HEX } from '../model/publishers.ts';
 import { derivedBytes } from '../model/random.ts';
 import {
   type GroupMember,
@@ -45,7 +46,7 @@ const CONCURRENT_SUPPLY_TAG = structTagBytes('0x4::collection::ConcurrentSupply'
 /** Kinds of supply by artist. A concurrent one has no handles: it only ever emits module events. */
 const SUPPLIES = ['fixed', 'fixed', 'unlimited', 'concurrent'] as const;
 
-const act = callsOf('0xcafe::studio::act');
+const act = callsOf(`${CAFE_HEX}::studio::act`);
 
 interface Resource {
   readonly slot: Slots;

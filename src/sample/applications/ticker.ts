@@ -1,8 +1,8 @@
 /** `cafe::ticker`: one hot stream that takes a fixed share of all transactions, and a table of latest prices. */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { CAFE } from '../framework/application-modules.ts';
 import { CAFE_ACCOUNT } from '../model/accounts.ts';
 import { EventHandles, eventType } from '../model/events.ts';
+import { CAFE, CAFE_HEX } from '../model/publishers.ts';
 import { derivedBytes } from '../model/random.ts';
 import { resourceKey, Slots, singleSlot, tableItemKey } from '../model/slots.ts';
 import { type Call, callsOf, type World } from '../model/world.ts';
@@ -11,11 +11,11 @@ import { type Call, callsOf, type World } from '../model/world.ts';
 const PAIRS = 64;
 const FIRST_PRICE = 1_000_000;
 const MAX_CHANGE = 5_000;
-/** Creation number of the ticker's stream at 0xcafe. */
+/** Creation number of the ticker's stream. */
 const TICK_STREAM = 2;
-const TICK = eventType('0xcafe::ticker::Tick');
+const TICK = eventType(`${CAFE_HEX}::ticker::Tick`);
 
-const tick = callsOf('0xcafe::ticker::tick');
+const tick = callsOf(`${CAFE_HEX}::ticker::tick`);
 
 /** The latest `cafe::ticker::Tick` of a pair. */
 interface Tick {
@@ -32,7 +32,7 @@ export class Ticker {
   readonly #latestSlots: Slots;
   readonly #board: Slots;
 
-  /** Creates the board, with the first creation number that 0xcafe gives away. */
+  /** Creates the board, with the first creation number that CAFE gives away. */
   constructor(world: World) {
     const { accounts, effects, seed } = world;
     this.#world = world;
@@ -47,7 +47,7 @@ export class Ticker {
       key: (pair) => tableItemKey(handle, (writer) => writer.exactU64(pair)),
       write: (writer, pair) => this.#writeTick(writer, pair),
     });
-    this.#board = singleSlot(resourceKey(CAFE, '0xcafe::ticker::Board'), (writer) => {
+    this.#board = singleSlot(resourceKey(CAFE, `${CAFE_HEX}::ticker::Board`), (writer) => {
       this.#events.write(writer);
       writer.address(handle).exactU64(this.#latest.size);
     });

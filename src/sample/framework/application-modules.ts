@@ -1,13 +1,9 @@
 /**
- * The applications of the sample ledger: user modules at 0xcafe with generics, enums, views, event structs, friends,
- * old bytecode and every kind of argument, and one at 0xbeef that is published later and upgraded again and again.
+ * The applications of the sample ledger: user modules of CAFE with generics, enums, views, event structs, friends,
+ * old bytecode and every kind of argument, and one of BEEF that is published later and upgraded again and again.
  */
 import type { Address } from '../../move/types/address.ts';
-import { padAddress } from '../../move/types/address.ts';
-
-export const CAFE: Address = padAddress('cafe');
-/** Who publishes a module by transaction and upgrades it. */
-export const BEEF: Address = padAddress('beef');
+import { BEEF, CAFE } from '../model/publishers.ts';
 
 /** Names of these addresses in declarations. */
 export const APPLICATION_ADDRESSES: ReadonlyMap<string, Address> = new Map([
@@ -15,7 +11,7 @@ export const APPLICATION_ADDRESSES: ReadonlyMap<string, Address> = new Map([
   ['beef', BEEF],
 ]);
 
-/** Declarations of the modules at 0xcafe, see declare-parse.ts for the language. */
+/** Declarations of the modules of CAFE, see declare-parse.ts for the language. */
 export const APPLICATION_MODULES = `
 module cafe::sample {
   struct Sample has key { generator: u64, seed: u64, accounts: u64 }
@@ -172,7 +168,7 @@ module cafe::classic {
 }
 `;
 
-/** Functions that upgrades of 0xbeef::clock add one by one, until the module starts over. */
+/** Functions that upgrades of beef::clock add one by one, until the module starts over. */
 export const CLOCK_MAX_HANDS = 12;
 
 /** The module that upgrades change: upgrade n adds n hands. */

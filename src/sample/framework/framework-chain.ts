@@ -64,6 +64,12 @@ module 0x1::consensus_config {
   public fun set_for_next_epoch(framework: &signer, config: vector<u8>);
 }
 
+module 0x1::execution_config {
+  struct ExecutionConfig has drop, store, key { config: vector<u8> }
+
+  public fun set_for_next_epoch(framework: &signer, config: vector<u8>);
+}
+
 module 0x1::block {
   use 0x1::table_with_length::TableWithLength;
 

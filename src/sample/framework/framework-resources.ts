@@ -1,19 +1,26 @@
 /** What genesis stores at the framework's addresses besides blocks and assets: accounts, settings, code. */
-import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address, addressBytes, padAddress } from '../../move/types/address.ts';
 import { packageRegistry } from '../applications/publishing.ts';
+import { GAS_UNIT_PRICE } from '../model/chain.ts';
 import type { Effects } from '../model/effects.ts';
 import { writeEventHandle } from '../model/events.ts';
+import { CAFE } from '../model/publishers.ts';
 import { derivedBytes } from '../model/random.ts';
 import { moduleKey, resourceKey, singleSlot, type ValueWriter } from '../model/slots.ts';
 import { GENERATOR_VERSION, SAMPLE_RESOURCE, type SampleSettings } from '../settings.ts';
-import { CAFE } from './application-modules.ts';
 import { genesisModules } from './framework.ts';
 
 const FRAMEWORK_ACCOUNTS: readonly Address[] = ['1', '3', '4'].map(padAddress);
+/** Gas units; no block reaches it. */
+const BLOCK_GAS_LIMIT = 100_000;
 const GAS_ENTRIES: readonly (readonly [key: string, value: number])[] = [
   ['txn.min_transaction_gas_units', 2_760_000],
   ['txn.maximum_number_of_gas_units', 2_000_000],
+  ['txn.min_price_per_gas_unit', GAS_UNIT_PRICE],
+  ['txn.max_price_per_gas_unit', 10_000_000_000],
+  ['txn.max_transaction_size_in_bytes', 65_536],
+  ['txn.gas_unit_scaling_factor', 1_000_000],
   ['txn.storage_fee_per_state_slot_create', 40_000],
 ];
 
@@ -44,6 +51,7 @@ export function createFrameworkResources(effects: Effects, settings: SampleSetti
     to.exactU64(46).vector(GAS_ENTRIES, (inner, [key, value]) => inner.string(key).exactU64(value)),
   );
   at('0x1::consensus_config::ConsensusConfig', (to) => to.bytes(Buffer.of(1)));
+  at('0x1::execution_config::ExecutionConfig', (to) => to.bytes(encodeBcs(writeExecutionConfig)));
   at('0x1::transaction_validation::TransactionValidation', (to) => {
     to.address(ADDRESS_ONE).string('transaction_validation');
     to.string('script_prologue').string('module_prologue');
@@ -52,6 +60,14 @@ export function createFrameworkResources(effects: Effects, settings: SampleSetti
   const handle = (label: string): Buffer => derivedBytes(settings.seed, label);
   at('0x1::aggregator_factory::AggregatorFactory', (to) => to.fixed(handle('aggregators')));
   at('0x1::account::OriginatingAddress', (to) => to.fixed(handle('originating addresses')));
+}
+
+/** A V4 (docs/spec/transactions.md §7): a shuffler by use case, a gas limit, and removal of duplicates. */
+function writeExecutionConfig(writer: BcsWriter): void {
+  writer.uleb32(4);
+  writer.uleb32(4).exactU64(10).exactU64(10).exactU64(10);
+  writer.uleb32(1).exactU64(BLOCK_GAS_LIMIT);
+  writer.uleb32(1);
 }
 
 /** Writes `0x1::account::Account` of a framework address: its authentication key is not the hash of any key. */

@@ -8,7 +8,12 @@ import type { ExecutionStatus } from '../../move/transactions/transaction-info.t
 import { ADDRESS_ZERO } from '../../move/types/address.ts';
 import { createGenesis, type SampleWorld } from '../genesis.ts';
 import { FAUCET_ACCOUNT } from '../model/accounts.ts';
-import { type BlockHeader, FIRST_BLOCK_TIME_USECS, VALIDATORS } from '../model/chain.ts';
+import {
+  type BlockHeader,
+  FIRST_BLOCK_TIME_USECS,
+  GAS_UNIT_PRICE,
+  VALIDATORS,
+} from '../model/chain.ts';
 import { Effects } from '../model/effects.ts';
 import { eventType } from '../model/events.ts';
 import { derivedBytes } from '../model/random.ts';
@@ -24,7 +29,7 @@ import {
   hasAuxiliaryInfo,
 } from './block-transactions.ts';
 import type { Outcome } from './recorder.ts';
-import { buildTransaction, GAS_UNIT_PRICE } from './submission.ts';
+import { buildTransaction } from './submission.ts';
 
 /** Maximum number of user transactions in a block. */
 export const MAX_BLOCK_USERS = 99;

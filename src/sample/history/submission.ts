@@ -12,12 +12,10 @@ import {
 } from '../../move/transactions/user-transaction.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { Accounts } from '../model/accounts.ts';
-import { SAMPLE_CHAIN_ID } from '../model/chain.ts';
+import { GAS_UNIT_PRICE, SAMPLE_CHAIN_ID } from '../model/chain.ts';
 import type { SampleKey } from '../model/keys.ts';
 import type { Call } from '../model/world.ts';
 
-/** Octas a gas unit. */
-export const GAS_UNIT_PRICE = 100;
 const MAX_GAS_AMOUNT = 200_000n;
 
 const USER_TRANSACTION = 0;

@@ -97,12 +97,12 @@ export class Accounts {
     return Math.min(this.count, this.signerLimit);
   }
 
-  /** Adds an account at the next index; `address` only for those whose address is not their first key's. */
-  create(address?: Uint8Array): number {
+  /** Adds an account at the next index. */
+  create(): number {
     const index = this.count;
     if (index === this.capacity) throw new Error(`no space for account ${index}`);
     this.count += 1;
-    this.#addresses.set(address ?? this.#addressOf(index), index * ADDRESS_BYTES);
+    this.#addresses.set(this.#addressOf(index), index * ADDRESS_BYTES);
     this.#creationNumbers[index] = FIRST_FREE_CREATION_NUMBER;
     this.effects.create(this.slots, index);
     return index;

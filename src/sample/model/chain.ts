@@ -12,6 +12,8 @@ import { resourceKey, Slots, singleSlot, tableItemKey, type ValueWriter } from '
 /** Chain id of every sample ledger, different from all public networks. */
 export const SAMPLE_CHAIN_ID = 204;
 export const VALIDATORS = 4;
+/** Octas that every user pays for a gas unit, and the least that the gas schedule allows. */
+export const GAS_UNIT_PRICE = 100;
 /** 2026-01-01T00:00:00Z in microseconds since 1970. */
 export const FIRST_BLOCK_TIME_USECS = 1_767_225_600_000_000;
 /** Ten seconds: even a ledger of a few thousand transactions has several epochs. */
@@ -29,9 +31,10 @@ const CONSENSUS_KEY_BYTES = 48;
 const MODULE_EVENT_FEATURE = 57;
 /**
  * Feature bits that are on from the start: bytecode versions 6 to 10, identifiers of 255 bytes (docs/spec/move.md
- * §4.2), and the coin and object features that the sample's stores rely on.
+ * §4.2), and the coin and object features that the sample's stores rely on,
+ * accounts without a resource (docs/spec/http.md §1.5).
  */
-const GENESIS_FEATURES = [5, 38, 40, 60, 64, 67, 86, 102, 106];
+const GENESIS_FEATURES = [5, 38, 40, 60, 64, 67, 86, 91, 102, 106];
 
 const NEW_BLOCK = eventType('0x1::block::NewBlockEvent');
 const NEW_EPOCH = eventType('0x1::reconfiguration::NewEpoch');

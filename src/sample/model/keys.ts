@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { sha3 } from '../../move/crypto/hash.ts';
+import { publisherSecret } from './publishers.ts';
 import { derivedBytes } from './random.ts';
 
 /** Scheme byte of a plain Ed25519 key in an authentication key (docs/spec/ledger.md §6.1). */
@@ -41,7 +42,8 @@ export class KeyRing {
   }
 
   #make(account: number, generation: number): SampleKey {
-    const secret = derivedBytes(this.#seed, 'key', account, generation);
+    // Publishers never rotate their keys.
+    const secret = publisherSecret(account) ?? derivedBytes(this.#seed, 'key', account, generation);
     // A JWK is read ten times faster than PKCS#8; its `x` must be there, and is not used.
     const privateKey = createPrivateKey({
       key: { kty: 'OKP', crv: 'Ed25519', d: secret.toString('base64url'), x: UNUSED_PUBLIC_KEY },

@@ -11,12 +11,13 @@ import { type Accounts, FAUCET_ACCOUNT, FIRST_ORDINARY_ACCOUNT } from './account
 import type { Asset } from './assets.ts';
 import type { Effects } from './effects.ts';
 import type { SampleKey } from './keys.ts';
+import { CAFE_HEX } from './publishers.ts';
 import type { Random } from './random.ts';
 import type { ValueWriter } from './slots.ts';
 
 export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 /** A coin that a user issues. */
-export const MOON_COIN = '0xcafe::moon_coin::MoonCoin';
+export const MOON_COIN = `${CAFE_HEX}::moon_coin::MoonCoin`;
 
 /** An account with fewer octas does not send. */
 const MIN_SENDER_OCTAS = 10_000_000n;

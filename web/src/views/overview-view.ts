@@ -11,13 +11,19 @@ import type { View, ViewContext } from '../view.ts';
 const SEARCH_HINT =
   'An address (0x1), a module (0x1::coin), an item of one (0x1::coin::transfer), or a stream (0x1/2).';
 
+/** The account that publishes the applications of every sample ledger. */
+const SAMPLE_PUBLISHER = '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
+
 /** Places that every ledger of this kind has, and two of the sample ledger. */
 const STARTING_POINTS: readonly (readonly [text: string, hash: string])[] = [
   ['Module 0x1::coin', routeHash('module', { account: '0x1', name: 'coin' })],
   ['Epoch changes, stream 2 of 0x1', routeHash('events', { account: '0x1', stream: '2' })],
   ['New blocks, stream 3 of 0x1', routeHash('events', { account: '0x1', stream: '3' })],
-  ['Sample ledger: balance of 0xcafe', routeHash('balance', { account: '0xcafe' })],
-  ['Sample ledger: ticks of 0xcafe', routeHash('events', { account: '0xcafe', stream: '2' })],
+  ['Sample ledger: balance of its publisher', routeHash('balance', { account: SAMPLE_PUBLISHER })],
+  [
+    'Sample ledger: ticks of its publisher',
+    routeHash('events', { account: SAMPLE_PUBLISHER, stream: '2' }),
+  ],
   ['Bytes to sign for a transfer', routeHash('encode', { example: 'transfer' })],
 ];
 
