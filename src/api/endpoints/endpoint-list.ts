@@ -4,6 +4,7 @@ import { balanceEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
+import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './execution.ts';
 import { healthyEndpoint, ledgerInfoEndpoint, readyEndpoint } from './health.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
@@ -26,6 +27,9 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   blockByVersionEndpoint,
   transactionsEndpoint,
   transactionByVersionEndpoint,
+  submitEndpoint,
+  submitBatchEndpoint,
+  simulateEndpoint,
   encodeSubmissionEndpoint,
   decodeSubmissionEndpoint,
 ];

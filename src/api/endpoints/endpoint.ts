@@ -43,6 +43,8 @@ export interface Answer {
 /** Reads a request body. This happens before `checkEnabled` and before the ledger is read. */
 interface BodyReader<B> {
   readonly schema: Schema;
+  /** The content type of its BCS form, and what that is; absent: JSON only. */
+  readonly bcs?: { readonly contentType: string; readonly description: string };
   /** Throws the failures of docs/spec/http.md §5.1 steps b to e. */
   read(bytes: Buffer, headers: IncomingHttpHeaders): B;
   /** Throws what else is wrong with the body; called before a request is refused for another reason than its body. */
@@ -82,7 +84,13 @@ export interface Endpoint<
   readonly enabledBy?: 'encodeSubmissionEnabled';
   readonly isBcsOnly?: boolean;
   /** Schema of the JSON response, and description of the BCS form. */
-  readonly results: { readonly description: string; readonly json: Schema; readonly bcs: string };
+  readonly results: {
+    /** 200 when absent. */
+    readonly status?: 202;
+    readonly description: string;
+    readonly json: Schema;
+    readonly bcs: string;
+  };
   readonly hasCursor?: boolean;
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
@@ -139,6 +147,6 @@ export function onlyAccepts(operation: string, output: 'JSON' | 'BCS'): ApiError
   return disabled(`${operation} is not allowed. Only ${output} is supported as an AcceptType.`);
 }
 
-function disabled(message: string): ApiError {
+export function disabled(message: string): ApiError {
   return new ApiError(403, 'api_disabled', message);
 }

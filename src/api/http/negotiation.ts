@@ -2,7 +2,7 @@
  * Content negotiation: the format of an answer (`Accept`), its coding (`Accept-Encoding`), and whether a request body
  * is JSON (`Content-Type`). Media types are read as RFC 9110 §8.3.1 has them (docs/spec/http.md §2).
  */
-import { frameworkError } from './error-table.ts';
+import { type ApiError, frameworkError } from './error-table.ts';
 
 export type Format = 'json' | 'bcs';
 
@@ -175,12 +175,30 @@ const VISIBLE_ASCII = /^[\t -~]*$/;
  */
 export function requireJsonBody(contentType: string | undefined): void {
   if (contentType === 'application/json') return;
-  if (contentType === undefined || !VISIBLE_ASCII.test(contentType)) {
-    throw frameworkError(415, 'the client request does not include the `Content-Type` header');
-  }
-  const media = parseMediaType(contentType);
+  const media = parseMediaType(requireContentType(contentType));
   if (media?.type === 'application' && isJsonSubtype(media.subtype)) return;
-  throw frameworkError(
+  throw unsupportedType(contentType!);
+}
+
+/**
+ * The format of a request body that may be JSON or BCS: both content types are compared byte for byte, without
+ * parameters (docs/spec/transactions.md §9.1).
+ * @param bcsType the operation's content type of BCS
+ * @throws ApiError 415
+ */
+export function bodyFormat(contentType: string | undefined, bcsType: string): Format {
+  if (contentType === 'application/json') return 'json';
+  if (contentType === bcsType) return 'bcs';
+  throw unsupportedType(requireContentType(contentType));
+}
+
+function requireContentType(contentType: string | undefined): string {
+  if (contentType !== undefined && VISIBLE_ASCII.test(contentType)) return contentType;
+  throw frameworkError(415, 'the client request does not include the `Content-Type` header');
+}
+
+function unsupportedType(contentType: string): ApiError {
+  return frameworkError(
     415,
     `the \`Content-Type\` requested by the client is not supported: ${contentType}`,
   );

@@ -29,7 +29,7 @@ const FAILURE_DESCRIPTIONS: Readonly<Record<FailureStatus, string>> = {
   404: 'There is no such thing, or no such ledger version yet.',
   410: 'What is asked for was pruned.',
   413: 'The body is larger than the node takes.',
-  415: 'The body is not sent as JSON.',
+  415: 'The body is not sent as a content type that the operation takes.',
   500: 'The node failed.',
   503: 'The node has no ledger to answer from, or is behind.',
 };
@@ -150,11 +150,18 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: components.use(body.schema) } },
+        content: {
+          'application/json': { schema: components.use(body.schema) },
+          ...(body.bcs && {
+            [body.bcs.contentType]: {
+              schema: { type: 'string', format: 'binary', description: body.bcs.description },
+            },
+          }),
+        },
       },
     }),
     responses: {
-      '200': success,
+      [results.status ?? 200]: success,
       ...(endpoint.method === 'GET' && { '304': notModified }),
       ...Object.fromEntries(failures),
     },

@@ -85,7 +85,7 @@ function closedObject($id: string, description: string, properties: Properties):
 }
 
 /** A request object: unknown members are ignored. */
-function request($id: string, description: string, properties: Properties): Schema {
+export function request($id: string, description: string, properties: Properties): Schema {
   return Type.Object(properties, { $id, description });
 }
 
@@ -94,12 +94,12 @@ function nullable(schema: Schema, description: string): Schema {
 }
 
 /** A member that may be absent or null. */
-function optional(schema: Schema, description: string): Schema {
+export function optional(schema: Schema, description: string): Schema {
   return Type.Optional(nullable(schema, description));
 }
 
 /** One of several objects, told apart by their member `type`. */
-function union($id: string, description: string, variants: Properties): Schema {
+export function union($id: string, description: string, variants: Properties): Schema {
   const mapping = Object.entries(variants).map(([name, variant]) => [name, referenceTo(variant)]);
   return Type.Unknown({
     $id,
@@ -196,7 +196,7 @@ export const ResourcesSchema = Type.Array(ResourceSchema, {
   description: 'Resources in the order of their state keys; those of a group stand together.',
 });
 
-const HashSchema = Type.String({
+export const HashSchema = Type.String({
   $id: 'HashValue',
   description: '32 bytes in hex, `0x` and 64 digits.',
   format: 'hex',
@@ -351,7 +351,8 @@ const PayloadSchema = union('TransactionPayload', 'What a transaction is to do.'
   encrypted_transaction_payload: EncryptedPayloadSchema,
 });
 
-export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transaction to encode.', {
+/** The members that all requests for a transaction have. */
+export const TRANSACTION_REQUEST_MEMBERS = {
   sender: AddressSchema,
   sequence_number: U64Schema,
   max_gas_amount: U64Schema,
@@ -359,6 +360,10 @@ export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transac
   expiration_timestamp_secs: U64Schema,
   payload: PayloadSchema,
   replay_protection_nonce: optional(U64Schema, 'Makes the transaction orderless.'),
+};
+
+export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transaction to encode.', {
+  ...TRANSACTION_REQUEST_MEMBERS,
   secondary_signers: optional(
     Type.Array(AddressSchema),
     'Given, even empty: a multi-agent transaction.',

@@ -13,6 +13,7 @@ export type EncodeErrorCode =
   // verify
   | 'payload_removed'
   | 'payload_not_encrypted'
+  | 'bad_signature'
   | 'unparsable_type'
   | 'type_too_deep'
   // convert; `bad_type` has no type tag

@@ -62,26 +62,40 @@ export type RequestPayload =
 
 const MULTISIG_UNION = 'MultisigTransactionPayload';
 
-const REQUEST_TRACE = within('UserTransactionRequestInner', within('EncodeSubmissionRequest', ''));
-const TRACE = within('TransactionPayload', REQUEST_TRACE);
-/** Made once, not for each request: that of nearly all payloads. */
-const ENTRY_FUNCTION_TRACE = within('EntryFunctionPayload', TRACE);
+/** The traces of a kind of request and of its payload; made once, not for each request. */
+export interface RequestTraces {
+  readonly outer: Trace;
+  /** Of the fields. */
+  readonly fields: Trace;
+  readonly payload: Trace;
+  /** Of nearly all payloads. */
+  readonly entryFunction: Trace;
+}
+
+/** @param type how messages name the request */
+export function requestTraces(type: string, enclosing: Trace): RequestTraces {
+  const outer = within(type, enclosing);
+  const fields = within('UserTransactionRequestInner', outer);
+  const payload = within('TransactionPayload', fields);
+  return { outer, fields, payload, entryFunction: within('EntryFunctionPayload', payload) };
+}
 
 /** Reads the payload of a request. @throws EncodeError of stage `parse` */
-export function readPayload(value: JsonField): RequestPayload {
+export function readPayload(value: JsonField, traces: RequestTraces): RequestPayload {
+  const trace = traces.payload;
   switch (asObject(value)?.get('type')) {
     case 'entry_function_payload':
-      return readEntryFunction(value, ENTRY_FUNCTION_TRACE);
+      return readEntryFunction(value, traces.entryFunction);
     case 'script_payload':
-      return readScript(value, TRACE);
+      return readScript(value, trace);
     case 'multisig_payload':
-      return readMultisig(value, TRACE);
+      return readMultisig(value, trace);
     case 'module_bundle_payload':
       return { kind: 'moduleBundle' };
     case 'encrypted_transaction_payload':
-      return readEncryptedPayload(value, TRACE);
+      return readEncryptedPayload(value, trace);
     default:
-      throw badPayload('TransactionPayload', value, REQUEST_TRACE);
+      throw badPayload('TransactionPayload', value, traces.fields);
   }
 }
 

@@ -2,7 +2,12 @@
  * The request of an encode submission: its JSON, its fields and the order they are checked in (docs/spec/encode.md
  * §A1).
  */
-import { JsonSyntaxError, type JsonValue, parseJson } from '../../move/json/json-text.ts';
+import {
+  type JsonObject,
+  JsonSyntaxError,
+  type JsonValue,
+  parseJson,
+} from '../../move/json/json-text.ts';
 import type { Address } from '../../move/types/address.ts';
 import { EncodeError } from './encode-error.ts';
 import {
@@ -14,12 +19,11 @@ import {
   type U64,
   u64Field,
   unexpectedType,
-  within,
 } from './fields.ts';
-import { type RequestPayload, readPayload } from './payload.ts';
+import { type RequestPayload, type RequestTraces, readPayload, requestTraces } from './payload.ts';
 
-/** A request whose fields are all of the right form. */
-export interface EncodeRequest {
+/** The fields that all requests have, all of the right form. */
+interface TransactionRequest {
   readonly sender: Address;
   /** Ignored if there is a nonce. */
   readonly sequenceNumber: U64;
@@ -28,12 +32,15 @@ export interface EncodeRequest {
   readonly expirationTimestampSecs: U64;
   readonly payload: RequestPayload;
   readonly replayProtectionNonce: bigint | undefined;
+}
+
+/** A request for the bytes to sign. */
+export interface EncodeRequest extends TransactionRequest {
   /** Absent: one signer. Empty: several signers, of which the sender is the only one. */
   readonly secondarySigners: readonly Address[] | undefined;
 }
 
-const OUTER = within('EncodeSubmissionRequest', '');
-const INNER = within('UserTransactionRequestInner', OUTER);
+const TRACES = requestTraces('EncodeSubmissionRequest', '');
 
 /**
  * Reads a request from its JSON, as bytes or as a value. No bytes at all read as null.
@@ -44,23 +51,34 @@ export function parseEncodeRequest(body: JsonValue | Uint8Array): EncodeRequest 
   const request = asObject(value);
   if (request === undefined) throw unexpectedType('EncodeSubmissionRequest', value, '');
   return {
-    sender: addressField(request.get('sender'), INNER),
-    sequenceNumber: u64Field(request.get('sequence_number'), INNER),
-    maxGasAmount: u64Field(request.get('max_gas_amount'), INNER),
-    gasUnitPrice: u64Field(request.get('gas_unit_price'), INNER),
-    expirationTimestampSecs: u64Field(request.get('expiration_timestamp_secs'), INNER),
-    payload: readPayload(request.get('payload')),
-    replayProtectionNonce: optionalField(
-      request.get('replay_protection_nonce'),
-      'string(U64)',
-      INNER,
-      (value, trace) => BigInt(u64Field(value, trace)),
-    ),
+    ...readTransactionRequest(request, TRACES),
     secondarySigners: optionalField(
       request.get('secondary_signers'),
       '[string(Address)]',
-      OUTER,
+      TRACES.outer,
       readSigners,
+    ),
+  };
+}
+
+/** Reads the fields that all requests have, in the order of their checks. @throws EncodeError of stage `parse` */
+export function readTransactionRequest(
+  request: JsonObject,
+  traces: RequestTraces,
+): TransactionRequest {
+  const { fields } = traces;
+  return {
+    sender: addressField(request.get('sender'), fields),
+    sequenceNumber: u64Field(request.get('sequence_number'), fields),
+    maxGasAmount: u64Field(request.get('max_gas_amount'), fields),
+    gasUnitPrice: u64Field(request.get('gas_unit_price'), fields),
+    expirationTimestampSecs: u64Field(request.get('expiration_timestamp_secs'), fields),
+    payload: readPayload(request.get('payload'), traces),
+    replayProtectionNonce: optionalField(
+      request.get('replay_protection_nonce'),
+      'string(U64)',
+      fields,
+      (value, trace) => BigInt(u64Field(value, trace)),
     ),
   };
 }
