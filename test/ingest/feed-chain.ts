@@ -4,6 +4,7 @@ import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
+  type Transaction,
   type TransactionOnChainData,
   transactionHash,
 } from '../../src/move/transactions/transaction.ts';
@@ -53,7 +54,7 @@ function fitting(
   );
   const info = {
     ...data.info,
-    transactionHash: transactionHash(encodeTransaction(data.transaction)),
+    transactionHash: transactionHash(encodeTransaction(submitted(data.transaction))),
     eventRootHash: accumulatorRoot('EventAccumulator', leaves),
     stateChangeHash: writeSetHash(changes),
   };
@@ -62,6 +63,16 @@ function fitting(
   return encodeBcs((writer) =>
     writeOnChainData(writer, { ...data, version, info, accumulatorRootHash }),
   );
+}
+
+/** A transaction before a node tried to decrypt its payload: what its hash covers. */
+export function submitted(transaction: Transaction): Transaction {
+  if (transaction.kind !== 'user') return transaction;
+  const { raw } = transaction.transaction;
+  if (raw.payload.kind !== 'encrypted') return transaction;
+  const { content } = raw.payload.payload;
+  const payload = { ...raw.payload, payload: { state: 'encrypted', content } } as const;
+  return { ...transaction, transaction: { ...transaction.transaction, raw: { ...raw, payload } } };
 }
 
 /** A page of items, as it is sent. */

@@ -4,11 +4,13 @@ import { PageError } from '../../src/ingest/feed/feed-error.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
+import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { transactionInfoHash } from '../../src/move/transactions/transaction-info.ts';
 import { openView } from '../../src/store/view.ts';
+import { encodeTransaction } from '../move/transactions/wire-writers.ts';
 import { Random, testSeed } from '../random.ts';
-import { type MadePage, pageOf, randomChain } from './feed-chain.ts';
+import { type MadePage, pageOf, randomChain, submitted } from './feed-chain.ts';
 import { sampleStore } from './feed-following.ts';
 
 function verifierAt({ firstVersion, frozenRoots }: MadePage): PageVerifier {
@@ -31,11 +33,28 @@ function fieldEnds(item: Buffer): readonly (readonly [field: string, end: number
   ];
 }
 
-/** Flips one bit of an item and gives the refusal. */
+/**
+ * The bytes of an item that no hash covers, from the first to before the second: what came of decrypting a payload
+ * (docs/spec/backup.md §4.7).
+ */
+function uncovered(item: Buffer): readonly [from: number, to: number] {
+  const { data, bytes } = readOnChainData(new BcsReader(item));
+  const whole = bytes.transaction.length;
+  const more = whole - encodeTransaction(submitted(data.transaction)).length;
+  if (more === 0) return [0, 0];
+  const payload = new BcsReader(bytes.transaction, 1 + 32 + 8);
+  readTransactionPayload(payload);
+  const end = bytes.transaction.byteOffset - item.byteOffset + payload.offset;
+  return [end - more, end];
+}
+
+/** Flips one bit of an item that hashes cover and gives the refusal. */
 function refusal(made: MadePage, random: Random): { readonly error: unknown; at: string } {
   const index = random.below(made.items.length);
   const item = made.items[index]!;
-  const byte = random.below(item.length);
+  const [from, to] = uncovered(item);
+  const drawn = random.below(item.length - (to - from));
+  const byte = drawn < from ? drawn : drawn + to - from;
   const damaged = Buffer.from(item);
   damaged[byte]! ^= 1 << random.below(8);
   const items = made.items.with(index, damaged);

@@ -15,7 +15,7 @@ import {
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
   readTransaction,
-  transactionHash,
+  storedTransactionHash,
 } from '../../move/transactions/transaction.ts';
 import {
   readTransactionInfo,
@@ -197,7 +197,8 @@ export function checkItem({ data, bytes }: EncodedOnChainData, version: bigint):
   if (data.version !== version) {
     throw unproved(version, 'version', `the item says it is version ${data.version}`);
   }
-  if (!transactionHash(bytes.transaction).equals(info.transactionHash)) {
+  const hash = storedTransactionHash(bytes.transaction, data.transaction);
+  if (!hash.equals(info.transactionHash)) {
     throw unproved(version, 'transaction', 'its hash is not the one in the info');
   }
   const eventRoot = accumulatorRoot('EventAccumulator', bytes.events.map(contractEventHash));

@@ -1,9 +1,10 @@
 /** Transactions of all kinds, as the ledger holds them (docs/spec/ledger.md §1.1). */
 
-import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { encodeBcs } from '../bcs/bcs-writer.ts';
 import { readHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
-import type { Address } from '../types/address.ts';
+import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import {
   type BlockEpilogue,
   type BlockMetadata,
@@ -14,6 +15,7 @@ import {
 } from './block-transaction.ts';
 import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from './event.ts';
 import { readScriptCall, type Script } from './executable.ts';
+import { readTransactionPayload, writeTransactionPayload } from './payload.ts';
 import { readTransactionInfo, type TransactionInfo } from './transaction-info.ts';
 import { readSignedTransaction, type SignedTransaction } from './user-transaction.ts';
 import { readValidatorTransaction, type ValidatorTransaction } from './validator-transaction.ts';
@@ -83,9 +85,35 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
   return decodeBcs(bytes, readTransaction);
 }
 
-/** A transaction's hash, over its bytes including the leading variant (docs/spec/ledger.md §2.7 step 1). */
+/**
+ * A transaction's hash, over its bytes including the leading variant (docs/spec/ledger.md §2.7 step 1). Not for an
+ * encrypted payload that a node has tried to decrypt: see `storedTransactionHash`.
+ */
 export function transactionHash(transactionBytes: Uint8Array): Buffer {
   return domainHash('Transaction', transactionBytes);
+}
+
+/** Where the payload of a user transaction begins: after the variant, the sender and the sequence number. */
+const PAYLOAD_OFFSET = 1 + ADDRESS_BYTES + 8;
+
+/**
+ * The hash of a transaction as the ledger holds it. A node that has tried to decrypt a payload stores what came of it;
+ * the hash is that of the transaction as it was submitted (docs/spec/backup.md §4.7).
+ */
+export function storedTransactionHash(bytes: Buffer, transaction: Transaction): Buffer {
+  const payload = transaction.kind === 'user' ? transaction.transaction.raw.payload : undefined;
+  if (payload?.kind !== 'encrypted' || payload.payload.state === 'encrypted') {
+    return transactionHash(bytes);
+  }
+  const stored = new BcsReader(bytes, PAYLOAD_OFFSET);
+  readTransactionPayload(stored);
+  const { content } = payload.payload;
+  const submitted = encodeBcs((writer) => {
+    writer.fixed(bytes.subarray(0, PAYLOAD_OFFSET));
+    writeTransactionPayload(writer, { ...payload, payload: { state: 'encrypted', content } });
+    writer.fixed(bytes.subarray(stored.offset));
+  });
+  return transactionHash(submitted);
 }
 
 export interface TransactionOnChainData {
