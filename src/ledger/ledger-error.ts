@@ -11,6 +11,8 @@ export type LedgerErrorCode =
   | 'resource_not_found'
   | 'struct_field_not_found'
   | 'transaction_not_found'
+  | 'table_item_not_found'
+  | 'state_value_not_found'
   | 'block_not_found'
   | 'block_pruned'
   | 'transactions_not_kept'

@@ -19,6 +19,7 @@ import { LedgerError } from './ledger-error.ts';
 import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
 import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
+import { StateItems } from './state/state-items.ts';
 
 /** The ledger's state as the response headers show it. */
 export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
@@ -35,6 +36,7 @@ export class LedgerView {
   readonly state: LedgerState;
   readonly accounts: Accounts;
   readonly history: History;
+  readonly stateItems: StateItems;
   readonly #view: StoreView;
   readonly #caches: LedgerCaches;
   readonly #guard: PruningGuard;
@@ -55,7 +57,9 @@ export class LedgerView {
     const modules = new ModuleView(caches, guard, view.head.version);
     this.#modules = modules;
     this.#pages = new StreamPages({ store: view, guard, modules, pages: caches.pages });
-    this.accounts = new Accounts({ store: view, guard, modulesAt: (at) => this.#modulesAt(at) });
+    const modulesAt = (at: bigint): ModuleView => this.#modulesAt(at);
+    this.accounts = new Accounts({ store: view, guard, modulesAt });
+    this.stateItems = new StateItems({ guard, modulesAt });
     this.history = new History(view, keepsTransactions, guard);
   }
 

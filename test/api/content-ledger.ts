@@ -47,6 +47,8 @@ export const AUTHENTICATION_KEY = Buffer.alloc(32, 0xab);
 export const PUBLISHER = padAddress('7');
 /** Groups, resources and accounts that no decoder understands. */
 export const BROKEN = padAddress('bad');
+/** A table from u64 to `0x7::m::Plain`, and with an item that is none. */
+export const TABLE = padAddress('7ab1e');
 /** Its streams have events; the handle of stream 9 lies with HOLDER. */
 export const STREAM = { address: OWNER, creationNumber: 9n } as const;
 export const NEWEST = 4n;
@@ -168,6 +170,11 @@ export const HANDLES = Buffer.concat([
   encodeBcs((writer) => writer.vector([1n, 2n, 3n, 4n, 5n, 6n], (to, value) => to.u64(value))),
 ]);
 
+/** An item of TABLE by its key. */
+function item(key: bigint, value: Uint8Array | undefined): StateWrite {
+  return write({ kind: 'tableItem', handle: TABLE, key: u64(key) }, value);
+}
+
 function account(sequenceNumber: bigint): StateWrite {
   const handle = (creationNumber: bigint) => ({
     counter: 0n,
@@ -213,6 +220,8 @@ const GENESIS: readonly StateWrite[] = [
     write(moduleStateKey(PUBLISHER, name), MODULE_BYTES),
   ),
   resource('Plain', u64(1n)),
+  item(1n, u64(10n)),
+  item(2n, Buffer.of(1)),
   resource('Quip', u64(2n)),
   resource('Sing', u64(3n)),
   resource('Ugly', u64(4n)),
@@ -244,6 +253,8 @@ export const WRITES: readonly (readonly StateWrite[])[] = [
     account(6n),
     resource('Quip', undefined),
     resource('Plain', u64(100n)),
+    item(1n, u64(11n)),
+    write({ kind: 'raw', bytes: Buffer.of(5) }, Buffer.of(6)),
     write(moduleStateKey(PUBLISHER, 'ab'), undefined),
   ],
   [
@@ -252,7 +263,7 @@ export const WRITES: readonly (readonly StateWrite[])[] = [
     group('Ring', [[typeOf('Alpha'), Buffer.of(80)]]),
     write(moduleStateKey(PUBLISHER, 'late'), MODULE_BYTES),
   ],
-  [write(resourceGroupStateKey(HOLDER, typeOf('Tong')), undefined)],
+  [write(resourceGroupStateKey(HOLDER, typeOf('Tong')), undefined), item(1n, undefined)],
   [resource('Kind', Buffer.of(0))],
 ];
 

@@ -37,8 +37,6 @@ const NOT_BUILT: readonly RegExp[] = [
   /^\S+ \S*\/blocks/, // RENDER
   /^\S+ \S*\/(wait_)?by_hash/, // STORE
   /^GET \S*\/accounts/, // STORE
-  /^\S+ \S*\/tables/, // STATE
-  /^\S+ \S*\/state_values/, // STATE
   /^\S+ \S*\/estimate_gas_price/, // STATE
   /^\S+ \S*\/(info|auxiliary_info)/, // STATE
   /^\S+ \S*\/view/, // VIEW

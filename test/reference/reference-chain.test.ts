@@ -24,11 +24,6 @@ const NOT_BUILT = new Set([
   'gas_price',
   'list',
   'auxiliary_info',
-  'state_value',
-  'table_item',
-  'table_item_wrong',
-  'table_raw_item',
-  'table_raw_item_wrong',
   'wait_by_hash',
 ]);
 

@@ -8,6 +8,7 @@ import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './executi
 import { healthyEndpoint, ledgerInfoEndpoint, readyEndpoint } from './health.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
+import { rawStateValueEndpoint, rawTableItemEndpoint, tableItemEndpoint } from './state-items.ts';
 import { decodeSubmissionEndpoint, encodeSubmissionEndpoint } from './submissions.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
 
@@ -30,6 +31,9 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   submitEndpoint,
   submitBatchEndpoint,
   simulateEndpoint,
+  tableItemEndpoint,
+  rawTableItemEndpoint,
+  rawStateValueEndpoint,
   encodeSubmissionEndpoint,
   decodeSubmissionEndpoint,
 ];

@@ -41,7 +41,7 @@ export interface Answer {
 }
 
 /** Reads a request body. This happens before `checkEnabled` and before the ledger is read. */
-interface BodyReader<B> {
+export interface BodyReader<B> {
   readonly schema: Schema;
   /** The content type of its BCS form, and what that is; absent: JSON only. */
   readonly bcs?: { readonly contentType: string; readonly description: string };
@@ -83,12 +83,12 @@ export interface Endpoint<
   /** The setting that enables the whole operation. */
   readonly enabledBy?: 'encodeSubmissionEnabled';
   readonly isBcsOnly?: boolean;
-  /** Schema of the JSON response, and description of the BCS form. */
+  /** Schema of the JSON response, absent where there is none, and description of the BCS form. */
   readonly results: {
     /** 200 when absent. */
     readonly status?: 202;
     readonly description: string;
-    readonly json: Schema;
+    readonly json?: Schema;
     readonly bcs: string;
   };
   readonly hasCursor?: boolean;

@@ -74,6 +74,8 @@ const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
   resource_not_found: { status: 404, code: 'resource_not_found' },
   struct_field_not_found: { status: 404, code: 'struct_field_not_found' },
   transaction_not_found: { status: 404, code: 'transaction_not_found' },
+  table_item_not_found: { status: 404, code: 'table_item_not_found' },
+  state_value_not_found: { status: 404, code: 'state_value_not_found' },
   block_not_found: { status: 404, code: 'block_not_found' },
   block_pruned: { status: 410, code: 'block_pruned' },
   transactions_not_kept: { status: 403, code: 'api_disabled' },

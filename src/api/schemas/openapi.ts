@@ -123,7 +123,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
       ...(endpoint.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
     },
     content: {
-      'application/json': { schema: components.use(results.json) },
+      ...(results.json && { 'application/json': { schema: components.use(results.json) } }),
       [BCS_MEDIA_TYPE]: {
         schema: { type: 'string', format: 'binary', description: results.bcs },
       },

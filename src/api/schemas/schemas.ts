@@ -77,7 +77,7 @@ const EntryFunctionIdSchema = Type.String({
 });
 
 /** Values whose form depends on their Move type. */
-const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
+export const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
 /** An object with exactly these members, all required. */
 function closedObject($id: string, description: string, properties: Properties): Schema {
@@ -221,6 +221,35 @@ export const NoTransactionsSchema = Type.Unknown({
   not: {},
   description: 'Answered with 403: this node gives transactions as BCS only.',
 });
+
+export const TableItemRequestSchema = request(
+  'TableItemRequest',
+  'Which item of a table to read.',
+  {
+    key_type: MoveTypeSchema,
+    value_type: MoveTypeSchema,
+    key: AnyValueSchema,
+  },
+);
+
+const KeySchema = Type.String({
+  $id: 'KeyBytes',
+  description: 'BCS of a key in hex; `0x` optional.',
+  format: 'hex',
+  pattern: '^(0x)?([0-9a-fA-F]{2})*$',
+});
+
+export const RawTableItemRequestSchema = request(
+  'RawTableItemRequest',
+  'Which item of a table to read, by the BCS of its key.',
+  { key: KeySchema },
+);
+
+export const RawStateValueRequestSchema = request(
+  'RawStateValueRequest',
+  'Which state value to read, by the BCS of its StateKey.',
+  { key: KeySchema },
+);
 
 const EventGuidSchema = closedObject('EventGuid', 'An event stream.', {
   creation_number: U64Schema,

@@ -22,7 +22,7 @@ import { EncodeError } from './encode-error.ts';
 
 /** Maximum number of items of a list that is read item by item: signers, types, generic parameters. */
 export const MAX_LIST_ITEMS = 65_536;
-/** Maximum number of UTF-16 units of all types of one list together. A type takes up to 25 times its text in memory. */
+/** Maximum number of UTF-16 units of all types of one list, or of a table's items, together. A type takes up to 25 times its text in memory. */
 export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
 
 /** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */
@@ -212,15 +212,20 @@ function tooLarge(text: string): EncodeError {
 }
 
 export function moveTypeListField(value: JsonField, trace: Trace): MoveType[] {
+  return listField(value, 'string(MoveType)', trace, moveTypeReader());
+}
+
+/** Reads the types of one request; their texts together may be MAX_TYPE_TEXTS_LENGTH long. */
+export function moveTypeReader(): (value: JsonField, trace: Trace) => MoveType {
   let unitsLeft = MAX_TYPE_TEXTS_LENGTH;
-  return listField(value, 'string(MoveType)', trace, (item, itemTrace) => {
-    if (typeof item === 'string') unitsLeft -= item.length;
+  return (value, trace) => {
+    if (typeof value === 'string') unitsLeft -= value.length;
     if (unitsLeft < 0) {
       const text = `types of more than ${MAX_TYPE_TEXTS_LENGTH} characters are not read`;
-      throw tooLarge(text + itemTrace);
+      throw tooLarge(text + trace);
     }
-    return moveTypeField(item, itemTrace);
-  });
+    return moveTypeField(value, trace);
+  };
 }
 
 /** An optional field named `name`: absent and null are undefined. */

@@ -37,11 +37,12 @@ export type BcsErrorCode =
 /** Bytes that are not canonical BCS of the requested type; `offset` counts from the reader's first byte. */
 export class BcsError extends MoveError<BcsErrorCode> {
   readonly offset: number;
-  /** The message without the offset: the reference's text where the API shows it. */
+  /** The message without what and where: the reference's text where the API shows it. */
   readonly detail: string;
 
-  constructor(code: BcsErrorCode, detail: string, offset: number) {
-    super(code, `${detail} at byte ${offset}`);
+  /** @param what whose bytes they are, for operators */
+  constructor(code: BcsErrorCode, detail: string, offset: number, what?: string) {
+    super(code, `${detail}${what === undefined ? '' : ` of ${what}`} at byte ${offset}`);
     this.offset = offset;
     this.detail = detail;
   }
@@ -197,7 +198,8 @@ export class BcsReader {
     const start = this.#offset;
     const index = this.uleb32();
     if (index >= count) {
-      throw this.error('bad_variant', `unknown variant ${index} of ${what}`, start);
+      const text = `invalid value: integer \`${index}\`, expected variant index 0 <= i < ${count}`;
+      throw new BcsError('bad_variant', text, start, what);
     }
     return index;
   }

@@ -43,13 +43,6 @@ interface TradingNativeKey {
   readonly market: Address;
 }
 
-interface TradingNativeKey {
-  readonly kind: 'tradingNative';
-  readonly exchange: Address;
-  readonly account: Address;
-  readonly market: Address;
-}
-
 export type StateKey =
   | AccessPathKey
   /** `key`: BCS of the Move key value. */
@@ -95,6 +88,15 @@ function decodePath(bytes: Uint8Array): Path {
     const kind = PATH_KINDS[reader.variant(PATH_KINDS.length, 'Path')]!;
     if (kind === 'code') return { kind, module: readModuleId(reader) };
     return { kind, tag: readStructTag(reader) };
+  });
+}
+
+/** The state key whose BCS is exactly `bytes`; unlike in a write set, its path must be one. @throws BcsError */
+export function decodeStateKey(bytes: Uint8Array): StateKey {
+  return decodeBcs(bytes, (reader) => {
+    const key = readStateKey(reader);
+    if (key.kind === 'accessPath') decodePath(key.path);
+    return key;
   });
 }
 

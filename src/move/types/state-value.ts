@@ -44,6 +44,11 @@ export function writeStateValueMetadata(writer: BcsWriter, metadata: StateValueM
   writer.u64(metadata.creationTimeUsecs);
 }
 
+export function writeStateValue(writer: BcsWriter, { bytes, metadata }: StateValue): void {
+  writer.uleb32(metadata ? 1 : 0).bytes(bytes);
+  if (metadata !== undefined) writeStateValueMetadata(writer, metadata);
+}
+
 /** The hash of a value in the state's sparse Merkle tree (docs/spec/ledger.md §2.7 step 4). */
 export function stateValueHash({ bytes, metadata }: StateValue): Buffer {
   // In parts, so that the value itself is copied once only: it may be megabytes.

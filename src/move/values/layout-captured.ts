@@ -45,7 +45,7 @@ const STRUCT_LAYOUT_KINDS = 5;
  */
 export function readCapturedLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
   enterContainer(reader, containerDepth, 'MoveTypeLayout');
-  const kind = KINDS[serdeVariant(reader, KINDS.length)]!;
+  const kind = KINDS[reader.variant(KINDS.length, 'MoveTypeLayout')]!;
   switch (kind) {
     case 'vector': {
       const element = readCapturedLayout(reader, containerDepth + 1);
@@ -62,7 +62,7 @@ export function readCapturedLayout(reader: BcsReader, containerDepth: number): D
 
 function readStructLayout(reader: BcsReader, containerDepth: number): DecodeLayout {
   enterContainer(reader, containerDepth, 'MoveStructLayout');
-  const form = serdeVariant(reader, STRUCT_LAYOUT_KINDS);
+  const form = reader.variant(STRUCT_LAYOUT_KINDS, 'MoveStructLayout');
   const readFields = () => reader.vector(1, () => readCapturedLayout(reader, containerDepth + 1));
   // Values without names are charged the cost of an address: they must cost something, because they may have no bytes.
   const tagBytes = ADDRESS_COST_BYTES;
@@ -92,15 +92,6 @@ export function enterContainer(reader: BcsReader, containerDepth: number, name: 
   if (containerDepth < BCS_MAX_CONTAINER_DEPTH) return;
   const text = `exceeded max container depth while entering: ${name}`;
   throw new BcsError('too_deep', text, reader.offset);
-}
-
-/** A variant index as derived readers of the reference check it. */
-function serdeVariant(reader: BcsReader, count: number): number {
-  const start = reader.offset;
-  const index = reader.uleb32();
-  if (index < count) return index;
-  const text = `invalid value: integer \`${index}\`, expected variant index 0 <= i < ${count}`;
-  throw new BcsError('bad_variant', text, start);
 }
 
 function unsupported(reader: BcsReader): BcsError {
