@@ -22,7 +22,10 @@ import { EncodeError } from './encode-error.ts';
 
 /** Maximum number of items of a list that is read item by item: signers, types, generic parameters. */
 export const MAX_LIST_ITEMS = 65_536;
-/** Maximum number of UTF-16 units of all types of one list, or of a table's items, together. A type takes up to 25 times its text in memory. */
+/**
+ * Maximum number of UTF-16 units of all types of one list, or of a table's items, together. A type takes up to 25 times
+ * its text in memory.
+ */
 export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
 
 /** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */

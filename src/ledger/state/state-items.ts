@@ -71,7 +71,8 @@ export class StateItems {
 
   /**
    * BCS of the StateValue under a state key, which is given in BCS. Without a version the latest is read. Throws
-   * `version_not_found`, `version_pruned`, `internal_error` for bytes that are not a state key, `state_value_not_found`.
+   * `version_not_found`, `version_pruned`, `internal_error` for bytes that are not a state key,
+   * `state_value_not_found`.
    */
   async rawStateValue(keyBytes: Buffer, asked: bigint | undefined): Promise<Buffer> {
     const { guard } = this.#sources;
