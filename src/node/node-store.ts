@@ -26,10 +26,14 @@ export async function openNodeStore(
   stopList: StopList,
   logger: Logger,
 ): Promise<NodeStore> {
-  const { data, follow, produce } = settings;
+  const { data, follow, produce, clock } = settings;
   if (!hasStore(data) && follow === '') await makeSmallSample(data, logger);
   if (produce > 0 && follow !== '') {
     const message = 'a node produces or follows: --produce and --follow do not go together';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (clock === 'wall' && produce === 0) {
+    const message = 'the clock is that of produced blocks: --clock wall needs --produce';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
   const opened =
@@ -71,10 +75,11 @@ async function openForWriting(
   const writer = await LedgerWriter.open(store);
   const { startPruning } = await import('./prune.ts');
   stopList.add('the pruner', await startPruning(writer, settings, logger));
-  const { follow: from, waypoint, produce } = settings;
+  const { follow: from, waypoint, produce, clock } = settings;
   if (from === '') {
     const { startProducing } = await import('./sample.ts');
-    stopList.add('the producer', await startProducing(writer, produce, logger));
+    const production = { transactionsPerSecond: produce, clock };
+    stopList.add('the producer', await startProducing(writer, production, logger));
     return { store };
   }
   const { startFollowing } = await import('./follow.ts');

@@ -3,14 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Committer, type CommitterOptions } from '../ingest/committer.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../move/types/state-key.ts';
+import { encodeBcs } from '../move/bcs/bcs-writer.ts';
+import {
+  physicalStateKey,
+  resourceStateKey,
+  type StateKey,
+  stateKeyHash,
+} from '../move/types/state-key.ts';
 import { parseStructTag } from '../move/types/type-parser.ts';
 import {
+  CLOCK_RESOURCE,
+  type ClockChange,
   continueSampleInParallel,
   MAX_SAMPLE_TRANSACTIONS,
+  readClock,
+  readClockChange,
   readSampleSettings,
   SAMPLE_RESOURCE,
   SampleError,
+  type SampleHistory,
   sampleChunksInParallel,
 } from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
@@ -22,6 +33,8 @@ import { withNewLedger } from './open-store.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
 const COMMIT_INTERVAL_MS = 250;
+/** How far the newest block may be ahead of the wall clock when blocks begin to follow it, in seconds. */
+const MAX_AHEAD_SECONDS = 60;
 /** How often a commit to a full disk is tried again, in milliseconds. */
 const FULL_DISK_INTERVAL_MS = 1_000;
 
@@ -70,27 +83,39 @@ export async function makeSample(
   }
 }
 
+interface Production {
+  /** 1 or more; whole blocks are committed, so the rate is an average. */
+  readonly transactionsPerSecond: number;
+  /** Whose time new blocks have. */
+  readonly clock: 'sample' | 'wall';
+}
+
 /**
  * Continues a sample ledger at a rate until stopped. Waits while the disk is full; any other failure is logged and ends
  * it.
- * @param transactionsPerSecond 1 or more; whole blocks are committed, so the rate is an average
  * @returns a function that ends it after the pending commits
- * @throws NodeError `bad_setting` when the ledger is not a sample of this generator
+ * @throws NodeError `bad_setting` when the ledger is not a sample of this generator, or ahead of the wall clock
  */
 export async function startProducing(
   writer: LedgerWriter,
-  transactionsPerSecond: number,
+  { transactionsPerSecond, clock }: Production,
   logger: Logger,
 ): Promise<() => Promise<void>> {
-  const settings = await sampleSettingsOf(writer.reader);
+  const history = await sampleHistoryOf(writer.reader);
+  const isByWall = clock === 'wall';
+  if (isByWall) checkNotAhead(writer.head!.timestampUsecs);
   const abort = new AbortController();
   const { signal } = abort;
   const committer = new Committer(writer, waitForSpace(logger, signal));
   const perCommit = Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000);
   const chunkTransactions = Math.max(1, perCommit);
-  const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions };
-  const chunks = continueSampleInParallel(settings, writer.head!, options);
-  const produce = () => committer.pushAll(paced(chunks, transactionsPerSecond, signal));
+  const wallRate = isByWall ? transactionsPerSecond : undefined;
+  const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions, wallRate };
+  const chunks = continueSampleInParallel(history, writer.head!, options);
+  const produce = () =>
+    committer.pushAll(
+      isByWall ? pacedByBlocks(chunks, signal) : paced(chunks, transactionsPerSecond, signal),
+    );
   const done = produce().catch((error: unknown) => {
     if (!signal.aborted) logger.error({ err: error }, 'producing stopped: it failed');
   });
@@ -116,6 +141,28 @@ async function* paced(
   }
 }
 
+/** Gives each chunk when the time of its newest block has come. @throws the signal's reason */
+async function* pacedByBlocks(
+  chunks: AsyncIterable<Chunk>,
+  signal: AbortSignal,
+): AsyncGenerator<Chunk> {
+  for await (const chunk of chunks) {
+    const dueMs = Number(chunk.blocks.at(-1)!.timestampUsecs) / 1000;
+    await sleep(Math.max(0, dueMs - Date.now()), undefined, { signal });
+    yield chunk;
+  }
+}
+
+/** @throws NodeError `bad_setting` */
+function checkNotAhead(newestUsecs: bigint): void {
+  const aheadSeconds = Math.round(Number(newestUsecs) / 1_000_000 - Date.now() / 1000);
+  if (aheadSeconds <= MAX_AHEAD_SECONDS) return;
+  throw new NodeError(
+    'bad_setting',
+    `cannot produce by the wall clock: the newest block is ${aheadSeconds} seconds ahead of it`,
+  );
+}
+
 /** Waits for a full disk; logs the first attempt that fails, and the one that succeeds. */
 function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
   let isFull = false;
@@ -132,20 +179,34 @@ function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
   };
 }
 
-async function sampleSettingsOf(store: StoreReader) {
+/** How a sample ledger was made, from its own state. @throws NodeError `bad_setting` */
+async function sampleHistoryOf(store: StoreReader): Promise<SampleHistory> {
   const view = await openView(store);
-  const tag = parseStructTag(SAMPLE_RESOURCE);
-  const key = physicalStateKey(resourceStateKey(tag.address, tag));
-  const entry = await view.state(stateKeyHash(key));
+  const stateOf = async (key: StateKey) =>
+    (await view.state(stateKeyHash(physicalStateKey(key))))?.bytes;
+  const resourceOf = (type: string) => {
+    const tag = parseStructTag(type);
+    return stateOf(resourceStateKey(tag.address, tag));
+  };
+  const settingsBytes = await resourceOf(SAMPLE_RESOURCE);
+  if (settingsBytes === undefined) {
+    throw new NodeError(
+      'bad_setting',
+      'cannot produce: the ledger is not a sample ledger of this generator, and only those can ' +
+        'be continued',
+    );
+  }
   try {
-    if (entry?.bytes !== undefined) return readSampleSettings(entry.bytes);
+    const settings = readSampleSettings(settingsBytes);
+    const { handle, changes } = readClock((await resourceOf(CLOCK_RESOURCE))!);
+    const clockChanges: ClockChange[] = [];
+    for (let index = 0; index < changes; index += 1) {
+      const key = encodeBcs((writer) => writer.exactU64(index));
+      clockChanges.push(readClockChange((await stateOf({ kind: 'tableItem', handle, key }))!));
+    }
+    return { ...settings, clockChanges };
   } catch (cause) {
     if (!(cause instanceof SampleError || cause instanceof BcsError)) throw cause;
     throw new NodeError('bad_setting', `cannot produce: ${cause.message}`, { cause });
   }
-  throw new NodeError(
-    'bad_setting',
-    'cannot produce: the ledger is not a sample ledger of this generator, and only those can ' +
-      'be continued',
-  );
 }

@@ -16,11 +16,12 @@ import {
 import { AssetInfo, createCoinConversionMap } from './model/asset-info.ts';
 import { Asset } from './model/assets.ts';
 import { Chain } from './model/chain.ts';
+import { BlockClock } from './model/clock.ts';
 import type { Effects } from './model/effects.ts';
 import { CAFE } from './model/publishers.ts';
 import { derivedBytes, Random } from './model/random.ts';
 import { type Call, MOON_COIN, NATIVE_COIN, type World } from './model/world.ts';
-import type { SampleSettings } from './settings.ts';
+import type { SampleHistory } from './settings.ts';
 
 const GOLD_SEED = 'gold';
 
@@ -36,13 +37,14 @@ const ISSUER_UNITS = 1_000_000_000_000_000_000n;
 /** A world with the chain it is on and the users in it. */
 export interface SampleWorld extends World {
   readonly chain: Chain;
+  readonly clock: BlockClock;
   /** Applies the next user transaction to the model. */
   readonly nextCall: () => Call;
   readonly assetInfos: readonly AssetInfo[];
 }
 
 /** Creates everything of genesis, in the order of its events. */
-export function createGenesis(settings: SampleSettings, effects: Effects): SampleWorld {
+export function createGenesis(settings: SampleHistory, effects: Effects): SampleWorld {
   const world = createWorld(settings, effects);
   const { accounts, native, moon, gold } = world;
   for (let index = 0; index < FIRST_ORDINARY_ACCOUNT; index += 1) {
@@ -50,6 +52,7 @@ export function createGenesis(settings: SampleSettings, effects: Effects): Sampl
   }
   createFrameworkResources(effects, settings);
   const chain = new Chain(settings.seed, effects);
+  const clock = new BlockClock(settings.seed, effects, settings.clockChanges ?? []);
   // Its stream has the first creation number of CAFE, so it comes before coin stores.
   const ticker = new Ticker(world);
   for (let index = 0; index < FIRST_ORDINARY_ACCOUNT; index += 1) {
@@ -68,10 +71,10 @@ export function createGenesis(settings: SampleSettings, effects: Effects): Sampl
   const nextCall = transactionMix(world, ticker);
   const conversions = derivedBytes(settings.seed, 'coin conversions').toString('hex');
   createCoinConversionMap(effects, conversions, [native, moon]);
-  return { ...world, chain, nextCall, assetInfos: createAssetInfos(world) };
+  return { ...world, chain, clock, nextCall, assetInfos: createAssetInfos(world) };
 }
 
-function createWorld({ seed, accounts: ordinary }: SampleSettings, effects: Effects): World {
+function createWorld({ seed, accounts: ordinary }: SampleHistory, effects: Effects): World {
   const accounts = new Accounts(seed, effects, ordinary);
   const { capacity, signerLimit } = accounts;
   const coin = (holders: number, type: string): Asset =>

@@ -14,9 +14,15 @@ import { makeDraftsInParallel } from './history/draft-thread.ts';
 import { type DraftRequest, type DraftStep, makeDrafts } from './history/drafts.ts';
 import { LedgerRecorder } from './history/recorder.ts';
 import type { BlockPosition } from './history/sample-ledger.ts';
-import { checkCount, checkSettings, type SampleSettings } from './settings.ts';
+import { checkCount, checkSettings, type SampleHistory } from './settings.ts';
 
-export { readSampleSettings, SAMPLE_RESOURCE, SampleError } from './settings.ts';
+export { CLOCK_RESOURCE, type ClockChange, readClock, readClockChange } from './model/clock.ts';
+export {
+  readSampleSettings,
+  SAMPLE_RESOURCE,
+  SampleError,
+  type SampleHistory,
+} from './settings.ts';
 
 /** Transactions from which a chunk is handed out: at the end of the block that reaches them. */
 const DEFAULT_CHUNK_TRANSACTIONS = 1_000;
@@ -31,6 +37,11 @@ interface ChunkOptions {
   readonly keepsTransactions?: boolean | undefined;
   /** Fewest transactions in a chunk, DEFAULT_CHUNK_TRANSACTIONS when absent. */
   readonly chunkTransactions?: number | undefined;
+}
+
+interface ContinueOptions extends ChunkOptions {
+  /** Versions per second by which new blocks follow the wall clock; absent: the sample's own clock goes on. */
+  readonly wallRate?: number | undefined;
 }
 
 export interface SampleOptions extends ChunkOptions {
@@ -62,20 +73,21 @@ export async function* sampleChunksInParallel(
 /**
  * More of a sample ledger, after its head. Its history is replayed first, at about 100,000 transactions per second, in
  * a second thread, so that a server stays responsive.
- * @throws SampleError `not_this_sample` when these settings do not lead to this head.
+ * @throws SampleError `not_this_sample` when this history does not lead to this head.
  */
 export async function* continueSampleInParallel(
-  settings: SampleSettings,
+  history: SampleHistory,
   head: SampleHead,
-  options: ChunkOptions,
+  options: ContinueOptions,
 ): AsyncGenerator<Chunk, void, undefined> {
   const { version, blockHeight, timestampUsecs } = head;
   const toChunk = chunkMaker(options, head);
   const steps = makeDraftsInParallel({
-    settings: checkSettings(settings.seed, settings.accounts),
+    settings: { ...history, ...checkSettings(history.seed, history.accounts) },
     after: { version, blockHeight, timestampUsecs },
     end: version + 1n + transactionCount(options),
     stepTransactions: chunkSize(options),
+    wallRate: options.wallRate ?? 0,
   });
   for await (const step of steps) yield toChunk(step);
 }
@@ -109,6 +121,7 @@ function wholeRequest(options: SampleOptions): DraftRequest {
     after: undefined,
     end: transactionCount(options),
     stepTransactions: chunkSize(options),
+    wallRate: 0,
   };
 }
 

@@ -1,10 +1,11 @@
 /** The settings of a sample ledger, and their errors. */
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { MoveError } from '../move/errors.ts';
+import type { ClockChange } from './model/clock.ts';
 import { CAFE_HEX } from './model/publishers.ts';
 
 /** Goes up when the same seed would give another ledger. */
-export const GENERATOR_VERSION = 2;
+export const GENERATOR_VERSION = 3;
 
 /** The resource of CAFE that states how a sample ledger was made. */
 export const SAMPLE_RESOURCE = `${CAFE_HEX}::sample::Sample`;
@@ -18,6 +19,12 @@ export interface SampleSettings {
   readonly seed: bigint;
   /** Ordinary accounts that the ledger grows to. */
   readonly accounts: number;
+}
+
+/** What a history follows from. */
+export interface SampleHistory extends SampleSettings {
+  /** Of the part that is replayed, in order; none when absent. */
+  readonly clockChanges?: readonly ClockChange[];
 }
 
 export type SampleErrorCode = 'bad_sample_settings' | 'not_this_sample';

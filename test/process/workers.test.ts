@@ -27,6 +27,7 @@ import { ask, childrenOf, connectionsToAll, isAlive, until } from './worker-proc
 const folder = temporaryFolder();
 const data = join(folder, 'ledger');
 const sample = join(folder, 'sample');
+const PRODUCTION = { transactionsPerSecond: 100, clock: 'sample' } as const;
 const TWO = ['--workers', '2'];
 
 beforeAll(async () => {
@@ -212,7 +213,7 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
     const agents = await connectionsToAll(node);
     const store = await openLmdbStore({ directory: sample });
     const writer = await LedgerWriter.open(store);
-    const stopProducing = await startProducing(writer, 100, pino({ level: 'silent' }));
+    const stopProducing = await startProducing(writer, PRODUCTION, pino({ level: 'silent' }));
     const newest = agents.map(() => 0n);
     try {
       for (let commit = 0; commit < 10; commit += 1) {

@@ -34,6 +34,14 @@ const OWN_SETTINGS = {
     description: 'transactions per second to add to a sample ledger; 0 for none',
     ...integer(0, 0, 10_000),
   },
+  clock: {
+    type: 'string',
+    enum: ['sample', 'wall'],
+    description:
+      'time of the blocks that produce adds: sample continues the time of the ledger, wall uses ' +
+      'the clock of this machine',
+    default: 'sample',
+  },
   keepVersions: {
     description:
       'number of newest versions to retain; a writing node prunes older ones; 0 retains all',

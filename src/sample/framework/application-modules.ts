@@ -14,7 +14,11 @@ export const APPLICATION_ADDRESSES: ReadonlyMap<string, Address> = new Map([
 /** Declarations of the modules of CAFE, see declare-parse.ts for the language. */
 export const APPLICATION_MODULES = `
 module cafe::sample {
+  use 0x1::table_with_length::TableWithLength;
+
   struct Sample has key { generator: u64, seed: u64, accounts: u64 }
+  struct ClockChange has drop, store { height: u64, version: u64, timestamp: u64, rate: u64 }
+  struct Clock has key { changes: TableWithLength<u64, ClockChange> }
 
   #[view]
   public fun seed(): u64;

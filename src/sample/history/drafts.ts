@@ -10,17 +10,19 @@ import {
   readExecutionStatus,
   writeExecutionStatus,
 } from '../../move/transactions/transaction-info.ts';
-import { SampleError, type SampleSettings } from '../settings.ts';
+import { SampleError, type SampleHistory } from '../settings.ts';
 import type { Outcome } from './recorder.ts';
 import { type BlockPosition, SampleLedger } from './sample-ledger.ts';
 
 export interface DraftRequest {
-  readonly settings: SampleSettings;
+  readonly settings: SampleHistory;
   /** The block after which the part begins; absent: it begins with genesis. */
   readonly after: BlockPosition | undefined;
   /** Version that the part reaches; its last block is completed. */
   readonly end: bigint;
   readonly stepTransactions: number;
+  /** Versions per second by which new blocks follow the wall clock; 0 for the sample's own clock. */
+  readonly wallRate: number;
 }
 
 /** The genesis file, or the transactions of consecutive whole blocks. */
@@ -30,7 +32,7 @@ export type DraftStep =
 
 /** Generates a part of a history, step by step. @throws SampleError `not_this_sample` */
 export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, undefined> {
-  const { settings, after, end, stepTransactions } = request;
+  const { settings, after, end, stepTransactions, wallRate } = request;
   const ledger = new SampleLedger(settings, after === undefined);
   if (after === undefined) {
     yield { kind: 'genesis', bytes: ledger.takeGenesis() };
@@ -45,6 +47,7 @@ export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, u
     const full = ledger.nextVersion + BigInt(stepTransactions);
     const outcomes: Outcome[] = [];
     while (ledger.nextVersion < end && ledger.nextVersion < full) {
+      ledger.chooseClock(wallRate);
       for (const outcome of ledger.nextBlock()) outcomes.push(outcome);
     }
     yield { kind: 'blocks', outcomes };

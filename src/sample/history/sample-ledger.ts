@@ -1,7 +1,8 @@
 /**
  * A sample ledger, block by block: genesis, then blocks of user transactions and ends of epochs, without end. There is
  * no virtual machine: a model of the state changes as the called functions would change it, and its effects are
- * recorded. The same settings always give the same bytes, whatever the requested size, in one run or in several.
+ * recorded. The same settings and changes of the clock always give the same bytes, whatever the requested size, in one
+ * run or in several.
  */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
@@ -18,7 +19,7 @@ import { Effects } from '../model/effects.ts';
 import { eventType } from '../model/events.ts';
 import { derivedBytes } from '../model/random.ts';
 import type { Call, World } from '../model/world.ts';
-import type { SampleSettings } from '../settings.ts';
+import type { SampleHistory } from '../settings.ts';
 import {
   type BlockTotals,
   blockEnd,
@@ -69,7 +70,7 @@ export class SampleLedger {
   #fees = 0n;
 
   /** A ledger with genesis, which is not recorded when the history is only replayed. */
-  constructor(settings: SampleSettings, recordsGenesis = true) {
+  constructor(settings: SampleHistory, recordsGenesis = true) {
     this.#effects.setRecording(recordsGenesis);
     this.#sample = createGenesis(settings, this.#effects);
   }
@@ -104,6 +105,16 @@ export class SampleLedger {
     );
   }
 
+  /** Chooses the clock of the next block: the wall clock with a rate in versions per second, or with 0 its own. */
+  chooseClock(wallRate: number): void {
+    const wallUsecs = wallRate === 0 ? 0 : Date.now() * 1000;
+    this.#sample.clock.choose(this.#nextStart(), wallRate, wallUsecs);
+  }
+
+  #nextStart() {
+    return { height: this.#sample.chain.height + 1, version: Number(this.#nextVersion) };
+  }
+
   /** Generates the next block: the results of its transactions, in order. */
   nextBlock(): readonly Outcome[] {
     const header = this.#drawHeader();
@@ -121,14 +132,16 @@ export class SampleLedger {
   }
 
   #drawHeader(): BlockHeader {
-    const { chain, random, seed } = this.#sample;
-    const height = chain.height + 1;
+    const { chain, clock, random, seed } = this.#sample;
+    const { height, version } = this.#nextStart();
     const isFirst = height === 1;
     const isNil = !isFirst && random.perMille(NIL_BLOCKS_PER_MILLE);
     const gap = random.between(MIN_BLOCK_GAP_USECS, MAX_BLOCK_GAP_USECS);
     const proposerIndex = random.below(VALIDATORS);
     const failed = random.perMille(FAILED_PROPOSERS_PER_MILLE);
     this.#round += failed ? 2 : 1;
+    const ownTime = isFirst ? FIRST_BLOCK_TIME_USECS : this.#effects.now + gap;
+    const time = clock.nextTime({ height, version }, ownTime);
     return {
       id: derivedBytes(seed, 'block', height),
       epoch: chain.epoch,
@@ -137,18 +150,23 @@ export class SampleLedger {
       proposer: isNil ? ADDRESS_ZERO : chain.validators[proposerIndex]!.address,
       votes: Buffer.of(0x70 | (random.below(2) << 7)),
       failedProposers: failed ? [(proposerIndex + 1) % VALIDATORS] : [],
-      timestamp: isFirst ? FIRST_BLOCK_TIME_USECS : this.#effects.now + (isNil ? 0 : gap),
+      timestamp: isNil ? this.#effects.now : time,
     };
   }
 
   #drawUsers(height: number): number {
+    const { clock, random } = this.#sample;
     const most = height <= SHORT_BLOCKS ? MAX_SHORT_BLOCK_USERS : MAX_BLOCK_USERS;
-    return this.#sample.random.between(1, most);
+    if (clock.rate === 0) return random.between(1, most);
+    // A block takes about as long as one of the sample's own clock.
+    const ofRate = Math.ceil((clock.rate * (MIN_BLOCK_GAP_USECS + MAX_BLOCK_GAP_USECS)) / 1e6);
+    return random.between(1, Math.min(most, ofRate));
   }
 
   #startBlock(header: BlockHeader, endsEpoch: boolean): void {
     const { seed } = this.#sample;
     this.#sample.chain.startBlock(header);
+    this.#sample.clock.startBlock(header.height);
     for (const info of this.#sample.assetInfos) info.update();
     const byValidators = endsEpoch && endsByValidators(header.epoch);
     if (endsEpoch && !byValidators) this.#reconfigure();
