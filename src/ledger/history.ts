@@ -1,10 +1,15 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
-import type { MaybePromise } from '../maybe-promise.ts';
+import { type MaybePromise, mapInOrder } from '../maybe-promise.ts';
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
+import type { ReplayProtector } from '../move/transactions/transaction-origin.ts';
+import { type Address, addressBytes, formatAddress } from '../move/types/address.ts';
 import type { Block } from '../store/columns/block-column.ts';
+import { U64_MAX } from '../store/columns/order-key.ts';
+import type { TransactionSummary } from '../store/transaction-lookup.ts';
 import type { StoreView } from '../store/view.ts';
+import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import { transactionJson } from './transactions/transaction-json.ts';
@@ -24,6 +29,24 @@ export interface BlockAnswer {
   readonly firstVersion: bigint;
   /** Of the newest block it moves with the ledger. */
   readonly lastVersion: bigint;
+}
+
+interface AccountTransactionsRequest {
+  readonly address: Address;
+  /** A sequence number; absent: the newest transactions. */
+  readonly start: bigint | undefined;
+  /** 1 to MAX_RANGE_ROWS. */
+  readonly limit: number;
+}
+
+interface SummariesRequest {
+  readonly address: Address;
+  /** The first version; the last ones up to `to` when absent. */
+  readonly from: bigint | undefined;
+  /** The latest version when absent. */
+  readonly to: bigint | undefined;
+  /** 0 to MAX_RANGE_ROWS. */
+  readonly limit: number;
 }
 
 export class History {
@@ -115,6 +138,61 @@ export class History {
     return found;
   }
 
+  /** The same of the transaction with a hash of 32 bytes. Throws `transaction_not_found`, `transactions_not_kept`. */
+  async transactionByHash(hash: Uint8Array, operation: string): Promise<Buffer> {
+    this.#requireTransactions(operation);
+    const version = await this.#view.versionOfHash(hash);
+    // A pruned transaction is answered as long as its rows are there (docs/spec/transactions.md §1.5).
+    const found = version === undefined ? undefined : await this.#retained(version);
+    if (found !== undefined) return found;
+    const text = `Transaction not found by Transaction hash(${formatHex(hash)})`;
+    throw new LedgerError('transaction_not_found', text);
+  }
+
+  /**
+   * The same of the transactions that an account has sent with sequence numbers from `start` on; without it, of the
+   * newest ones. Pruned ones are left out. Throws `transactions_not_kept`, `internal_error`.
+   */
+  async accountTransactions(
+    { address, start, limit }: AccountTransactionsRequest,
+    operation: string,
+  ): Promise<readonly Buffer[]> {
+    this.#requireTransactions(operation);
+    const first = start ?? (await this.#firstOfNewest(address, BigInt(limit)));
+    const last = first + BigInt(limit) - 1n;
+    if (last >= U64_MAX) {
+      const detail = `Too many items requested: at least ${first} requested, max is ${limit}`;
+      throw new LedgerError('internal_error', `${ACCOUNT_LIST_FAILURE}${detail}`);
+    }
+    const sent = await this.#view.sender(address).bySequenceNumber(first, last, limit);
+    const items = await mapInOrder(sent, ({ version }) => this.#retained(version));
+    return items.filter((item) => item !== undefined);
+  }
+
+  /** The user transactions that an account has sent, ascending. Throws `transactions_not_kept`. */
+  async transactionSummaries(
+    { address, from, to = this.#view.head.version, limit }: SummariesRequest,
+    operation: string,
+  ): Promise<readonly TransactionSummary[]> {
+    this.#requireTransactions(operation);
+    if (limit === 0) return [];
+    return this.#view.sender(address).byVersion(from === undefined ? { to } : { from }, limit);
+  }
+
+  /** The transaction of a version that an index names; `undefined` if it has been pruned since. */
+  async #retained(version: bigint): Promise<Buffer | undefined> {
+    const [found] = await this.#view.transactions(version, 1);
+    if (found !== undefined || (await this.#guard.isPruned(version))) return found;
+    throw missing(version);
+  }
+
+  /** The first of the newest sequence numbers that an account has used. */
+  async #firstOfNewest(address: Address, limit: bigint): Promise<bigint> {
+    const account = await storedAccount(this.#guard, address, this.#view.head.version);
+    const next = account?.sequenceNumber ?? 0n;
+    return next > limit ? next - limit : 0n;
+  }
+
   /** The JSON text of a stored transaction: the answer for its version, an item of lists and blocks. */
   transactionJson(item: Buffer): MaybePromise<string> {
     return transactionJson(item);
@@ -133,6 +211,9 @@ function blockPruned(height: bigint): LedgerError {
   return new LedgerError('block_pruned', `Block(${height}) has been pruned`);
 }
 
+/** The reference names the layers that the failure has passed through (docs/spec/transactions.md §1.6). */
+const ACCOUNT_LIST_FAILURE = 'Failed to retrieve account transactions: AptosDB Other Error: ';
+
 /** A ledger with whole transactions has one for every version, so a missing one is damage. */
 function missing(version: bigint): LedgerError {
   return new LedgerError(
@@ -150,6 +231,34 @@ export function transactionsBcs(items: readonly Buffer[]): Buffer {
 /** BCS of the answer for one version: that it is committed, then its TransactionOnChainData. */
 export function transactionBcs(item: Buffer): Buffer {
   return new BcsWriter(1 + item.length).uleb32(ON_CHAIN_VARIANT).fixed(item).view();
+}
+
+/** Variant of a summary. */
+const SUMMARY_V1 = 0;
+/** Variant, sender, version, hash, variant and number of the replay protector. */
+const SUMMARY_BYTES = 1 + 32 + 8 + 32 + 1 + 8;
+const REPLAY_PROTECTORS: readonly ReplayProtector['kind'][] = ['nonce', 'sequenceNumber'];
+
+/** BCS of the summaries of one sender’s transactions. */
+export function summariesBcs(sender: Address, summaries: readonly TransactionSummary[]): Buffer {
+  const writer = new BcsWriter(MAX_ULEB32_BYTES + summaries.length * SUMMARY_BYTES);
+  writer.vector(summaries, (to, { version, hash, replayProtector: { kind, value } }) => {
+    to.uleb32(SUMMARY_V1).fixed(addressBytes(sender)).u64(version);
+    writeHash(to, hash);
+    to.uleb32(REPLAY_PROTECTORS.indexOf(kind)).u64(value);
+  });
+  return writer.view();
+}
+
+/** The JSON text of them: a nonce and a sequence number look alike (docs/spec/transactions.md §1.7). */
+export function summariesJson(sender: Address, summaries: readonly TransactionSummary[]): string {
+  const records = summaries.map(({ version, hash, replayProtector }) => ({
+    sender: formatAddress(sender),
+    version: String(version),
+    transaction_hash: formatHex(hash),
+    replay_protector: String(replayProtector.value),
+  }));
+  return JSON.stringify(records);
 }
 
 /** BCS of a block, with its transactions when they are given. */

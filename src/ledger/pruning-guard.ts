@@ -128,6 +128,11 @@ export class PruningGuard {
     return this.#absent(version, account) as MaybePromise<void>;
   }
 
+  /** Whether a version is pruned, now. */
+  async isPruned(version: bigint): Promise<boolean> {
+    return version < (await openHead(this.#store)).oldestVersion;
+  }
+
   /** Whether a block is gone, now. */
   async isBlockPruned(height: bigint): Promise<boolean> {
     const { oldestBlockHeight } = await openHead(this.#store);

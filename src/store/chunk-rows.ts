@@ -11,6 +11,7 @@ import type { LedgerIdentity } from './columns/identity-column.ts';
 import { encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
 import { encodeStateRow } from './columns/state-column.ts';
 import { MAX_STATE_KEY_BYTES, ownerOfKey } from './columns/state-key-column.ts';
+import { putIndexRows } from './columns/transaction-index-column.ts';
 import {
   type EmittedEvent,
   WRITES_OF_VERSION,
@@ -38,7 +39,7 @@ interface WrittenChunkKey extends ChunkKey {
   lastValue: Uint8Array | undefined;
 }
 
-/** Makes the rows of a chunk. @throws StoreError `chunk_state_key`, `chunk_transaction_missing` */
+/** Makes the rows of a chunk. @throws StoreError `chunk_state_key`, `chunk_transaction…` */
 export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   const batch = new Batch();
   const keys = putTransactions(batch, chunk, identity);
@@ -72,6 +73,7 @@ function putTransactions(
         throw chunkError('chunk_transaction_missing', version, detail);
       }
       batch.put(TRANSACTIONS, partition, order, transaction.transaction);
+      putIndexes(batch, version, transaction.info, transaction.transaction);
     }
     const keys = putWrites(batch, version, transaction.writes, keysByName);
     const events = putEvents(batch, version, transaction);
@@ -79,6 +81,16 @@ function putTransactions(
     WRITES_OF_VERSION.put(batch, version, { keys, events });
   });
   return [...keysByName.values()];
+}
+
+/** @throws StoreError `chunk_transaction` for bytes that `prune` and `verify` could not read as a transaction. */
+function putIndexes(batch: Batch, version: bigint, info: Uint8Array, item: Uint8Array): void {
+  try {
+    putIndexRows(batch, version, info, item);
+  } catch (error) {
+    if (!(error instanceof BcsError)) throw error;
+    throw chunkError('chunk_transaction', version, `a malformed transaction: ${error.message}`);
+  }
 }
 
 function putWrites(

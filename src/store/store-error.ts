@@ -30,6 +30,7 @@ type StoreErrorCode =
   | 'chunk_blocks'
   | 'chunk_epochs'
   | 'chunk_accumulator'
+  | 'chunk_transaction'
   | 'chunk_transaction_missing';
 
 export class StoreError extends Error {

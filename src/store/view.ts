@@ -5,7 +5,7 @@
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
-import type { Address } from '../move/types/address.ts';
+import { type Address, addressBytes } from '../move/types/address.ts';
 import { BALANCE, type StoredBalance } from './columns/balance-column.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
 import {
@@ -22,6 +22,7 @@ import { decodeStateRow, type StateEntry } from './columns/state-column.ts';
 import { walkAccountKeys } from './columns/state-key-column.ts';
 import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
+import { SenderView, versionOfHash } from './transaction-lookup.ts';
 
 interface AccountKeyPage {
   readonly keys: readonly Buffer[];
@@ -167,6 +168,16 @@ export class StoreView {
       if (rows.length === 0) return found;
     }
     return found;
+  }
+
+  /** The version of the transaction with a hash of 32 bytes; `undefined` when none that is retained has it. */
+  versionOfHash(hash: Uint8Array): MaybePromise<bigint | undefined> {
+    return versionOfHash(this.#store, this.head, hash);
+  }
+
+  /** The user transactions that an account has sent. */
+  sender(address: Address): SenderView {
+    return new SenderView(this.#store, this.head, addressBytes(address));
   }
 
   /** The last block that begins at or below `version`; buckets below the oldest version are empty. */

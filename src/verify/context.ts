@@ -72,7 +72,14 @@ export interface VerifyContext {
   /** Rows above the head: written by a concurrent commit, or otherwise damage too. */
   readonly above: DamageList;
   /** Rows found while following versions to their writes. */
-  readonly reached: { state: bigint; events: bigint; moduleEvents: bigint; writes: bigint };
+  readonly reached: {
+    state: bigint;
+    events: bigint;
+    moduleEvents: bigint;
+    writes: bigint;
+    hashes: bigint;
+    sent: bigint;
+  };
   readonly onRows: (column: Column, rows: number) => void;
 }
 

@@ -31,6 +31,7 @@ import {
 } from './context.ts';
 import { verifyEvents } from './events.ts';
 import { verifyState } from './state.ts';
+import { verifyTransactionIndexes } from './transaction-indexes.ts';
 import { verifyVersions } from './versions.ts';
 
 export interface VerifyReport {
@@ -65,6 +66,7 @@ export async function verifyLedger(
   await checkFixedRows(context);
   await verifyVersions(context, (done) => onProgress({ what: 'versions', done }));
   await verifyByVersion(context);
+  await verifyTransactionIndexes(context);
   await verifyState(context);
   await verifyBalances(context);
   await verifyEvents(context);
@@ -113,7 +115,7 @@ async function contextOf(
     pinned: await readPinnedAccounts(store),
     damages: new DamageList(),
     above: new DamageList(),
-    reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n },
+    reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n, hashes: 0n, sent: 0n },
     onRows: (column, rows) => {
       const done = (rowsOf.get(column) ?? 0) + rows;
       rowsOf.set(column, done);

@@ -21,12 +21,14 @@ import {
 import type { BatchOperation } from '../store/batch.ts';
 import { type ChunkKey, type ChunkRows, chunkRows } from '../store/chunk-rows.ts';
 import {
+  ACCOUNT_TRANSACTIONS,
   type Column,
   EVENTS,
   HEAD,
   IDENTITY,
   MODULE_EVENTS,
   STATE,
+  TRANSACTION_HASHES,
   TRANSACTION_INFOS,
   TRANSACTIONS,
   VERSION_WRITES,
@@ -228,6 +230,8 @@ class VersionExaminer {
     if (column === STATE) reached.state += 1n;
     if (column === EVENTS) reached.events += 1n;
     if (column === MODULE_EVENTS) reached.moduleEvents += 1n;
+    if (column === TRANSACTION_HASHES) reached.hashes += 1n;
+    if (column === ACCOUNT_TRANSACTIONS) reached.sent += 1n;
     if (Buffer.compare(stored, value!) !== 0) {
       damages.row(column, row, 'it is not what its transaction says', version);
     }

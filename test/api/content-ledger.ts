@@ -32,6 +32,7 @@ import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
+import { storedTransaction } from '../store/on-chain-data.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
@@ -269,7 +270,7 @@ export const WRITES: readonly (readonly StateWrite[])[] = [
 
 /** What stands for the transaction of a version. */
 export function transactionBytes(version: number): Buffer {
-  return Buffer.from(`transaction ${version} `.repeat(version + 1));
+  return storedTransaction(version).transaction;
 }
 
 /** What a block begins with: its hash, made of its height. */
@@ -298,7 +299,7 @@ export async function openContentLedger(
     transactions: WRITES.map((writes, version) => ({
       writes,
       events: version === 0 ? events(0, 20) : version === 2 ? events(20, 10) : [],
-      info: Buffer.from(`info ${version}`),
+      info: storedTransaction(version).info,
       transaction: keepsTransactions ? transactionBytes(version) : undefined,
     })),
     blocks: [0n, 1n, 3n].map((firstVersion, height) => ({

@@ -10,6 +10,7 @@ import type {
 import type { Block } from '../../src/store/columns/block-column.ts';
 import { frozenRootCount } from '../../src/store/columns/head.ts';
 import type { LedgerIdentity } from '../../src/store/columns/identity-column.ts';
+import { storedTransaction } from './on-chain-data.ts';
 
 export const IDENTITY_OF_TESTS: LedgerIdentity = {
   chainId: 4,
@@ -66,8 +67,7 @@ export function transaction(
   return {
     writes: [],
     events: [],
-    info: Buffer.from(`info ${version}`),
-    transaction: Buffer.from(`transaction ${version}`),
+    ...storedTransaction(version),
     ...parts,
   };
 }

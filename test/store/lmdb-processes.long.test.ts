@@ -112,7 +112,7 @@ async function checkLedger(directory: string): Promise<number> {
     const transactions = await view.transactions(0n, version + 100);
     expect(transactions).toHaveLength(version + 1);
     transactions.forEach((bytes, index) => {
-      expect(bytes.toString()).toBe(`transaction ${index}`);
+      expect(bytes.equals(transaction(index).transaction!)).toBe(true);
     });
     for (let key = 0; key < 20; key += 1) {
       const last = version - ((((version - key) % 20) + 20) % 20);

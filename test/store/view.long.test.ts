@@ -138,18 +138,17 @@ describe.each(ENGINES)('%s', (_name, open) => {
   test('transactions and infos, across a bucket’s edge, up to the head', async () => {
     const store = await open();
     const writer = await LedgerWriter.open(store);
-    const one = { ...transaction(0), transaction: Buffer.of(1) };
+    const one = transaction(0);
     const first = 65_530;
     await writer.append(chunk(0, new Array<typeof one>(first).fill(one)));
     await writer.append(plainChunk(first, 12));
     const view = await openView(store);
-    const texts = (rows: readonly Buffer[]) => rows.map((row) => row.toString());
-    expect(texts(await view.transactions(65_534n, 4))).toEqual(
-      [65_534, 65_535, 65_536, 65_537].map((version) => `transaction ${version}`),
+    expect(await view.transactions(65_534n, 4)).toEqual(
+      [65_534, 65_535, 65_536, 65_537].map((version) => transaction(version).transaction),
     );
     expect(await view.transactions(65_536n, 100)).toHaveLength(6);
     expect(await view.transactions(65_542n, 1)).toEqual([]);
-    expect((await view.transactionInfo(65_541n))?.toString()).toBe('info 65541');
+    expect(await view.transactionInfo(65_541n)).toEqual(transaction(65_541).info);
     expect(() => view.transactionInfo(65_542n)).toThrow(RangeError);
   });
 

@@ -314,7 +314,7 @@ describe('refused chunks change nothing', () => {
 
   test('longest chunk, longest key', async () => {
     const [, writer] = await ledger();
-    const one = { ...transaction(3), transaction: Buffer.of(1) };
+    const one = transaction(3);
     const many = (count: number) => chunk(3, new Array<typeof one>(count).fill(one));
     await expect(writer.append(many(MAX_CHUNK_TRANSACTIONS + 1))).rejects.toThrow(
       refused('chunk_too_large'),

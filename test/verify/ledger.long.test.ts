@@ -146,12 +146,14 @@ type Harm = (batch: Batch, column: Column, row: ScannedRow, below: Below) => voi
 
 const HARMS: Readonly<Record<string, Harm>> = {
   'a flipped bit': (batch, column, { partition, order, value }, below) => {
-    const damaged = Buffer.from(value);
-    damaged[below(value.length)]! ^= 1 << below(8);
+    // In an empty value there is nothing to flip: it can only be too long.
+    const damaged = Buffer.from(value.length === 0 ? [0] : value);
+    damaged[below(damaged.length)]! ^= 1 << below(8);
     batch.put(column, partition, order, damaged);
   },
   'a cut value': (batch, column, { partition, order, value }, below) => {
-    batch.put(column, partition, order, value.subarray(0, below(value.length)));
+    const cut = value.length === 0 ? Buffer.of(1) : value.subarray(0, below(value.length));
+    batch.put(column, partition, order, cut);
   },
   'a missing row': (batch, column, { partition, order }) => {
     batch.delete(column, partition, order);

@@ -10,6 +10,12 @@ import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
 import { rawStateValueEndpoint, rawTableItemEndpoint, tableItemEndpoint } from './state-items.ts';
 import { decodeSubmissionEndpoint, encodeSubmissionEndpoint } from './submissions.ts';
+import {
+  accountTransactionsEndpoint,
+  transactionByHashEndpoint,
+  transactionSummariesEndpoint,
+  waitTransactionByHashEndpoint,
+} from './transaction-lookups.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
 
 export const ENDPOINTS: readonly AnyEndpoint[] = [
@@ -28,6 +34,10 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   blockByVersionEndpoint,
   transactionsEndpoint,
   transactionByVersionEndpoint,
+  transactionByHashEndpoint,
+  waitTransactionByHashEndpoint,
+  accountTransactionsEndpoint,
+  transactionSummariesEndpoint,
   submitEndpoint,
   submitBatchEndpoint,
   simulateEndpoint,

@@ -20,6 +20,7 @@ import { type Schema, Type } from '../schemas/json-schema.ts';
 import {
   AddressSchema,
   AssetTypeSchema,
+  HashSchema,
   IdentifierSchema,
   StructTagSchema,
   U64Schema,
@@ -181,6 +182,14 @@ export function requireShallow(name: string, tag: StructTag): void {
 }
 
 const HEX_BYTES = /^(?:[0-9a-fA-F]{2})*$/;
+
+const HASH_TEXT = /^(?:0x)?[0-9a-fA-F]{64}$/;
+
+/** 32 bytes in hex (docs/spec/transactions.md §1.2). */
+export const HASH = parameterType('string(HashValue)', HashSchema, (text): Buffer => {
+  if (!HASH_TEXT.test(text)) throw badText('unable to parse HashValue');
+  return Buffer.from(text.slice(-64), 'hex');
+});
 
 /** The cursor of a page: the physical encoding of a state key in hex, without `0x` (docs/spec/ledger.md §1.2). */
 export const CURSOR = parameterType(

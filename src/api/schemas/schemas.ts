@@ -204,6 +204,19 @@ export const HashSchema = Type.String({
   examples: ['0x88fbd33f54e1126269769780feb24480428179f552e2313fbe571b72e62a1ca1'],
 });
 
+export const TransactionSummariesSchema = Type.Array(
+  closedObject('TransactionSummary', 'A transaction that an account has sent.', {
+    sender: AddressSchema,
+    version: U64Schema,
+    transaction_hash: HashSchema,
+    replay_protector: Type.String({
+      ...U64Schema,
+      $id: 'ReplayProtector',
+      description: 'The sequence number; of a transaction without one, its nonce.',
+    }),
+  }),
+);
+
 export const BlockSchema = closedObject('Block', 'A block.', {
   block_height: U64Schema,
   block_hash: HashSchema,

@@ -177,6 +177,25 @@ interface AccountAnswer {
 }
 
 /**
+ * The account as its resource says it; `undefined` without one.
+ * @throws LedgerError `internal_error` for a resource that does not decode
+ */
+export async function storedAccount(
+  guard: PruningGuard,
+  address: Address,
+  version: bigint,
+): Promise<AccountAnswer | undefined> {
+  const key = stateKeyHash(physicalStateKey(resourceStateKey(address, ACCOUNT_TAG)));
+  const bytes = (await guard.state(address, key, version))?.bytes;
+  if (bytes === undefined) return undefined;
+  const failure = 'Internal error deserializing response from DB: ';
+  return answerOf(
+    decodeStored(failure, () => accountCodec.decode(bytes)),
+    bytes,
+  );
+}
+
+/**
  * The account at a version: its resource, or the default account if the chain allows that.
  * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode
  */
@@ -185,15 +204,8 @@ async function accountAt(
   address: Address,
   version: bigint,
 ): Promise<AccountAnswer> {
-  const key = stateKeyHash(physicalStateKey(resourceStateKey(address, ACCOUNT_TAG)));
-  const bytes = (await guard.state(address, key, version))?.bytes;
-  if (bytes !== undefined) {
-    const failure = 'Internal error deserializing response from DB: ';
-    return answerOf(
-      decodeStored(failure, () => accountCodec.decode(bytes)),
-      bytes,
-    );
-  }
+  const stored = await storedAccount(guard, address, version);
+  if (stored !== undefined) return stored;
   const features = await featuresAt(guard, version);
   if (features === undefined || !isFeatureEnabled(features, DEFAULT_ACCOUNT_FLAG)) {
     throw new LedgerError(

@@ -41,7 +41,8 @@ export type TransactionPayload =
     }
   | { readonly kind: 'encrypted'; readonly payload: EncryptedPayload };
 
-const PAYLOAD_KINDS = [
+/** By their variants. */
+export const PAYLOAD_KINDS = [
   'script',
   'moduleBundle',
   'entryFunction',

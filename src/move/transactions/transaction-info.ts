@@ -1,5 +1,5 @@
 /** Transaction infos: a transaction's outcome, in hashes (docs/spec/ledger.md §3.3). */
-import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { BcsReader } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -76,6 +76,15 @@ export function readTransactionInfo(reader: BcsReader): TransactionInfo {
     reserved.push(reader.option(readHash));
   }
   return { kind: 'v1', ...content, hotStateCheckpointHash, auxiliaryInfoHash, reserved };
+}
+
+/** The transaction's hash, from an info's bytes. @throws BcsError */
+export function transactionHashIn(infoBytes: Uint8Array): Buffer {
+  const reader = new BcsReader(infoBytes);
+  reader.variant(2, 'TransactionInfo');
+  reader.u64();
+  readExecutionStatus(reader);
+  return readHash(reader);
 }
 
 export function writeTransactionInfo(writer: BcsWriter, info: TransactionInfo): void {

@@ -8,7 +8,7 @@
  */
 
 /** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
-export const STORE_FORMAT_VERSION = 3;
+export const STORE_FORMAT_VERSION = 4;
 
 /**
  * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).
@@ -65,6 +65,8 @@ export const VERSION_WRITES = bucketColumn(14, 'version_writes');
 export const BALANCES = column(15, 'balances', 32, 32);
 export const PRUNING = column(16, 'pruning', 1, 0, 32);
 export const PRIMARY_STORES = column(17, 'primary_stores', 32, 0);
+export const TRANSACTION_HASHES = column(18, 'transaction_hashes', 8, 8);
+export const ACCOUNT_TRANSACTIONS = column(19, 'account_transactions', 32, 9);
 
 /** @throws RangeError when a key does not have the column's shape: a programmer's mistake. */
 export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {

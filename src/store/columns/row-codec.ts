@@ -71,11 +71,18 @@ export function decodeRow<T>(
   value: Uint8Array,
   read: (reader: BcsReader, key: RowKey) => T,
 ): T {
-  try {
+  return decoding(column, key, () => {
     const reader = new BcsReader(value);
     const decoded = read(reader, key);
     reader.finish();
     return decoded;
+  });
+}
+
+/** Decodes parts of a row. @throws RowDamagedError naming the row, in place of BcsError. */
+export function decoding<T>(column: Column, key: RowKey, decode: () => T): T {
+  try {
+    return decode();
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
     throw new RowDamagedError(column, key, error.message, { cause: error });

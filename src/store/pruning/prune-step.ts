@@ -34,8 +34,10 @@ import {
   PRUNE_PROGRESS,
   type PruneProgress,
 } from '../columns/pruning-column.ts';
+import { decoding } from '../columns/row-codec.ts';
 import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
 import { rowsOfKey } from '../columns/state-key-column.ts';
+import { indexRows } from '../columns/transaction-index-column.ts';
 import {
   type EmittedEvent,
   WRITES_OF_VERSION,
@@ -152,7 +154,7 @@ class PruneStep {
     if ((await EPOCH_END.get(this.#store, version)) !== undefined) {
       this.#delete(EPOCHS, EPOCH_END.keyOf(version));
     }
-    this.#delete(TRANSACTIONS, key);
+    await this.#clearTransaction(version, key, info);
     this.#delete(TRANSACTION_INFOS, key);
     this.#accumulator.append(transactionInfoHash(info));
   }
@@ -161,6 +163,16 @@ class PruneStep {
   async clearSupersededAt(version: bigint): Promise<void> {
     const writes = await WRITES_OF_VERSION.get(this.#store, version);
     for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
+  }
+
+  /** Deletes a whole transaction, where it is stored, and its rows in the indexes. */
+  async #clearTransaction(version: bigint, key: RowKey, info: Buffer): Promise<void> {
+    const bytes = await this.#store.get(TRANSACTIONS, key.partition, key.order);
+    if (bytes === undefined) return;
+    this.#delete(TRANSACTIONS, key);
+    for (const row of decoding(TRANSACTIONS, key, () => indexRows(version, info, bytes))) {
+      this.#delete(row.column, row);
+    }
   }
 
   #delete(column: Column, { partition, order }: RowKey): void {

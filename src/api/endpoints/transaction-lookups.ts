@@ -1,0 +1,130 @@
+/** Transactions by hash, and those that an account has sent (docs/spec/transactions.md §1.5 to §1.7). */
+import {
+  summariesBcs,
+  summariesJson,
+  transactionBcs,
+  transactionsBcs,
+} from '../../ledger/history.ts';
+import { andThen } from '../../maybe-promise.ts';
+import { NoTransactionsSchema, TransactionSummariesSchema } from '../schemas/schemas.ts';
+import { DEFAULT_PAGE_SIZE } from '../settings.ts';
+import { defineRead } from './endpoint.ts';
+import { ADDRESS, HASH, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+
+const BY_HASH = 'Get transactions by hash';
+
+const byHash = {
+  tag: 'Transactions',
+  parameters: { txn_hash: pathParameter(HASH, 'Hash of the transaction.') },
+  switchName: BY_HASH,
+  isBcsOnly: true,
+  results: {
+    description: 'The transaction.',
+    json: NoTransactionsSchema,
+    bcs: 'Variant 0 (committed), then TransactionOnChainData.',
+  },
+  failures: [400, 403, 404, 500, 503],
+} as const;
+
+export const transactionByHashEndpoint = defineRead({
+  ...byHash,
+  operationId: 'get_transaction_by_hash',
+  summary: 'Get transaction by hash',
+  description:
+    'Retrieves the transaction with a hash: the answer for its version. An unknown hash and that of a ' +
+    'pruned transaction are answered with 404.',
+  path: '/transactions/by_hash/{txn_hash}',
+  answer({ parameters, view }) {
+    const item = view.history.transactionByHash(parameters.txn_hash, BY_HASH);
+    return andThen(item, (found) => ({ body: transactionBcs(found) }));
+  },
+});
+
+export const waitTransactionByHashEndpoint = defineRead({
+  ...byHash,
+  operationId: 'wait_transaction_by_hash',
+  summary: 'Wait for transaction by hash',
+  description:
+    'The same answer as by hash, at once: only pending transactions are waited for, and this node has none.',
+  path: '/transactions/wait_by_hash/{txn_hash}',
+  answer({ parameters, view }) {
+    const item = view.history.transactionByHash(parameters.txn_hash, BY_HASH);
+    return andThen(item, (found) => ({ body: transactionBcs(found) }));
+  },
+});
+
+const ACCOUNT_TRANSACTIONS = 'Get account transactions';
+
+export const accountTransactionsEndpoint = defineRead({
+  operationId: 'get_account_transactions',
+  tag: 'Transactions',
+  summary: 'Get account transactions',
+  description:
+    'Retrieves the transactions that an account has sent with sequence numbers, in ascending order. ' +
+    'Transactions without one are not among them, nor those that the account only signed or paid for. ' +
+    'Pruned ones are left out.',
+  work: 'listing',
+  path: '/accounts/{address}/transactions',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account that has sent them.'),
+    start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
+    limit: queryParameter(
+      U16,
+      'Most transactions to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
+        'reduced to that.',
+    ),
+  },
+  switchName: ACCOUNT_TRANSACTIONS,
+  isBcsOnly: true,
+  results: {
+    description: 'The transactions.',
+    json: NoTransactionsSchema,
+    bcs: 'A vector of TransactionOnChainData.',
+  },
+  failures: [400, 403, 500, 503],
+  answer({ parameters: { address, start, limit: asked }, view, settings }) {
+    const limit = pageSize(asked, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
+    const items = view.history.accountTransactions({ address, start, limit }, ACCOUNT_TRANSACTIONS);
+    return andThen(items, (found) => ({ body: transactionsBcs(found) }));
+  },
+});
+
+const SUMMARIES = 'Get account transaction summaries';
+
+export const transactionSummariesEndpoint = defineRead({
+  operationId: 'get_account_transaction_summaries',
+  tag: 'Transactions',
+  summary: 'Get account transaction summaries',
+  description:
+    'Retrieves version, hash and replay protector of the transactions that an account has sent, in ' +
+    'ascending order of their versions: from a first version on, or the last ones up to a version. ' +
+    'Pruned ones are left out.',
+  work: 'listing',
+  path: '/accounts/{address}/transaction_summaries',
+  parameters: {
+    address: pathParameter(ADDRESS, 'Account that has sent them.'),
+    start_version: queryParameter(U64, 'First version; the end is then ignored.'),
+    end_version: queryParameter(U64, 'Last version; absent: the latest.'),
+    limit: queryParameter(
+      U16,
+      'Most summaries to return: the node’s maximum (100 by default) when absent or larger.',
+    ),
+  },
+  switchName: SUMMARIES,
+  results: {
+    description: 'The summaries.',
+    json: TransactionSummariesSchema,
+    bcs: 'A vector of summaries, each as variant 0: sender, version, hash, replay protector.',
+  },
+  failures: [400, 403, 500, 503],
+  answer({ parameters, view, settings, format }) {
+    const { address, limit: asked, start_version: from, end_version: to } = parameters;
+    const maximum = settings.maxTransactionsPageSize;
+    const limit = Math.min(asked ?? maximum, maximum);
+    const request = { address, from, to, limit };
+    const summaries = view.history.transactionSummaries(request, SUMMARIES);
+    return andThen(summaries, (found) => ({
+      body: format === 'json' ? summariesJson(address, found) : summariesBcs(address, found),
+    }));
+  },
+});

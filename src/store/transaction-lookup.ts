@@ -1,0 +1,185 @@
+/** Transactions by their hash and by their sender, as a head shows them: the indexes of docs/data-layout.md. */
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { transactionHashIn } from '../move/transactions/transaction-info.ts';
+import {
+  ACCOUNT_TRANSACTIONS,
+  type Row,
+  TRANSACTION_HASHES,
+  TRANSACTION_INFOS,
+} from './columns/columns.ts';
+import type { Head } from './columns/head.ts';
+import { decodeU64Key, encodeBucketKey, U64_MAX } from './columns/order-key.ts';
+import { decoding } from './columns/row-codec.ts';
+import {
+  hashPartition,
+  orderBySequenceNumber,
+  orderByVersion,
+  SENDER_TRANSACTION,
+  type SenderTransaction,
+} from './columns/transaction-index-column.ts';
+import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
+
+/**
+ * The version of the transaction with a hash; `undefined` if none up to the head has it, or it is pruned.
+ * @throws RowDamagedError
+ */
+export function versionOfHash(
+  store: StoreReader,
+  head: Head,
+  hash: Uint8Array,
+): MaybePromise<bigint | undefined> {
+  const partition = hashPartition(hash);
+  // One row, unless hashes share their first bytes: nobody can make that many collide.
+  const rows = store.range(TRANSACTION_HASHES, partition, { limit: MAX_RANGE_ROWS });
+  return andThen(rows, (found) => {
+    const versions = found.map(({ order }) => decodeU64Key(order));
+    return firstWithHash(
+      store,
+      hash,
+      versions.filter((version) => version <= head.version),
+    );
+  });
+}
+
+function firstWithHash(
+  store: StoreReader,
+  hash: Uint8Array,
+  [version, ...others]: readonly bigint[],
+): MaybePromise<bigint | undefined> {
+  if (version === undefined) return undefined;
+  return andThen(transactionHashAt(store, version), (found) =>
+    found?.equals(hash) === true ? version : firstWithHash(store, hash, others),
+  );
+}
+
+/** The hash of a version's transaction; `undefined` if it is not retained. @throws RowDamagedError */
+function transactionHashAt(store: StoreReader, version: bigint): MaybePromise<Buffer | undefined> {
+  const key = encodeBucketKey(version);
+  return andThen(
+    store.get(TRANSACTION_INFOS, key.partition, key.order),
+    (info) => info && decoding(TRANSACTION_INFOS, key, () => transactionHashIn(info)),
+  );
+}
+
+/** Which transactions of a sender: from a version on, or the last up to a version. */
+type VersionBounds = { readonly from: bigint } | { readonly to: bigint };
+
+/** A user transaction of a sender, with its hash. */
+export interface TransactionSummary extends SenderTransaction {
+  /** 32 bytes. */
+  readonly hash: Buffer;
+}
+
+/** The user transactions that an account has sent. Methods reject with RowDamagedError. */
+export class SenderView {
+  readonly #store: StoreReader;
+  readonly #head: Head;
+  readonly #sender: Uint8Array;
+
+  /** @param sender 32 bytes */
+  constructor(store: StoreReader, head: Head, sender: Uint8Array) {
+    this.#store = store;
+    this.#head = head;
+    this.#sender = sender;
+  }
+
+  /** Those with sequence numbers from `first` to `last`, ascending; fewer where they are pruned or not there yet. */
+  async bySequenceNumber(first: bigint, last: bigint, limit: number): Promise<SenderTransaction[]> {
+    const from = orderBySequenceNumber(first);
+    return this.#visible(await this.#range({ from, to: orderBySequenceNumber(last), limit }));
+  }
+
+  /** All of them, with and without sequence number, by version, ascending; at most `limit`. */
+  async byVersion(bounds: VersionBounds, limit: number): Promise<TransactionSummary[]> {
+    const isUpwards = 'from' in bounds;
+    const [numbered, others] = isUpwards
+      ? [await this.#numberedFrom(bounds.from, limit), await this.#othersFrom(bounds.from, limit)]
+      : [await this.#numberedTo(bounds.to, limit), await this.#othersTo(bounds.to, limit)];
+    const all = [...numbered, ...others].sort((left, right) =>
+      left.version < right.version ? -1 : 1,
+    );
+    const found: TransactionSummary[] = [];
+    for (const sent of isUpwards ? all.slice(0, limit) : all.slice(-limit)) {
+      const hash = await transactionHashAt(this.#store, sent.version);
+      // Pruned since the row was read.
+      if (hash !== undefined) found.push({ ...sent, hash });
+    }
+    return found;
+  }
+
+  async #othersFrom(version: bigint, limit: number): Promise<SenderTransaction[]> {
+    const to = orderByVersion(this.#head.version);
+    return this.#range({ from: orderByVersion(version), to, limit });
+  }
+
+  async #othersTo(version: bigint, limit: number): Promise<SenderTransaction[]> {
+    const to = orderByVersion(this.#atMostHead(version));
+    return this.#range({ from: orderByVersion(0n), to, limit, reverse: true });
+  }
+
+  async #numberedFrom(version: bigint, limit: number): Promise<SenderTransaction[]> {
+    const first = version === 0n ? 0n : await this.#firstAbove(version - 1n);
+    return first === undefined ? [] : this.bySequenceNumber(first, U64_MAX, limit);
+  }
+
+  async #numberedTo(version: bigint, limit: number): Promise<SenderTransaction[]> {
+    const highest = this.#atMostHead(version);
+    const firstAbove = await this.#firstAbove(highest);
+    if (firstAbove === 0n) return [];
+    const to = orderBySequenceNumber(firstAbove === undefined ? U64_MAX : firstAbove - 1n);
+    return this.#range({ from: orderBySequenceNumber(0n), to, limit, reverse: true });
+  }
+
+  /** The first sequence number of a version above this one; `undefined` if there is none. */
+  async #firstAbove(version: bigint): Promise<bigint | undefined> {
+    let low = 0n;
+    let high = U64_MAX;
+    let answer: bigint | undefined;
+    while (low <= high) {
+      // The last one first: mostly it is the answer, or the end.
+      const middle: bigint = high === U64_MAX ? high : (low + high) >> 1n;
+      const found = await this.#lastUpTo(middle);
+      if (found === undefined || found.version <= version) {
+        if (middle === U64_MAX) return undefined;
+        low = middle + 1n;
+      } else {
+        answer = found.replayProtector.value;
+        if (answer === 0n) break;
+        high = answer - 1n;
+      }
+    }
+    return answer;
+  }
+
+  /** The transaction with the highest sequence number up to this one. */
+  async #lastUpTo(sequenceNumber: bigint): Promise<SenderTransaction | undefined> {
+    const order = orderBySequenceNumber(sequenceNumber);
+    const row = await this.#store.seekLast(ACCOUNT_TRANSACTIONS, this.#sender, order);
+    const found = row && this.#decode(row);
+    return found?.replayProtector.kind === 'sequenceNumber' ? found : undefined;
+  }
+
+  async #range(query: {
+    readonly from: Buffer;
+    readonly to: Buffer;
+    readonly limit: number;
+    readonly reverse?: boolean;
+  }): Promise<SenderTransaction[]> {
+    const rows = await this.#store.range(ACCOUNT_TRANSACTIONS, this.#sender, query);
+    return rows.map((row) => this.#decode(row));
+  }
+
+  #decode(row: Row): SenderTransaction {
+    return SENDER_TRANSACTION.decode({ partition: this.#sender, order: row.order }, row.value);
+  }
+
+  /** Up to the first one above the head. */
+  #visible(found: readonly SenderTransaction[]): SenderTransaction[] {
+    const end = found.findIndex(({ version }) => version > this.#head.version);
+    return found.slice(0, end === -1 ? found.length : end);
+  }
+
+  #atMostHead(version: bigint): bigint {
+    return version > this.#head.version ? this.#head.version : version;
+  }
+}

@@ -1,0 +1,52 @@
+/** Small transactions for tests, in their wire form, made of a version. */
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import {
+  type Transaction,
+  type TransactionOnChainData,
+  transactionHash,
+} from '../../src/move/transactions/transaction.ts';
+import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import { encodeTransaction, writeOnChainData } from '../move/transactions/wire-writers.ts';
+
+interface StoredTransaction {
+  /** BCS of the TransactionInfo. */
+  readonly info: Buffer;
+  /** BCS of the TransactionOnChainData. */
+  readonly transaction: Buffer;
+}
+
+/** A transaction of a version: a state checkpoint whose block is the version, or another one. */
+export function storedTransaction(
+  version: number,
+  transaction: Transaction = { kind: 'stateCheckpoint', blockId: filled(version) },
+): StoredTransaction {
+  const info: TransactionOnChainData['info'] = {
+    kind: 'v0',
+    gasUsed: BigInt(version),
+    status: { kind: 'success' },
+    transactionHash: transactionHash(encodeTransaction(transaction)),
+    eventRootHash: filled(1),
+    stateChangeHash: filled(2),
+    stateCheckpointHash: undefined,
+    auxiliaryInfoHash: undefined,
+  };
+  const data: TransactionOnChainData = {
+    version: BigInt(version),
+    transaction,
+    info,
+    events: [],
+    accumulatorRootHash: filled(3),
+    changes: { kind: 'v0', writes: [] },
+  };
+  return {
+    info: encodeTransactionInfo(info),
+    transaction: encodeBcs((writer) => writeOnChainData(writer, data)),
+  };
+}
+
+/** 32 bytes that end with a number. */
+function filled(number: number): Buffer {
+  const bytes = Buffer.alloc(32);
+  bytes.writeUInt32BE(number, 28);
+  return bytes;
+}
