@@ -13,7 +13,7 @@ export interface ReplayProtector {
   readonly value: bigint;
 }
 
-export interface TransactionOrigin {
+interface TransactionOrigin {
   /** 32 bytes. */
   readonly sender: Buffer;
   readonly replayProtector: ReplayProtector;
