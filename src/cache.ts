@@ -24,6 +24,12 @@ export const CACHE_BUDGETS = {
   /** Entry functions with the layouts of their parameters: about a thousand functions. */
   functions: 8 * MIB,
   function_names: 2 * MIB,
+  /** Layouts of the types in transactions, by versions: about five thousand types. */
+  transaction_types: 8 * MIB,
+  /** Layouts of the arguments of calls in transactions, by versions: about a thousand functions. */
+  transaction_calls: 4 * MIB,
+  /** Committed transactions as JSON: about three thousand. */
+  transactions: 32 * MIB,
   type_texts: 4 * MIB,
   assets: 1 * MIB,
   /** Paths of state keys with the balance that they hold: about five thousand paths. */

@@ -1,5 +1,5 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
-import { type MaybePromise, mapInOrder } from '../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
 import { BcsWriter } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
@@ -12,7 +12,7 @@ import type { StoreView } from '../store/view.ts';
 import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
 import type { PruningGuard } from './pruning-guard.ts';
-import { transactionJson } from './transactions/transaction-json.ts';
+import type { RenderedTransaction, TransactionRenderer } from './transactions/renderer.ts';
 
 /** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
 const ON_CHAIN_VARIANT = 0;
@@ -53,12 +53,19 @@ export class History {
   readonly #view: StoreView;
   readonly #hasTransactions: boolean;
   readonly #guard: PruningGuard;
+  readonly #renderer: TransactionRenderer;
 
   /** @param hasTransactions whether the store has whole transactions */
-  constructor(view: StoreView, hasTransactions: boolean, guard: PruningGuard) {
+  constructor(
+    view: StoreView,
+    hasTransactions: boolean,
+    guard: PruningGuard,
+    renderer: TransactionRenderer,
+  ) {
     this.#view = view;
     this.#hasTransactions = hasTransactions;
     this.#guard = guard;
+    this.#renderer = renderer;
   }
 
   /** Throws `block_pruned`, `block_not_found`. */
@@ -195,7 +202,12 @@ export class History {
 
   /** The JSON text of a stored transaction: the answer for its version, an item of lists and blocks. */
   transactionJson(item: Buffer): MaybePromise<string> {
-    return transactionJson(item);
+    return andThen(this.#renderer.render(item), ({ json }) => json.toString());
+  }
+
+  /** The same as UTF-8. */
+  renderedTransaction(item: Buffer): MaybePromise<RenderedTransaction> {
+    return this.#renderer.render(item);
   }
 
   #requireTransactions(operation: string): void {

@@ -20,12 +20,14 @@ import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
 import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import { StateItems } from './state/state-items.ts';
+import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 
 /** The ledger's state as the response headers show it. */
 export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
 
 export interface LedgerCaches extends ModuleCaches {
   readonly pages: EventPageCache;
+  readonly transactions: TransactionCaches;
 }
 
 /**
@@ -60,7 +62,14 @@ export class LedgerView {
     const modulesAt = (at: bigint): ModuleView => this.#modulesAt(at);
     this.accounts = new Accounts({ store: view, guard, modulesAt });
     this.stateItems = new StateItems({ guard, modulesAt });
-    this.history = new History(view, keepsTransactions, guard);
+    const renderer = new TransactionRenderer({
+      store: view,
+      modules,
+      modulesAt,
+      moduleCache: caches.modules,
+      caches: caches.transactions,
+    });
+    this.history = new History(view, keepsTransactions, guard, renderer);
   }
 
   /** Modules of the latest state, loaded under the on-chain limits (docs/spec/move.md §4.2). */
@@ -104,6 +113,6 @@ export class LedgerView {
 
   #modulesAt(version: bigint): ModuleView {
     if (version === this.state.version) return this.#modules;
-    return new ModuleView(this.#caches, this.#guard, version);
+    return new ModuleView(this.#caches, this.#guard, version, this.#modules);
   }
 }

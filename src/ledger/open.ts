@@ -11,6 +11,7 @@ import { LedgerError } from './ledger-error.ts';
 import { type LedgerCaches, LedgerView } from './ledger-view.ts';
 import { ModuleCache, TypeCache } from './modules/module-view.ts';
 import { PruningGuard } from './pruning-guard.ts';
+import { TransactionCaches } from './transactions/renderer.ts';
 
 export interface LedgerReader {
   /** The state now. Throws `ledger_unavailable` when there is no ledger, or rejects with it. */
@@ -31,6 +32,7 @@ export function openLedger(
     modules: new ModuleCache(),
     types: new TypeCache(),
     pages: new Cache('event_pages'),
+    transactions: new TransactionCaches(),
   },
 ): StoredLedger {
   return new StoredLedger(store, caches);
@@ -55,8 +57,8 @@ class StoredLedger implements LedgerReader {
   }
 
   cacheSizes(): readonly CacheSize[] {
-    const { modules, types, pages } = this.#caches;
-    return [modules.size, types.size, pages.size];
+    const { modules, types, pages, transactions } = this.#caches;
+    return [modules.size, types.size, pages.size, ...transactions.sizes];
   }
 
   view(): MaybePromise<LedgerView> {

@@ -11,6 +11,7 @@ import { Cache } from '../../src/cache.ts';
 import type { CachedPage, EventPageForm } from '../../src/ledger/events/stream-pages.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { ModuleCache, TypeCache } from '../../src/ledger/modules/module-view.ts';
+import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryLmdbStore } from '../store/engines.ts';
@@ -56,7 +57,8 @@ function ask(origin: string, path: string, headers: Record<string, string>): Pro
 /** A node over a store that listens; without a budget it caches no pages. */
 async function node(store: Store, pagesBudgetBytes: number) {
   const pages = new Cache<CachedPage>('event_pages', pagesBudgetBytes);
-  const caches = { modules: new ModuleCache(), types: new TypeCache(), pages };
+  const transactions = new TransactionCaches();
+  const caches = { modules: new ModuleCache(), types: new TypeCache(), pages, transactions };
   const ledger = openTestedLedger(store, caches);
   const app = new TestApi(
     buildApi(ledger, apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }), new LogLines()),

@@ -19,7 +19,7 @@ const RAW_ARGUMENT = 'daybook_raw';
 /** Second member of such an argument, if the meaning of the bytes is known. */
 const RAW_ARGUMENT_VALUE = 'daybook_value';
 /** Type of a payload that is shown as its bytes. The encoder rejects it. */
-const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
+export const RAW_PAYLOAD_TYPE = 'daybook_raw_payload';
 /** Prefix of a type argument shown as raw bytes. It is not the text of any type. */
 const RAW_TYPE_PREFIX = 'daybook_raw:';
 

@@ -79,21 +79,27 @@ export class DerivedCache<V> {
     lookup: ModuleLookup,
     make: (lookup: ModuleLookup) => MaybePromise<V>,
   ): MaybePromise<Derived<V>> {
-    const stamps = new Map<string, ModuleStamp>();
-    const noting: ModuleLookup = (id) =>
-      andThen(lookup(id), (module) => {
-        if (module !== undefined)
-          stamps.set(`${id.address}::${id.name}`, stampOf(id, module.digest));
-        return module;
-      });
-    return andThen(make(noting), (value) => {
-      const derived = { value, modules: [...stamps.values()] };
-      const sizeBytes = this.#sizeOf(value);
+    return andThen(derive(lookup, make), (derived) => {
+      const sizeBytes = this.#sizeOf(derived.value);
       if (sizeBytes !== undefined)
-        this.#cache.set(key, derived, sizeBytes + stamps.size * STAMP_BYTES);
+        this.#cache.set(key, derived, sizeBytes + derived.modules.length * STAMP_BYTES);
       return derived;
     });
   }
+}
+
+/** A value with the modules that were looked up to make it. */
+export function derive<V>(
+  lookup: ModuleLookup,
+  make: (lookup: ModuleLookup) => MaybePromise<V>,
+): MaybePromise<Derived<V>> {
+  const stamps = new Map<string, ModuleStamp>();
+  const noting: ModuleLookup = (id) =>
+    andThen(lookup(id), (module) => {
+      if (module !== undefined) stamps.set(`${id.address}::${id.name}`, stampOf(id, module.digest));
+      return module;
+    });
+  return andThen(make(noting), (value) => ({ value, modules: [...stamps.values()] }));
 }
 
 /** The id may be a part of a request's text, which would stay as long as the stamp. */

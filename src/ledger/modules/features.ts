@@ -8,6 +8,7 @@ import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { FEATURES_TAG } from '../../move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
 import { featuresCodec, isFeatureEnabled } from '../../move/values/framework-resource.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
 const FEATURES_KEY_HASH = stateKeyHash(
@@ -31,19 +32,40 @@ export function featuresAt(
   guard: PruningGuard,
   version: bigint,
 ): MaybePromise<Uint8Array | undefined> {
-  return andThen(guard.state(ADDRESS_ONE, FEATURES_KEY_HASH, version), (entry) => {
-    if (entry?.bytes === undefined) return undefined;
-    try {
-      return featuresCodec.decode(entry.bytes);
-    } catch (error) {
-      if (error instanceof BcsError) return undefined;
-      throw error;
-    }
-  });
+  return andThen(featuresEntry(guard, version), featuresIn);
+}
+
+function featuresEntry(guard: PruningGuard, version: bigint): MaybePromise<StateEntry | undefined> {
+  return guard.state(ADDRESS_ONE, FEATURES_KEY_HASH, version);
+}
+
+function featuresIn(entry: StateEntry | undefined): Uint8Array | undefined {
+  if (entry?.bytes === undefined) return undefined;
+  try {
+    return featuresCodec.decode(entry.bytes);
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}
+
+/** The limits for modules at a version. */
+export interface DatedLimits {
+  readonly limits: LoaderLimits;
+  /** The limits are the same from this version on. */
+  readonly sinceVersion: bigint;
+}
+
+export function loaderLimitsAt(guard: PruningGuard, version: bigint): MaybePromise<DatedLimits> {
+  return andThen(featuresEntry(guard, version), (entry) => ({
+    limits: loaderLimitsOf(featuresIn(entry)),
+    // Flags that are missing tell nothing about earlier versions.
+    sinceVersion: entry?.version ?? version,
+  }));
 }
 
 /** The limits for modules under some feature flags; the defaults without flags. */
-export function loaderLimitsOf(features: Uint8Array | undefined): LoaderLimits {
+function loaderLimitsOf(features: Uint8Array | undefined): LoaderLimits {
   if (features === undefined) return DEFAULT_LOADER_LIMITS;
   const raised = VERSION_FLAGS.find(([flag]) => isFeatureEnabled(features, flag));
   return {

@@ -1,9 +1,10 @@
 /** The modules of a ledger as one version shows them. */
 import { Cache, copiedText } from '../../cache.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { CompiledModule, LoaderLimits } from '../../move/modules/compiled.ts';
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import type { CompiledModule } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import { moduleStateKey, physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import type { DecodeLayout } from '../../move/values/layout.ts';
@@ -12,7 +13,7 @@ import { utf8Units } from '../../move/values/value-json.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { type Derived, DerivedCache } from './derived.ts';
-import { featuresAt, loaderLimitsOf } from './features.ts';
+import { type DatedLimits, loaderLimitsAt } from './features.ts';
 import { MODULE_MEMORY_FACTOR, StoredModule } from './stored-module.ts';
 
 /** Maximum number of modules that a view caches by name; all are dropped together when there are more. */
@@ -24,7 +25,10 @@ export class ModuleCache extends Cache<StoredModule> {
     super('modules');
   }
 
-  moduleOf(keyHash: Buffer, entry: StateEntry | undefined): StoredModule | undefined {
+  moduleOf(
+    keyHash: Buffer,
+    entry: Pick<StateEntry, 'bytes' | 'version'> | undefined,
+  ): StoredModule | undefined {
     if (entry?.bytes === undefined) return undefined;
     const key = `${keyHash.toString('latin1')}${entry.version}`;
     let module = this.get(key);
@@ -67,13 +71,22 @@ export class TypeCache extends DerivedCache<RenderedType> {
     lookup: ModuleLookup,
     decoded?: TypeTag,
   ): MaybePromise<Derived<RenderedType>> {
-    return this.get(tagBytes.toString('latin1'), lookup, async (modules) => {
-      const tag = decoded ?? decodeTypeTag(tagBytes);
-      const layout = await resolveDecodeLayout(tag, modules);
-      const jsonText = JSON.stringify(formatTypeTag(tag));
-      return { tagBytes: tagBytes.length, jsonText, jsonUtf8: utf8Units(jsonText), layout };
-    });
+    return this.get(tagBytes.toString('latin1'), lookup, (modules) =>
+      renderedType(tagBytes, modules, decoded),
+    );
   }
+}
+
+/** The type of some tag bytes. @throws LayoutError, BcsError */
+export async function renderedType(
+  tagBytes: Buffer,
+  lookup: ModuleLookup,
+  decoded?: TypeTag,
+): Promise<RenderedType> {
+  const tag = decoded ?? decodeTypeTag(tagBytes);
+  const layout = await resolveDecodeLayout(tag, lookup);
+  const jsonText = JSON.stringify(formatTypeTag(tag));
+  return { tagBytes: tagBytes.length, jsonText, jsonUtf8: utf8Units(jsonText), layout };
 }
 
 /** What the module views of a ledger share. */
@@ -90,18 +103,22 @@ interface Remembered {
 
 export class ModuleView {
   readonly version: bigint;
+  /** A view at a later version. */
+  readonly newer: ModuleView | undefined;
   /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
   readonly lookup: ModuleLookup;
   readonly #caches: ModuleCaches;
   readonly #guard: PruningGuard;
   readonly #remembered = new Map<Address, Map<string, Remembered>>();
   #rememberedCount = 0;
-  #limits: LoaderLimits | undefined;
+  #limits: DatedLimits | undefined;
 
-  constructor(caches: ModuleCaches, guard: PruningGuard, version: bigint) {
+  /** @param newer a view at a later version: what was written before both versions is looked up there only once */
+  constructor(caches: ModuleCaches, guard: PruningGuard, version: bigint, newer?: ModuleView) {
     this.#caches = caches;
     this.#guard = guard;
     this.version = version;
+    this.newer = newer;
     this.lookup = ({ address, name }) =>
       andThen(this.#find(address, name), (found) => this.#load(found));
   }
@@ -116,18 +133,46 @@ export class ModuleView {
     return this.#caches.types.resolve(tagBytes, this.lookup, decoded);
   }
 
+  /**
+   * The version since which some modules are as this view has them, and so is all that follows from them and from the
+   * limits for loading them.
+   */
+  sinceVersionOf(modules: readonly ModuleId[]): MaybePromise<bigint> {
+    return andThen(this.#loaderLimits(), ({ sinceVersion }) =>
+      andThen(
+        mapInOrder(modules, ({ address, name }) => this.#find(address, name)),
+        (found) => {
+          let since = sinceVersion;
+          for (const { stored } of found) {
+            const written = stored?.writtenAtVersion ?? this.version;
+            if (written > since) since = written;
+          }
+          return since;
+        },
+      ),
+    );
+  }
+
   #find(address: Address, name: string): MaybePromise<Remembered> {
     const known = this.#remembered.get(address)?.get(name);
     if (known !== undefined) return known;
-    const keyHash = stateKeyHash(physicalStateKey(moduleStateKey(address, name)));
-    return andThen(this.#guard.state(address, keyHash, this.version), (entry) => {
-      const found: Remembered = { stored: this.#caches.modules.moduleOf(keyHash, entry) };
-      this.#remember(address, name, found);
-      return found;
+    if (this.newer === undefined) return this.#read(address, name);
+    return andThen(this.newer.#find(address, name), ({ stored }) => {
+      if (stored === undefined || stored.writtenAtVersion > this.version) {
+        return this.#read(address, name);
+      }
+      return this.#remember(address, name, { stored });
     });
   }
 
-  #remember(address: Address, name: string, found: Remembered): void {
+  #read(address: Address, name: string): MaybePromise<Remembered> {
+    const keyHash = stateKeyHash(physicalStateKey(moduleStateKey(address, name)));
+    return andThen(this.#guard.state(address, keyHash, this.version), (entry) =>
+      this.#remember(address, name, { stored: this.#caches.modules.moduleOf(keyHash, entry) }),
+    );
+  }
+
+  #remember(address: Address, name: string, found: Remembered): Remembered {
     if (this.#rememberedCount >= MAX_REMEMBERED_MODULES) {
       this.#remembered.clear();
       this.#rememberedCount = 0;
@@ -139,22 +184,30 @@ export class ModuleView {
     }
     ofAddress.set(copiedText(name), found);
     this.#rememberedCount += 1;
+    return found;
   }
 
   #load(found: Remembered): MaybePromise<CompiledModule | undefined> {
     const { stored, loaded } = found;
     if (loaded !== undefined || stored === undefined) return loaded;
-    return andThen(this.#loaderLimits(), (limits) => {
+    return andThen(this.#loaderLimits(), ({ limits }) => {
       found.loaded = stored.load(limits);
       return found.loaded;
     });
   }
 
-  #loaderLimits(): MaybePromise<LoaderLimits> {
+  #loaderLimits(): MaybePromise<DatedLimits> {
     if (this.#limits !== undefined) return this.#limits;
-    return andThen(featuresAt(this.#guard, this.version), (features) => {
-      this.#limits = loaderLimitsOf(features);
-      return this.#limits;
+    const { newer } = this;
+    return andThen(newer === undefined ? undefined : newer.#loaderLimits(), (known) => {
+      const limits =
+        known !== undefined && known.sinceVersion <= this.version
+          ? known
+          : loaderLimitsAt(this.#guard, this.version);
+      return andThen(limits, (found) => {
+        this.#limits = found;
+        return found;
+      });
     });
   }
 }

@@ -1,8 +1,140 @@
-/** A committed transaction as JSON (docs/spec/transactions.md §2). */
-import type { MaybePromise } from '../../maybe-promise.ts';
+/** Committed transactions as JSON: put together from the parts of a TransactionOnChainData (docs/spec/transactions.md §2.2, §2.3). */
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { readHash } from '../../move/bcs/fixed-bytes.ts';
+import {
+  readBlockEpilogue,
+  readBlockMetadata,
+  readBlockMetadataExt,
+} from '../../move/transactions/block-transaction.ts';
+import { readScriptCall } from '../../move/transactions/executable.ts';
+import { TRANSACTION_KINDS } from '../../move/transactions/transaction.ts';
+import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
+import { readValidatorTransaction } from '../../move/transactions/validator-transaction.ts';
+import { blockEndJson, extensionJson, metadataMembers } from './block-json.ts';
+import { genesisScriptJson } from './call-json.ts';
+import { type ChangesContext, changesJson, readWrites } from './changes-json.ts';
+import { eventsJson, readEvents } from './events-json.ts';
+import { optionalHex, quoted, quotedAddress, quotedHex } from './json-units.ts';
+import { requestMembers } from './request-json.ts';
+import { validatorMembers } from './validator-json.ts';
+import { vmStatusText } from './vm-status.ts';
 
-/** The JSON text of a transaction, from the BCS of its TransactionOnChainData. */
-export function transactionJson(item: Buffer): MaybePromise<string> {
-  return JSON.stringify({ version: String(new BcsReader(item).u64()) });
+export interface TransactionContext extends ChangesContext {
+  /** The time of the transaction's block, in microseconds since 1970. */
+  readonly timestampUsecs: () => MaybePromise<bigint>;
+}
+
+/** What follows the common members; parts that are made later are asked for in this order. */
+type Rest = (parts: Parts) => MaybePromise<string>;
+
+/** What some kinds show. */
+interface Parts {
+  readonly context: TransactionContext;
+  readonly events: () => MaybePromise<string>;
+  readonly timestamp: () => MaybePromise<string>;
+}
+
+/** The JSON of a transaction, as UTF-8 units. @throws BcsError for bytes that are not a TransactionOnChainData */
+export function transactionJson(item: Buffer, context: TransactionContext): MaybePromise<string> {
+  const { decoding } = context;
+  const reader = new BcsReader(item);
+  const version = reader.u64();
+  const rest = readRest(reader);
+  const info = readTransactionInfo(reader);
+  const events = readEvents(reader);
+  const rootHash = readHash(reader);
+  const writes = readWrites(reader);
+  const head =
+    `{"version":"${version}","hash":${quotedHex(info.transactionHash)},` +
+    `"state_change_hash":${quotedHex(info.stateChangeHash)},` +
+    `"event_root_hash":${quotedHex(info.eventRootHash)},` +
+    `"state_checkpoint_hash":${optionalHex(info.stateCheckpointHash)},` +
+    `"gas_used":"${info.gasUsed}","success":${info.status.kind === 'success'},"vm_status":`;
+  const parts: Parts = {
+    context,
+    events: () => andThen(eventsJson(events, decoding), (text) => `"events":${text}`),
+    timestamp: () => andThen(context.timestampUsecs(), (usecs) => `"timestamp":"${usecs}"`),
+  };
+  return andThen(vmStatusText(info.status, decoding), (status) =>
+    andThen(changesJson(writes, context), (changes) =>
+      andThen(
+        rest(parts),
+        (members) =>
+          `${head}${quoted(status)},"accumulator_root_hash":${quotedHex(rootHash)},` +
+          `"changes":${changes},${members}}`,
+      ),
+    ),
+  );
+}
+
+/** Reads the transaction itself. */
+function readRest(reader: BcsReader): Rest {
+  switch (TRANSACTION_KINDS[reader.variant(TRANSACTION_KINDS.length, 'Transaction')]!) {
+    case 'user': {
+      const request = requestMembers(reader);
+      return ({ context, events, timestamp }) =>
+        joined('user_transaction', [() => request(context.decoding), events, timestamp]);
+    }
+    case 'genesis': {
+      const payload = readGenesisPayload(reader);
+      return ({ context, events }) =>
+        joined('genesis_transaction', [() => payload(context), events]);
+    }
+    case 'blockMetadata': {
+      const [before, after] = metadataMembers(readBlockMetadata(reader));
+      return ({ events }) =>
+        joined('block_metadata_transaction', [() => before, events, () => after]);
+    }
+    case 'blockMetadataExt': {
+      const ext = readBlockMetadataExt(reader);
+      const [before, after] = metadataMembers(ext.metadata);
+      const last = `${after},"block_metadata_extension":${extensionJson(ext)}`;
+      return ({ events }) =>
+        joined('block_metadata_transaction', [() => before, events, () => last]);
+    }
+    case 'stateCheckpoint':
+      readHash(reader);
+      return ({ timestamp }) => joined('state_checkpoint_transaction', [timestamp]);
+    case 'validator': {
+      const members = validatorMembers(readValidatorTransaction(reader));
+      return ({ events, timestamp }) =>
+        joined('validator_transaction', [events, timestamp, () => members]);
+    }
+    case 'blockEpilogue': {
+      const end = `"block_end_info":${blockEndJson(readBlockEpilogue(reader))}`;
+      return ({ timestamp }) => joined('block_epilogue_transaction', [timestamp, () => end]);
+    }
+  }
+}
+
+function joined(
+  type: string,
+  parts: readonly (() => MaybePromise<string>)[],
+): MaybePromise<string> {
+  const members = mapInOrder(parts, (part) => part());
+  return andThen(members, (texts) => `${texts.join(',')},"type":"${type}"`);
+}
+
+function readGenesisPayload(
+  reader: BcsReader,
+): (context: TransactionContext) => MaybePromise<string> {
+  if (reader.variant(2, 'WriteSetPayload') === 1) {
+    const executeAs = quotedAddress(reader.address());
+    const script = genesisScriptJson(readScriptCall(reader));
+    return () =>
+      `"payload":{"write_set":{"execute_as":${executeAs},"script":${script},` +
+      '"type":"script_write_set"},"type":"write_set_payload"}';
+  }
+  const writes = readWrites(reader);
+  const events = readEvents(reader);
+  return (context) =>
+    andThen(changesJson(writes, context), (changes) =>
+      andThen(
+        eventsJson(events, context.decoding),
+        (shown) =>
+          `"payload":{"write_set":{"changes":${changes},"events":${shown},` +
+          '"type":"direct_write_set"},"type":"write_set_payload"}',
+      ),
+    );
 }

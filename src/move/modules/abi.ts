@@ -15,6 +15,7 @@ import { type AbilitySet, abilityNames } from '../types/type-tag.ts';
 import {
   type BinaryTables,
   type CompiledModule,
+  type CompiledScript,
   type FieldDefinition,
   type FunctionDefinition,
   functionNameOfHandle,
@@ -119,6 +120,24 @@ export function moduleAbiJson(module: CompiledModule, maxBytes = MAX_ABI_JSON_BY
   const abi = moduleAbi(module, maxBytes);
   // Counted before it is printed: shared parts make the text larger than anything held in memory so
   // far.
+  spendJson(maxBytes, abi);
+  return JSON.stringify(abi);
+}
+
+/**
+ * The JSON text of a script's interface, as its payload shows it (docs/spec/move.md §5).
+ * @throws AbiError `abi_too_large`
+ */
+export function scriptAbiJson(script: CompiledScript, maxBytes = MAX_ABI_JSON_BYTES): string {
+  const abi: FunctionAbi = {
+    name: 'main',
+    visibility: 'public',
+    is_entry: true,
+    is_view: false,
+    generic_type_params: script.typeParameters.map(typeParameterAbi),
+    params: new AbiTexts(script, maxBytes).signature(script.parameters),
+    return: [],
+  };
   spendJson(maxBytes, abi);
   return JSON.stringify(abi);
 }

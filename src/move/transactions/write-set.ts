@@ -77,7 +77,7 @@ export function readWriteSet(reader: BcsReader): WriteSet {
 }
 
 /** Reads what a V1 write set holds after its writes. @throws BcsError */
-function readWriteSetTail(reader: BcsReader): {
+export function readWriteSetTail(reader: BcsReader): {
   hotness: StateKey[];
   extensions: WriteSetExtension[];
 } {

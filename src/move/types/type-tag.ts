@@ -4,7 +4,7 @@
  */
 import { type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
-import { type Address, formatAddress } from './address.ts';
+import { ADDRESS_BYTES, type Address, formatAddress } from './address.ts';
 
 /** Every kind, in the order of the variants in BCS (docs/spec/move.md §3.6). */
 const KINDS = [
@@ -141,6 +141,35 @@ export function readTypeTag(reader: BcsReader, depth = 0, budget = newBudget()):
   const args = reader.vector(2, () => readFunctionPart(reader, depth + 1, budget));
   const results = reader.vector(2, () => readFunctionPart(reader, depth + 1, budget));
   return { kind, args, results, abilities: reader.u8() };
+}
+
+/** Skips a type tag that was checked when it was stored. @throws BcsError */
+export function skipTypeTag(reader: BcsReader, depth = 0): void {
+  const kind = KINDS[reader.variant(KINDS.length, 'TypeTag')]!;
+  if (kind !== 'vector' && kind !== 'struct' && kind !== 'function') return;
+  if (depth >= TYPE_TAG_MAX_NESTING) {
+    throw reader.error('too_deep', 'type tag nesting exceeded during deserialization');
+  }
+  if (kind === 'vector') {
+    skipTypeTag(reader, depth + 1);
+  } else if (kind === 'struct') {
+    reader.skip(ADDRESS_BYTES);
+    reader.skip(reader.length(1));
+    reader.skip(reader.length(1));
+    skipTypeTags(reader, depth + 1, false);
+  } else {
+    skipTypeTags(reader, depth + 1, true);
+    skipTypeTags(reader, depth + 1, true);
+    reader.u8();
+  }
+}
+
+function skipTypeTags(reader: BcsReader, depth: number, areFunctionParts: boolean): void {
+  const count = reader.length(1);
+  for (let index = 0; index < count; index += 1) {
+    if (areFunctionParts) reader.variant(3, 'FunctionParamOrReturnTag');
+    skipTypeTag(reader, depth);
+  }
 }
 
 function newBudget(): TagBudget {

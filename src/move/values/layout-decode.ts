@@ -5,6 +5,7 @@
  */
 import { MoveError } from '../errors.ts';
 import {
+  type BinaryTables,
   type CompiledModule,
   type FieldDefinition,
   type SignatureToken,
@@ -67,6 +68,33 @@ export async function resolveDecodeLayout(
   return resolved.layout;
 }
 
+/**
+ * The layouts of those parameters of a function or script that have an argument: not of `signer`, `&signer` and function
+ * types. Without type arguments nothing is put in for type parameters (docs/spec/transactions.md §2.5).
+ * @throws LayoutError
+ */
+export async function resolveParameterLayouts(
+  binary: BinaryTables,
+  parameters: readonly SignatureToken[],
+  typeArguments: readonly TypeTag[],
+  lookup: ModuleLookup,
+): Promise<DecodeLayout[]> {
+  const resolver = new DecodeResolver(lookup);
+  const resolvedArguments: Resolved[] = [];
+  for (const tag of typeArguments) resolvedArguments.push(await resolver.tag(tag, 0));
+  const layouts: DecodeLayout[] = [];
+  for (const token of parameters) {
+    if (token.kind === 'signer' || isSignerReference(token)) continue;
+    const { layout } = await resolver.token(binary, token, resolvedArguments, 0);
+    if (layout.kind !== 'function') layouts.push(layout);
+  }
+  return layouts;
+}
+
+function isSignerReference(token: SignatureToken): boolean {
+  return token.kind === 'reference' && !token.mutable && token.to.kind === 'signer';
+}
+
 const PRIMITIVES: ReadonlyMap<PrimitiveKind, Resolved> = new Map(
   PRIMITIVE_KINDS.map((kind) => [kind, leaf({ kind })]),
 );
@@ -113,8 +141,8 @@ class DecodeResolver {
     }
   }
 
-  async #token(
-    module: CompiledModule,
+  async token(
+    module: BinaryTables,
     token: SignatureToken,
     typeArguments: readonly Resolved[],
     depth: number,
@@ -122,13 +150,13 @@ class DecodeResolver {
     this.#visit(depth);
     switch (token.kind) {
       case 'vector':
-        return this.#vector(await this.#token(module, token.element, typeArguments, depth + 1));
+        return this.#vector(await this.token(module, token.element, typeArguments, depth + 1));
       case 'struct': {
         const { module: id, name } = structPathOfHandle(module, token.handle);
         const found = await this.#find(id, name);
         const resolved: Resolved[] = [];
         for (const argument of token.typeArguments) {
-          resolved.push(await this.#token(module, argument, typeArguments, depth + 1));
+          resolved.push(await this.token(module, argument, typeArguments, depth + 1));
         }
         return this.#struct(found, resolved, depth);
       }
@@ -142,7 +170,7 @@ class DecodeResolver {
       case 'function':
         for (const part of [...token.args, ...token.results]) {
           const type = part.kind === 'reference' ? part.to : part;
-          await this.#token(module, type, typeArguments, depth + 1);
+          await this.token(module, type, typeArguments, depth + 1);
         }
         return FUNCTION;
       case 'reference':
@@ -230,7 +258,7 @@ class DecodeResolver {
     const fields: NamedField[] = [];
     let height = 0;
     for (const { name, type } of definitions) {
-      const resolved = await this.#token(module, type, typeArguments, depth + 1);
+      const resolved = await this.token(module, type, typeArguments, depth + 1);
       fields.push({ name: module.identifiers[name]!, layout: resolved.layout });
       height = Math.max(height, resolved.height);
     }

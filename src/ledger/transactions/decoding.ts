@@ -1,0 +1,183 @@
+/**
+ * The values in a transaction, read with the layouts that its own version has, else with the newest, else shown as
+ * their bytes (docs/differences.md). The reference uses the newest only.
+ */
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
+import { MoveError, unlessRefused } from '../../move/errors.ts';
+import {
+  decodeTypeTag,
+  formatStructTag,
+  formatTypeTag,
+  INDEX_OF_KIND,
+  readStructTag,
+  type StructTag,
+  type TypeTag,
+} from '../../move/types/type-tag.ts';
+import type { DecodeLayout } from '../../move/values/layout.ts';
+import { renderValueUtf8 } from '../../move/values/value-json.ts';
+import { type Derived, derive } from '../modules/derived.ts';
+import { EraCache } from '../modules/eras.ts';
+import type { ModuleView, RenderedType } from '../modules/module-view.ts';
+import { renderedType } from '../modules/module-view.ts';
+import type { Pace } from '../pace.ts';
+import { quoted, quotedHex } from './json-units.ts';
+
+const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
+
+/** What one layout is counted for, per byte of its type tag or of the name of its call: they cannot be measured cheaply. */
+const LAYOUT_BYTES_PER_KEY_BYTE = 64;
+const CALL_BYTES = 4_096;
+
+/** The layouts of a call's arguments; also those that are known by the version. */
+export type ArgumentLayouts = readonly DecodeLayout[];
+
+/** What transactions are decoded with; shared by all views of a ledger. */
+export class DecodingCaches {
+  readonly types = new EraCache<RenderedType>(
+    'transaction_types',
+    ({ tagBytes }) => tagBytes * LAYOUT_BYTES_PER_KEY_BYTE,
+  );
+  readonly calls = new EraCache<ArgumentLayouts>('transaction_calls', () => CALL_BYTES);
+}
+
+/** A value with its type, as pieces of JSON. */
+export interface TypedJson {
+  readonly type: string;
+  readonly data: string;
+}
+
+export class Decoding {
+  readonly version: bigint;
+  readonly pace: Pace;
+  readonly #newest: ModuleView;
+  readonly #caches: DecodingCaches;
+  readonly #viewAt: (version: bigint) => ModuleView;
+  #own: ModuleView | undefined;
+  #isFinal = true;
+
+  constructor(
+    version: bigint,
+    caches: DecodingCaches,
+    newest: ModuleView,
+    viewAt: (version: bigint) => ModuleView,
+    pace: Pace,
+  ) {
+    this.version = version;
+    this.pace = pace;
+    this.#newest = newest;
+    this.#caches = caches;
+    this.#viewAt = viewAt;
+  }
+
+  /** Whether all was decoded with what the transaction's own version has, so that the result never changes. */
+  get isFinal(): boolean {
+    return this.#isFinal;
+  }
+
+  get #ownModules(): ModuleView {
+    this.#own ??= this.#viewAt(this.version);
+    return this.#own;
+  }
+
+  /** What `decode` makes of the modules of the transaction's version, else of the newest; else `undefined`. */
+  firstOf<T>(
+    decode: (modules: ModuleView) => MaybePromise<T | undefined>,
+  ): MaybePromise<T | undefined> {
+    return settle<T | undefined, T | undefined>(
+      () => decode(this.#ownModules),
+      (found) => found ?? this.#byNewest(decode),
+      (failure) => {
+        if (!(failure instanceof MoveError)) throw failure;
+        return this.#byNewest(decode);
+      },
+    );
+  }
+
+  #byNewest<T>(
+    decode: (modules: ModuleView) => MaybePromise<T | undefined>,
+  ): MaybePromise<T | undefined> {
+    this.#isFinal = false;
+    if (this.#ownModules === this.#newest) return undefined;
+    return settle<T | undefined, T | undefined>(
+      () => decode(this.#newest),
+      (found) => found,
+      (failure) => {
+        if (!(failure instanceof MoveError)) throw failure;
+        return undefined;
+      },
+    );
+  }
+
+  /**
+   * A value and its type.
+   * @param tagBytes BCS of the type tag
+   */
+  typed(tagBytes: Buffer, data: Buffer): MaybePromise<TypedJson> {
+    if (tagBytes[0] === STRUCT_INDEX) return this.typedStruct(tagBytes.subarray(1), data);
+    const type = unlessRefused(() => formatTypeTag(decodeTypeTag(tagBytes)));
+    const decoded = this.firstOf((modules) =>
+      andThen(modules.type(tagBytes), ({ value }) => rendered(value, data)),
+    );
+    return andThen(decoded, (shown) => shown ?? undecoded(type, tagBytes, data));
+  }
+
+  /**
+   * The value of a struct or enum, and its type.
+   * @param structBytes BCS of the struct tag
+   */
+  typedStruct(structBytes: Buffer, data: Buffer): MaybePromise<TypedJson> {
+    const key = structBytes.toString('latin1');
+    const known = this.#caches.types.find(key, this.version);
+    if (known !== undefined) {
+      const shown = rendered(known, data);
+      if (shown !== undefined) return shown;
+    }
+    const tag = unlessRefused(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
+    if (tag === undefined) return undecoded(undefined, structBytes, data);
+    const decoded = this.firstOf((modules) => {
+      const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
+      return andThen(type, (found) => rendered(found, data));
+    });
+    return andThen(decoded, (shown) => shown ?? undecoded(formatStructTag(tag), structBytes, data));
+  }
+
+  /** The layouts of a call's arguments. @param find finds them at a version; throws MoveError, or rejects with it */
+  argumentsOf<T>(
+    key: string,
+    find: (modules: ModuleView) => MaybePromise<Derived<ArgumentLayouts>>,
+    use: (layouts: ArgumentLayouts) => T | undefined,
+  ): MaybePromise<T | undefined> {
+    const known = this.#caches.calls.find(key, this.version);
+    const used = known && use(known);
+    if (used !== undefined) return used;
+    return this.firstOf((modules) => andThen(this.#caches.calls.get(key, modules, find), use));
+  }
+}
+
+function typeAt(
+  modules: ModuleView,
+  structBytes: Buffer,
+  struct: StructTag,
+): MaybePromise<Derived<RenderedType>> {
+  const tag: TypeTag = { kind: 'struct', struct };
+  const tagBytes = Buffer.concat([Buffer.of(STRUCT_INDEX), structBytes]);
+  // Types of the newest state are shared with other reads.
+  if (modules.newer === undefined) return modules.type(tagBytes, tag);
+  return derive(modules.lookup, (lookup) => renderedType(tagBytes, lookup, tag));
+}
+
+function rendered({ jsonUtf8, layout }: RenderedType, data: Buffer): TypedJson | undefined {
+  try {
+    return { type: jsonUtf8, data: renderValueUtf8(layout, data) };
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}
+
+/** Bytes that no layout fits, with their type. */
+function undecoded(type: string | undefined, tagBytes: Buffer, data: Buffer): TypedJson {
+  return { type: quoted(type ?? formatHex(tagBytes)), data: quotedHex(data) };
+}
