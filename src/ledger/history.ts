@@ -12,13 +12,20 @@ import type { StoreView } from '../store/view.ts';
 import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
 import type { PruningGuard } from './pruning-guard.ts';
-import type { RenderedTransaction, TransactionRenderer } from './transactions/renderer.ts';
+import {
+  type RenderedTransaction,
+  TransactionArray,
+  type TransactionRenderer,
+} from './transactions/renderer.ts';
 
 /** Variant of the answer for one version: committed. The other, pending, is for nodes with a mempool. */
 const ON_CHAIN_VARIANT = 0;
 const MAX_ULEB32_BYTES = 5;
 /** Height, hash, timestamp, first and last version, whether there are transactions. */
 const BLOCK_BYTES = 8 + 32 + 8 + 8 + 8 + 1;
+
+/** Read at once for a JSON array; so many that a page has one read, and few enough for memory. */
+const TRANSACTIONS_PER_READ = 100;
 
 export interface BlockAnswer {
   readonly height: bigint;
@@ -106,6 +113,31 @@ export class History {
     limit: number,
     operation: string,
   ): Promise<readonly Buffer[]> {
+    return this.#read(this.#firstOfPage(start, limit, operation), limit);
+  }
+
+  /**
+   * The same as a JSON array, in pieces of UTF-8. It ends early with the transaction that reaches
+   * MAX_TRANSACTIONS_JSON_BYTES.
+   */
+  async transactionsJson(
+    start: bigint | undefined,
+    limit: number,
+    operation: string,
+  ): Promise<readonly Buffer[]> {
+    const { version } = this.#view.head;
+    const array = new TransactionArray(this.#renderer);
+    let next = this.#firstOfPage(start, limit, operation);
+    for (let left = limit; left > 0 && next <= version && !array.isFull; ) {
+      const items = await this.#read(next, Math.min(left, TRANSACTIONS_PER_READ));
+      await array.add(items);
+      next += BigInt(items.length);
+      left -= items.length;
+    }
+    return array.pieces;
+  }
+
+  #firstOfPage(start: bigint | undefined, limit: number, operation: string): bigint {
     const { version, oldestVersion } = this.#view.head;
     if (start !== undefined && start > version) {
       throw new LedgerError(
@@ -117,7 +149,10 @@ export class History {
     if (start !== undefined && start < oldestVersion) throw versionPruned(start);
     this.#requireTransactions(operation);
     const newest = version - BigInt(limit) + 1n;
-    const first = start ?? (newest < oldestVersion ? oldestVersion : newest);
+    return start ?? (newest < oldestVersion ? oldestVersion : newest);
+  }
+
+  async #read(first: bigint, limit: number): Promise<readonly Buffer[]> {
     const found = await this.#view.transactions(first, limit);
     if (found.length === 0) {
       await this.#guard.assertRetained(first);
@@ -200,14 +235,15 @@ export class History {
     return next > limit ? next - limit : 0n;
   }
 
-  /** The JSON text of a stored transaction: the answer for its version, an item of lists and blocks. */
-  transactionJson(item: Buffer): MaybePromise<string> {
-    return andThen(this.#renderer.render(item), ({ json }) => json.toString());
+  /** A stored transaction as JSON: the answer for its version, an item of lists and blocks. */
+  rendered(item: Buffer): MaybePromise<RenderedTransaction> {
+    return this.#renderer.render(item);
   }
 
-  /** The same as UTF-8. */
-  renderedTransaction(item: Buffer): MaybePromise<RenderedTransaction> {
-    return this.#renderer.render(item);
+  /** Stored transactions as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. */
+  renderedArray(items: readonly Buffer[]): MaybePromise<readonly Buffer[]> {
+    const array = new TransactionArray(this.#renderer);
+    return andThen(array.add(items), () => array.pieces);
   }
 
   #requireTransactions(operation: string): void {
@@ -283,14 +319,12 @@ export function blockBcs(block: BlockAnswer, transactions?: readonly Buffer[]): 
   return writer.option(items, (to, bytes) => to.fixed(bytes)).view();
 }
 
-/** The JSON text of a block without its transactions. */
-export function blockJson(block: BlockAnswer): string {
-  return JSON.stringify({
-    block_height: String(block.height),
-    block_hash: formatHex(block.hash),
-    block_timestamp: String(block.timestampUsecs),
-    first_version: String(block.firstVersion),
-    last_version: String(block.lastVersion),
-    transactions: null,
-  });
+/** The JSON of a block, with its transactions when their array is given, in pieces. */
+export function blockJson(block: BlockAnswer, transactions?: readonly Buffer[]): Buffer {
+  const head =
+    `{"block_height":"${block.height}","block_hash":"${formatHex(block.hash)}",` +
+    `"block_timestamp":"${block.timestampUsecs}","first_version":"${block.firstVersion}",` +
+    `"last_version":"${block.lastVersion}","transactions":`;
+  const shown = transactions ?? [Buffer.from('null')];
+  return Buffer.concat([Buffer.from(head), ...shown, Buffer.from('}')]);
 }

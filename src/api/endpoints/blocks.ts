@@ -3,7 +3,7 @@ import { type BlockAnswer, blockBcs, blockJson } from '../../ledger/history.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BlockSchema } from '../schemas/schemas.ts';
-import { type AnyEndpoint, defineRead, type Endpoint, onlyAccepts } from './endpoint.ts';
+import { type AnyEndpoint, defineRead, type Endpoint } from './endpoint.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 /** The two endpoints differ in how the block is found. */
@@ -39,13 +39,16 @@ function blockEndpoint({ parameter, find, ...facts }: BlockEndpoint): AnyEndpoin
     },
     answer({ parameters, view, format, settings }) {
       const withTransactions = parameters.with_transactions === true;
-      // Refused before the ledger is looked at, like an output that is switched off.
-      if (withTransactions && format === 'json') throw onlyAccepts(operation, 'BCS');
       return andThen(find(view, parameters[name] as bigint), (block) => {
-        if (format === 'json') return { body: blockJson(block) };
-        if (!withTransactions) return { body: blockBcs(block) };
+        if (!withTransactions) {
+          return { body: format === 'json' ? blockJson(block) : blockBcs(block) };
+        }
         const most = settings.maxBlockTransactionsPageSize;
         const count = Math.min(Number(block.lastVersion - block.firstVersion) + 1, most);
+        if (format === 'json') {
+          const pieces = view.history.transactionsJson(block.firstVersion, count, operation);
+          return andThen(pieces, (found) => ({ body: blockJson(block, found) }));
+        }
         const transactions = view.history.transactions(block.firstVersion, count, operation);
         return andThen(transactions, (items) => ({ body: blockBcs(block, items) }));
       });

@@ -143,7 +143,7 @@ export function checkEnabled(
 }
 
 /** The reference's error for an unsupported `Accept`; this node uses it for disabled formats too. */
-export function onlyAccepts(operation: string, output: 'JSON' | 'BCS'): ApiError {
+function onlyAccepts(operation: string, output: 'JSON' | 'BCS'): ApiError {
   return disabled(`${operation} is not allowed. Only ${output} is supported as an AcceptType.`);
 }
 

@@ -1,15 +1,11 @@
 /** Transactions by hash, and those that an account has sent (docs/spec/transactions.md §1.5 to §1.7). */
-import {
-  summariesBcs,
-  summariesJson,
-  transactionBcs,
-  transactionsBcs,
-} from '../../ledger/history.ts';
+import { summariesBcs, summariesJson, transactionsBcs } from '../../ledger/history.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { NoTransactionsSchema, TransactionSummariesSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { defineRead } from './endpoint.ts';
 import { ADDRESS, HASH, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+import { transactionAnswer } from './transactions.ts';
 
 const BY_HASH = 'Get transactions by hash';
 
@@ -17,7 +13,6 @@ const byHash = {
   tag: 'Transactions',
   parameters: { txn_hash: pathParameter(HASH, 'Hash of the transaction.') },
   switchName: BY_HASH,
-  isBcsOnly: true,
   results: {
     description: 'The transaction.',
     json: NoTransactionsSchema,
@@ -34,9 +29,9 @@ export const transactionByHashEndpoint = defineRead({
     'Retrieves the transaction with a hash: the answer for its version. An unknown hash and that of a ' +
     'pruned transaction are answered with 404.',
   path: '/transactions/by_hash/{txn_hash}',
-  answer({ parameters, view }) {
+  answer({ parameters, view, format }) {
     const item = view.history.transactionByHash(parameters.txn_hash, BY_HASH);
-    return andThen(item, (found) => ({ body: transactionBcs(found) }));
+    return andThen(item, (found) => transactionAnswer(found, view, format));
   },
 });
 
@@ -47,9 +42,9 @@ export const waitTransactionByHashEndpoint = defineRead({
   description:
     'The same answer as by hash, at once: only pending transactions are waited for, and this node has none.',
   path: '/transactions/wait_by_hash/{txn_hash}',
-  answer({ parameters, view }) {
+  answer({ parameters, view, format }) {
     const item = view.history.transactionByHash(parameters.txn_hash, BY_HASH);
-    return andThen(item, (found) => ({ body: transactionBcs(found) }));
+    return andThen(item, (found) => transactionAnswer(found, view, format));
   },
 });
 
@@ -75,17 +70,19 @@ export const accountTransactionsEndpoint = defineRead({
     ),
   },
   switchName: ACCOUNT_TRANSACTIONS,
-  isBcsOnly: true,
   results: {
     description: 'The transactions.',
     json: NoTransactionsSchema,
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 500, 503],
-  answer({ parameters: { address, start, limit: asked }, view, settings }) {
+  answer({ parameters: { address, start, limit: asked }, view, format, settings }) {
     const limit = pageSize(asked, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
     const items = view.history.accountTransactions({ address, start, limit }, ACCOUNT_TRANSACTIONS);
-    return andThen(items, (found) => ({ body: transactionsBcs(found) }));
+    if (format === 'bcs') return andThen(items, (found) => ({ body: transactionsBcs(found) }));
+    return andThen(items, (found) =>
+      andThen(view.history.renderedArray(found), (pieces) => ({ body: Buffer.concat(pieces) })),
+    );
   },
 });
 

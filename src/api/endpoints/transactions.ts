@@ -1,12 +1,14 @@
 /**
- * `GET /v1/transactions` and `…/by_version/{txn_version}`: the feed that other nodes follow, as the stored bytes of
- * `TransactionOnChainData` (docs/spec/ledger.md §3.1). There is no JSON form: docs/differences.md.
+ * `GET /v1/transactions` and `…/by_version/{txn_version}` (docs/spec/transactions.md §1.3, §1.4). As BCS, stored bytes
+ * of `TransactionOnChainData`, the list is the feed that other nodes follow (docs/spec/ledger.md §3.1).
  */
 import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
-import { andThen } from '../../maybe-promise.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { Format } from '../http/negotiation.ts';
 import { NoTransactionsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineRead } from './endpoint.ts';
+import { type Answer, defineRead } from './endpoint.ts';
 import { pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 
 const LIST = 'Get transactions';
@@ -30,16 +32,20 @@ export const transactionsEndpoint = defineRead({
     ),
   },
   switchName: LIST,
-  isBcsOnly: true,
   results: {
     description: 'The transactions.',
     json: NoTransactionsSchema,
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 410, 500, 503],
-  answer({ parameters, view, settings }) {
+  answer({ parameters, view, format, settings }) {
+    const { start } = parameters;
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
-    const items = view.history.transactions(parameters.start, limit, LIST);
+    if (format === 'json') {
+      const pieces = view.history.transactionsJson(start, limit, LIST);
+      return andThen(pieces, (found) => ({ body: Buffer.concat(found) }));
+    }
+    const items = view.history.transactions(start, limit, LIST);
     return andThen(items, (found) => ({ body: transactionsBcs(found) }));
   },
 });
@@ -56,14 +62,25 @@ export const transactionByVersionEndpoint = defineRead({
   path: '/transactions/by_version/{txn_version}',
   parameters: { txn_version: pathParameter(U64, 'Version of the transaction.') },
   switchName: BY_VERSION,
-  isBcsOnly: true,
   results: {
     description: 'The transaction.',
     json: NoTransactionsSchema,
     bcs: 'Variant 0 (committed), then TransactionOnChainData.',
   },
-  answer({ parameters, view }) {
+  answer({ parameters, view, format }) {
     const item = view.history.transaction(parameters.txn_version, BY_VERSION);
-    return andThen(item, (found) => ({ body: transactionBcs(found) }));
+    return andThen(item, (found) => transactionAnswer(found, view, format));
   },
 });
+
+/** One committed transaction. What no later view shows differently is marked as final. */
+export function transactionAnswer(
+  item: Buffer,
+  view: LedgerView,
+  format: Format,
+): MaybePromise<Answer> {
+  if (format === 'bcs') return { body: transactionBcs(item), pinned: true };
+  return andThen(view.history.rendered(item), ({ json, tagCore, isFinal }) =>
+    isFinal ? { body: json, pinned: true, tagCore } : { body: json },
+  );
+}

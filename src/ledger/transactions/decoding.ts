@@ -17,6 +17,7 @@ import {
 } from '../../move/types/type-tag.ts';
 import type { DecodeLayout } from '../../move/values/layout.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
+import { LedgerError } from '../ledger-error.ts';
 import { type Derived, derive } from '../modules/derived.ts';
 import { EraCache } from '../modules/eras.ts';
 import type { ModuleView, RenderedType } from '../modules/module-view.ts';
@@ -26,11 +27,16 @@ import { quoted, quotedHex } from './json-units.ts';
 
 const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 
-/** What one layout is counted for, per byte of its type tag or of the name of its call: they cannot be measured cheaply. */
+/** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
 const LAYOUT_BYTES_PER_KEY_BYTE = 64;
 const CALL_BYTES = 4_096;
 
-/** The layouts of a call's arguments; also those that are known by the version. */
+/** A transaction that is found by its hash may be below the oldest version (docs/spec/transactions.md §1.5). */
+function isPruned(failure: unknown): boolean {
+  return failure instanceof LedgerError && failure.code === 'version_pruned';
+}
+
+/** The layouts of a call's arguments. */
 export type ArgumentLayouts = readonly DecodeLayout[];
 
 /** What transactions are decoded with; shared by all views of a ledger. */
@@ -43,7 +49,7 @@ export class DecodingCaches {
 }
 
 /** A value with its type, as pieces of JSON. */
-export interface TypedJson {
+interface TypedJson {
   readonly type: string;
   readonly data: string;
 }
@@ -89,7 +95,7 @@ export class Decoding {
       () => decode(this.#ownModules),
       (found) => found ?? this.#byNewest(decode),
       (failure) => {
-        if (!(failure instanceof MoveError)) throw failure;
+        if (!(failure instanceof MoveError) && !isPruned(failure)) throw failure;
         return this.#byNewest(decode);
       },
     );

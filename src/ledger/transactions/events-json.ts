@@ -7,7 +7,7 @@ import type { Decoding } from './decoding.ts';
 import { quotedAddress } from './json-units.ts';
 
 /** An event with its parts as views on the transaction. */
-export interface EventBytes {
+interface EventBytes {
   /** The members before the type. */
   readonly origin: string;
   readonly typeTag: Buffer;

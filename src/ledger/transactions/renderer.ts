@@ -1,16 +1,21 @@
 /** Stored transactions as JSON, rendered by what one view of the ledger shows, and cached where that cannot change. */
 import { Cache, type CacheSize } from '../../cache.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { StoreView } from '../../store/view.ts';
-import { LedgerError } from '../ledger-error.ts';
+import { decodeStored, LedgerError } from '../ledger-error.ts';
 import type { ModuleCache, ModuleView } from '../modules/module-view.ts';
 import { Pace } from '../pace.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
 import { transactionJson } from './transaction-json.ts';
 
+/** As many bits as `contentDigest` gives. */
+const TAG_CHARACTERS = 22;
+
 export interface RenderedTransaction {
   /** UTF-8. */
   readonly json: Buffer;
+  /** The beginning of the accumulator's root at this version, which the whole history up to it determines. */
+  readonly tagCore: string;
   /** Whether it is the same at every later view. */
   readonly isFinal: boolean;
 }
@@ -55,9 +60,15 @@ export class TransactionRenderer {
     if (known !== undefined) return known;
     const decoding = new Decoding(version, caches.decoding, modules, modulesAt, pace);
     const timestampUsecs = () => this.#timestamp(version);
-    const text = transactionJson(item, { decoding, modules: moduleCache, timestampUsecs });
-    return andThen(text, (units) => {
-      const rendered = { json: Buffer.from(units, 'latin1'), isFinal: decoding.isFinal };
+    const context = { decoding, modules: moduleCache, timestampUsecs };
+    const failure = 'Failed to convert on chain transaction to Transaction: ';
+    const text = decodeStored(failure, () => transactionJson(item, context));
+    return andThen(text, ({ units, rootHash }) => {
+      const rendered = {
+        json: Buffer.from(units, 'latin1'),
+        tagCore: rootHash.toString('base64url').slice(0, TAG_CHARACTERS),
+        isFinal: decoding.isFinal,
+      };
       if (rendered.isFinal) caches.rendered.set(key, rendered, rendered.json.length);
       return rendered;
     });
@@ -71,3 +82,46 @@ export class TransactionRenderer {
     });
   }
 }
+
+/** Size of a JSON array of transactions from which on no more is added, in bytes: the memory of one answer. */
+export const MAX_TRANSACTIONS_JSON_BYTES = 64 * 1024 * 1024;
+
+/** A JSON array of transactions, made one by one while other requests get their turns. */
+export class TransactionArray {
+  readonly #renderer: TransactionRenderer;
+  readonly #maxBytes: number;
+  readonly #pace = new Pace();
+  readonly #pieces: Buffer[] = [];
+  #sizeBytes = 0;
+
+  constructor(renderer: TransactionRenderer, maxBytes = MAX_TRANSACTIONS_JSON_BYTES) {
+    this.#renderer = renderer;
+    this.#maxBytes = maxBytes;
+  }
+
+  get isFull(): boolean {
+    return this.#sizeBytes >= this.#maxBytes;
+  }
+
+  /** Adds transactions until the array is full. */
+  add(items: readonly Buffer[]): MaybePromise<unknown> {
+    return mapInOrder(items, (item) => {
+      if (this.isFull) return undefined;
+      return andThen(this.#renderer.render(item, this.#pace), ({ json }) => {
+        if (this.#pieces.length > 0) this.#pieces.push(COMMA);
+        this.#pieces.push(json);
+        this.#sizeBytes += json.length;
+        return this.#pace.after(item.length);
+      });
+    });
+  }
+
+  /** UTF-8 of the array. */
+  get pieces(): readonly Buffer[] {
+    return [OPEN, ...this.#pieces, CLOSE];
+  }
+}
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');

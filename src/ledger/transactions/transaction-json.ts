@@ -1,4 +1,4 @@
-/** Committed transactions as JSON: put together from the parts of a TransactionOnChainData (docs/spec/transactions.md §2.2, §2.3). */
+/** A TransactionOnChainData as JSON, put together from its parts (docs/spec/transactions.md §2.2, §2.3). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { readHash } from '../../move/bcs/fixed-bytes.ts';
@@ -20,7 +20,7 @@ import { requestMembers } from './request-json.ts';
 import { validatorMembers } from './validator-json.ts';
 import { vmStatusText } from './vm-status.ts';
 
-export interface TransactionContext extends ChangesContext {
+interface TransactionContext extends ChangesContext {
   /** The time of the transaction's block, in microseconds since 1970. */
   readonly timestampUsecs: () => MaybePromise<bigint>;
 }
@@ -35,8 +35,18 @@ interface Parts {
   readonly timestamp: () => MaybePromise<string>;
 }
 
-/** The JSON of a transaction, as UTF-8 units. @throws BcsError for bytes that are not a TransactionOnChainData */
-export function transactionJson(item: Buffer, context: TransactionContext): MaybePromise<string> {
+interface TransactionText {
+  /** JSON as UTF-8 units. */
+  readonly units: string;
+  /** Of the transaction accumulator after this version, 32 bytes. */
+  readonly rootHash: Buffer;
+}
+
+/** The JSON of a transaction. @throws BcsError for bytes that are not a TransactionOnChainData */
+export function transactionJson(
+  item: Buffer,
+  context: TransactionContext,
+): MaybePromise<TransactionText> {
   const { decoding } = context;
   const reader = new BcsReader(item);
   const version = reader.u64();
@@ -58,12 +68,11 @@ export function transactionJson(item: Buffer, context: TransactionContext): Mayb
   };
   return andThen(vmStatusText(info.status, decoding), (status) =>
     andThen(changesJson(writes, context), (changes) =>
-      andThen(
-        rest(parts),
-        (members) =>
-          `${head}${quoted(status)},"accumulator_root_hash":${quotedHex(rootHash)},` +
-          `"changes":${changes},${members}}`,
-      ),
+      andThen(rest(parts), (members) => {
+        const root = quotedHex(rootHash);
+        const units = `${head}${quoted(status)},"accumulator_root_hash":${root},"changes":${changes},${members}}`;
+        return { units, rootHash };
+      }),
     ),
   );
 }

@@ -69,8 +69,8 @@ export async function resolveDecodeLayout(
 }
 
 /**
- * The layouts of those parameters of a function or script that have an argument: not of `signer`, `&signer` and function
- * types. Without type arguments nothing is put in for type parameters (docs/spec/transactions.md §2.5).
+ * The layouts of those parameters of a function or script that have an argument: not of `signer`, `&signer` and
+ * function types. Without type arguments nothing is put in for type parameters (docs/spec/transactions.md §2.5).
  * @throws LayoutError
  */
 export async function resolveParameterLayouts(
