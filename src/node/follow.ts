@@ -1,7 +1,6 @@
 /** `daybook follow` and `serve --follow`: follows another node into the ledger of a store. */
 import type { Logger } from 'pino';
 import { ChunkDataError } from '../ingest/chunk-builder.ts';
-import { interfaceBase } from '../ingest/feed/feed-client.ts';
 import { FeedError } from '../ingest/feed/feed-error.ts';
 import {
   type FollowCounters,
@@ -10,6 +9,7 @@ import {
   type FollowOptions,
   newFollowCounters,
 } from '../ingest/feed/follower.ts';
+import { interfaceBase } from '../ingest/feed/interface-url.ts';
 import { parseTrustedRoot } from '../ingest/feed/known-history.ts';
 import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';

@@ -14,7 +14,9 @@ import { watchOverload } from './metrics/log.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
 import { listen, parseListenAddress } from './settings/listen-address.ts';
 import type { NodeSettings } from './settings/settings.ts';
+import { upstreamBase } from './settings/upstream-url.ts';
 import type { StopList } from './shutdown.ts';
+import type { HttpUpstream } from './upstream.ts';
 
 /** How often a stopping node closes idle connections, in milliseconds. */
 const IDLE_SWEEP_INTERVAL_MS = 50;
@@ -38,9 +40,10 @@ export async function startInterface(
   const ledger = openLedger(store);
   const { state } = await ledger.view();
   const admission = new Admission(settings);
+  const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];
   if (metrics !== undefined) {
-    metrics.watch({ admission, cacheSizes: () => ledger.cacheSizes() });
+    metrics.watch({ admission, upstream, cacheSizes: () => ledger.cacheSizes() });
     observers.push(metrics.requests.observe);
   }
   const accessLog = openAccessLog(settings);
@@ -52,6 +55,7 @@ export async function startInterface(
     admission,
     observers,
     pageFiles: readPageFiles(),
+    upstream,
   });
   const further: SocketServer[] = [];
   stopList.add('the interface', () => closeApi(api, further, settings.shutdownTimeoutMs));
@@ -59,6 +63,20 @@ export async function startInterface(
   const port = await listen(api.server, address);
   if (address.host === LOCALHOST) further.push(...(await listenFurther(api.server, port)));
   return { server: api.server, port, state };
+}
+
+async function openUpstream(
+  settings: NodeSettings,
+  logger: Logger,
+  stopList: StopList,
+): Promise<HttpUpstream | undefined> {
+  const base = upstreamBase(settings);
+  if (base === undefined) return undefined;
+  // Most nodes have none.
+  const { HttpUpstream } = await import('./upstream.ts');
+  const upstream = new HttpUpstream(base, logger);
+  stopList.add('the upstream', () => upstream.close());
+  return upstream;
 }
 
 /**

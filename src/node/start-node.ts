@@ -10,6 +10,7 @@ import type { ProcessMetrics } from './metrics/process-metrics.ts';
 import { asNodeError } from './open-store.ts';
 import { interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
 import type { NodeSettings } from './settings/settings.ts';
+import { upstreamBase } from './settings/upstream-url.ts';
 import { StopList } from './shutdown.ts';
 
 /** The line that `daybook serve` prints when the node answers. */
@@ -50,6 +51,7 @@ export async function startNode(settings: NodeSettings): Promise<RunningNode> {
 
 async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
   const { host } = parseListenAddress(settings.listen);
+  const upstream = upstreamBase(settings);
   const logger = createLogger(settings.logLevel);
   const count = settings.workers === 0 ? availableParallelism() : settings.workers;
   let workers: WorkerPool | undefined;
@@ -87,7 +89,8 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
     chain_id: chainId,
     ledger_version: String(version),
   };
-  logger.info(workers === undefined ? ready : { ...ready, workers: count }, 'answering');
+  const facts = { ...ready, ...(workers && { workers: count }), upstream: upstream?.origin };
+  logger.info(facts, 'answering');
   const failed = workers?.failed ?? new Promise<never>(() => undefined);
   return { ready, logger, failed, stop: () => stopList.stop() };
 }

@@ -47,7 +47,7 @@ describe('routing', () => {
     ['POST', '/v1/accounts//module/coin'],
     ['POST', '/v1/spec.json'],
     ['DELETE', ENCODE],
-    ['POST', '/v1/transactions'],
+    ['POST', '/v1/transactions/by_version/1'],
   ])('%s %s is not allowed', async (method, url) => {
     const response = await app.request({
       method: method as 'GET',
@@ -238,7 +238,7 @@ describe('cross-origin requests, docs/spec/http.md §10.1 under docs/spec/decisi
     expect(response.headers['access-control-expose-headers']).toBe(
       'x-node-chain-id, x-node-ledger-version, x-node-ledger-oldest-version, ' +
         'x-node-ledger-timestampusec, x-node-epoch, x-node-block-height, ' +
-        'x-node-oldest-block-height, x-node-gas-used, x-node-cursor, etag',
+        'x-node-oldest-block-height, x-node-gas-used, x-node-cursor, x-node-upstream, etag',
     );
   });
 

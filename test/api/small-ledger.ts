@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildApi } from '../../src/api/http/server.ts';
+import type { Upstream } from '../../src/api/http/upstream.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { type Address, padAddress } from '../../src/move/types/address.ts';
@@ -138,7 +139,10 @@ export interface SmallLedger {
 }
 
 /** Writes the ledger and opens an API over it. */
-export async function openSmallLedger(changes: Partial<ApiSettings> = {}): Promise<SmallLedger> {
+export async function openSmallLedger(
+  changes: Partial<ApiSettings> = {},
+  upstream?: Upstream,
+): Promise<SmallLedger> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'));
   const store = await openLmdbStore({ directory });
   const writer = await LedgerWriter.open(store);
@@ -166,7 +170,9 @@ export async function openSmallLedger(changes: Partial<ApiSettings> = {}): Promi
   });
   const log = new LogLines();
   const app = new TestApi(
-    buildApi(openTestedLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log),
+    buildApi(openTestedLedger(store), apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log, {
+      upstream,
+    }),
   );
   return {
     app,

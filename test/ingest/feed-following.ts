@@ -1,13 +1,13 @@
 /** Following in this process: stores, samples and followers for the tests of the feed. */
 import { onTestFinished } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';
-import { interfaceBase } from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import {
   Follower,
   type FollowObserver,
   type FollowOptions,
 } from '../../src/ingest/feed/follower.ts';
+import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
 import { localVerifier } from '../../src/ingest/feed/verifier.ts';
 import { type SampleOptions, sampleChunks } from '../../src/sample/sample.ts';
 import { COLUMNS } from '../../src/store/columns/columns.ts';

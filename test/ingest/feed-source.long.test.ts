@@ -5,13 +5,8 @@ import { Agent, createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
-import {
-  FeedClient,
-  type GetLimits,
-  httpGet,
-  interfaceBase,
-  parseRetryAfter,
-} from '../../src/ingest/feed/feed-client.ts';
+import { type ExchangeLimits, exchange } from '../../src/ingest/feed/exchange.ts';
+import { FeedClient, parseRetryAfter } from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
 import {
   CHUNK_TRANSACTIONS,
@@ -19,6 +14,7 @@ import {
   MAX_RETRY_AFTER_MS,
   retryDelayMs,
 } from '../../src/ingest/feed/follower.ts';
+import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
 import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
 import { MAX_PAGE_ITEMS, PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -54,6 +50,15 @@ describe('the URL of an upstream', () => {
       expect.objectContaining({ code: 'bad_upstream_url' }),
     );
   });
+
+  it.each([
+    ['http://user:secret@n.example/v1', '"http://…@n.example/v1"'],
+    ['http://user:se/cr/et@n.example', '"http://…@n.example"'],
+    ['user:secret@n.example', '"…@n.example"'],
+    ['https://n.example/v1?key=secret', '"https://n.example/v1?…"'],
+  ])('%s is refused without its secrets', (text, shown) => {
+    expect(() => interfaceBase(text)).toThrow(`${shown} is not the URL of a node`);
+  });
 });
 
 describe('waiting', () => {
@@ -84,9 +89,10 @@ describe('waiting', () => {
   });
 });
 
-const LIMITS: GetLimits = { maxBytes: 1_000, silenceTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
+const GET = { method: 'GET', headers: {} } as const;
+const LIMITS: ExchangeLimits = { maxBytes: 1_000, silenceTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
 
-async function get(answer: RequestListener, limits: Partial<GetLimits> = {}) {
+async function get(answer: RequestListener, limits: Partial<ExchangeLimits> = {}) {
   const server = createServer(answer).listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.close();
@@ -96,7 +102,7 @@ async function get(answer: RequestListener, limits: Partial<GetLimits> = {}) {
   const agent = new Agent();
   onTestFinished(() => agent.destroy());
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  const { body } = await httpGet(url, agent, 'text/plain', { ...LIMITS, ...limits }, NEVER);
+  const { body } = await exchange(url, agent, GET, { ...LIMITS, ...limits }, NEVER);
   return body.length;
 }
 
@@ -152,8 +158,8 @@ describe('an answer', () => {
     });
     await once(server, 'listening');
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await expect(httpGet(url, agent, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
-    await expect(httpGet(url, agent, '*/*', LIMITS, abort.signal)).rejects.toThrow('enough');
+    await expect(exchange(url, agent, GET, LIMITS, abort.signal)).rejects.toThrow('enough');
+    await expect(exchange(url, agent, GET, LIMITS, abort.signal)).rejects.toThrow('enough');
   });
 });
 

@@ -78,6 +78,8 @@ export interface Endpoint<
   /** Those that are checked after the body. */
   readonly laterParameters?: L;
   readonly body?: BodyReader<B>;
+  /** Whether an upstream answers instead of this node, where there is one. */
+  readonly isPassedOn?: boolean;
   /** Its name in errors about disabled formats; absent: it cannot be disabled. */
   readonly switchName?: string;
   /** The setting that enables the whole operation. */

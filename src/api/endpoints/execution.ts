@@ -61,6 +61,7 @@ const SIGNED_TRANSACTION_BCS = 'SignedTransaction.';
 
 export const submitEndpoint = defineSubmission({
   operationId: 'submit_transaction',
+  isPassedOn: true,
   tag: 'Transactions',
   summary: 'Submit transaction',
   description: `Has a signed transaction executed.${PASSED_ON}`,
@@ -84,6 +85,7 @@ export const submitEndpoint = defineSubmission({
 
 export const submitBatchEndpoint = defineSubmission({
   operationId: 'submit_batch_transactions',
+  isPassedOn: true,
   tag: 'Transactions',
   summary: 'Submit batch transactions',
   description: `Has several signed transactions executed.${PASSED_ON}`,
@@ -106,6 +108,7 @@ export const submitBatchEndpoint = defineSubmission({
 
 export const simulateEndpoint = defineSubmission({
   operationId: 'simulate_transaction',
+  isPassedOn: true,
   tag: 'Transactions',
   summary: 'Simulate transaction',
   description: `Executes a transaction without committing it. Its signatures must not be valid.${PASSED_ON}`,

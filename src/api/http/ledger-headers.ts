@@ -25,8 +25,12 @@ export const LEDGER_HEADERS: readonly LedgerHeader[] = [
 ];
 
 export const CURSOR_SUFFIX = 'CURSOR';
-/** Headers of other operations only; browsers may read them too. */
-const NEIGHBOUR_SUFFIXES = ['GAS-USED', CURSOR_SUFFIX];
+/** Only on answers that the reference gives it: gas of a simulation or a view. */
+export const GAS_USED_SUFFIX = 'GAS-USED';
+/** On answers that another node gave: which one. */
+export const UPSTREAM_SUFFIX = 'UPSTREAM';
+/** Headers of some answers only; browsers may read them too. */
+const FURTHER_SUFFIXES = [GAS_USED_SUFFIX, CURSOR_SUFFIX, UPSTREAM_SUFFIX];
 
 /** Makes the ledger headers under a prefix; those of the latest state are cached. */
 export class LedgerHeaders {
@@ -34,6 +38,8 @@ export class LedgerHeaders {
   #state: LedgerState | undefined;
   #headers: HeaderBlock = NO_HEADERS;
   readonly cursorName: string;
+  readonly gasUsedName: string;
+  readonly upstreamName: string;
   /** Value of `access-control-expose-headers`. */
   readonly exposed: string;
 
@@ -42,7 +48,9 @@ export class LedgerHeaders {
     const name = (suffix: string) => `${prefix}-${suffix}`.toLowerCase();
     this.#names = LEDGER_HEADERS.map((header) => name(header.suffix));
     this.cursorName = name(CURSOR_SUFFIX);
-    this.exposed = [...this.#names, ...NEIGHBOUR_SUFFIXES.map(name), 'etag'].join(', ');
+    this.gasUsedName = name(GAS_USED_SUFFIX);
+    this.upstreamName = name(UPSTREAM_SUFFIX);
+    this.exposed = [...this.#names, ...FURTHER_SUFFIXES.map(name), 'etag'].join(', ');
   }
 
   /** The state that headers were last made for. */

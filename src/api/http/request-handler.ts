@@ -19,6 +19,7 @@ import { type Admission, isOverloadError, overloadError, type WorkKind } from '.
 import { type BodyBudget, readBody } from './request-body.ts';
 import type { Responder } from './responder.ts';
 import type { Exchange, RouteTable } from './routes.ts';
+import type { Upstream } from './upstream.ts';
 import type { VersionWaiting } from './version-waiting.ts';
 
 /** Where unexpected failures are written to; a pino logger is one. */
@@ -34,6 +35,7 @@ export interface ApiContext {
   readonly admission: Admission;
   readonly caches: ApiCaches;
   readonly responder: Responder;
+  readonly upstream: Upstream | undefined;
 }
 
 /** The stages before a request is answered. */

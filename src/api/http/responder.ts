@@ -16,6 +16,7 @@ import { type ContentCoding, chooseCoding } from './negotiation.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
 import type { PageFile } from './page-files.ts';
 import { type HeaderList, headerLines, ResponseWriter } from './response-writing.ts';
+import type { UpstreamAnswer } from './upstream.ts';
 
 /** For answers that name their version: they never change. A year, in seconds. */
 const PINNED_CACHE_CONTROL = 'public, max-age=31536000, immutable';
@@ -103,6 +104,24 @@ export class Responder {
     }
     headers.push('content-type', file.contentType);
     return this.#sendBody(response, undefined, headers, answer, coding);
+  }
+
+  /** Sends what an upstream answered, with the ledger headers of this node and the name of the upstream. */
+  sendPassedOn(
+    response: ServerResponse,
+    answer: UpstreamAnswer,
+    origin: string,
+    state: LedgerState | undefined,
+  ): void {
+    const { status, contentType, gasUsed, retryAfter, body } = answer;
+    const headers = this.#headers(response.req);
+    headers.push(this.#ledgerHeaders.upstreamName, origin);
+    if (contentType !== undefined) headers.push('content-type', contentType);
+    if (gasUsed !== undefined) headers.push(this.#ledgerHeaders.gasUsedName, gasUsed);
+    if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
+    const block = this.#ledgerHeaders.of(state);
+    if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
+    this.#writer.write(response, { status, block, headers, hasForeignValues: true, body });
   }
 
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
@@ -203,8 +222,8 @@ export class Responder {
     body: string | Uint8Array | undefined,
   ): void {
     const block = this.#ledgerHeaders.of(state);
-    const hasClientValues = response.req.headers.origin !== undefined;
-    this.#writer.write(response, { status, block, headers, hasClientValues, body });
+    const hasForeignValues = response.req.headers.origin !== undefined;
+    this.#writer.write(response, { status, block, headers, hasForeignValues, body });
   }
 
   /** A new list of what follows the ledger headers: those of CORS when there is an origin, and `vary`. */

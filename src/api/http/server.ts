@@ -16,6 +16,7 @@ import { type ApiError, frameworkError } from './error-table.ts';
 import type { RequestObserver } from './observers.ts';
 import { Admission } from './overload.ts';
 import type { PageFile } from './page-files.ts';
+import { passOn } from './pass-on.ts';
 import { BodyBudget, declaresTooMuch } from './request-body.ts';
 import {
   type ApiContext,
@@ -27,6 +28,7 @@ import {
 import { BASE_PATH } from './request-target.ts';
 import { Responder } from './responder.ts';
 import { notFound, type Route, type RouteRow, RouteTable } from './routes.ts';
+import type { Upstream } from './upstream.ts';
 import { VersionWaiting } from './version-waiting.ts';
 
 /** Maximum interval of checks for connections that exceed their timeout, in milliseconds. */
@@ -48,6 +50,8 @@ interface ApiWatch {
   readonly observers?: readonly RequestObserver[];
   /** Files of the page; absent: none is served. */
   readonly pageFiles?: readonly PageFile[];
+  /** The node that does what this one cannot. */
+  readonly upstream?: Upstream | undefined;
 }
 
 export interface Api {
@@ -66,11 +70,11 @@ export function buildApi(
   ledger: LedgerReader,
   settings: ApiSettings,
   logger: ApiLogger,
-  { admission = new Admission(settings), observers = [], pageFiles = [] }: ApiWatch = {},
+  { admission = new Admission(settings), observers = [], pageFiles = [], upstream }: ApiWatch = {},
 ): Api {
   const caches = new ApiCaches();
   const responder = new Responder(settings, admission, caches);
-  const context: ApiContext = { ledger, settings, logger, admission, caches, responder };
+  const context: ApiContext = { ledger, settings, logger, admission, caches, responder, upstream };
   const rows = [
     ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context)),
     ...documentRows(ENDPOINTS, context),
@@ -100,11 +104,15 @@ export function buildApi(
 /** The rows of an endpoint; the index answers under both of its spellings. */
 function endpointRows(endpoint: AnyEndpoint, context: ApiContext): RouteRow[] {
   const { operationId, method, path, work = 'read' } = endpoint;
+  const upstream = endpoint.isPassedOn === true ? context.upstream : undefined;
   const route: Route = {
     operationId,
     // A body was admitted before it was received.
     work: method === 'POST' ? 'none' : work,
-    answer: (exchange, body) => answerEndpoint(endpoint, exchange, body, context),
+    answer: (exchange, body) =>
+      upstream === undefined
+        ? answerEndpoint(endpoint, exchange, body, context)
+        : passOn(endpoint, exchange, body, upstream, context),
   };
   const paths = path === '/' ? [BASE_PATH, `${BASE_PATH}/`] : [BASE_PATH + path];
   return paths.map((path) => ({ path, method, route }));

@@ -5,7 +5,12 @@ import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer, AnyEndpoint, FailureStatus } from '../endpoints/endpoint.ts';
 import type { Parameters } from '../endpoints/parameters.ts';
 import { bytesOfAnswer } from '../http/caches.ts';
-import { CURSOR_SUFFIX, LEDGER_HEADERS } from '../http/ledger-headers.ts';
+import {
+  CURSOR_SUFFIX,
+  GAS_USED_SUFFIX,
+  LEDGER_HEADERS,
+  UPSTREAM_SUFFIX,
+} from '../http/ledger-headers.ts';
 import { BCS_MEDIA_TYPE } from '../http/negotiation.ts';
 import { type ApiContext, openView } from '../http/request-handler.ts';
 import { BASE_PATH } from '../http/request-target.ts';
@@ -45,6 +50,22 @@ const CURSOR_HEADER: JsonObject = {
   required: false,
   schema: { type: 'string' },
 };
+
+/** On answers of operations that may be passed on. */
+function passedOnHeaders(prefix: string): JsonObject {
+  return {
+    [headerName(prefix, GAS_USED_SUFFIX)]: {
+      description: 'Gas that the execution used, where the upstream tells.',
+      required: false,
+      schema: { type: 'integer', format: 'uint64', minimum: 0 },
+    },
+    [headerName(prefix, UPSTREAM_SUFFIX)]: {
+      description: 'Extension: scheme, host and port of the node that answered; absent: this one.',
+      required: false,
+      schema: { type: 'string' },
+    },
+  };
+}
 
 /** Replaces named schemas by references and collects them. */
 class Components {
@@ -120,6 +141,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     description: results.description,
     headers: {
       ...headerReferences(headerPrefix),
+      ...(endpoint.isPassedOn && passedOnHeaders(headerPrefix)),
       ...(endpoint.hasCursor && { [headerName(headerPrefix, CURSOR_SUFFIX)]: CURSOR_HEADER }),
     },
     content: {

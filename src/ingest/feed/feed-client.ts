@@ -2,8 +2,9 @@
  * The feed of one node: pages of transactions in BCS, and the state of its ledger (docs/spec/ledger.md §3.1,
  * docs/spec/http.md §1.3, §3.1). Nothing of it is verified here.
  */
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
+import { type Answer, type ExchangeLimits, exchange } from './exchange.ts';
 import { FeedError, type FeedErrorCode } from './feed-error.ts';
 
 /**
@@ -15,13 +16,11 @@ const MAX_INFO_BYTES = 64 * 1024;
 /** Characters of an error's body that a message shows. */
 const MAX_SHOWN = 300;
 
-/** Path of the interface below a node's own URL. */
-const API_PATH = '/v1';
 const BCS = 'application/x-bcs';
 const JSON_TYPE = 'application/json';
 
 /** Bounds of requests in time. */
-export type FeedTimeouts = Omit<GetLimits, 'maxBytes'>;
+export type FeedTimeouts = Omit<ExchangeLimits, 'maxBytes'>;
 
 /** The state of an upstream's ledger, as far as its headers tell. */
 export interface UpstreamState {
@@ -32,29 +31,6 @@ export interface UpstreamState {
 
 export interface RawPage extends UpstreamState {
   readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-/**
- * The base of a node's interface, without a slash at its end: `http://host:8080/v1` from `http://host:8080`,
- * `http://host:8080/` or `http://host:8080/v1/`.
- * @throws FeedError `bad_upstream_url` for other schemes than http and https, and a query, fragment or credentials
- */
-export function interfaceBase(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw badUrl(text, 'it must begin with http:// or https://');
-  }
-  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw badUrl(text, 'it must have no query, fragment, user or password');
-  }
-  const path = url.pathname.replace(/\/+$/, '');
-  url.pathname = path.endsWith(API_PATH) ? path : path + API_PATH;
-  return url;
-}
-
-function badUrl(text: string, why: string): FeedError {
-  const shown = JSON.stringify(text.slice(0, 200));
-  return new FeedError('bad_upstream_url', `${shown} is not the URL of a node: ${why}`);
 }
 
 /**
@@ -76,7 +52,7 @@ export class FeedClient {
   readonly #timeouts: FeedTimeouts;
   readonly #agent: http.Agent;
 
-  /** @param base of the interface, see `interfaceBase` */
+  /** @param base of the interface, see `interfaceBase` of interface-url.ts */
   constructor(base: URL, timeouts: FeedTimeouts, maxConnections: number) {
     this.#base = base;
     this.#timeouts = timeouts;
@@ -132,12 +108,14 @@ export class FeedClient {
   }
 
   #get(url: URL, accept: string, maxBytes: number, signal: AbortSignal): Promise<Answer> {
-    return httpGet(url, this.#agent, accept, { maxBytes, ...this.#timeouts }, signal);
+    const headers = { accept, 'accept-encoding': 'identity' };
+    const limits = { maxBytes, ...this.#timeouts };
+    return exchange(url, this.#agent, { method: 'GET', headers }, limits, signal);
   }
 }
 
 /** Reads the ledger headers, whatever their prefix (docs/spec/http.md §3.1). */
-function upstreamState(headers: IncomingHttpHeaders): UpstreamState {
+export function upstreamState(headers: IncomingHttpHeaders): UpstreamState {
   const end = '-chain-id';
   const prefix = Object.keys(headers)
     .find((name) => name.startsWith('x-') && name.endsWith(end))
@@ -189,113 +167,4 @@ function statusCode(status: number, isBehind: boolean): FeedErrorCode {
 function shownText(body: Uint8Array): string {
   const text = Buffer.from(body.subarray(0, MAX_SHOWN)).toString('utf8');
   return text.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
-}
-
-export interface GetLimits {
-  /** Maximum bytes of a body. */
-  readonly maxBytes: number;
-  /** Longest silence, before the first byte or between two, in milliseconds. */
-  readonly silenceTimeoutMs: number;
-  /** Longest time for the whole answer, in milliseconds. */
-  readonly totalTimeoutMs: number;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** In a separate buffer, so that it can be transferred to another thread. */
-  readonly body: Uint8Array<ArrayBuffer>;
-}
-
-/**
- * @param agent of the URL's scheme
- * @throws FeedError `upstream_unreachable`, `upstream_timeout`, `upstream_cut`, `page_too_large`; the signal's reason
- *   when it is aborted
- */
-export async function httpGet(
-  url: URL,
-  agent: http.Agent,
-  accept: string,
-  limits: GetLimits,
-  signal: AbortSignal,
-): Promise<Answer> {
-  signal.throwIfAborted();
-  const { get } = url.protocol === 'https:' ? https : http;
-  const headers = { accept, 'accept-encoding': 'identity' };
-  return await new Promise<Answer>((resolve, reject) => {
-    const request = get(url, { agent, headers, signal });
-    const fail = (error: Error): void => {
-      clearTimeout(total);
-      reject(signal.aborted ? (signal.reason as Error) : error);
-      request.destroy();
-    };
-    const timeout = (what: string) =>
-      fail(new FeedError('upstream_timeout', `${url.host} ${what}`));
-    const total = setTimeout(
-      () => timeout(`has not answered in full after ${limits.totalTimeoutMs} ms`),
-      limits.totalTimeoutMs,
-    );
-    request.setTimeout(limits.silenceTimeoutMs, () =>
-      timeout(`has sent nothing for ${limits.silenceTimeoutMs} ms`),
-    );
-    let hasAnswered = false;
-    request.on('error', (cause: Error) => {
-      fail(hasAnswered ? cut(url, cause) : unreachable(url, cause));
-    });
-    request.on('response', (response) => {
-      hasAnswered = true;
-      readBody(response, limits.maxBytes).then(
-        (body) => {
-          clearTimeout(total);
-          resolve({ status: response.statusCode!, headers: response.headers, body });
-        },
-        (error: Error) => fail(error instanceof FeedError ? error : cut(url, error)),
-      );
-    });
-  });
-}
-
-/** Reads a body; a declared length is used only to refuse it at once. */
-async function readBody(
-  response: IncomingMessage,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = Number(response.headers['content-length'] ?? 0);
-  if (declared > maxBytes) throw tooLarge(declared, maxBytes);
-  const parts: Buffer[] = [];
-  let byteLength = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    byteLength += part.length;
-    if (byteLength > maxBytes) throw tooLarge(byteLength, maxBytes);
-    parts.push(part);
-  }
-  if (!response.complete) throw new Error('the connection was closed in the middle');
-  const body = new Uint8Array(byteLength);
-  let at = 0;
-  for (const part of parts) {
-    body.set(part, at);
-    at += part.length;
-  }
-  return body;
-}
-
-function tooLarge(byteLength: number, maxBytes: number): FeedError {
-  const message = `an answer of ${byteLength} bytes or more, at most ${maxBytes} are taken`;
-  return new FeedError('page_too_large', message);
-}
-
-function unreachable(url: URL, cause: Error): FeedError {
-  const message = `cannot reach ${url.host}: ${reason(cause)}`;
-  return new FeedError('upstream_unreachable', message, { cause });
-}
-
-function cut(url: URL, cause: Error): FeedError {
-  const message = `${url.host} broke off in the middle of an answer: ${reason(cause)}`;
-  return new FeedError('upstream_cut', message, { cause });
-}
-
-/** Failures on all addresses of a name come as one error without a text. */
-function reason(error: Error): string {
-  if (error.message !== '') return error.message;
-  return (error as NodeJS.ErrnoException).code ?? error.name;
 }

@@ -3,6 +3,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { RequestObserver } from '../../api/http/observers.ts';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
 import type { CacheSize } from '../../cache.ts';
+import type { HttpUpstream } from '../upstream.ts';
 import { counter, gauge, histogram, type MetricFamily, type MetricValue } from './metric-family.ts';
 
 /** How often the event loop is sampled, in milliseconds. */
@@ -25,6 +26,7 @@ const DURATION = 'daybook_request_duration_seconds';
 /** The parts of a process that answers requests. */
 interface ServingParts {
   readonly admission: Admission;
+  readonly upstream: HttpUpstream | undefined;
   cacheSizes(): readonly CacheSize[];
 }
 
@@ -81,7 +83,7 @@ export class ProcessMetrics {
     ];
   }
 
-  #servingFamilies({ admission, cacheSizes }: ServingParts): MetricFamily[] {
+  #servingFamilies({ admission, upstream, cacheSizes }: ServingParts): MetricFamily[] {
     const refused = WORK_KINDS.map(
       (work): MetricValue => ({ value: admission.refusedCount(work), labels: { work } }),
     );
@@ -95,8 +97,27 @@ export class ProcessMetrics {
         'Bytes of large answers that clients have yet to take.',
         this.#own(admission.unsentBytes),
       ),
+      ...this.#upstreamFamilies(upstream),
       gauge('daybook_cache_bytes', 'Memory of caches, estimated.', byCache('bytes')),
       gauge('daybook_cache_entries', 'Entries of caches.', byCache('entries')),
+    ];
+  }
+
+  #upstreamFamilies(upstream: HttpUpstream | undefined): MetricFamily[] {
+    const counts = (upstream?.counts ?? []).map(
+      ({ value, ...labels }): MetricValue => ({ value, labels }),
+    );
+    return [
+      counter(
+        'daybook_upstream_requests_total',
+        'Requests passed on to the upstream, by outcome.',
+        counts,
+      ),
+      gauge(
+        'daybook_upstream_waiting',
+        'Requests that wait for the upstream.',
+        this.#own(upstream?.waiting ?? 0),
+      ),
     ];
   }
 

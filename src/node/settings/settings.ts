@@ -30,6 +30,10 @@ const OWN_SETTINGS = {
   waypoint: text(
     'genesis waypoint, or a file that contains it, for a new ledger created by follow',
   ),
+  upstream: text(
+    'URL of a node of the same chain that submits, simulates and views, and is asked for pending transactions; ' +
+      'empty for the node that is followed; none for none',
+  ),
   produce: {
     description: 'transactions per second to add to a sample ledger; 0 for none',
     ...integer(0, 0, 10_000),
