@@ -6,10 +6,11 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
-import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { type BcsWriter, encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import type { AccountAuthenticator } from '../../src/move/crypto/authenticator.ts';
 import { domainSeed, sha3 } from '../../src/move/crypto/hash.ts';
+import type { AnyPublicKey, AnySignature } from '../../src/move/crypto/public-key.ts';
 import { contractEventHash } from '../../src/move/transactions/event.ts';
 import {
   type EncodedOnChainData,
@@ -65,6 +66,7 @@ export class Auditor {
   readonly streams = new Map<string, bigint>();
   readonly accumulator = new MerkleAccumulator('TransactionAccumulator');
   readonly authenticators = new Set<string>();
+  readonly accountAuthenticators = new Set<string>();
   readonly payloads = new Set<string>();
   readonly transactionKinds = new Set<string>();
   readonly operations = new Set<string>();
@@ -165,6 +167,7 @@ export class Auditor {
       });
     switch (authenticator.kind) {
       case 'ed25519':
+      case 'multiEd25519':
         this.#signer(raw.sender, authenticator, plain);
         break;
       case 'singleSender':
@@ -186,8 +189,6 @@ export class Auditor {
         }
         break;
       }
-      default:
-        throw new Error(`an authenticator of kind ${authenticator.kind}`);
     }
     if (raw.sequenceNumber !== ORDERLESS_SEQUENCE_NUMBER) {
       const { sequenceNumber } = this.#account(raw.sender);
@@ -195,17 +196,19 @@ export class Auditor {
     }
   }
 
-  /** The signature verifies, with the key that the account has at this version. */
+  /** The signatures verify, with the keys that the account has at this version. */
   #signer(address: Address, authenticator: AccountAuthenticator, message: Buffer): void {
-    if (authenticator.kind !== 'ed25519') throw new Error(`a signer of ${authenticator.kind}`);
-    const { publicKey, signature } = authenticator;
-    if (!verify(null, message, this.#key(publicKey), signature)) {
-      throw new Error(`the signature of ${address} does not verify`);
+    this.accountAuthenticators.add(authenticator.kind);
+    const { scheme, hashed, signed } = signaturesOf(authenticator);
+    for (const [publicKey, signature] of signed) {
+      if (!verify(null, message, this.#key(publicKey), signature)) {
+        throw new Error(`the signature of ${address} does not verify`);
+      }
+      this.signatures += 1;
     }
     const { authenticationKey } = this.#account(address);
-    const expected = sha3(Buffer.concat([publicKey, Buffer.of(0)])).toString('hex');
+    const expected = sha3(Buffer.concat([hashed, Buffer.of(scheme)])).toString('hex');
     assertSame(authenticationKey.toString('hex'), expected, `authentication key of ${address}`);
-    this.signatures += 1;
   }
 
   #key(publicKey: Buffer): KeyObject {
@@ -235,4 +238,64 @@ export class Auditor {
       else this.state.set(name, { bytes: Buffer.from(op.bytes), metadata: op.metadata });
     }
   }
+}
+
+interface Signatures {
+  /** Byte behind the keys in the authentication key (docs/spec/ledger.md §6.1). */
+  readonly scheme: number;
+  /** The keys as the authentication key hashes them. */
+  readonly hashed: Buffer;
+  readonly signed: readonly (readonly [publicKey: Buffer, signature: Buffer])[];
+}
+
+function signaturesOf(authenticator: AccountAuthenticator): Signatures {
+  switch (authenticator.kind) {
+    case 'ed25519': {
+      const { publicKey, signature } = authenticator;
+      return { scheme: 0, hashed: publicKey, signed: [[publicKey, signature]] };
+    }
+    case 'multiEd25519': {
+      const { keys, threshold } = authenticator.publicKey;
+      const { signatures, bitmap } = authenticator.signature;
+      const signed = signers(keys, bitmap, threshold).map((key, at) => pair(key, signatures[at]!));
+      return { scheme: 1, hashed: Buffer.concat([...keys, Buffer.of(threshold)]), signed };
+    }
+    case 'singleKey': {
+      const { publicKey, signature } = authenticator;
+      const hashed = encodeBcs((writer) => writeAnyPublicKey(writer, publicKey));
+      return { scheme: 2, hashed, signed: [pair(ed25519Of(publicKey), ed25519Of(signature))] };
+    }
+    case 'multiKey': {
+      const { publicKeys, signaturesRequired, signatures, bitmap } = authenticator;
+      const hashed = encodeBcs((writer) =>
+        writer.vector(publicKeys, writeAnyPublicKey).u8(signaturesRequired),
+      );
+      const signed = signers(publicKeys, bitmap, signaturesRequired).map((key, at) =>
+        pair(ed25519Of(key), ed25519Of(signatures[at]!)),
+      );
+      return { scheme: 3, hashed, signed };
+    }
+    default:
+      throw new Error(`a signer of ${authenticator.kind}`);
+  }
+}
+
+function pair(publicKey: Buffer, signature: Buffer): readonly [Buffer, Buffer] {
+  return [publicKey, signature];
+}
+
+function ed25519Of(part: AnyPublicKey | AnySignature): Buffer {
+  if (part.kind !== 'ed25519') throw new Error(`a ${part.kind} part`);
+  return part.bytes;
+}
+
+function writeAnyPublicKey(writer: BcsWriter, key: AnyPublicKey): void {
+  writer.uleb32(0).bytes(ed25519Of(key));
+}
+
+/** The keys whose bits are set: at least as many as must sign. */
+function signers<Key>(keys: readonly Key[], bitmap: Buffer, threshold: number): Key[] {
+  const signing = keys.filter((_, at) => (bitmap[at >> 3]! & (0x80 >> (at & 7))) !== 0);
+  if (signing.length < threshold) throw new Error(`${signing.length} of ${threshold} signatures`);
+  return signing;
 }

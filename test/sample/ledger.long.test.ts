@@ -56,7 +56,14 @@ describe('a sample ledger of 5,000 transactions', () => {
       'ed25519',
       'feePayer',
       'multiAgent',
+      'multiEd25519',
       'singleSender',
+    ]);
+    expect([...auditor.accountAuthenticators].sort()).toEqual([
+      'ed25519',
+      'multiEd25519',
+      'multiKey',
+      'singleKey',
     ]);
     expect([...auditor.operations].sort()).toEqual([
       'creation',

@@ -57,7 +57,7 @@ function digests(chunks: Iterable<Chunk>): string[] {
 }
 
 /** SHA-256 over the versions of SMALL. */
-const PINNED_DIGEST = '3f906ff90fe8567eebb8fd29f3f66b99c5eac11e4d3e9f17a88f52780d2e026e';
+const PINNED_DIGEST = 'f90c0da49803eaede27a68dbbde77f3dfa5c09d003becbc527f54c1ecc7e24e5';
 
 const SMALL: SampleOptions = { seed: 3, transactions: 450, accounts: 60, chunkTransactions: 1 };
 
@@ -77,7 +77,7 @@ describe('a sample ledger', () => {
     const hash = createHash('sha256');
     for (const digest of small()) hash.update(digest);
     // When this changes on purpose, GENERATOR_VERSION goes up: stores of old samples cannot go on.
-    expect([GENERATOR_VERSION, hash.digest('hex')]).toEqual([3, PINNED_DIGEST]);
+    expect([GENERATOR_VERSION, hash.digest('hex')]).toEqual([4, PINNED_DIGEST]);
   });
 
   it('is the beginning of every longer one', () => {

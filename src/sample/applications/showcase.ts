@@ -210,10 +210,12 @@ export const transferByScript: Action = (world) => {
   const sender = pickSender(world);
   const receiver = pickReceiver(world, native.holders);
   const amount = BigInt(random.between(1, MAX_PAYMENT_OCTAS));
+  const form = random.pick(['single', 'orderless'] as const);
   native.withdraw(sender, amount);
   native.deposit(receiver, amount);
   return {
     sender,
+    form,
     payload: () => ({
       kind: 'script',
       code: TRANSFER_SCRIPT,

@@ -45,6 +45,8 @@ const NIL_BLOCKS_PER_MILLE = 20;
 const FAILED_PROPOSERS_PER_MILLE = 30;
 const MAX_HOT_KEYS = 3;
 const EXPIRATION_SECS = 600;
+/** The chain remembers nonces for this long only. */
+const ORDERLESS_EXPIRATION_SECS = 60;
 
 const MIN_GAS_UNITS = 5;
 const MAX_GAS_UNITS = 900;
@@ -205,7 +207,8 @@ export class SampleLedger {
         .exactU64(ioGas);
       writer.exactU64(gasUsed > MAX_GAS_UNITS / 2 ? STORAGE_FEE_OCTAS : 0).exactU64(0);
     });
-    const expiration = Math.floor(this.#effects.now / 1_000_000) + EXPIRATION_SECS;
+    const lifetime = call.form === 'orderless' ? ORDERLESS_EXPIRATION_SECS : EXPIRATION_SECS;
+    const expiration = Math.floor(this.#effects.now / 1_000_000) + lifetime;
     this.#finish(
       header,
       () => buildTransaction(accounts, call, { sequenceNumber, expiration, nonce }),

@@ -13,7 +13,7 @@ import {
 import type { Address } from '../../move/types/address.ts';
 import type { Accounts } from '../model/accounts.ts';
 import { GAS_UNIT_PRICE, SAMPLE_CHAIN_ID } from '../model/chain.ts';
-import type { SampleKey } from '../model/keys.ts';
+import { ANY_ED25519, KEY_SCHEMES, MULTI_BITMAP, type SampleKey } from '../model/keys.ts';
 import type { Call } from '../model/world.ts';
 
 const MAX_GAS_AMOUNT = 200_000n;
@@ -88,39 +88,54 @@ function secondaryAddresses(accounts: Accounts, call: Call): Address[] {
   return call.form === 'multiAgent' ? [accounts.address(call.second!)] : [];
 }
 
-/** Variants of TransactionAuthenticator; both it and AccountAuthenticator have ED25519 as 0. */
-const ED25519 = 0;
+/** Variants of TransactionAuthenticator; those of keys are the variants of AccountAuthenticator. */
 const MULTI_AGENT_AUTHENTICATOR = 2;
 const FEE_PAYER_AUTHENTICATOR = 3;
 const SINGLE_SENDER_AUTHENTICATOR = 4;
 
 /** Appends who signs the call, in the form that the call wants, to the unsigned transaction. */
 function writeAuthenticator(accounts: Accounts, call: Call, message: Buffer): void {
-  const addSignature = (key: SampleKey) =>
-    rawWriter
-      .uleb32(ED25519)
-      .bytes(key.publicKey)
-      .bytes(sign(null, message, key.privateKey));
   const senderKey = call.signingKey ?? accounts.key(call.sender);
   switch (call.form) {
     case 'multiAgent':
       rawWriter.uleb32(MULTI_AGENT_AUTHENTICATOR);
-      addSignature(senderKey);
+      writeSignature(rawWriter, senderKey, message);
       rawWriter.vector(secondaryAddresses(accounts, call), (to, address) => to.address(address));
-      rawWriter.vector([accounts.key(call.second!)], (_, key) => addSignature(key));
+      rawWriter.vector([accounts.key(call.second!)], (to, key) => writeSignature(to, key, message));
       return;
     case 'feePayer':
       rawWriter.uleb32(FEE_PAYER_AUTHENTICATOR);
-      addSignature(senderKey);
+      writeSignature(rawWriter, senderKey, message);
       rawWriter.length32(0).length32(0).address(accounts.address(call.second!));
-      addSignature(accounts.key(call.second!));
+      writeSignature(rawWriter, accounts.key(call.second!), message);
       return;
-    case 'singleSender':
-    case 'orderless':
-      rawWriter.uleb32(SINGLE_SENDER_AUTHENTICATOR);
-      addSignature(senderKey);
+    default: {
+      const isPlain = call.form === undefined || call.form === 'single';
+      const isOld = senderKey.scheme === 'ed25519' || senderKey.scheme === 'multiEd25519';
+      if (!isPlain || !isOld) rawWriter.uleb32(SINGLE_SENDER_AUTHENTICATOR);
+      writeSignature(rawWriter, senderKey, message);
+    }
+  }
+}
+
+/** Writes an AccountAuthenticator. */
+function writeSignature(writer: BcsWriter, key: SampleKey, message: Buffer): void {
+  const { scheme, publicKey, privateKeys } = key;
+  const signatures = privateKeys.map((privateKey) => sign(null, message, privateKey));
+  writer.uleb32(KEY_SCHEMES.indexOf(scheme));
+  switch (scheme) {
+    case 'ed25519':
+      writer.bytes(publicKey).bytes(signatures[0]!);
       return;
-    default:
-      addSignature(senderKey);
+    case 'multiEd25519':
+      writer.bytes(publicKey).bytes(Buffer.concat([...signatures, MULTI_BITMAP]));
+      return;
+    case 'singleKey':
+      writer.fixed(publicKey).uleb32(ANY_ED25519).bytes(signatures[0]!);
+      return;
+    case 'multiKey':
+      writer.fixed(publicKey);
+      writer.vector(signatures, (to, signature) => to.uleb32(ANY_ED25519).bytes(signature));
+      writer.bytes(MULTI_BITMAP);
   }
 }

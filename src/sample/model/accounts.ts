@@ -7,7 +7,7 @@
 import { ADDRESS_BYTES, type Address } from '../../move/types/address.ts';
 import type { Effects } from './effects.ts';
 import { EventHandles, migratedEventType } from './events.ts';
-import { KeyRing, type SampleKey } from './keys.ts';
+import { KEY_SCHEMES, KeyRing, type KeyScheme, type SampleKey } from './keys.ts';
 import { derivedBytes } from './random.ts';
 import { resourceKeys, Slots, type ValueWriter } from './slots.ts';
 
@@ -19,7 +19,9 @@ export const FAUCET_ACCOUNT = 2;
 /** Holds coins that its owners spend together; has no key. */
 export const MULTISIG_ACCOUNT = 3;
 export const FIRST_CREATOR_ACCOUNT = 4;
-export const CREATOR_ACCOUNTS = 4;
+/** How each of them signs; all others have one Ed25519 key. */
+const CREATOR_SCHEMES: readonly KeyScheme[] = KEY_SCHEMES;
+export const CREATOR_ACCOUNTS = CREATOR_SCHEMES.length;
 export const FIRST_ORDINARY_ACCOUNT = FIRST_CREATOR_ACCOUNT + CREATOR_ACCOUNTS;
 
 /** Ordinary accounts that sign transactions, at most: a key takes 2 KB and 100 µs. */
@@ -56,7 +58,10 @@ export class Accounts {
 
   constructor(seed: bigint, effects: Effects, ordinaryAccounts: number) {
     this.#seed = seed;
-    this.#ring = new KeyRing(seed);
+    this.#ring = new KeyRing(
+      seed,
+      (account) => CREATOR_SCHEMES[account - FIRST_CREATOR_ACCOUNT] ?? 'ed25519',
+    );
     this.effects = effects;
     this.capacity = FIRST_ORDINARY_ACCOUNT + ordinaryAccounts;
     this.signerLimit = FIRST_ORDINARY_ACCOUNT + Math.min(ordinaryAccounts, MAX_SIGNERS);
