@@ -69,8 +69,16 @@ export const eventsByHandleEndpoint = defineRead({
   path: '/accounts/{address}/events/{event_handle}/{field_name}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that holds the resource.'),
-    event_handle: pathParameter(STRUCT_TAG, 'Type of the resource that holds the handle.'),
-    field_name: pathParameter(IDENTIFIER, 'Field of the resource that is the handle.'),
+    event_handle: pathParameter(
+      STRUCT_TAG,
+      'Type of the resource that holds the handle.',
+      '0x1::block::BlockResource',
+    ),
+    field_name: pathParameter(
+      IDENTIFIER,
+      'Field of the resource that is the handle.',
+      'new_block_events',
+    ),
     ...PAGE,
   },
   switchName: 'Get events by event handle',

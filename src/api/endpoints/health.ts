@@ -58,7 +58,11 @@ export const healthyEndpoint = defineRead({
   work: 'none',
   path: '/-/healthy',
   parameters: {
-    duration_secs: queryParameter(U32, 'Greatest age of the newest version, in seconds.'),
+    duration_secs: queryParameter(
+      U32,
+      'Greatest age of the newest version, in seconds.',
+      1_000_000_000,
+    ),
   },
   results: {
     description: 'The node is healthy.',

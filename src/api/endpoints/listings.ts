@@ -15,6 +15,16 @@ import {
   U64,
 } from './parameters.ts';
 
+/** Cursors of `0x1::block::BlockResource` and `0x1::coin`. */
+const CURSORS = {
+  resources:
+    '000000000000000000000000000000000000000000000000000000000000000001' +
+    '3601000000000000000000000000000000000000000000000000000000000000000105626c6f636b0d426c6f636b5265736f7572636500',
+  modules:
+    '000000000000000000000000000000000000000000000000000000000000000001' +
+    '2600000000000000000000000000000000000000000000000000000000000000000104636f696e',
+};
+
 interface ListingEndpoint
   extends Pick<Endpoint, 'operationId' | 'summary' | 'description' | 'switchName' | 'results'> {
   readonly items: 'resources' | 'modules';
@@ -35,7 +45,11 @@ function listingEndpoint({ items, maximum, list, ...facts }: ListingEndpoint): A
         U64,
         'Version to read at; the latest when absent. Pages of one walk should name the same.',
       ),
-      start: queryParameter(CURSOR, 'Cursor of the page before; absent: the first page.'),
+      start: queryParameter(
+        CURSOR,
+        'Cursor of the page before; absent: the first page.',
+        CURSORS[items],
+      ),
       limit: queryParameter(
         U16,
         `Most state keys of ${items} to return: 9999 when absent or above, unless the node’s maximum ` +

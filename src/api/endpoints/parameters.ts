@@ -39,6 +39,8 @@ export interface Parameter<T> {
   readonly in: 'path' | 'query';
   readonly type: ParameterType<unknown>;
   readonly description: string;
+  /** Answered with 200 by the small sample ledger, together with the other examples; absent: that of the schema. */
+  readonly example?: string | number;
   /** Whether a query must have it; a path always does. */
   readonly isRequired?: boolean;
   /** Never there; carries T. */
@@ -60,15 +62,20 @@ function badText(reason: string): ParameterTextError {
   return new ParameterTextError('bad_parameter', reason);
 }
 
-export function pathParameter<T>(type: ParameterType<T>, description: string): Parameter<T> {
-  return { in: 'path', type, description };
+export function pathParameter<T>(
+  type: ParameterType<T>,
+  description: string,
+  example?: string,
+): Parameter<T> {
+  return { in: 'path', type, description, ...(example !== undefined && { example }) };
 }
 
 export function queryParameter<T>(
   type: ParameterType<T>,
   description: string,
+  example?: string | number,
 ): Parameter<T | undefined> {
-  return { in: 'query', type, description };
+  return { in: 'query', type, description, ...(example !== undefined && { example }) };
 }
 
 /** Reads all parameters in order. @throws ApiError 400 for the first that does not parse. */
@@ -156,11 +163,15 @@ export const PLAIN_U64 = parameterType('integer(uint64)', U64Schema, (text): big
   }
 });
 
-export const BOOLEAN = parameterType('boolean', Type.Boolean(), (text): boolean => {
-  if (text === 'true') return true;
-  if (text === 'false') return false;
-  throw badText('provided string was not `true` or `false`');
-});
+export const BOOLEAN = parameterType(
+  'boolean',
+  Type.Boolean({ examples: [true] }),
+  (text): boolean => {
+    if (text === 'true') return true;
+    if (text === 'false') return false;
+    throw badText('provided string was not `true` or `false`');
+  },
+);
 
 /** The version that most reads may name. */
 export const LEDGER_VERSION = queryParameter(U64, 'Version to read at; the latest when absent.');
@@ -240,7 +251,7 @@ export const ASSET_TYPE = parameterType('string(AssetType)', AssetTypeSchema, (t
 /** An unsigned integer that a JSON number holds: digits with an optional `+`. */
 function smallInteger(bits: 16 | 32): ParameterType<number> {
   const maximum = 2 ** bits - 1;
-  const schema = Type.Integer({ format: `uint${bits}`, minimum: 0, maximum });
+  const schema = Type.Integer({ format: `uint${bits}`, minimum: 0, maximum, examples: [10] });
   return parameterType(`integer(uint${bits})`, schema, (text) => {
     if (text === '') throw badText('cannot parse integer from empty string');
     // Read from the left: overflow before a bad digit is overflow. Of many digits Number() makes Infinity.

@@ -21,7 +21,11 @@ import { type BodyReader, defineSubmission, type FailureStatus } from './endpoin
 import { ADDRESS, LEDGER_VERSION, pathParameter } from './parameters.ts';
 
 const FAILURES: readonly FailureStatus[] = [400, 403, 404, 410, 413, 415, 500, 503];
-const HANDLE = { table_handle: pathParameter(ADDRESS, 'Handle of the table, an address.') };
+/** The table that has the supply of the native coin, on every chain (docs/spec/ledger.md §5.9). */
+const SUPPLY_TABLE = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca';
+const HANDLE = {
+  table_handle: pathParameter(ADDRESS, 'Handle of the table, an address.', SUPPLY_TABLE),
+};
 const VERSION = { ledger_version: LEDGER_VERSION };
 
 export const tableItemEndpoint = defineSubmission({

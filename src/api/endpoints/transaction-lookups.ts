@@ -9,9 +9,12 @@ import { transactionAnswer } from './transactions.ts';
 
 const BY_HASH = 'Get transactions by hash';
 
+/** Of version 3 of the small sample ledger. */
+const SAMPLE_HASH = '0xb3619b08ac12a51abcbf4408ada324ac71e61c7cf00374ed5cad3413f10f826f';
+
 const byHash = {
   tag: 'Transactions',
-  parameters: { txn_hash: pathParameter(HASH, 'Hash of the transaction.') },
+  parameters: { txn_hash: pathParameter(HASH, 'Hash of the transaction.', SAMPLE_HASH) },
   switchName: BY_HASH,
   results: {
     description: 'The transaction.',

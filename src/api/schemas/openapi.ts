@@ -208,6 +208,7 @@ function parameterObjects(parameters: Parameters, components: Components): reado
     description: parameter.description,
     required: parameter.in === 'path' || parameter.isRequired === true,
     schema: components.use(parameter.type.schema),
+    example: parameter.example ?? (parameter.type.schema['examples'] as readonly string[])[0]!,
   }));
 }
 

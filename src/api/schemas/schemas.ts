@@ -21,7 +21,7 @@ export const U64Schema = Type.String({
   description: 'Unsigned 64-bit integer in decimal.',
   format: 'uint64',
   pattern: '^[0-9]+$',
-  examples: ['32425224034'],
+  examples: ['3'],
 });
 
 export const HexEncodedBytesSchema = Type.String({
@@ -58,7 +58,7 @@ export const StructTagSchema = Type.String({
   description:
     'Struct `{address}::{module}::{name}`, with type arguments in `<…>`. Percent-encoded in a path.',
   pattern: '^0[xX][0-9a-fA-F]+\\s*::\\s*[^:]+::\\s*[A-Za-z].*$',
-  examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
+  examples: ['0x1::block::BlockResource'],
 });
 
 export const AssetTypeSchema = Type.String({
