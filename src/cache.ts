@@ -36,6 +36,8 @@ export const CACHE_BUDGETS = {
   balance_paths: 2 * MIB,
   /** Whole answers of the newest view, each up to 64 KiB. */
   answers: 32 * MIB,
+  /** What blocks say about gas prices: about three thousand blocks. */
+  block_prices: 1 * MIB,
   /** Bodies that are the same at many views: modules, the API document. */
   bodies: 32 * MIB,
   /** Compressed forms of such bodies and of the page's files. */

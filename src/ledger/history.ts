@@ -8,6 +8,7 @@ import { type Address, addressBytes, formatAddress } from '../move/types/address
 import type { Block } from '../store/columns/block-column.ts';
 import { U64_MAX } from '../store/columns/order-key.ts';
 import type { TransactionSummary } from '../store/transaction-lookup.ts';
+import type { Head } from '../store/columns/head.ts';
 import type { StoreView } from '../store/view.ts';
 import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
@@ -139,14 +140,7 @@ export class History {
 
   #firstOfPage(start: bigint | undefined, limit: number, operation: string): bigint {
     const { version, oldestVersion } = this.#view.head;
-    if (start !== undefined && start > version) {
-      throw new LedgerError(
-        'invalid_input',
-        `Given start value (${start}) is higher than the current ledger version, it must be < ${version}`,
-      );
-    }
-    // docs/spec/decisions.md D4: not the reference's 500.
-    if (start !== undefined && start < oldestVersion) throw versionPruned(start);
+    if (start !== undefined) requireStart(start, this.#view.head);
     this.#requireTransactions(operation);
     const newest = version - BigInt(limit) + 1n;
     return start ?? (newest < oldestVersion ? oldestVersion : newest);
@@ -253,6 +247,21 @@ export class History {
       `${operation} is disabled on this endpoint: its ledger keeps no transactions`,
     );
   }
+}
+
+/**
+ * Checks the first version of a page.
+ * @throws LedgerError `invalid_input` above the latest version, `version_pruned` (docs/spec/decisions.md D4: not the
+ *   reference's 500)
+ */
+export function requireStart(start: bigint, { version, oldestVersion }: Head): void {
+  if (start > version) {
+    throw new LedgerError(
+      'invalid_input',
+      `Given start value (${start}) is higher than the current ledger version, it must be < ${version}`,
+    );
+  }
+  if (start < oldestVersion) throw versionPruned(start);
 }
 
 function blockPruned(height: bigint): LedgerError {

@@ -14,6 +14,7 @@ import {
   type EventPageRequest,
   StreamPages,
 } from './events/stream-pages.ts';
+import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas/gas-price.ts';
 import { History } from './history.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
@@ -21,6 +22,7 @@ import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import { StateItems } from './state/state-items.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
+import { transactionIndexes } from './transactions/transaction-index.ts';
 
 /** The ledger's state as the response headers show it. */
 export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
@@ -28,6 +30,7 @@ export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chai
 export interface LedgerCaches extends ModuleCaches {
   readonly pages: EventPageCache;
   readonly transactions: TransactionCaches;
+  readonly blockPrices: BlockPriceCache;
 }
 
 /**
@@ -44,6 +47,8 @@ export class LedgerView {
   readonly #guard: PruningGuard;
   readonly #modules: ModuleView;
   readonly #pages: StreamPages;
+  readonly #keepsTransactions: boolean;
+  #gasPrices: Promise<GasPrices> | undefined;
 
   constructor(
     view: StoreView,
@@ -56,6 +61,7 @@ export class LedgerView {
     this.#view = view;
     this.#caches = caches;
     this.#guard = guard;
+    this.#keepsTransactions = keepsTransactions;
     const modules = new ModuleView(caches, guard, view.head.version);
     this.#modules = modules;
     this.#pages = new StreamPages({ store: view, guard, modules, pages: caches.pages });
@@ -109,6 +115,30 @@ export class LedgerView {
   /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */
   eventPage(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
     return this.#pages.page(request, form);
+  }
+
+  /** The estimate of gas prices, made once; rejects with `internal_error` for a chain without a gas schedule. */
+  gasPrices(): Promise<GasPrices> {
+    if (this.#gasPrices !== undefined) return this.#gasPrices;
+    const made = estimateGasPrices({
+      store: this.#view,
+      guard: this.#guard,
+      blocks: this.#caches.blockPrices,
+      hasTransactions: this.#keepsTransactions,
+    });
+    this.#gasPrices = made;
+    made.catch(() => {
+      this.#gasPrices = undefined;
+    });
+    return made;
+  }
+
+  /**
+   * The index in its block of each transaction from `start` on, `undefined` where the ledger does not say; fewer than
+   * `limit` where the ledger ends. Throws `invalid_input` above the latest version, `version_pruned`.
+   */
+  transactionIndexes(start: bigint, limit: number): Promise<readonly (number | undefined)[]> {
+    return transactionIndexes(this.#view, this.#guard, start, limit);
   }
 
   #modulesAt(version: bigint): ModuleView {

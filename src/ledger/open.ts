@@ -7,6 +7,7 @@ import { type PinnedAccounts, readPinnedAccounts } from '../store/columns/prunin
 import type { StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
+import { BlockPriceCache } from './gas/gas-price.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type LedgerCaches, LedgerView } from './ledger-view.ts';
 import { ModuleCache, TypeCache } from './modules/module-view.ts';
@@ -33,6 +34,7 @@ export function openLedger(
     types: new TypeCache(),
     pages: new Cache('event_pages'),
     transactions: new TransactionCaches(),
+    blockPrices: new BlockPriceCache(),
   },
 ): StoredLedger {
   return new StoredLedger(store, caches);

@@ -10,6 +10,7 @@ import { BALANCE, type StoredBalance } from './columns/balance-column.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
 import {
   BLOCKS_BY_VERSION,
+  type Column,
   type Row,
   STATE,
   TRANSACTION_INFOS,
@@ -148,17 +149,26 @@ export class StoreView {
     return this.#store.get(TRANSACTION_INFOS, partition, order);
   }
 
+  /** BCS of the TransactionInfo of up to `limit` versions from `first` on, without a gap; fewer at the head. */
+  transactionInfos(first: bigint, limit: number): Promise<readonly Buffer[]> {
+    return this.#byVersion(TRANSACTION_INFOS, first, limit);
+  }
+
   /**
    * BCS of the TransactionOnChainData of up to `limit` versions from `first` on, without a gap; fewer at the head, and
    * none where they are not stored.
    */
-  async transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
+  transactions(first: bigint, limit: number): Promise<readonly Buffer[]> {
+    return this.#byVersion(TRANSACTIONS, first, limit);
+  }
+
+  async #byVersion(column: Column, first: bigint, limit: number): Promise<readonly Buffer[]> {
     const found: Buffer[] = [];
     let version = first;
     while (found.length < limit && version <= this.head.version) {
       const { partition, order: from } = encodeBucketKey(version);
       const query = { from, limit: limit - found.length };
-      const rows = await this.#store.range(TRANSACTIONS, partition, query);
+      const rows = await this.#store.range(column, partition, query);
       for (const { order, value } of rows) {
         if (version > this.head.version) return found;
         if (Buffer.compare(order, encodeBucketKey(version).order) !== 0) return found;

@@ -9,6 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { Cache } from '../../src/cache.ts';
 import type { CachedPage, EventPageForm } from '../../src/ledger/events/stream-pages.ts';
+import { BlockPriceCache } from '../../src/ledger/gas/gas-price.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { ModuleCache, TypeCache } from '../../src/ledger/modules/module-view.ts';
 import { TransactionCaches } from '../../src/ledger/transactions/renderer.ts';
@@ -57,8 +58,13 @@ function ask(origin: string, path: string, headers: Record<string, string>): Pro
 /** A node over a store that listens; without a budget it caches no pages. */
 async function node(store: Store, pagesBudgetBytes: number) {
   const pages = new Cache<CachedPage>('event_pages', pagesBudgetBytes);
-  const transactions = new TransactionCaches();
-  const caches = { modules: new ModuleCache(), types: new TypeCache(), pages, transactions };
+  const caches = {
+    modules: new ModuleCache(),
+    types: new TypeCache(),
+    pages,
+    transactions: new TransactionCaches(),
+    blockPrices: new BlockPriceCache(),
+  };
   const ledger = openTestedLedger(store, caches);
   const app = new TestApi(
     buildApi(ledger, apiSettings({ ...NO_LOAD_BOUNDS, maxEventsPageSize: 60 }), new LogLines()),

@@ -1,11 +1,13 @@
 /** All endpoints, in the order of the documentation. */
 import { accountEndpoint, resourceEndpoint } from './accounts.ts';
+import { auxiliaryInfoEndpoint } from './auxiliary-info.ts';
 import { balanceEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
 import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './execution.ts';
-import { healthyEndpoint, ledgerInfoEndpoint, readyEndpoint } from './health.ts';
+import { estimateGasPriceEndpoint } from './gas-price.ts';
+import { healthyEndpoint, infoEndpoint, ledgerInfoEndpoint, readyEndpoint } from './health.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
 import { rawStateValueEndpoint, rawTableItemEndpoint, tableItemEndpoint } from './state-items.ts';
@@ -20,6 +22,7 @@ import { transactionByVersionEndpoint, transactionsEndpoint } from './transactio
 
 export const ENDPOINTS: readonly AnyEndpoint[] = [
   ledgerInfoEndpoint,
+  infoEndpoint,
   healthyEndpoint,
   readyEndpoint,
   moduleEndpoint,
@@ -41,6 +44,8 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   submitEndpoint,
   submitBatchEndpoint,
   simulateEndpoint,
+  auxiliaryInfoEndpoint,
+  estimateGasPriceEndpoint,
   tableItemEndpoint,
   rawTableItemEndpoint,
   rawStateValueEndpoint,

@@ -85,13 +85,13 @@ export interface Endpoint<
   /** The setting that enables the whole operation. */
   readonly enabledBy?: 'encodeSubmissionEnabled';
   readonly isBcsOnly?: boolean;
-  /** Schema of the JSON response, absent where there is none, and description of the BCS form. */
+  /** Schema of the JSON response, and description of the BCS form; what is absent is never sent. */
   readonly results: {
     /** 200 when absent. */
     readonly status?: 202;
     readonly description: string;
     readonly json?: Schema;
-    readonly bcs: string;
+    readonly bcs?: string;
   };
   readonly hasCursor?: boolean;
   /** Statuses that a failure of the operation can have. */

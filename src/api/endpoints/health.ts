@@ -7,7 +7,7 @@
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ApiError } from '../http/error-table.ts';
-import { HealthSchema, IndexSchema, ReadinessSchema } from '../schemas/schemas.ts';
+import { HealthSchema, IndexSchema, NodeInfoSchema, ReadinessSchema } from '../schemas/schemas.ts';
 import type { ApiSettings } from '../settings.ts';
 import { defineRead } from './endpoint.ts';
 import { queryParameter, U32 } from './parameters.ts';
@@ -178,5 +178,48 @@ export const ledgerInfoEndpoint = defineRead({
   answer({ view, format, settings }) {
     const form = format === 'json' ? indexJson : indexBcs;
     return { body: form(view.state, settings) };
+  },
+});
+
+/** Names of chains by their ids; others are named by the id. */
+const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
+  [1, 'mainnet'],
+  [2, 'testnet'],
+  [3, 'devnet'],
+  [4, 'testing'],
+  [5, 'premainnet'],
+]);
+const NODE_TYPES = { validator: 'Validator', full_node: 'PublicFullnode' } as const;
+/** Of the reference: this node indexes each transaction in the commit that stores it. */
+const INDEXER_BATCH_SIZE = 10_000;
+
+export const infoEndpoint = defineRead({
+  operationId: 'info',
+  tag: 'General',
+  summary: 'Show some basic info of the node',
+  description: 'How the node gets and stores its ledger. Always JSON.',
+  path: '/info',
+  parameters: {},
+  results: { description: 'Facts of the node.', json: NodeInfoSchema },
+  failures: [500, 503],
+  answer({ view, settings }) {
+    const { chainId } = view.state;
+    const body = JSON.stringify({
+      chain_id: CHAIN_NAMES.get(chainId) ?? String(chainId),
+      node_type: NODE_TYPES[settings.nodeRole],
+      bootstrapping_mode: 'ApplyTransactionOutputsFromGenesis',
+      continuous_syncing_mode: 'ApplyTransactionOutputs',
+      new_storage_format: true,
+      internal_indexer_config: {
+        enable_transaction: true,
+        enable_event: true,
+        enable_event_v2_translation: true,
+        event_v2_translation_ignores_below_version: 0,
+        enable_statekeys: true,
+        batch_size: INDEXER_BATCH_SIZE,
+        runtime_threads: null,
+      },
+    });
+    return { body };
   },
 });

@@ -78,6 +78,13 @@ export function queryParameter<T>(
   return { in: 'query', type, description, ...(example !== undefined && { example }) };
 }
 
+export function requiredQueryParameter<T>(
+  type: ParameterType<T>,
+  description: string,
+): Parameter<T> {
+  return { in: 'query', type, description, isRequired: true };
+}
+
 /** Reads all parameters in order. @throws ApiError 400 for the first that does not parse. */
 export function readParameters<P extends Parameters>(
   parameters: P,

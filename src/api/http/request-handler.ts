@@ -118,7 +118,8 @@ export function answerEndpoint(
 ): MaybePromise<void> {
   return andThen(openView(context.ledger), (opened) => {
     const { request, response } = exchange;
-    const format = chooseFormat(request.headers.accept);
+    const format =
+      endpoint.results.bcs === undefined ? 'json' : chooseFormat(request.headers.accept);
     const send = (answer: Answer): MaybePromise<void> => {
       const isTagged = endpoint.method === 'GET';
       const content = { answer, contentType: CONTENT_TYPES[format], isTagged };

@@ -146,9 +146,11 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     },
     content: {
       ...(results.json && { 'application/json': { schema: components.use(results.json) } }),
-      [BCS_MEDIA_TYPE]: {
-        schema: { type: 'string', format: 'binary', description: results.bcs },
-      },
+      ...(results.bcs !== undefined && {
+        [BCS_MEDIA_TYPE]: {
+          schema: { type: 'string', format: 'binary', description: results.bcs },
+        },
+      }),
     },
   };
   const notModified = {

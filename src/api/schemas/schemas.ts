@@ -304,6 +304,52 @@ export const IndexSchema = closedObject('IndexResponse', 'The state of the ledge
   encryption_key: nullable(Type.String(), 'Always null: encrypted submissions are not taken.'),
 });
 
+const IndexerConfigSchema = closedObject('InternalIndexerConfig', 'What is indexed.', {
+  enable_transaction: Type.Boolean(),
+  enable_event: Type.Boolean(),
+  enable_event_v2_translation: Type.Boolean(),
+  event_v2_translation_ignores_below_version: Type.Integer({ minimum: 0 }),
+  enable_statekeys: Type.Boolean(),
+  batch_size: Type.Integer({ minimum: 0 }),
+  runtime_threads: nullable(Type.Integer({ minimum: 0 }), 'Always null.'),
+});
+
+export const NodeInfoSchema = closedObject('NodeInfo', 'How the node works.', {
+  chain_id: Type.String({ description: 'Name of the chain, or its id.', examples: ['testing'] }),
+  node_type: Type.Enum(['Validator', 'PublicFullnode']),
+  bootstrapping_mode: Type.Literal('ApplyTransactionOutputsFromGenesis'),
+  continuous_syncing_mode: Type.Literal('ApplyTransactionOutputs'),
+  new_storage_format: Type.Boolean(),
+  internal_indexer_config: IndexerConfigSchema,
+});
+
+const GasPriceSchema = Type.Integer({ format: 'uint64', minimum: 0 });
+
+export const GasEstimationSchema = closedObject(
+  'GasEstimation',
+  'Prices of a unit of gas, in octas.',
+  {
+    deprioritized_gas_estimate: GasPriceSchema,
+    gas_estimate: GasPriceSchema,
+    prioritized_gas_estimate: GasPriceSchema,
+  },
+);
+
+const AuxiliaryInfoSchema = closedObject(
+  'PersistedAuxiliaryInfo',
+  'What the chain stored beside a transaction.',
+  {
+    transaction_index: nullable(
+      Type.Integer({ format: 'uint32', minimum: 0 }),
+      'Index in its block; null where the chain did not store it.',
+    ),
+  },
+);
+
+export const AuxiliaryInfosSchema = Type.Array(AuxiliaryInfoSchema, {
+  description: 'One for each version, ascending.',
+});
+
 export const HealthSchema = closedObject('HealthCheckSuccess', 'The node is healthy.', {
   message: Type.String(),
 });

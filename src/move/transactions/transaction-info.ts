@@ -55,11 +55,12 @@ export type TransactionInfo =
       readonly reserved: readonly (Buffer | undefined)[];
     } & InfoContent);
 
+export const TRANSACTION_INFO_VARIANTS = 2;
 /** Hashes that a V1 info reserves. */
 const RESERVED_INFO_HASHES = 8;
 
 export function readTransactionInfo(reader: BcsReader): TransactionInfo {
-  const variant = reader.variant(2, 'TransactionInfo');
+  const variant = reader.variant(TRANSACTION_INFO_VARIANTS, 'TransactionInfo');
   const content = {
     gasUsed: reader.u64(),
     status: readExecutionStatus(reader),

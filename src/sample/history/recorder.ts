@@ -7,13 +7,13 @@
  * is absent, which every reader must accept.
  */
 import type { EncodedVersion } from '../../ingest/chunk-builder.ts';
-import { BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {
   ACCUMULATOR_PLACEHOLDER,
   accumulatorRoot,
   MerkleAccumulator,
 } from '../../move/crypto/accumulator.ts';
-import { domainHash } from '../../move/crypto/hash.ts';
+import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
 import { contractEventHash } from '../../move/transactions/event.ts';
 import { transactionHash } from '../../move/transactions/transaction.ts';
 import {
@@ -22,9 +22,6 @@ import {
   writeTransactionInfo,
 } from '../../move/transactions/transaction-info.ts';
 import { writeSetHash } from '../../move/transactions/write-set.ts';
-
-/** Variant of PersistedAuxiliaryInfo with the position of a transaction in its block (docs/spec/ledger.md §3.3). */
-const AUXILIARY_INFO_V1 = 1;
 
 /** One transaction with everything that came of it. */
 export interface Outcome {
@@ -97,10 +94,7 @@ export class LedgerRecorder {
   }
 
   #auxiliaryHash(transactionIndex: number): Buffer {
-    this.#auxiliaryHashes[transactionIndex] ??= domainHash(
-      'PersistedAuxiliaryInfo',
-      encodeBcs((writer) => writer.uleb32(AUXILIARY_INFO_V1).u32(transactionIndex)),
-    );
+    this.#auxiliaryHashes[transactionIndex] ??= auxiliaryInfoHash(transactionIndex);
     return this.#auxiliaryHashes[transactionIndex];
   }
 

@@ -1,0 +1,117 @@
+/** What the chain says about gas prices: the gas schedule and the execution configuration (docs/spec/transactions.md §7). */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { ADDRESS_ONE } from '../../move/types/address.ts';
+import { frameworkTag } from '../../move/types/framework-tag.ts';
+import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+
+function keyHashOf(module: string, name: string): Buffer {
+  const key = resourceStateKey(ADDRESS_ONE, frameworkTag(module, name));
+  return stateKeyHash(physicalStateKey(key));
+}
+
+const SCHEDULE_V2 = keyHashOf('gas_schedule', 'GasScheduleV2');
+const SCHEDULE_V1 = keyHashOf('gas_schedule', 'GasSchedule');
+const EXECUTION_CONFIG = keyHashOf('execution_config', 'ExecutionConfig');
+
+const MIN_PRICE = 'txn.min_price_per_gas_unit';
+/** Bytes of an entry with an empty name. */
+const MIN_ENTRY_BYTES = 9;
+
+/** What decides whether a block is full. */
+export interface BlockLimits {
+  /** Gas that fills a block; `undefined` for a chain without a limit. */
+  readonly gas: bigint | undefined;
+  /** Whether transactions are ordered so that one application does not fill a block for others. */
+  readonly isUseCaseAware: boolean;
+}
+
+const NO_LIMITS: BlockLimits = { gas: undefined, isUseCaseAware: false };
+
+/** The lowest gas price that the chain takes. @throws LedgerError `internal_error` where the chain does not say */
+export function minGasPrice(guard: PruningGuard, version: bigint): MaybePromise<bigint> {
+  const isV2 = true;
+  return andThen(readPrice(guard, SCHEDULE_V2, isV2, version), (price) =>
+    andThen(price ?? readPrice(guard, SCHEDULE_V1, !isV2, version), (found) => {
+      if (found !== undefined) return found;
+      throw new LedgerError('internal_error', 'Failed to retrieve gas schedule');
+    }),
+  );
+}
+
+function readPrice(
+  guard: PruningGuard,
+  keyHash: Buffer,
+  hasFeatureVersion: boolean,
+  version: bigint,
+): MaybePromise<bigint | undefined> {
+  return readConfig(guard, keyHash, version, (reader) => {
+    if (hasFeatureVersion) reader.u64();
+    const entries = reader.vector(
+      MIN_ENTRY_BYTES,
+      (inner) => [inner.string(), inner.u64()] as const,
+    );
+    // Of equal names the last one counts.
+    return new Map(entries).get(MIN_PRICE);
+  });
+}
+
+/** The limits of blocks; none where the chain does not say. */
+export function blockLimits(guard: PruningGuard, version: bigint): MaybePromise<BlockLimits> {
+  const found = readConfig(guard, EXECUTION_CONFIG, version, (reader) =>
+    decodeBcs(reader.bytes(), readExecutionConfig),
+  );
+  return andThen(found, (limits) => limits ?? NO_LIMITS);
+}
+
+/** A resource of the framework; `undefined` where it is missing or does not decode. */
+function readConfig<T>(
+  guard: PruningGuard,
+  keyHash: Buffer,
+  version: bigint,
+  read: (reader: BcsReader) => T,
+): MaybePromise<T | undefined> {
+  return andThen(guard.state(ADDRESS_ONE, keyHash, version), (entry) => {
+    if (entry?.bytes === undefined) return undefined;
+    try {
+      return decodeBcs(entry.bytes, read);
+    } catch (error) {
+      if (error instanceof BcsError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** Variants of the configuration; after the gas limit come settings that do not matter here. */
+const CONFIG_VARIANTS = 8;
+const CONFIG_MISSING = 3;
+
+function readExecutionConfig(reader: BcsReader): BlockLimits {
+  const variant = reader.variant(CONFIG_VARIANTS, 'OnChainExecutionConfig');
+  if (variant === CONFIG_MISSING) return NO_LIMITS;
+  const isUseCaseAware = readShuffler(reader);
+  const gas =
+    variant === 0
+      ? undefined
+      : variant < CONFIG_MISSING
+        ? reader.option((inner) => inner.u64())
+        : readGasLimit(reader);
+  reader.skip(reader.remaining);
+  return { gas, isUseCaseAware };
+}
+
+/** Whether the shuffler looks at use cases. */
+function readShuffler(reader: BcsReader): boolean {
+  const variant = reader.variant(6, 'TransactionShufflerType');
+  if (variant === 1 || variant === 2) reader.u32();
+  if (variant < 4) return false;
+  for (let field = 0; field < 3; field += 1) reader.u64();
+  return true;
+}
+
+function readGasLimit(reader: BcsReader): bigint | undefined {
+  const variant = reader.variant(3, 'BlockGasLimitType');
+  return variant === 0 ? undefined : reader.u64();
+}

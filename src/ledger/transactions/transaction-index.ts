@@ -1,0 +1,59 @@
+/**
+ * The index of transactions in their blocks (docs/spec/transactions.md §1.8). No feed has it, but a TransactionInfo has
+ * its hash. Transactions that were discarded count too: an index is the place in the block, or a little more.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
+import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
+import type { StoreView } from '../../store/view.ts';
+import { requireStart } from '../history.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+
+/** How many indexes are tried for one page: as many as the reference takes transactions into a block. */
+export const MAX_TRIED_INDEXES = 10_000;
+/** Tried before other requests get their turn; each takes about 10 µs. */
+const TRIES_PER_TURN = 250;
+
+/** As LedgerView.transactionIndexes. */
+export async function transactionIndexes(
+  store: StoreView,
+  guard: PruningGuard,
+  start: bigint,
+  limit: number,
+): Promise<readonly (number | undefined)[]> {
+  requireStart(start, store.head);
+  const infos = await store.transactionInfos(start, limit);
+  if (infos.length === 0) await guard.assertRetained(start);
+  const search = new IndexSearch();
+  const indexes: (number | undefined)[] = [];
+  let block = await store.blockOfVersion(start);
+  let last = block && (await store.lastVersionOfBlock(block));
+  let least = block === undefined ? 0 : Number(start - block.firstVersion);
+  for (const [place, info] of infos.entries()) {
+    if (block !== undefined && last !== undefined && start + BigInt(place) > last) {
+      block = await store.blockByHeight(block.height + 1n);
+      last = block && (await store.lastVersionOfBlock(block));
+      least = 0;
+    }
+    const { auxiliaryInfoHash: hash } = readTransactionInfo(new BcsReader(info));
+    const index = hash && (await search.find(hash, least));
+    indexes.push(index);
+    least = (index ?? least) + 1;
+  }
+  return indexes;
+}
+
+/** Looks for indexes by their hashes, as long as there are tries left. */
+class IndexSearch {
+  #triesLeft = MAX_TRIED_INDEXES;
+
+  async find(hash: Buffer, least: number): Promise<number | undefined> {
+    for (let index = least; this.#triesLeft > 0; index += 1) {
+      this.#triesLeft -= 1;
+      if (auxiliaryInfoHash(index).equals(hash)) return index;
+      if (this.#triesLeft % TRIES_PER_TURN === 0) await nextTurn();
+    }
+    return undefined;
+  }
+}

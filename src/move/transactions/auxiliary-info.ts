@@ -1,0 +1,20 @@
+/**
+ * What a chain stores beside a transaction: its index in its block (PersistedAuxiliaryInfo, docs/spec/ledger.md §3.3).
+ */
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { domainHash } from '../crypto/hash.ts';
+
+const NONE = 0;
+const WITH_INDEX = 1;
+
+/** Appends what is stored beside a transaction; without an index there is nothing to say. */
+export function writeAuxiliaryInfo(writer: BcsWriter, index: number | undefined): void {
+  if (index === undefined) writer.uleb32(NONE);
+  else writer.uleb32(WITH_INDEX).u32(index);
+}
+
+/** The hash in the TransactionInfo of the transaction with an index. */
+export function auxiliaryInfoHash(index: number): Buffer {
+  const bytes = encodeBcs((writer) => writeAuxiliaryInfo(writer, index));
+  return domainHash('PersistedAuxiliaryInfo', bytes);
+}
