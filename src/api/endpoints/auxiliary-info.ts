@@ -2,7 +2,7 @@
 import { andThen } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { writeAuxiliaryInfo } from '../../move/transactions/auxiliary-info.ts';
-import { AuxiliaryInfosSchema } from '../schemas/schemas.ts';
+import { AuxiliaryInfosSchema } from '../schemas/state-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { defineRead } from './endpoint.ts';
 import { pageSize, queryParameter, requiredQueryParameter, U16, U64 } from './parameters.ts';

@@ -1,6 +1,6 @@
 /** `GET /v1/estimate_gas_price` (docs/spec/transactions.md §7). */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { GasEstimationSchema } from '../schemas/schemas.ts';
+import { GasEstimationSchema } from '../schemas/state-schemas.ts';
 import { defineRead } from './endpoint.ts';
 
 export const estimateGasPriceEndpoint = defineRead({

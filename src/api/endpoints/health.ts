@@ -7,7 +7,8 @@
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ApiError } from '../http/error-table.ts';
-import { HealthSchema, IndexSchema, NodeInfoSchema, ReadinessSchema } from '../schemas/schemas.ts';
+import { HealthSchema, IndexSchema, ReadinessSchema } from '../schemas/schemas.ts';
+import { NodeInfoSchema } from '../schemas/state-schemas.ts';
 import type { ApiSettings } from '../settings.ts';
 import { defineRead } from './endpoint.ts';
 import { queryParameter, U32 } from './parameters.ts';

@@ -11,12 +11,12 @@ import {
 } from '../../ledger/state/item-request.ts';
 import { requireJsonBody } from '../http/negotiation.ts';
 import type { Schema } from '../schemas/json-schema.ts';
+import { AnyValueSchema } from '../schemas/schemas.ts';
 import {
-  AnyValueSchema,
   RawStateValueRequestSchema,
   RawTableItemRequestSchema,
   TableItemRequestSchema,
-} from '../schemas/schemas.ts';
+} from '../schemas/state-schemas.ts';
 import { type BodyReader, defineSubmission, type FailureStatus } from './endpoint.ts';
 import { ADDRESS, LEDGER_VERSION, pathParameter } from './parameters.ts';
 

@@ -42,7 +42,7 @@ export const IdentifierSchema = Type.String({
 const INTEGER_WORDS = 'u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256';
 
 /** Any type, as ABIs and events print it. */
-const MoveTypeSchema = Type.String({
+export const MoveTypeSchema = Type.String({
   $id: 'MoveType',
   description:
     'Move type: a primitive, `vector<T>`, a struct `{address}::{module}::{name}<…>`, and in ABIs ' +
@@ -80,7 +80,7 @@ const EntryFunctionIdSchema = Type.String({
 export const AnyValueSchema = Type.Unknown({ description: 'Any JSON value.' });
 
 /** An object with exactly these members, all required. */
-function closedObject($id: string, description: string, properties: Properties): Schema {
+export function closedObject($id: string, description: string, properties: Properties): Schema {
   return Type.Object(properties, { $id, description, additionalProperties: false });
 }
 
@@ -89,7 +89,7 @@ export function request($id: string, description: string, properties: Properties
   return Type.Object(properties, { $id, description });
 }
 
-function nullable(schema: Schema, description: string): Schema {
+export function nullable(schema: Schema, description: string): Schema {
   return Type.Union([schema, Type.Null()], { description });
 }
 
@@ -235,35 +235,6 @@ export const NoTransactionsSchema = Type.Unknown({
   description: 'Answered with 403: this node gives transactions as BCS only.',
 });
 
-export const TableItemRequestSchema = request(
-  'TableItemRequest',
-  'Which item of a table to read.',
-  {
-    key_type: MoveTypeSchema,
-    value_type: MoveTypeSchema,
-    key: AnyValueSchema,
-  },
-);
-
-const KeySchema = Type.String({
-  $id: 'KeyBytes',
-  description: 'BCS of a key in hex; `0x` optional.',
-  format: 'hex',
-  pattern: '^(0x)?([0-9a-fA-F]{2})*$',
-});
-
-export const RawTableItemRequestSchema = request(
-  'RawTableItemRequest',
-  'Which item of a table to read, by the BCS of its key.',
-  { key: KeySchema },
-);
-
-export const RawStateValueRequestSchema = request(
-  'RawStateValueRequest',
-  'Which state value to read, by the BCS of its StateKey.',
-  { key: KeySchema },
-);
-
 const EventGuidSchema = closedObject('EventGuid', 'An event stream.', {
   creation_number: U64Schema,
   account_address: AddressSchema,
@@ -302,52 +273,6 @@ export const IndexSchema = closedObject('IndexResponse', 'The state of the ledge
   block_height: U64Schema,
   git_hash: Type.String(),
   encryption_key: nullable(Type.String(), 'Always null: encrypted submissions are not taken.'),
-});
-
-const IndexerConfigSchema = closedObject('InternalIndexerConfig', 'What is indexed.', {
-  enable_transaction: Type.Boolean(),
-  enable_event: Type.Boolean(),
-  enable_event_v2_translation: Type.Boolean(),
-  event_v2_translation_ignores_below_version: Type.Integer({ minimum: 0 }),
-  enable_statekeys: Type.Boolean(),
-  batch_size: Type.Integer({ minimum: 0 }),
-  runtime_threads: nullable(Type.Integer({ minimum: 0 }), 'Always null.'),
-});
-
-export const NodeInfoSchema = closedObject('NodeInfo', 'How the node works.', {
-  chain_id: Type.String({ description: 'Name of the chain, or its id.', examples: ['testing'] }),
-  node_type: Type.Enum(['Validator', 'PublicFullnode']),
-  bootstrapping_mode: Type.Literal('ApplyTransactionOutputsFromGenesis'),
-  continuous_syncing_mode: Type.Literal('ApplyTransactionOutputs'),
-  new_storage_format: Type.Boolean(),
-  internal_indexer_config: IndexerConfigSchema,
-});
-
-const GasPriceSchema = Type.Integer({ format: 'uint64', minimum: 0 });
-
-export const GasEstimationSchema = closedObject(
-  'GasEstimation',
-  'Prices of a unit of gas, in octas.',
-  {
-    deprioritized_gas_estimate: GasPriceSchema,
-    gas_estimate: GasPriceSchema,
-    prioritized_gas_estimate: GasPriceSchema,
-  },
-);
-
-const AuxiliaryInfoSchema = closedObject(
-  'PersistedAuxiliaryInfo',
-  'What the chain stored beside a transaction.',
-  {
-    transaction_index: nullable(
-      Type.Integer({ format: 'uint32', minimum: 0 }),
-      'Index in its block; null where the chain did not store it.',
-    ),
-  },
-);
-
-export const AuxiliaryInfosSchema = Type.Array(AuxiliaryInfoSchema, {
-  description: 'One for each version, ascending.',
 });
 
 export const HealthSchema = closedObject('HealthCheckSuccess', 'The node is healthy.', {

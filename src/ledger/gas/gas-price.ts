@@ -64,7 +64,7 @@ function nextBucket(price: bigint): bigint {
   return BUCKETS.find((bucket) => bucket > price) ?? price;
 }
 
-/** The estimate at a view. @throws LedgerError `internal_error` for a chain without a gas schedule; or rejects with it */
+/** The estimate at a view; rejects with LedgerError `internal_error` for a chain without a gas schedule. */
 export async function estimateGasPrices(sources: GasPriceSources): Promise<GasPrices> {
   const { guard, store } = sources;
   const { version } = store.head;

@@ -1,4 +1,7 @@
-/** What the chain says about gas prices: the gas schedule and the execution configuration (docs/spec/transactions.md §7). */
+/**
+ * What the chain says about gas prices: the gas schedule and the execution configuration
+ * (docs/spec/transactions.md §7).
+ */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
