@@ -160,5 +160,5 @@ export class Cache<V> {
 
 /** A copy of a text: a substring of a longer text, such as a request's body, would keep all of it in memory. */
 export function copiedText(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
+  return JSON.parse(JSON.stringify(text)) as string;
 }

@@ -41,7 +41,7 @@ async function runModule(text: string): Promise<string> {
 
 describe('the library', () => {
   const docs = readFileSync(join(ROOT, 'docs/encode.md'), 'utf8');
-  const [, example] = /^```js\n([\s\S]*?)^```$/m.exec(docs)!;
+  const [, example] = /^```ts\n([\s\S]*?)^```$/m.exec(docs)!;
 
   it('runs the example of docs/encode.md', async () => {
     const node = await ServedNode.start(await exampleLedger());

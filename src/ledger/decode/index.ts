@@ -6,6 +6,7 @@
  * express appears as raw bytes, in a form that the encoder rejects, with a warning. The result is checked: the request
  * is encoded again, and `encodesBack` tells whether that gives the same bytes.
  */
+import { byteTools } from '../../move/bcs/bytes.ts';
 import { DEFAULT_DOMAIN_PREFIX } from '../../move/crypto/hash.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
@@ -164,7 +165,7 @@ async function warnOfEncoding(
 ): Promise<boolean> {
   try {
     const again = await encodeSubmission(request, context);
-    if (again.equals(bytes)) return true;
+    if (byteTools.compare(again, bytes) === 0) return true;
     rendering.warn('encodes_differently', 'encoding this request gives other bytes than these');
   } catch (error) {
     if (!(error instanceof EncodeError)) throw error;

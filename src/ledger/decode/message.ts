@@ -1,5 +1,6 @@
 /** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
 import { BcsError, type BcsErrorCode, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import {
@@ -101,8 +102,8 @@ function domainHasData(bytes: Uint8Array, domainPrefix: string): boolean {
   }
   const first = bytes.subarray(0, HASH_BYTES);
   const { singleAgent, multiAgent } = hashesOf(domainPrefix);
-  if (singleAgent.equals(first)) return false;
-  if (multiAgent.equals(first)) return true;
+  if (byteTools.compare(singleAgent, first) === 0) return false;
+  if (byteTools.compare(multiAgent, first) === 0) return true;
   throw new DecodeError(
     'unknown_domain',
     `the first ${HASH_BYTES} bytes are neither the hash of ${domainPrefix}RawTransaction ` +

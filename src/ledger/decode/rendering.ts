@@ -1,4 +1,5 @@
 /** Shared parts of the decoder, and the raw forms of content that the request object cannot express. */
+import { copiedText } from '../../cache.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../../move/json/json-text.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
@@ -124,7 +125,7 @@ export function warning(code: WarningCode, message: string): Warning {
   if (message.length <= MAX_WARNING_LENGTH) return { code, message };
   const cut = message.slice(0, MAX_WARNING_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
   // A copy: a V8 substring references the whole text, which may be a megabyte for each of hundreds of warnings.
-  return { code, message: Buffer.from(`${cut}…`, 'utf8').toString('utf8') };
+  return { code, message: copiedText(`${cut}…`) };
 }
 
 /** Who signs the message, according to its domain and variant. */

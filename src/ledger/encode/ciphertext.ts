@@ -5,6 +5,7 @@
 import { Field, FpIsSquare } from '@noble/curves/abstract/modular.js';
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { formatHex } from '../../move/bcs/hex.ts';
 import { EncodeError } from './encode-error.ts';
 
 /** The field of the curve edwards25519, whose points are verification keys (RFC 8032 §5.1). */
@@ -79,11 +80,11 @@ function readCanonical(reader: BcsReader): Buffer {
 }
 
 function bigEndian(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  return BigInt(formatHex(bytes));
 }
 
 function littleEndian(bytes: Uint8Array): bigint {
-  return bigEndian(Buffer.from(bytes).reverse());
+  return bigEndian(Uint8Array.from(bytes).reverse());
 }
 
 /** A y of 255 bits, also one above the modulus, that some x of the curve goes with; the highest bit selects x. */

@@ -3,6 +3,7 @@
  * (docs/spec/encode.md §A1, A2). Every reader has a trace: what was being parsed, innermost first.
  */
 import { Cache, copiedText } from '../../cache.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import { MoveError } from '../../move/errors.ts';
 import type { JsonObject, JsonValue } from '../../move/json/json-text.ts';
@@ -118,7 +119,7 @@ export function hashField(value: JsonField, trace: Trace): Buffer {
   const text = stringField(value, 'HashValue', trace);
   const digits = HASH_DIGITS.exec(text)?.[1];
   if (digits === undefined) throw badText('HashValue', 'unable to parse HashValue', trace);
-  return Buffer.from(digits, 'hex');
+  return byteTools.hexBytes(digits);
 }
 
 /** The result of `read` for a text; cached if the text is short, because requests repeat the same few texts. */

@@ -1,5 +1,6 @@
 /** The bytes to sign: the hash of a domain, then the BCS of a raw transaction (docs/spec/encode.md §A5, A6). */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
 import { writeExtraConfig } from '../../move/transactions/executable.ts';
 import { ORDERLESS_SEQUENCE_NUMBER } from '../../move/transactions/user-transaction.ts';
@@ -53,8 +54,8 @@ export function hashesOf(prefix: string) {
   let hashes = domainHashes.get(prefix);
   if (hashes === undefined) {
     hashes = {
-      singleAgent: sha3(Buffer.from(`${prefix}RawTransaction`, 'utf8')),
-      multiAgent: sha3(Buffer.from(`${prefix}RawTransactionWithData`, 'utf8')),
+      singleAgent: sha3(byteTools.utf8Bytes(`${prefix}RawTransaction`)),
+      multiAgent: sha3(byteTools.utf8Bytes(`${prefix}RawTransactionWithData`)),
     };
     domainHashes.set(prefix, hashes);
   }

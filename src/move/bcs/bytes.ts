@@ -115,7 +115,12 @@ interface NodeGlobals {
   readonly process?: { getBuiltinModule?(name: string): unknown };
 }
 
-const node = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:buffer');
+/** A module of Node; undefined in a browser, where an import of it would fail. */
+export function nodeModule(name: `node:${string}`): unknown {
+  return (globalThis as NodeGlobals).process?.getBuiltinModule?.(name);
+}
+
+const node = nodeModule('node:buffer');
 
 export const byteTools: ByteTools =
   node === undefined ? portableTools : nodeTools(node as NodeBytes);

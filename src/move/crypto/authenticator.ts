@@ -1,5 +1,6 @@
 /** Authenticators: who signed a transaction, and how (docs/spec/ledger.md §3.4). Signatures are not verified here. */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
+import { byteTools } from '../bcs/bytes.ts';
 import { readSizedBytes } from '../bcs/fixed-bytes.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import {
@@ -206,7 +207,7 @@ export function readMultiEd25519Signature(reader: BcsReader): MultiEd25519Signat
   const count = Math.floor(bytes.length / MULTI_SIGNATURE_BYTES);
   const bitmap = bytes.subarray(count * MULTI_SIGNATURE_BYTES);
   if (!isSignatureCount(count, bitmap)) {
-    const shown = bitmap.toString('hex');
+    const shown = byteTools.hexText(bitmap, 0, bitmap.length);
     const detail = `MultiEd25519 signature of ${bytes.length} bytes, bitmap ${shown}`;
     throw reader.error('bad_value', detail, start);
   }

@@ -1,6 +1,15 @@
 /** SHA3-256 with the ledger's domain separation (docs/spec/ledger.md §2.7, docs/spec/encode.md §A5). */
-import { hash as cryptoHash } from 'node:crypto';
+import { byteTools, nodeModule } from '../bcs/bytes.ts';
 import { keccakSha3, MAX_KECCAK_INPUT_BYTES } from './keccak.ts';
+import { portableSha3 } from './keccak-portable.ts';
+
+/** The part of `node:crypto` that is used here. */
+interface NodeCrypto {
+  hash(algorithm: 'sha3-256', bytes: Uint8Array, encoding: 'buffer'): Buffer;
+  hash(algorithm: 'sha256', content: string | Uint8Array, encoding: 'base64url'): string;
+}
+
+const crypto = nodeModule('node:crypto') as NodeCrypto | undefined;
 
 /** Length of every hash of the ledger, in bytes. */
 export const HASH_BYTES = 32;
@@ -10,8 +19,9 @@ export const DEFAULT_DOMAIN_PREFIX = 'APTOS::';
 
 /** SHA3-256 of some bytes. */
 export function sha3(bytes: Uint8Array): Buffer {
+  if (crypto === undefined) return portableSha3(bytes);
   if (bytes.length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3([bytes], bytes.length);
-  return cryptoHash('sha3-256', bytes, 'buffer');
+  return crypto.hash('sha3-256', bytes, 'buffer');
 }
 
 const seeds = new Map<string, Buffer>();
@@ -20,7 +30,7 @@ const seeds = new Map<string, Buffer>();
 export function domainSeed(name: string): Buffer {
   let seed = seeds.get(name);
   if (seed === undefined) {
-    seed = sha3(Buffer.from(DEFAULT_DOMAIN_PREFIX + name, 'ascii'));
+    seed = sha3(byteTools.utf8Bytes(DEFAULT_DOMAIN_PREFIX + name));
     seeds.set(name, seed);
   }
   return seed;
@@ -31,17 +41,27 @@ export function domainHash(name: string, ...parts: readonly Uint8Array[]): Buffe
   const all = [domainSeed(name), ...parts];
   let length = 0;
   for (const part of all) length += part.length;
-  if (length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3(all, length);
-  return sha3(Buffer.concat(all, length));
+  if (crypto !== undefined && length <= MAX_KECCAK_INPUT_BYTES) return keccakSha3(all, length);
+  const whole = byteTools.allocate(length);
+  let end = 0;
+  for (const part of all) {
+    whole.set(part, end);
+    end += part.length;
+  }
+  return sha3(whole);
 }
 
 /** 132 bits, in characters of base64url. */
 const DIGEST_CHARACTERS = 22;
 
 /**
- * A short digest that identifies content: the beginning of its SHA-256, 22 characters of base64url; of a
- * text, that of its UTF-8. Nobody can make two contents share one.
+ * A short digest that identifies content within this process: the beginning of its SHA-256, 22 characters of
+ * base64url; of a text, that of its UTF-8. In a browser, SHA3-256 in hex. Nobody can make two contents share one.
  */
 export function contentDigest(content: string | Uint8Array): string {
-  return cryptoHash('sha256', content, 'base64url').slice(0, DIGEST_CHARACTERS);
+  if (crypto !== undefined) {
+    return crypto.hash('sha256', content, 'base64url').slice(0, DIGEST_CHARACTERS);
+  }
+  const bytes = typeof content === 'string' ? byteTools.utf8Bytes(content) : content;
+  return byteTools.hexText(sha3(bytes), 0, HASH_BYTES);
 }

@@ -1,4 +1,5 @@
 /** The one bounds-checked cursor under the reader of compiled modules and scripts (docs/spec/move.md §1.2, §6). */
+import { byteTools } from '../bcs/bytes.ts';
 import { isIdentifier } from '../types/module-id.ts';
 import {
   BinaryFormatError,
@@ -76,11 +77,15 @@ export class BinaryCursor {
   }
 
   u16(what: string): number {
-    return this.#bytes.readUInt16LE(this.#take(2, what));
+    const at = this.#take(2, what);
+    return this.#bytes[at]! | (this.#bytes[at + 1]! << 8);
   }
 
   u32(what: string): number {
-    return this.#bytes.readUInt32LE(this.#take(4, what));
+    const at = this.#take(4, what);
+    const bytes = this.#bytes;
+    const upper = bytes[at + 2]! | (bytes[at + 3]! << 8);
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (upper << 16)) >>> 0;
   }
 
   /** A little-endian integer of 8 to 256 bits, two's complement when signed. */
@@ -172,7 +177,7 @@ export class BinaryCursor {
   /** `byteLength` bytes as lower-case hex. */
   hex(byteLength: number, what: string): string {
     const at = this.#take(byteLength, what);
-    return this.#bytes.toString('hex', at, at + byteLength);
+    return byteTools.hexText(this.#bytes, at, at + byteLength);
   }
 
   /** A name: its length within the file's limit, its characters valid (docs/spec/move.md §1.4, §3.4). */
@@ -180,7 +185,7 @@ export class BinaryCursor {
     const start = this.#offset;
     const byteLength = this.uleb(this.maxIdentifierBytes, 'identifier length');
     const at = this.#take(byteLength, 'identifier');
-    const name = this.#bytes.toString('latin1', at, at + byteLength);
+    const name = byteTools.latin1Text(this.#bytes, at, at + byteLength);
     if (!isIdentifier(name)) throw this.error('bad_value', 'invalid identifier', start);
     if (this.version < VERSION_9_SIGNED_INTEGERS && name.includes('$')) {
       throw this.error('unsupported', `$ in an identifier in version ${this.version}`, start);
@@ -191,4 +196,4 @@ export class BinaryCursor {
 
 /** Shared by all empty lists and blobs: a hostile file may hold one per byte. */
 const EMPTY: readonly never[] = Object.freeze([]);
-const NO_BYTES = Buffer.alloc(0);
+const NO_BYTES = byteTools.allocate(0);

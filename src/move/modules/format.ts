@@ -7,7 +7,7 @@ import type { PrimitiveKind } from '../types/type-tag.ts';
 import type { CompiledModule } from './compiled.ts';
 
 /** The first four bytes of every binary. */
-export const MAGIC = Buffer.from([0xa1, 0x1c, 0xeb, 0x0b]);
+export const MAGIC = Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b);
 /** Bits of the version word that are not part of the version; writers set them from version 7 on. */
 export const VERSION_FLAGS = 0x0a00_0000;
 export const MIN_VERSION = 1;

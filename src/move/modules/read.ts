@@ -3,6 +3,7 @@
  * then the bounds check (docs/spec/move.md §1, §5, §6). Exactly the modules that load here have an ABI. Nothing of the
  * result refers to the input's memory. Mirrored by test/move/modules/write-module.ts.
  */
+import { byteTools } from '../bcs/bytes.ts';
 import { contentDigest } from '../crypto/hash.ts';
 import { BinaryCursor } from './binary-cursor.ts';
 import { checkModuleBounds, checkScriptBounds } from './bounds-check.ts';
@@ -108,7 +109,8 @@ function openBinary(
 ): BinaryFile {
   // One copy of the whole: constants and metadata are views on it, and the caller's memory (a page
   // of the store) may be reused.
-  const bytes = Buffer.from(input);
+  const bytes = byteTools.allocate(input.length);
+  bytes.set(input);
   const { maxIdentifierBytes } = limits;
   const header = new BinaryCursor(bytes, 0, bytes.length, { version: 0, maxIdentifierBytes });
   const versionWord = readHeader(header, bytes);
@@ -134,7 +136,7 @@ function openBinary(
 }
 
 function readHeader(header: BinaryCursor, bytes: Buffer): number {
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
+  if (byteTools.compare(bytes.subarray(0, MAGIC.length), MAGIC) !== 0) {
     throw new BinaryFormatError('bad_magic', 'not a compiled module or script', 0);
   }
   header.u32('magic');

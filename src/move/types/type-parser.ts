@@ -6,6 +6,7 @@
  * them, so a bad token anywhere outranks a grammar error before it; here tokens are read as they are needed, and a
  * grammar error first looks through the rest.
  */
+import { byteTools } from '../bcs/bytes.ts';
 import { MoveError } from '../errors.ts';
 import { capitalized } from '../rust-debug.ts';
 import { type Address, HexTextError, padAddress, parseAddress } from './address.ts';
@@ -216,7 +217,7 @@ class TypeTextParser {
     const match = BYTES.exec(this.#text);
     if (match === null) throw unrecognizedToken();
     this.#at = BYTES.lastIndex;
-    const hex = match[2] ?? Buffer.from(match[1]!, 'latin1').toString('hex');
+    const hex = match[2] ?? byteTools.hexText(byteTools.utf8Bytes(match[1]!), 0, match[1]!.length);
     return { kind: 'other', shownAs: `Bytes("${hex}")` };
   }
 
