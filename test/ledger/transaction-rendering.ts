@@ -3,6 +3,7 @@
 import { ModuleCache, ModuleView, TypeCache } from '../../src/ledger/modules/module-view.ts';
 import { Pace } from '../../src/ledger/pace.ts';
 import { PruningGuard } from '../../src/ledger/pruning-guard.ts';
+import type { ChangesContext } from '../../src/ledger/transactions/changes-json.ts';
 import { Decoding, DecodingCaches } from '../../src/ledger/transactions/decoding.ts';
 import { transactionJson } from '../../src/ledger/transactions/transaction-json.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -29,13 +30,13 @@ export class TransactionRendering {
     return new Decoding(modules.version, this.#caches, modules, () => modules, new Pace());
   }
 
+  context(): ChangesContext {
+    return { decoding: this.decoding(), modules: this.#moduleCache };
+  }
+
   /** The JSON of a TransactionOnChainData in a block of a given time. */
   async json(item: Buffer, timestampUsecs: bigint): Promise<string> {
-    const context = {
-      decoding: this.decoding(),
-      modules: this.#moduleCache,
-      timestampUsecs: () => timestampUsecs,
-    };
+    const context = { ...this.context(), timestampUsecs: () => timestampUsecs };
     const { units } = await transactionJson(item, context);
     return Buffer.from(units, 'latin1').toString();
   }
