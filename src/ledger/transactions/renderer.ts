@@ -88,13 +88,16 @@ export const MAX_TRANSACTIONS_JSON_BYTES = 64 * 1024 * 1024;
 
 /** A JSON array of transactions, made one by one while other requests get their turns. */
 export class TransactionArray {
-  readonly #renderer: TransactionRenderer;
+  readonly #renderer: Pick<TransactionRenderer, 'render'>;
   readonly #maxBytes: number;
   readonly #pace = new Pace();
   readonly #pieces: Buffer[] = [];
   #sizeBytes = 0;
 
-  constructor(renderer: TransactionRenderer, maxBytes = MAX_TRANSACTIONS_JSON_BYTES) {
+  constructor(
+    renderer: Pick<TransactionRenderer, 'render'>,
+    maxBytes = MAX_TRANSACTIONS_JSON_BYTES,
+  ) {
     this.#renderer = renderer;
     this.#maxBytes = maxBytes;
   }
