@@ -234,6 +234,11 @@ export class History {
     return this.#renderer.render(item);
   }
 
+  /** A pending transaction as JSON; `signed` is BCS of its SignedTransaction. */
+  renderedPending(signed: Buffer, hash: Uint8Array): MaybePromise<Buffer> {
+    return this.#renderer.renderPending(signed, hash);
+  }
+
   /** Stored transactions as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. */
   renderedArray(items: readonly Buffer[]): MaybePromise<readonly Buffer[]> {
     const array = new TransactionArray(this.#renderer);

@@ -10,22 +10,29 @@ import type { PassedRequest, Upstream, UpstreamAnswer } from '../api/http/upstre
 import { type Answer, type ExchangeRequest, exchange } from '../ingest/feed/exchange.ts';
 import { upstreamState } from '../ingest/feed/feed-client.ts';
 import { FeedError } from '../ingest/feed/feed-error.ts';
+import { type ForeignTransaction, readForeignTransaction } from '../ledger/transactions/pending.ts';
+import { BcsError } from '../move/bcs/bcs-reader.ts';
+import { formatHex } from '../move/bcs/hex.ts';
 
 /** The bounds of one process. */
 export interface UpstreamLimits {
-  /** Requests that wait for the upstream at the same time. */
+  /** Requests that are being passed on at the same time. */
   readonly maxPassing: number;
+  /** Questions for transactions at the same time. */
+  readonly maxAsking: number;
   readonly maxAnswerBytes: number;
+  /** For the answer to a request that is passed on. */
   readonly passTimeoutMs: number;
-  /** For its ledger info. */
-  readonly infoTimeoutMs: number;
+  /** For the answer to a question of this node. */
+  readonly askTimeoutMs: number;
 }
 
 export const UPSTREAM_LIMITS: UpstreamLimits = {
   maxPassing: 64,
+  maxAsking: 100,
   maxAnswerBytes: 8 * 1024 * 1024,
   passTimeoutMs: 30_000,
-  infoTimeoutMs: 5_000,
+  askTimeoutMs: 5_000,
 };
 
 /** How many nodes may pass a request on, one to the next. */
@@ -33,13 +40,14 @@ export const MAX_HOPS = 4;
 /** How a node that passes a request on calls itself in the header `Via`. */
 const VIA = '1.1 daybook';
 const RETRY_AFTER_SECS = 1;
-/** Of what no client waits for alone. */
-const NEVER = new AbortController().signal;
 /** At most one line about failures in this time, in milliseconds. */
 const WARNING_INTERVAL_MS = 1_000;
 /** Each is worth a line at level info; other operations get one at level debug. */
 const SUBMISSIONS: readonly string[] = ['submit_transaction', 'submit_batch_transactions'];
-const MEDIA_TYPES: readonly string[] = ['application/json', 'application/x-bcs'];
+const BCS = 'application/x-bcs';
+const MEDIA_TYPES: readonly string[] = ['application/json', BCS];
+/** The operation of questions for transactions, in metrics and the log. */
+const QUESTION = 'get_transaction_by_hash';
 
 /** How a request ended that was to be passed on; the label of a metric. */
 type UpstreamOutcome =
@@ -78,6 +86,7 @@ export class HttpUpstream implements Upstream {
   /** By operation and outcome. */
   readonly #counts = new Map<string, UpstreamCount>();
   #passing = 0;
+  #asking = 0;
   /** The upstream's chain, once it has told. */
   #chainId: Promise<number> | undefined;
   #warningDueMs = 0;
@@ -93,49 +102,68 @@ export class HttpUpstream implements Upstream {
     this.#agent = new Agent({ keepAlive: true });
   }
 
-  /** Requests that wait for the upstream now. */
+  /** Requests and questions that wait for the upstream now. */
   get waiting(): number {
-    return this.#passing;
+    return this.#passing + this.#asking;
   }
 
-  /** Requests since the start. */
+  /** Requests and questions since the start. */
   get counts(): readonly UpstreamCount[] {
     return [...this.#counts.values()];
   }
 
   async passOn(
-    request: PassedRequest,
+    { operationId, path, query, headers, body }: PassedRequest,
     chainId: number,
     signal: AbortSignal,
   ): Promise<UpstreamAnswer> {
-    const { operationId, path, query, headers, body } = request;
-    const startedMs = performance.now();
-    const facts = (outcome: UpstreamOutcome) => ({
-      operation: operationId,
-      upstream: this.origin,
-      outcome,
-      request_bytes: body.length,
-      elapsed_ms: Math.round(performance.now() - startedMs),
+    const isSubmission = SUBMISSIONS.includes(operationId);
+    const exchanged = await this.#observed(operationId, body.length, signal, async () => {
+      if (this.#passing >= this.#limits.maxPassing) throw busy();
+      this.#passing += 1;
+      try {
+        const url = this.#url(path);
+        url.search = query;
+        const asked = { method: 'POST', headers: passedHeaders(headers), body } as const;
+        await this.#requireChain(chainId);
+        const answer = await this.#send(url, asked, this.#limits.passTimeoutMs, signal);
+        this.#requireAnswer(answer, chainId);
+        return answer;
+      } finally {
+        this.#passing -= 1;
+      }
     });
-    try {
-      const url = new URL(this.#base);
-      url.pathname += path;
-      url.search = query;
-      const asked = { method: 'POST', headers: passedHeaders(headers), body } as const;
-      const answer = await this.#withRoom(() => this.#exchange(url, asked, chainId, signal));
-      this.#count(operationId, 'answered');
-      const { status } = answer;
-      const level = SUBMISSIONS.includes(operationId) ? 'info' : 'debug';
-      const line = { ...facts('answered'), status, answer_bytes: answer.body.length };
-      this.#logger[level](line, 'passed on to the upstream');
-      return { status, body: answer.body, ...answerHeaders(answer.headers) };
-    } catch (cause) {
-      const error = asUpstreamError(cause, signal);
-      if (error === undefined) throw cause;
-      this.#count(operationId, error.outcome);
-      this.#warn({ ...facts(error.outcome), err: error });
-      throw asApiError(error, SUBMISSIONS.includes(operationId));
-    }
+    if (exchanged instanceof UpstreamError) throw asApiError(exchanged, isSubmission);
+    const { status, headers: received, body: content } = exchanged;
+    return { status, body: content, ...answerHeaders(received) };
+  }
+
+  async transactionByHash(
+    hash: Uint8Array,
+    chainId: number,
+    headers: IncomingHttpHeaders,
+  ): Promise<ForeignTransaction | undefined> {
+    const answer = await this.#observed(QUESTION, 0, undefined, async () => {
+      if (this.#asking >= this.#limits.maxAsking) throw busy();
+      this.#asking += 1;
+      try {
+        const url = this.#url(`/transactions/by_hash/${formatHex(hash)}`);
+        const asked = {
+          method: 'GET',
+          headers: { ...passedHeaders(headers), accept: BCS },
+        } as const;
+        await this.#requireChain(chainId);
+        const answer = await this.#send(url, asked, this.#limits.askTimeoutMs);
+        this.#requireAnswer(answer, chainId);
+        return { ...answer, transaction: readTransactionAnswer(answer, hash) };
+      } finally {
+        this.#asking -= 1;
+      }
+    });
+    if (!(answer instanceof UpstreamError)) return answer.transaction;
+    const { message, outcome } = answer;
+    const text = `This node does not have the transaction, and its upstream cannot tell: ${message}`;
+    throw asApiError(new UpstreamError(outcome, text, { cause: answer }), false);
   }
 
   /** Ends requests that still wait. */
@@ -143,30 +171,48 @@ export class HttpUpstream implements Upstream {
     this.#agent.destroy();
   }
 
-  async #withRoom<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#passing >= this.#limits.maxPassing) {
-      throw new UpstreamError('busy', 'Too many requests wait for the upstream node');
-    }
-    this.#passing += 1;
+  /** Counts and logs an exchange. @returns its answer, or why there is none */
+  async #observed<T extends Answer>(
+    operation: string,
+    requestBytes: number,
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T | UpstreamError> {
+    const startedMs = performance.now();
+    const facts = () => ({
+      operation,
+      upstream: this.origin,
+      request_bytes: requestBytes,
+      elapsed_ms: Math.round(performance.now() - startedMs),
+    });
     try {
-      return await work();
-    } finally {
-      this.#passing -= 1;
+      const answer = await work();
+      this.#count(operation, 'answered');
+      const level = SUBMISSIONS.includes(operation) ? 'info' : 'debug';
+      const { status, body } = answer;
+      const line = { ...facts(), outcome: 'answered', status, answer_bytes: body.length };
+      this.#logger[level](line, 'the upstream answered');
+      return answer;
+    } catch (cause) {
+      const error = asUpstreamError(cause, signal);
+      if (error === undefined) throw cause;
+      this.#count(operation, error.outcome);
+      this.#warn({ ...facts(), outcome: error.outcome, err: error });
+      return error;
     }
   }
 
-  async #exchange(
-    url: URL,
-    asked: ExchangeRequest,
-    chainId: number,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    await this.#requireChain(chainId);
-    const answer = await this.#send(url, asked, this.#limits.passTimeoutMs, signal);
+  #url(path: string): URL {
+    const url = new URL(this.#base);
+    url.pathname += path;
+    return url;
+  }
+
+  /** @throws UpstreamError for the answer of another chain, or of something that is no node */
+  #requireAnswer(answer: Answer, chainId: number): void {
     const { chainId: theirs } = upstreamState(answer.headers);
     if (theirs !== undefined) this.#compareChains(theirs, chainId);
     requireInterfaceAnswer(answer);
-    return answer;
   }
 
   /** Asks the upstream for its chain, once: a transaction of another chain must not reach it. */
@@ -182,8 +228,7 @@ export class HttpUpstream implements Upstream {
 
   async #askChain(): Promise<number> {
     const asked = { method: 'GET', headers: { accept: 'application/json' } } as const;
-    const { infoTimeoutMs } = this.#limits;
-    const answer = await this.#send(this.#base, asked, infoTimeoutMs, NEVER);
+    const answer = await this.#send(this.#base, asked, this.#limits.askTimeoutMs);
     const { chainId } = upstreamState(answer.headers);
     if (chainId !== undefined) return chainId;
     throw badAnswer('its ledger info has no chain id');
@@ -202,7 +247,7 @@ export class HttpUpstream implements Upstream {
     url: URL,
     { headers, ...asked }: ExchangeRequest,
     timeoutMs: number,
-    signal: AbortSignal,
+    signal = new AbortController().signal,
   ): Promise<Answer> {
     const request = { ...asked, headers: { 'accept-encoding': 'identity', ...headers } };
     const limits = {
@@ -261,6 +306,31 @@ function requireInterfaceAnswer({ status, headers, body }: Answer): void {
   throw badAnswer(`status ${status} with ${contentType ?? 'no content type'}`);
 }
 
+/** @throws UpstreamError `bad_answer` */
+function readTransactionAnswer(
+  { status, headers, body }: Answer,
+  hash: Uint8Array,
+): ForeignTransaction | undefined {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (status === 404 && bytes.includes('"transaction_not_found"')) return undefined;
+  const contentType = headers['content-type'];
+  if (status !== 200 || contentType !== BCS) {
+    throw badAnswer(`status ${status} with ${contentType ?? 'no content type'}`);
+  }
+  try {
+    const transaction = readForeignTransaction(bytes, hash);
+    if (transaction !== undefined) return transaction;
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    throw badAnswer('bytes that are no transaction', { cause });
+  }
+  throw badAnswer('a transaction with another hash');
+}
+
+function busy(): UpstreamError {
+  return new UpstreamError('busy', 'Too many requests wait for the upstream node');
+}
+
 function badAnswer(what: string, options?: ErrorOptions): UpstreamError {
   const message = `The upstream node gave no answer of a node's interface: ${what}`;
   return new UpstreamError('bad_answer', message, options);
@@ -276,10 +346,13 @@ function answerHeaders(headers: IncomingHttpHeaders) {
 }
 
 /** Undefined for an unexpected failure. */
-function asUpstreamError(cause: unknown, signal: AbortSignal): UpstreamError | undefined {
+function asUpstreamError(
+  cause: unknown,
+  signal: AbortSignal | undefined,
+): UpstreamError | undefined {
   if (cause instanceof UpstreamError) return cause;
   const options = { cause };
-  if (signal.aborted) {
+  if (signal?.aborted === true) {
     return new UpstreamError('client_gone', 'The client closed the connection', options);
   }
   if (!(cause instanceof FeedError)) return undefined;

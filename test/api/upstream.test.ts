@@ -190,7 +190,7 @@ describe('the setting', () => {
     ['https://b.example/v1/', 'http://a.example', 'https://b.example/v1'],
     ['none', 'http://a.example', undefined],
     ['none', '', undefined],
-  ])('%j beside --follow %j is %s', (upstream, follow, base) => {
+  ])('%j with --follow %j is %s', (upstream, follow, base) => {
     expect(upstreamBase({ upstream, follow })?.href).toBe(base);
   });
 
@@ -226,7 +226,7 @@ describe('a body', () => {
     [-1, 202],
     [0, 202],
     [1, 413],
-  ])('of the limit %+i bytes is answered with %i', async (more, status) => {
+  ])('of the limit and %i bytes is answered with %i', async (more, status) => {
     const contentLengthLimitBytes = 1_000;
     const { app, node } = await passing(inJson(202, '{}'), {}, { contentLengthLimitBytes });
     const body = 'x'.repeat(contentLengthLimitBytes + more);
@@ -316,7 +316,7 @@ describe('an upstream', () => {
     [-1, true],
     [0, true],
     [1, false],
-  ])('that sends the limit %+i bytes is believed: %s', async (more, isTaken) => {
+  ])('that sends the limit and %i bytes is believed: %s', async (more, isTaken) => {
     const maxAnswerBytes = 1_000;
     for (const declared of [true, false]) {
       const body = 'x'.repeat(maxAnswerBytes + more);
@@ -386,7 +386,7 @@ describe('requests that wait for the upstream', () => {
     [-1, 0],
     [0, 0],
     [1, 1],
-  ])('the limit %+i of them: %i are refused', async (more, refused) => {
+  ])('the limit and %i more: %i are refused', async (more, refused) => {
     const maxPassing = 3;
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {

@@ -4,11 +4,12 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Cache } from '../../cache.ts';
-import type { LedgerView } from '../../ledger/ledger-view.ts';
+import type { LedgerState, LedgerView } from '../../ledger/ledger-view.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
 import type { WorkKind } from '../http/overload.ts';
+import type { PendingTransactions } from '../http/pending-transactions.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
@@ -23,11 +24,16 @@ export interface Call<P extends Parameters, B> {
   readonly settings: ApiSettings;
   /** For bodies that are the same at many views. */
   readonly bodies: Cache<Answer>;
+  readonly headers: IncomingHttpHeaders;
+  /** Absent without an upstream. */
+  readonly pending: PendingTransactions | undefined;
 }
 
 export interface Answer {
   /** JSON text, or the bytes to send, in the requested format. */
   readonly body: string | Uint8Array;
+  /** Of the view that it was read from, where that is newer than the view of the call. */
+  readonly state?: LedgerState | undefined;
   /** Asked for at a version, so it never changes. */
   readonly pinned?: boolean | undefined;
   /** A text that determines the body among all answers to its URL; absent: the body's hash. */

@@ -1,9 +1,12 @@
 /** Transactions by hash, and those that an account has sent (docs/spec/transactions.md §1.5 to §1.7). */
 import { summariesBcs, summariesJson, transactionsBcs } from '../../ledger/history.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import { pendingBcs } from '../../ledger/transactions/pending.ts';
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { NoTransactionsSchema, TransactionSummariesSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineRead } from './endpoint.ts';
+import { type Answer, type Call, defineRead } from './endpoint.ts';
 import { ADDRESS, HASH, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
 import { transactionAnswer } from './transactions.ts';
 
@@ -24,18 +27,58 @@ const byHash = {
   failures: [400, 403, 404, 500, 503],
 } as const;
 
+type LookUp = Call<(typeof byHash)['parameters'], undefined>;
+
+/** The transaction with a hash, of this ledger or else of the upstream. @param waits for this ledger to have it */
+function lookUp(
+  { parameters: { txn_hash: hash }, view, format, headers, pending }: LookUp,
+  waits: boolean,
+): MaybePromise<Answer> {
+  return settle(
+    () => view.history.transactionByHash(hash, BY_HASH),
+    (found) => transactionAnswer(found, view, format),
+    async (failure) => {
+      if (pending === undefined || !isNotFound(failure)) throw failure;
+      const found = await pending.find({ hash, headers, own: ownedBy(hash), waits });
+      if (found === undefined) throw failure;
+      const { state } = found.view;
+      if (found.item !== undefined) {
+        return { ...(await transactionAnswer(found.item, found.view, format)), state };
+      }
+      const { signed } = found;
+      if (format === 'bcs') return { body: pendingBcs(signed), state };
+      return { body: await found.view.history.renderedPending(signed, hash), state };
+    },
+  );
+}
+
+/** Looks for a transaction in a view; undefined where it is not. */
+function ownedBy(hash: Buffer): (view: LedgerView) => MaybePromise<Buffer | undefined> {
+  return (view) =>
+    settle<Buffer, Buffer | undefined>(
+      () => view.history.transactionByHash(hash, BY_HASH),
+      (item) => item,
+      (failure) => {
+        if (!isNotFound(failure)) throw failure;
+        return undefined;
+      },
+    );
+}
+
+function isNotFound(failure: unknown): boolean {
+  return failure instanceof LedgerError && failure.code === 'transaction_not_found';
+}
+
 export const transactionByHashEndpoint = defineRead({
   ...byHash,
   operationId: 'get_transaction_by_hash',
   summary: 'Get transaction by hash',
   description:
     'Retrieves the transaction with a hash: the answer for its version. An unknown hash and that of a ' +
-    'pruned transaction are answered with 404.',
+    'pruned transaction are answered with 404. A node with an upstream asks it for what it does not have; ' +
+    'the answer is then a pending transaction until this node has it too.',
   path: '/transactions/by_hash/{txn_hash}',
-  answer({ parameters, view, format }) {
-    const item = view.history.transactionByHash(parameters.txn_hash, BY_HASH);
-    return andThen(item, (found) => transactionAnswer(found, view, format));
-  },
+  answer: (call) => lookUp(call, false),
 });
 
 export const waitTransactionByHashEndpoint = defineRead({
@@ -43,12 +86,10 @@ export const waitTransactionByHashEndpoint = defineRead({
   operationId: 'wait_transaction_by_hash',
   summary: 'Wait for transaction by hash',
   description:
-    'The same answer as by hash, at once: only pending transactions are waited for, and this node has none.',
+    'The same answer as by hash, but for a pending transaction it comes when this node has it, or after a ' +
+    'second. Only a node with an upstream knows of pending ones.',
   path: '/transactions/wait_by_hash/{txn_hash}',
-  answer({ parameters, view, format }) {
-    const item = view.history.transactionByHash(parameters.txn_hash, BY_HASH);
-    return andThen(item, (found) => transactionAnswer(found, view, format));
-  },
+  answer: (call) => lookUp(call, true),
 });
 
 const ACCOUNT_TRANSACTIONS = 'Get account transactions';

@@ -16,6 +16,7 @@ import { ApiError, knownFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { observe, type RequestObserver } from './observers.ts';
 import { type Admission, isOverloadError, overloadError, type WorkKind } from './overload.ts';
+import type { PendingTransactions } from './pending-transactions.ts';
 import { type BodyBudget, readBody } from './request-body.ts';
 import type { Responder } from './responder.ts';
 import type { Exchange, RouteTable } from './routes.ts';
@@ -36,6 +37,8 @@ export interface ApiContext {
   readonly caches: ApiCaches;
   readonly responder: Responder;
   readonly upstream: Upstream | undefined;
+  /** Absent without an upstream. */
+  readonly pending: PendingTransactions | undefined;
 }
 
 /** The stages before a request is answered. */
@@ -123,7 +126,7 @@ export function answerEndpoint(
     const send = (answer: Answer): MaybePromise<void> => {
       const isTagged = endpoint.method === 'GET';
       const content = { answer, contentType: CONTENT_TYPES[format], isTagged };
-      return context.responder.send(response, content, opened.view?.state);
+      return context.responder.send(response, content, answer.state ?? opened.view?.state);
     };
     return settle(
       () => andThen(cachedOrMade(endpoint, exchange, body, format, opened, context), send),
@@ -172,7 +175,7 @@ function makeAnswer(
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
-  { settings, caches }: ApiContext,
+  { settings, caches, pending }: ApiContext,
 ): MaybePromise<Answer> {
   const { laterParameters } = endpoint;
   let parameters = readParameters(endpoint.parameters, { path, query });
@@ -188,7 +191,9 @@ function makeAnswer(
     throw refusal;
   }
   const { view } = opened;
-  return endpoint.answer({ parameters, body, format, view, settings, bodies: caches.bodies });
+  const { bodies } = caches;
+  const { headers } = request;
+  return endpoint.answer({ parameters, body, format, view, settings, bodies, headers, pending });
 }
 
 /**

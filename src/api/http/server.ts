@@ -17,6 +17,7 @@ import type { RequestObserver } from './observers.ts';
 import { Admission } from './overload.ts';
 import type { PageFile } from './page-files.ts';
 import { passOn } from './pass-on.ts';
+import { PendingTransactions } from './pending-transactions.ts';
 import { BodyBudget, declaresTooMuch } from './request-body.ts';
 import {
   type ApiContext,
@@ -74,7 +75,17 @@ export function buildApi(
 ): Api {
   const caches = new ApiCaches();
   const responder = new Responder(settings, admission, caches);
-  const context: ApiContext = { ledger, settings, logger, admission, caches, responder, upstream };
+  const pending = upstream && new PendingTransactions(ledger, upstream);
+  const context: ApiContext = {
+    ledger,
+    settings,
+    logger,
+    admission,
+    caches,
+    responder,
+    upstream,
+    pending,
+  };
   const rows = [
     ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context)),
     ...documentRows(ENDPOINTS, context),

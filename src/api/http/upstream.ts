@@ -3,6 +3,7 @@
  * passed on as they came, and answers come back as they are, with the ledger headers of this node.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ForeignTransaction } from '../../ledger/transactions/pending.ts';
 
 /** A request that is passed on. */
 export interface PassedRequest {
@@ -36,4 +37,14 @@ export interface Upstream {
    *   signal's reason
    */
   passOn(request: PassedRequest, chainId: number, signal: AbortSignal): Promise<UpstreamAnswer>;
+  /**
+   * Asks for the transaction with a hash; undefined when the upstream has none.
+   * @param headers of the request that is to be answered
+   * @throws ApiError 503 as passOn
+   */
+  transactionByHash(
+    hash: Uint8Array,
+    chainId: number,
+    headers: IncomingHttpHeaders,
+  ): Promise<ForeignTransaction | undefined>;
 }

@@ -1,11 +1,14 @@
 /** Stored transactions as JSON, rendered by what one view of the ledger shows, and cached where that cannot change. */
 import { Cache, type CacheSize } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { StoreView } from '../../store/view.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
 import type { ModuleCache, ModuleView } from '../modules/module-view.ts';
 import { Pace } from '../pace.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
+import { quotedHex } from './json-units.ts';
+import { requestMembers } from './request-json.ts';
 import { transactionJson } from './transaction-json.ts';
 
 /** As many bits as `contentDigest` gives. */
@@ -71,6 +74,20 @@ export class TransactionRenderer {
       };
       if (rendered.isFinal) caches.rendered.set(key, rendered, rendered.json.length);
       return rendered;
+    });
+  }
+
+  /**
+   * A transaction that this ledger does not have yet, as JSON, decoded with what the newest state has.
+   * @param signed BCS of its SignedTransaction
+   */
+  renderPending(signed: Buffer, hash: Uint8Array): MaybePromise<Buffer> {
+    const { store, modules, modulesAt, caches } = this.#sources;
+    const newest = store.head.version;
+    const decoding = new Decoding(newest, caches.decoding, modules, modulesAt, new Pace());
+    return andThen(requestMembers(new BcsReader(signed))(decoding), (members) => {
+      const units = `{"hash":${quotedHex(hash)},${members},"type":"pending_transaction"}`;
+      return Buffer.from(units, 'latin1');
     });
   }
 

@@ -108,11 +108,7 @@ export class ProcessMetrics {
       ({ value, ...labels }): MetricValue => ({ value, labels }),
     );
     return [
-      counter(
-        'daybook_upstream_requests_total',
-        'Requests passed on to the upstream, by outcome.',
-        counts,
-      ),
+      counter('daybook_upstream_requests_total', 'Requests to the upstream, by outcome.', counts),
       gauge(
         'daybook_upstream_waiting',
         'Requests that wait for the upstream.',
