@@ -23,6 +23,8 @@ import type { PruningGuard } from './pruning-guard.ts';
 import { StateItems } from './state/state-items.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
+import { callView, type ViewAnswer } from './views/call-view.ts';
+import type { ViewRequest } from './views/view-request.ts';
 
 /** The ledger's state as the response headers show it. */
 export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
@@ -110,6 +112,14 @@ export class LedgerView {
       state: (keyHash: Uint8Array, at: bigint) => guard.state(account, keyHash, at),
     };
     return balanceAt(sources, account, asset, version);
+  }
+
+  /**
+   * What a view function returns, asked for in JSON or in BCS. Throws ViewError, and NotRunError for a function that
+   * only code answers.
+   */
+  callView(request: ViewRequest | Uint8Array, version: bigint): Promise<ViewAnswer> {
+    return callView(request, this.#guard, this.#modulesAt(version));
   }
 
   /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */

@@ -2,8 +2,6 @@
  * Encrypted payloads (docs/spec/encode.md §A2): 122 answers recorded of a running reference node on a chain of id 4,
  * and ciphertexts whose curve points another library makes.
  */
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { describe, expect, it } from 'vitest';
@@ -12,19 +10,11 @@ import { EncodeError, encodeSubmission } from '../../src/ledger/encode/index.ts'
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { Random, testSeed } from '../random.ts';
+import { type Recorded, recordedLines } from '../reference/reference-chain.ts';
 
-interface Recorded {
-  readonly name: string;
-  readonly body: string;
-  readonly answer: { readonly status: number; readonly body: string };
-}
-
-const FIXTURE = new URL('../fixtures/encrypted-payloads.jsonl.gz', import.meta.url);
-const recorded = gunzipSync(readFileSync(FIXTURE))
-  .toString('utf8')
-  .trimEnd()
-  .split('\n')
-  .map((line) => JSON.parse(line) as Recorded);
+const recorded = recordedLines<Recorded & { readonly name: string; readonly body: string }>(
+  'vectors/encrypted.jsonl',
+);
 
 /** The answer's body. */
 async function answer(body: string): Promise<string> {

@@ -19,6 +19,7 @@ import {
   waitTransactionByHashEndpoint,
 } from './transaction-lookups.ts';
 import { transactionByVersionEndpoint, transactionsEndpoint } from './transactions.ts';
+import { viewEndpoint } from './view.ts';
 
 export const ENDPOINTS: readonly AnyEndpoint[] = [
   ledgerInfoEndpoint,
@@ -44,6 +45,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   submitEndpoint,
   submitBatchEndpoint,
   simulateEndpoint,
+  viewEndpoint,
   auxiliaryInfoEndpoint,
   estimateGasPriceEndpoint,
   tableItemEndpoint,

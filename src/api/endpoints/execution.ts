@@ -47,7 +47,7 @@ function submissionBody(
 }
 
 /** @throws ApiError 403 `api_disabled` */
-function refuse(operation: string, lack: string): never {
+export function refuse(operation: string, lack: string): never {
   throw disabled(
     `${operation} is disabled on this endpoint: this node ${lack}; ` +
       'with --upstream URL it passes such requests on to a node that can',

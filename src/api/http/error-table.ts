@@ -6,6 +6,7 @@
 import { DecodeError } from '../../ledger/decode/message.ts';
 import { EncodeError } from '../../ledger/encode/encode-error.ts';
 import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
+import { ViewError } from '../../ledger/views/view-error.ts';
 
 /** Every value of `error_code` (docs/spec/http.md §4.2). */
 export const ERROR_CODES = [
@@ -41,18 +42,24 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   /** When to try again, in seconds: the `Retry-After` header; absent where trying again does not help. */
   readonly retryAfterSecs: number | undefined;
+  /** The status code of the virtual machine, for errors of view functions. */
+  readonly vmErrorCode: number | undefined;
 
   constructor(
     status: number,
     code: ErrorCode,
     message: string,
-    options: ErrorOptions & { readonly retryAfterSecs?: number } = {},
+    options: ErrorOptions & {
+      readonly retryAfterSecs?: number;
+      readonly vmErrorCode?: number | undefined;
+    } = {},
   ) {
     super(message, options);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.retryAfterSecs = options.retryAfterSecs;
+    this.vmErrorCode = options.vmErrorCode;
   }
 }
 
@@ -96,16 +103,21 @@ export function knownFailure(error: unknown): ApiError | undefined {
     const code = error.stage === 'parse' ? 'web_framework_error' : 'invalid_input';
     return new ApiError(400, code, error.message, { cause: error });
   }
+  if (error instanceof ViewError) {
+    const { vmStatus: vmErrorCode } = error;
+    return new ApiError(400, 'invalid_input', error.message, { cause: error, vmErrorCode });
+  }
   if (error instanceof DecodeError) {
     return new ApiError(400, 'invalid_input', error.message, { cause: error });
   }
   return undefined;
 }
 
-/** The error body; `vm_error_code` is null in every error of this node (docs/spec/http.md §4.1). */
+/** The error body; `vm_error_code` is null in every error but those of view functions (docs/spec/http.md §4.1). */
 export function errorBody(error: ApiError): string {
   const message = JSON.stringify(error.message);
-  return `{"message":${message},"error_code":"${error.code}","vm_error_code":null}`;
+  const vmErrorCode = error.vmErrorCode ?? null;
+  return `{"message":${message},"error_code":"${error.code}","vm_error_code":${vmErrorCode}}`;
 }
 
 /** The content type of an error (docs/spec/http.md §2.2). */

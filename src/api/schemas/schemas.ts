@@ -69,7 +69,7 @@ export const AssetTypeSchema = Type.String({
   examples: ['0x1::aptos_coin::AptosCoin', '0xa'],
 });
 
-const EntryFunctionIdSchema = Type.String({
+export const EntryFunctionIdSchema = Type.String({
   $id: 'EntryFunctionId',
   description: 'Entry function `{address}::{module}::{function}`; names are case-sensitive.',
   pattern: '^(0x)?[0-9a-fA-F]{1,64}::[^:]+::[^:]+$',

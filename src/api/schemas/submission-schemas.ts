@@ -2,8 +2,11 @@
 import { type Properties, type Schema, Type } from './json-schema.ts';
 import {
   AddressSchema,
+  AnyValueSchema,
+  EntryFunctionIdSchema,
   HashSchema,
   HexEncodedBytesSchema,
+  MoveTypeSchema,
   request,
   TRANSACTION_REQUEST_MEMBERS,
   union,
@@ -148,3 +151,14 @@ export const SimulatedSchema = Type.Array(
     hash: HashSchema,
   }),
 );
+
+export const ViewRequestSchema = request('ViewRequest', 'A call of a view function.', {
+  function: EntryFunctionIdSchema,
+  type_arguments: Type.Array(MoveTypeSchema),
+  arguments: Type.Array(AnyValueSchema),
+});
+
+export const ViewValuesSchema = Type.Array(AnyValueSchema, {
+  $id: 'ViewValues',
+  description: 'The values that a view function returns, each in the form of its type.',
+});

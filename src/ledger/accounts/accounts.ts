@@ -19,7 +19,7 @@ import type { StreamId } from '../../store/columns/event-column.ts';
 import type { StoreView } from '../../store/view.ts';
 import { eventStreamIn } from '../events/event-handle.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
-import { featuresAt } from '../modules/features.ts';
+import { DEFAULT_ACCOUNT_FLAG, featuresAt } from '../modules/features.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { type ListedItem, type ListedPage, type ListingRequest, listAccount } from './listing.ts';
@@ -164,8 +164,6 @@ async function jsonArray<T>(
   return `[${texts.join(',')}]`;
 }
 
-/** Accounts can exist without a resource: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
-const DEFAULT_ACCOUNT_FLAG = 91;
 /** For an account that was never created: the first two creation numbers belong to its two streams. */
 const DEFAULT_GUID_CREATION_NUMBER = 2n;
 

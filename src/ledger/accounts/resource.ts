@@ -25,8 +25,7 @@ import type { PruningGuard } from '../pruning-guard.ts';
 const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
 
 /**
- * The bytes of a resource at the version of some modules. The struct's module declares whether it is in a group; a
- * module that is missing or does not load declares none.
+ * The bytes of a resource at the version of some modules.
  * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode
  */
 export async function readResource(
@@ -35,21 +34,33 @@ export async function readResource(
   address: Address,
   tag: StructTag,
 ): Promise<Buffer> {
-  const { version } = modules;
-  const group = await groupOf(tag, modules.lookup);
-  const key =
-    group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
-  const entry = await guard.state(address, stateKeyHash(physicalStateKey(key)), version);
-  const bytes =
-    group === undefined || entry?.bytes === undefined
-      ? entry?.bytes
-      : memberOf(entry.bytes, address, tag);
+  const bytes = await findResource(guard, modules, address, tag);
   if (bytes !== undefined) return bytes;
   throw new LedgerError(
     'resource_not_found',
     `Resource not found by Address(${formatAddress(address)}), ` +
-      `Struct tag(${formatStructTag(tag)}) and Ledger version(${version})`,
+      `Struct tag(${formatStructTag(tag)}) and Ledger version(${modules.version})`,
   );
+}
+
+/**
+ * The same, `undefined` when there is none. The struct's module declares whether it is in a group; a module that is
+ * missing or does not load declares none.
+ */
+export async function findResource(
+  guard: PruningGuard,
+  modules: ModuleView,
+  address: Address,
+  tag: StructTag,
+): Promise<Buffer | undefined> {
+  const group = await groupOf(tag, modules.lookup);
+  const key =
+    group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
+  const keyHash = stateKeyHash(physicalStateKey(key));
+  const entry = await guard.state(address, keyHash, modules.version);
+  return group === undefined || entry?.bytes === undefined
+    ? entry?.bytes
+    : memberOf(entry.bytes, address, tag);
 }
 
 function memberOf(group: Buffer, address: Address, tag: StructTag): Buffer | undefined {

@@ -68,15 +68,20 @@ function sizeOf(found: FunctionPlan | MissingFunction): number | undefined {
   return sizeBytes;
 }
 
-/** The plan of the first entry function of a name, whatever its visibility. */
+/** What a function is to be; a view may be any function here. */
+type FunctionUse = 'entry' | 'view';
+
+/** The plan of the first function of a name, whatever its visibility. */
 export function findFunction(
   { module: id, name, key }: FunctionId,
   lookup: ModuleLookup,
+  use: FunctionUse = 'entry',
 ): MaybePromise<FunctionPlan | MissingFunction> {
-  const plan = plans.get(key, lookup, (modules) =>
+  const plan = plans.get(use === 'entry' ? key : `${use} ${key}`, lookup, (modules) =>
     settle<CompiledModule | undefined, FunctionPlan | MissingFunction>(
       () => modules(id),
-      (module) => (module === undefined ? { missing: 'module' } : planOf(module, name, modules)),
+      (module) =>
+        module === undefined ? { missing: 'module' } : planOf(module, name, use, modules),
       (cause) => {
         if (!(cause instanceof MoveError)) throw cause;
         return { missing: 'loadableModule', cause };
@@ -89,10 +94,11 @@ export function findFunction(
 function planOf(
   module: CompiledModule,
   name: string,
+  use: FunctionUse,
   lookup: ModuleLookup,
 ): MaybePromise<FunctionPlan | MissingFunction> {
   const definition = module.functionDefinitions.find(
-    (one) => one.isEntry && functionNameOfHandle(module, one.handle) === name,
+    (one) => (one.isEntry || use === 'view') && functionNameOfHandle(module, one.handle) === name,
   );
   if (definition === undefined) return { missing: 'function' };
   const handle = module.functionHandles[definition.handle]!;
@@ -146,7 +152,7 @@ export function prepareEntryFunction(
   lookup: ModuleLookup,
 ): MaybePromise<PreparedEntryFunction> {
   return andThen(findFunction(request.id, lookup), (plan) => {
-    if ('missing' in plan) throw missingFunction(plan, request);
+    if ('missing' in plan) throw missingFunction(plan, request.id);
     const { typeArguments } = request;
     if (plan.typeParameterCount !== typeArguments.length) {
       throw new EncodeError(
@@ -165,8 +171,13 @@ export function prepareEntryFunction(
   });
 }
 
-function missingFunction(found: MissingFunction, request: EntryFunctionRequest): EncodeError {
-  const module = debugModuleId(request.id.module);
+/** The error of a call whose function was not found. */
+export function missingFunction(
+  found: MissingFunction,
+  id: FunctionId,
+  use: FunctionUse = 'entry',
+): EncodeError {
+  const module = debugModuleId(id.module);
   switch (found.missing) {
     case 'module':
       return new EncodeError('convert', 'module_not_found', `Module ${module} can't be found`);
@@ -176,7 +187,7 @@ function missingFunction(found: MissingFunction, request: EntryFunctionRequest):
       return new EncodeError('convert', 'module_not_loadable', text, { cause });
     }
     case 'function': {
-      const text = `could not find entry function by ${functionText(request.id)}`;
+      const text = `could not find ${use} function by ${functionText(id)}`;
       return new EncodeError('convert', 'function_not_found', text);
     }
   }

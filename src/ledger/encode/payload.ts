@@ -158,7 +158,8 @@ function readMultisigTransactionPayload(
   }
 }
 
-function argumentsField(value: JsonField, trace: Trace): readonly JsonValue[] {
+/** The arguments of a call: a list of anything. */
+export function argumentsField(value: JsonField, trace: Trace): readonly JsonValue[] {
   const list = asList(value);
   if (list === undefined) throw unexpectedType('[any]', value, trace);
   return list;

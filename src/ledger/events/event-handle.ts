@@ -30,7 +30,7 @@ export async function eventStreamIn(
   fieldName: string,
   modules: ModuleView,
 ): Promise<StreamId> {
-  const field = await fieldOf(holder, fieldName, modules);
+  const field = await fieldOf(holder.tag, holder.bytes, fieldName, modules);
   if (field === undefined) {
     const { address, tag, version } = holder;
     throw new LedgerError(
@@ -51,8 +51,13 @@ export async function eventStreamIn(
   }
 }
 
-async function fieldOf(
-  { tag, bytes }: HandleHolder,
+/**
+ * The BCS of a field of a resource; `undefined` when it has none of that name.
+ * @throws LedgerError `internal_error` for a resource that cannot be read by its type
+ */
+export async function fieldOf(
+  tag: StructTag,
+  bytes: Uint8Array,
   fieldName: string,
   modules: ModuleView,
 ): Promise<Buffer | undefined> {

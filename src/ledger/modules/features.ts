@@ -27,6 +27,9 @@ const LOWEST_MAX_VERSION = 5;
 const LIMITED_IDENTIFIERS_FLAG = 38;
 const LEGACY_MAX_IDENTIFIER_BYTES = 65_535;
 
+/** Accounts can exist without a resource: DEFAULT_ACCOUNT_RESOURCE of the reference's feature flags. */
+export const DEFAULT_ACCOUNT_FLAG = 91;
+
 /** The feature flags at a version; `undefined` where they are missing or do not decode. */
 export function featuresAt(
   guard: PruningGuard,

@@ -30,11 +30,9 @@ export function vmStatusText(
   }
 }
 
-function abortText({
-  location,
-  code,
-  info,
-}: Extract<ExecutionStatus, { kind: 'moveAbort' }>): string {
+type MoveAbort = Extract<ExecutionStatus, { kind: 'moveAbort' }>;
+
+export function abortText({ location, code, info }: Omit<MoveAbort, 'kind'>): string {
   const shownCode = `0x${code.toString(16)}`;
   if (location.kind === 'script') return `Move abort: code ${shownCode}`;
   const where = `Move abort in ${moduleText(location.module)}: `;

@@ -26,7 +26,12 @@ import {
   type VariantDefinition,
   type Visibility,
 } from './compiled.ts';
-import { ATTRIBUTE_KINDS, type MetadataAttribute, moduleMetadata } from './metadata.ts';
+import {
+  ATTRIBUTE_KINDS,
+  isViewFunction,
+  type MetadataAttribute,
+  moduleMetadata,
+} from './metadata.ts';
 
 /** A type parameter; whether it is phantom is not shown. */
 interface GenericTypeParameterAbi {
@@ -88,18 +93,18 @@ type FunctionSignatureAbi = Pick<FunctionAbi, 'generic_type_params' | 'params' |
 export function moduleAbi(module: CompiledModule, maxBytes = MAX_ABI_JSON_BYTES): ModuleAbi {
   const texts = new AbiTexts(module, maxBytes);
   const source: AbiSource = { module, texts, signatures: new Map() };
-  const { structAttributes, functionAttributes } = moduleMetadata(module);
+  const { structAttributes } = moduleMetadata(module);
   const self = moduleIdOf(module);
   const functions: FunctionAbi[] = [];
   for (const definition of module.functionDefinitions) {
     const name = functionNameOfHandle(module, definition.handle);
-    const isView = hasKind(functionAttributes.get(name), VIEW_KINDS);
+    const isView = isViewFunction(module, name);
     if (!isExposed(definition, isView)) continue;
     functions.push(functionAbi(source, definition, name, isView));
   }
   const structs = module.structDefinitions.map((definition) => {
     const name = module.identifiers[module.structHandles[definition.handle]!.name]!;
-    return structAbi(source, self, definition, name, hasKind(structAttributes.get(name), EVENT));
+    return structAbi(source, self, definition, name, isEvent(structAttributes.get(name)));
   });
   return {
     address: formatAddress(self.address),
@@ -142,17 +147,8 @@ export function scriptAbiJson(script: CompiledScript, maxBytes = MAX_ABI_JSON_BY
   return JSON.stringify(abi);
 }
 
-const VIEW_KINDS: readonly number[] = [
-  ATTRIBUTE_KINDS.legacyViewFunction,
-  ATTRIBUTE_KINDS.viewFunction,
-];
-const EVENT: readonly number[] = [ATTRIBUTE_KINDS.event];
-
-function hasKind(
-  attributes: readonly MetadataAttribute[] | undefined,
-  kinds: readonly number[],
-): boolean {
-  return attributes?.some(({ kind }) => kinds.includes(kind)) ?? false;
+function isEvent(attributes: readonly MetadataAttribute[] | undefined): boolean {
+  return attributes?.some(({ kind }) => kind === ATTRIBUTE_KINDS.event) ?? false;
 }
 
 function isExposed(definition: FunctionDefinition, isView: boolean): boolean {

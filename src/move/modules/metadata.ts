@@ -64,6 +64,13 @@ export function moduleMetadata(module: CompiledModule): ModuleMetadata {
   return { ...NO_METADATA, errors: metadata.errors };
 }
 
+/** Whether a function is marked as a view. */
+export function isViewFunction(module: CompiledModule, functionName: string): boolean {
+  const attributes = moduleMetadata(module).functionAttributes.get(functionName) ?? [];
+  const { legacyViewFunction, viewFunction } = ATTRIBUTE_KINDS;
+  return attributes.some(({ kind }) => kind === legacyViewFunction || kind === viewFunction);
+}
+
 /**
  * The group that holds a struct's values, `undefined` for a plain resource: the first membership
  * whose container parses. Attributes are used here for every module version.
