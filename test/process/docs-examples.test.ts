@@ -18,21 +18,22 @@ const SHOWN_DATA = './daybook-data';
 interface Example {
   readonly file: string;
   readonly command: string;
+  /** Variables that earlier examples of the file have set: assignments, each with `;`. */
+  readonly variables: string;
   readonly expected: string;
 }
 
 function examplesOf(file: string): Example[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const blocks = [...text.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
-  return blocks.flatMap((block) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((part) => {
-        const [command, ...lines] = part.trimEnd().split('\n');
-        return { file, command: command!, expected: lines.join('\n') };
-      }),
-  );
+  const parts = blocks.flatMap((block) => block.split(/^\$ /m).slice(1));
+  let variables = '';
+  return parts.map((part) => {
+    const [command, ...lines] = part.trimEnd().split('\n');
+    const example = { file, command: command!, variables, expected: lines.join('\n') };
+    if (/^\w+=\S+$/.test(command!)) variables += `${command}; `;
+    return example;
+  });
 }
 
 function pattern(expected: string): RegExp {
@@ -73,8 +74,10 @@ describe('examples of README and docs', () => {
     expect(examples.filter(({ file }) => file === 'README.md').length).toBeGreaterThanOrEqual(4);
   });
 
-  it.each(examples)('$file: $command', async ({ command, expected }) => {
-    const real = command.replaceAll(SHOWN_ORIGIN, origin).replaceAll(SHOWN_DATA, data);
+  it.each(examples)('$file: $command', async ({ command, variables, expected }) => {
+    const real = `${variables}${command}`
+      .replaceAll(SHOWN_ORIGIN, origin)
+      .replaceAll(SHOWN_DATA, data);
     const { stdout } = await run('sh', ['-c', real], { cwd: ROOT });
     const shown = stdout.replaceAll('\r', '').trimEnd().replaceAll(origin, SHOWN_ORIGIN);
     expect(shown).toMatch(pattern(expected));
