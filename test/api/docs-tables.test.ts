@@ -1,7 +1,9 @@
 /** The reference tables of docs/ name exactly what the source has: operations, statuses, error codes, metrics. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import promClient from 'prom-client';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
 import { ERROR_CODES } from '../../src/api/http/error-table.ts';
 import { filesBelow, ROOT } from '../repo/source-tree.ts';
@@ -33,13 +35,47 @@ it('docs/errors.md names every error code', () => {
   for (const code of ERROR_CODES) expect(text).toContain(`\`${code}\``);
 });
 
-it('docs/metrics.md has a row for every metric, and for nothing else', () => {
-  const named = (texts: readonly string[], pattern: RegExp): string[] =>
-    [
-      ...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1]!))),
-    ].sort();
-  const source = filesBelow('src/node', ['.ts']).map(({ text }) => text);
-  expect(named(rowsOf('metrics.md'), /`(daybook_\w+)`/g)).toEqual(
-    named(source, /'(daybook_\w+)'/g),
+const named = (texts: readonly string[], pattern: RegExp): string[] =>
+  [
+    ...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1]!))),
+  ].sort();
+
+describe('docs/metrics.md', () => {
+  const ownMetrics = named(
+    filesBelow('src/node', ['.ts']).map(({ text }) => text),
+    /'(daybook_\w+)'/g,
   );
+  const register = new promClient.Registry();
+  promClient.collectDefaultMetrics({ register });
+  const standardMetrics = register.getMetricsAsArray().map(({ name }) => name);
+
+  it('has a row for every metric, and for nothing else', () => {
+    expect(named(rowsOf('metrics.md'), /`(daybook_\w+)`/g)).toEqual(ownMetrics);
+    const others = named(rowsOf('metrics.md'), /`((?:process|nodejs)_\w+)`/g);
+    expect(others.length).toBeGreaterThanOrEqual(8);
+    for (const name of others) expect(standardMetrics).toContain(name);
+  });
+
+  it.each([
+    ['grafana-dashboard.json', 25],
+    ['prometheus-alerts.yaml', 10],
+  ])('names the metrics of docs/monitoring/%s', (file, fewest) => {
+    const text = readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8');
+    const content: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
+    const expressions = textsOf(content, /^(?:expr|query)$/);
+    const metrics = named(expressions, /\b((?:daybook|process|nodejs)_\w+)/g);
+    expect(expressions.length).toBeGreaterThanOrEqual(fewest);
+    for (const name of metrics) {
+      const family = name.replace(/_(?:bucket|sum|count)$/, '');
+      expect([...ownMetrics, ...standardMetrics], name).toContain(family);
+    }
+  });
 });
+
+/** All texts of members with such names, at any depth. */
+function textsOf(value: unknown, names: RegExp): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    typeof member === 'string' && names.test(name) ? [member] : textsOf(member, names),
+  );
+}

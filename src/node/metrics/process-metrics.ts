@@ -1,15 +1,11 @@
-/** Metrics of one process: requests, refusals, caches, memory, its event loop. */
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+/** Metrics of one process: requests, refusals, caches, and what prom-client collects of every process. */
+import promClient, { type Registry } from 'prom-client';
 import type { RequestObserver } from '../../api/http/observers.ts';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
 import type { CacheSize } from '../../cache.ts';
 import type { HttpUpstream } from '../upstream.ts';
 import { counter, gauge, histogram, type MetricFamily, type MetricValue } from './metric-family.ts';
 
-/** How often the event loop is sampled, in milliseconds. */
-const LOOP_RESOLUTION_MS = 10;
-const NANOSECONDS_PER_SECOND = 1e9;
-const LOOP_QUANTILES = [0.5, 0.99, 1] as const;
 /** Upper bounds of the latency histogram's buckets, in seconds. */
 const LATENCY_BUCKETS_SECS: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -23,6 +19,17 @@ const NO_OPERATION = 'none';
 const METHOD_FACTOR = 1_000;
 const DURATION = 'daybook_request_duration_seconds';
 
+let standardRegistry: Registry | undefined;
+
+/** `process_…` and `nodejs_…`: once for the process, because its collectors never end. */
+function standardMetrics(labels: { readonly process: string }): Registry {
+  if (standardRegistry === undefined) {
+    standardRegistry = new promClient.Registry();
+    promClient.collectDefaultMetrics({ register: standardRegistry, labels });
+  }
+  return standardRegistry;
+}
+
 /** The parts of a process that answers requests. */
 interface ServingParts {
   readonly admission: Admission;
@@ -33,14 +40,13 @@ interface ServingParts {
 export class ProcessMetrics {
   readonly requests = new RequestMeter();
   readonly #labels: { readonly process: string };
-  readonly #loopDelay: IntervalHistogram;
+  readonly #standard: Registry;
   #serving: ServingParts | undefined;
 
   /** @param name `primary`, or the worker's number: the label `process` */
   constructor(name: string) {
     this.#labels = { process: name };
-    this.#loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
-    this.#loopDelay.enable();
+    this.#standard = standardMetrics(this.#labels);
   }
 
   /** Includes the parts of a process that answers requests. */
@@ -49,38 +55,13 @@ export class ProcessMetrics {
   }
 
   /** Everything, now. The event loop's delay is that since the last call. */
-  families(): MetricFamily[] {
-    const families = this.#processFamilies();
-    if (this.#serving === undefined) return families;
-    return [...this.requests.families(), ...this.#servingFamilies(this.#serving), ...families];
-  }
-
-  stop(): void {
-    this.#loopDelay.disable();
-  }
-
-  #processFamilies(): MetricFamily[] {
-    const { rss, heapUsed, external } = process.memoryUsage();
-    const { user, system } = process.cpuUsage();
-    const loop = LOOP_QUANTILES.map((quantile): MetricValue => {
-      // The time between two samples is measured, so the resolution is subtracted.
-      const betweenSecs = this.#loopDelay.percentile(quantile * 100) / NANOSECONDS_PER_SECOND;
-      const value = Math.max(0, betweenSecs - LOOP_RESOLUTION_MS / 1_000);
-      return { value, labels: { ...this.#labels, quantile } };
-    });
-    this.#loopDelay.reset();
-    const cpuSecs = (user + system) / 1e6;
-    return [
-      gauge(
-        'daybook_resident_memory_bytes',
-        'Resident memory, mapped store included.',
-        this.#own(rss),
-      ),
-      gauge('daybook_heap_used_bytes', 'JavaScript heap in use.', this.#own(heapUsed)),
-      gauge('daybook_external_memory_bytes', 'Buffers outside the heap.', this.#own(external)),
-      gauge('daybook_event_loop_delay_seconds', 'Lateness of the event loop.', loop),
-      counter('daybook_cpu_seconds_total', 'Processor time.', this.#own(cpuSecs)),
-    ];
+  async families(): Promise<MetricFamily[]> {
+    // Labels tell the processes apart, so nothing is left out when they are added up, not even times of start.
+    const standard = (await this.#standard.getMetricsAsJSON()).map(
+      (family) => ({ ...family, aggregator: 'sum' }) as unknown as MetricFamily,
+    );
+    if (this.#serving === undefined) return standard;
+    return [...this.requests.families(), ...this.#servingFamilies(this.#serving), ...standard];
   }
 
   #servingFamilies({ admission, upstream, cacheSizes }: ServingParts): MetricFamily[] {
