@@ -42,7 +42,7 @@ export function addSampleCommand(program: Command): void {
       const line = new ProgressLine();
       const startedMs = performance.now();
       const request = { ...flags, keepsTransactions: flags.feed };
-      const { chainId, head, seconds } = await makeSample(flags.data, request, (done) =>
+      const { chainId, head, seconds, publisher } = await makeSample(flags.data, request, (done) =>
         line.update(() => countText('transactions', done, flags.transactions, startedMs)),
       );
       line.clear();
@@ -51,6 +51,7 @@ export function addSampleCommand(program: Command): void {
         ledger_version: String(head.version),
         block_height: String(head.blockHeight),
         epoch: String(head.epoch),
+        publisher,
         seconds: Number(seconds.toFixed(2)),
         transactions_per_second: Math.round(Number(head.version + 1n) / seconds),
       };

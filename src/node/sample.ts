@@ -19,6 +19,7 @@ import {
   readClock,
   readClockChange,
   readSampleSettings,
+  SAMPLE_PUBLISHER,
   SAMPLE_RESOURCE,
   SampleError,
   type SampleHistory,
@@ -75,7 +76,7 @@ export async function makeSample(
       });
       const head = (await committer.pushAll(sampleChunksInParallel(request)))!;
       const seconds = (performance.now() - startedMs) / 1000;
-      return { chainId: writer.identity!.chainId, head, seconds };
+      return { chainId: writer.identity!.chainId, head, seconds, publisher: SAMPLE_PUBLISHER };
     });
   } catch (cause) {
     if (!(cause instanceof SampleError)) throw cause;

@@ -17,6 +17,7 @@ import type { BlockPosition } from './history/sample-ledger.ts';
 import { checkCount, checkSettings, type SampleHistory } from './settings.ts';
 
 export { CLOCK_RESOURCE, type ClockChange, readClock, readClockChange } from './model/clock.ts';
+export { CAFE_HEX as SAMPLE_PUBLISHER } from './model/publishers.ts';
 export {
   readSampleSettings,
   SAMPLE_RESOURCE,

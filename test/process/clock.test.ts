@@ -4,7 +4,11 @@ import { makeSample, SMALL_SAMPLE } from '../../src/node/sample.ts';
 import { expectFailure, runCommand, ServedNode, temporaryFolder } from './command.ts';
 import { until } from './worker-processes.ts';
 
-const WALL = ['--clock', 'wall', '--produce', '40', '--max-lag-seconds', '5'];
+const WALL = [
+  ...['--clock', 'wall', '--produce', '40', '--max-lag-seconds', '5'],
+  // The times of pruned blocks are needed too.
+  ...['--keep', '200', '--prune-grace-seconds', '1'],
+];
 
 interface LedgerInfo {
   readonly ledger_version: string;
