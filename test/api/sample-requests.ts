@@ -20,11 +20,14 @@ import { sampleChunks } from '../../src/sample/sample.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { TestApi } from './client.ts';
+import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode } from './encode-request.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
 import { openTestedLedger } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
+
+const TRANSACTION = { $ref: '#/components/schemas/Transaction' };
 
 /** What was found; transactions that are not requests, by the reason. */
 export interface SampleRequests {
@@ -42,6 +45,8 @@ export async function sampleRequests(seed: number, transactions: number): Promis
   await new Committer(writer).pushAll(sampleChunks({ seed, transactions, accounts: 200 }));
   const log = new LogLines();
   const app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
+  const document = (await app.request('/v1/spec.json')).json() as Json;
+  const schemas = new DocumentSchemas(document);
   const kinds = new Set<string>();
   const payloads = new Set<string>();
   const others = new Map<string, number>();
@@ -59,6 +64,10 @@ export async function sampleRequests(seed: number, transactions: number): Promis
       for (const [index, { data }] of items.entries()) {
         const json = shown[index]!;
         expect(json['version']).toBe(String(data.version));
+        expect([json['version'], schemas.problems(TRANSACTION, json as Json)]).toEqual([
+          json['version'],
+          [],
+        ]);
         kinds.add(data.transaction.kind);
         const raw = rawOf(data);
         if (raw === undefined) continue;

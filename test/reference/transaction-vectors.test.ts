@@ -1,9 +1,12 @@
 /** Transactions of other ledgers of the reference, with the JSON that it gave for them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
+import { openApiDocument } from '../../src/api/schemas/openapi.ts';
 import { requestMembers } from '../../src/ledger/transactions/request-json.ts';
 import { statusCodeName } from '../../src/ledger/transactions/status-codes.ts';
 import { BcsReader, decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readSignedTransaction } from '../../src/move/transactions/user-transaction.ts';
+import { DocumentSchemas, type Json } from '../api/document-schemas.ts';
 import { TransactionRendering } from '../ledger/transaction-rendering.ts';
 import { type ReferenceLedger, recordedLines, serveReferenceChain } from './reference-chain.ts';
 
@@ -23,6 +26,11 @@ type Vector =
 
 const vectors = recordedLines<Vector>('vectors/transactions.jsonl');
 
+const TRANSACTION = { $ref: '#/components/schemas/Transaction' };
+const schemas = new DocumentSchemas(
+  openApiDocument(ENDPOINTS, { headerPrefix: 'X-NODE' }) as unknown as Json,
+);
+
 describe('transactions of other ledgers', () => {
   let ledger: ReferenceLedger;
   let rendering: TransactionRendering;
@@ -36,6 +44,8 @@ describe('transactions of other ledgers', () => {
   it.each(rendered.map((vector) => [vector.id, vector] as const))('%s', async (_, vector) => {
     const json = await rendering.json(Buffer.from(vector.bcs, 'hex'), BigInt(vector.timestamp));
     expect(json).toBe(vector.json);
+    // The document describes what the reference gives.
+    expect(schemas.problems(TRANSACTION, JSON.parse(json) as Json)).toEqual([]);
   });
 
   const signed = vectors.filter((vector) => vector.kind === 'user_request');

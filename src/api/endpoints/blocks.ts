@@ -2,7 +2,7 @@
 import { type BlockAnswer, blockBcs, blockJson } from '../../ledger/history.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { BlockSchema } from '../schemas/schemas.ts';
+import { BlockSchema } from '../schemas/transaction-schemas.ts';
 import { type AnyEndpoint, defineRead, type Endpoint } from './endpoint.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
@@ -26,8 +26,8 @@ function blockEndpoint({ parameter, find, ...facts }: BlockEndpoint): AnyEndpoin
       [name]: pathParameter(PLAIN_U64, description),
       with_transactions: queryParameter(
         BOOLEAN,
-        'Whether to give the transactions of the block, too; only as BCS, and no more than the node’s ' +
-          'maximum (10,000 by default) from the first version on.',
+        'Whether to give the transactions of the block, too; no more than the node’s maximum ' +
+          '(10,000 by default) from the first version on, and as JSON no more than 64 MiB.',
       ),
     },
     results: {

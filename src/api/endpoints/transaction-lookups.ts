@@ -4,7 +4,8 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { pendingBcs } from '../../ledger/transactions/pending.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
-import { NoTransactionsSchema, TransactionSummariesSchema } from '../schemas/schemas.ts';
+import { TransactionSummariesSchema } from '../schemas/schemas.ts';
+import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, type Call, defineRead } from './endpoint.ts';
 import { ADDRESS, HASH, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
@@ -21,7 +22,7 @@ const byHash = {
   switchName: BY_HASH,
   results: {
     description: 'The transaction.',
-    json: NoTransactionsSchema,
+    json: TransactionSchema,
     bcs: 'Variant 0 (committed), then TransactionOnChainData.',
   },
   failures: [400, 403, 404, 500, 503],
@@ -116,7 +117,7 @@ export const accountTransactionsEndpoint = defineRead({
   switchName: ACCOUNT_TRANSACTIONS,
   results: {
     description: 'The transactions.',
-    json: NoTransactionsSchema,
+    json: TransactionsSchema,
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 500, 503],

@@ -6,7 +6,7 @@ import { transactionBcs, transactionsBcs } from '../../ledger/history.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Format } from '../http/negotiation.ts';
-import { NoTransactionsSchema } from '../schemas/schemas.ts';
+import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, defineRead } from './endpoint.ts';
 import { pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
@@ -18,8 +18,8 @@ export const transactionsEndpoint = defineRead({
   tag: 'Transactions',
   summary: 'Get transactions',
   description:
-    'Retrieves transactions with their infos, events and writes, in ascending order of their versions, ' +
-    'as BCS. A first version that was pruned is answered with 410; a ledger that was made without its ' +
+    'Retrieves transactions with their infos, events and writes, in ascending order of their versions. ' +
+    'A first version that was pruned is answered with 410; a ledger that was made without its ' +
     'transactions answers 403.',
   work: 'listing',
   path: '/transactions',
@@ -34,7 +34,7 @@ export const transactionsEndpoint = defineRead({
   switchName: LIST,
   results: {
     description: 'The transactions.',
-    json: NoTransactionsSchema,
+    json: TransactionsSchema,
     bcs: 'A vector of TransactionOnChainData.',
   },
   failures: [400, 403, 410, 500, 503],
@@ -57,14 +57,14 @@ export const transactionByVersionEndpoint = defineRead({
   tag: 'Transactions',
   summary: 'Get transaction by version',
   description:
-    'Retrieves the transaction of one version with its info, events and writes, as BCS. A pruned one is ' +
+    'Retrieves the transaction of one version with its info, events and writes. A pruned one is ' +
     'answered with 410; a ledger that was made without its transactions answers 403.',
   path: '/transactions/by_version/{txn_version}',
   parameters: { txn_version: pathParameter(U64, 'Version of the transaction.') },
   switchName: BY_VERSION,
   results: {
     description: 'The transaction.',
-    json: NoTransactionsSchema,
+    json: TransactionSchema,
     bcs: 'Variant 0 (committed), then TransactionOnChainData.',
   },
   answer({ parameters, view, format }) {

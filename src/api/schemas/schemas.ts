@@ -217,25 +217,7 @@ export const TransactionSummariesSchema = Type.Array(
   }),
 );
 
-export const BlockSchema = closedObject('Block', 'A block.', {
-  block_height: U64Schema,
-  block_hash: HashSchema,
-  block_timestamp: U64Schema,
-  first_version: U64Schema,
-  last_version: U64Schema,
-  transactions: Type.Unknown({
-    type: 'null',
-    description: 'Null: this node gives transactions as BCS only.',
-  }),
-});
-
-/** Of the transaction endpoints: there are none in JSON. */
-export const NoTransactionsSchema = Type.Unknown({
-  not: {},
-  description: 'Answered with 403: this node gives transactions as BCS only.',
-});
-
-const EventGuidSchema = closedObject('EventGuid', 'An event stream.', {
+export const EventGuidSchema = closedObject('EventGuid', 'An event stream.', {
   creation_number: U64Schema,
   account_address: AddressSchema,
 });
@@ -307,13 +289,13 @@ const ENTRY_FUNCTION_MEMBERS = {
   arguments: Type.Array(AnyValueSchema),
 };
 
-const EntryFunctionPayloadSchema = request(
+export const EntryFunctionPayloadSchema = request(
   'EntryFunctionPayload',
   'Calls an entry function.',
   ENTRY_FUNCTION_MEMBERS,
 );
 
-const ScriptPayloadSchema = request('ScriptPayload', 'Runs a script.', {
+export const ScriptPayloadSchema = request('ScriptPayload', 'Runs a script.', {
   type: Type.Literal('script_payload'),
   code: request('MoveScriptBytecode', 'A compiled script.', {
     bytecode: HexEncodedBytesSchema,
@@ -338,7 +320,7 @@ const MultisigPayloadSchema = request('MultisigPayload', 'Lets a multisig accoun
   transaction_payload: optional(MultisigInnerSchema, 'Absent when it is stored on chain.'),
 });
 
-const ModuleBundlePayloadSchema = request(
+export const ModuleBundlePayloadSchema = request(
   'ModuleBundlePayload',
   'No longer taken; always refused.',
   { type: Type.Literal('module_bundle_payload') },

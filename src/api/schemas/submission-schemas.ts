@@ -12,7 +12,7 @@ import {
   union,
 } from './schemas.ts';
 
-const ByteSchema = Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 });
+export const ByteSchema = Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 });
 
 function signature($id: string, type: string, description: string, members: Properties): Schema {
   return request($id, description, { type: Type.Literal(type), ...members });
@@ -101,7 +101,8 @@ const SIGNERS = {
   secondary_signers: Type.Array(AccountSignatureSchema),
 };
 
-const TransactionSignatureSchema = union('TransactionSignature', 'Who signed a transaction.', {
+/** By their types. */
+export const TRANSACTION_SIGNATURES = {
   ed25519_signature: Ed25519Schema,
   multi_ed25519_signature: MultiEd25519Schema,
   multi_agent_signature: signature(
@@ -116,6 +117,10 @@ const TransactionSignatureSchema = union('TransactionSignature', 'Who signed a t
     'Of several accounts, one of which pays.',
     { ...SIGNERS, fee_payer_address: AddressSchema, fee_payer_signer: AccountSignatureSchema },
   ),
+};
+
+const TransactionSignatureSchema = union('TransactionSignature', 'Who signed a transaction.', {
+  ...TRANSACTION_SIGNATURES,
   no_account_signature: NoAccountSchema,
 });
 
