@@ -1,6 +1,6 @@
 /** View functions over the reference's chain: limits, switches, bad input, and balances against the other operation. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_CALL_TYPES } from '../../src/ledger/views/loading.ts';
+import { MAX_CALL_ARGUMENTS, MAX_CALL_TYPES } from '../../src/ledger/views/view-request.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address, addressBytes } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
@@ -59,10 +59,21 @@ describe('calls in BCS', () => {
   it.each([
     [MAX_CALL_TYPES - 1, 'VMError with status NUMBER_OF_TYPE_ARGUMENTS_MISMATCH'],
     [MAX_CALL_TYPES, 'VMError with status NUMBER_OF_TYPE_ARGUMENTS_MISMATCH'],
-    [MAX_CALL_TYPES + 1, 'more than 512 types in type arguments are not loaded'],
+    [MAX_CALL_TYPES + 1, 'type arguments of more than 512 types are not loaded'],
   ])('with %i types', async (count, message) => {
     const types = Array.from({ length: count }, () => u8);
     const reply = await postBcs(callBytes({ ...BALANCE, types, args: [ONE] }));
+    expect(reply.statusCode).toBe(400);
+    expect(reply.json().message).toContain(message);
+  });
+
+  it.each([
+    [MAX_CALL_ARGUMENTS - 1, 'VMError with status INVALID_MAIN_FUNCTION_SIGNATURE'],
+    [MAX_CALL_ARGUMENTS, 'VMError with status INVALID_MAIN_FUNCTION_SIGNATURE'],
+    [MAX_CALL_ARGUMENTS + 1, 'calls with more than 1024 arguments are not read'],
+  ])('with %i arguments', async (count, message) => {
+    const args = Array.from({ length: count }, () => ONE);
+    const reply = await postBcs(callBytes({ ...BALANCE, types: [parseTypeTag(APT)], args }));
     expect(reply.statusCode).toBe(400);
     expect(reply.json().message).toContain(message);
   });

@@ -157,11 +157,20 @@ export const SimulatedSchema = Type.Array(
   }),
 );
 
-export const ViewRequestSchema = request('ViewRequest', 'A call of a view function.', {
-  function: EntryFunctionIdSchema,
-  type_arguments: Type.Array(MoveTypeSchema),
-  arguments: Type.Array(AnyValueSchema),
-});
+export const ViewRequestSchema = {
+  ...request('ViewRequest', 'A call of a view function.', {
+    function: EntryFunctionIdSchema,
+    type_arguments: Type.Array(MoveTypeSchema),
+    arguments: Type.Array(AnyValueSchema),
+  }),
+  examples: [
+    {
+      function: '0x1::coin::symbol',
+      type_arguments: ['0x1::aptos_coin::AptosCoin'],
+      arguments: [],
+    },
+  ],
+};
 
 export const ViewValuesSchema = Type.Array(AnyValueSchema, {
   $id: 'ViewValues',

@@ -95,6 +95,9 @@ export interface ModuleCaches {
   readonly types: TypeCache;
 }
 
+/** Longest name that a view remembers, in UTF-16 units: no module of today has a longer one. */
+const MAX_REMEMBERED_NAME_LENGTH = 255;
+
 /** The module that a view has found under a name. */
 interface Remembered {
   readonly stored: StoredModule | undefined;

@@ -14,6 +14,8 @@ import { ViewError, vmError } from './view-error.ts';
 
 /** Maximum number of objects in one argument. */
 const MAX_OBJECTS = 10;
+/** Maximum number of values in one argument that are looked into, vectors included, bytes and integers not. */
+const MAX_CHECKED_VALUES = 16_384;
 
 /** Sizes of primitive types in bytes. */
 const SIZES: ReadonlyMap<MoveType['kind'], number> = new Map([
@@ -68,6 +70,7 @@ class ArgumentChecker {
   readonly #location: ModuleId;
   readonly #state: FrameworkState;
   #objectsLeft = MAX_OBJECTS;
+  #valuesLeft = MAX_CHECKED_VALUES;
 
   constructor(reader: BcsReader, location: ModuleId, state: FrameworkState) {
     this.#reader = reader;
@@ -87,6 +90,8 @@ class ArgumentChecker {
       reader.skip(size);
       return true;
     }
+    if (this.#valuesLeft === 0) return false;
+    this.#valuesLeft -= 1;
     if (type.kind === 'vector') return this.#vector(type.element);
     if (type.kind !== 'struct') throw vmError('INVALID_MAIN_FUNCTION_SIGNATURE', this.#location);
     const { struct } = type;

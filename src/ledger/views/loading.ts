@@ -20,13 +20,7 @@ import {
 import type { AbilitySet, StructTag, TypeTag } from '../../move/types/type-tag.ts';
 import { findStruct } from '../../move/values/layout.ts';
 import { ViewError, vmError } from './view-error.ts';
-import type { ViewCall } from './view-request.ts';
-
-/**
- * Maximum number of types in the type arguments of one call: each may be a read of the store. Far more than the
- * virtual machine loads.
- */
-export const MAX_CALL_TYPES = 512;
+import { MAX_CALL_TYPES, tooManyTypes, type ViewCall } from './view-request.ts';
 
 const COPY = 1;
 const DROP = 2;
@@ -100,9 +94,7 @@ class TypeLoader {
   }
 
   async load(tag: TypeTag): Promise<AbilitySet> {
-    if (this.#left === 0) {
-      throw new ViewError(`more than ${MAX_CALL_TYPES} types in type arguments are not loaded`);
-    }
+    if (this.#left === 0) throw tooManyTypes();
     this.#left -= 1;
     switch (tag.kind) {
       case 'vector':

@@ -101,20 +101,34 @@ function conversionError(cause: EncodeError): ViewError {
   return new ViewError(cause.detail, undefined, { cause });
 }
 
+/**
+ * Maximum number of types in the type arguments of one call: each may be a read of the store. Far more than the
+ * virtual machine loads.
+ */
+export const MAX_CALL_TYPES = 512;
+/** Maximum number of arguments of one call; no function has more than 255 parameters. */
+export const MAX_CALL_ARGUMENTS = 1_024;
+
 /** The deepest nesting of structures and enumerations in a call's BCS that the reference reads. */
 const MAX_CONTAINER_DEPTH = 8;
 
 /** Reads a call from its BCS. @throws ViewError */
 export function readViewCall(bytes: Uint8Array): ViewCall {
+  const types = { tagsLeft: MAX_CALL_TYPES };
   try {
-    const call = decodeBcs(bytes, readCall);
+    const call = decodeBcs(bytes, (reader) => readCall(reader, types));
     for (const tag of call.typeArguments) checkDepth(tag, MAX_CONTAINER_DEPTH - 1);
     return call;
   } catch (cause) {
     if (!(cause instanceof BcsError)) throw cause;
+    if (cause.code === 'length_too_large' && types.tagsLeft === 0) throw tooManyTypes();
     const why = cause.code === 'too_deep' ? tooDeep('TypeTag') : cause.detail;
     throw new ViewError(`${NOT_READ}${why}`, undefined, { cause });
   }
+}
+
+export function tooManyTypes(): ViewError {
+  return new ViewError(`type arguments of more than ${MAX_CALL_TYPES} types are not loaded`);
 }
 
 const NOT_READ = 'Failed to deserialize input into ViewRequest: ';
@@ -123,13 +137,16 @@ function tooDeep(container: string): string {
   return `exceeded max container depth while entering: ${container}`;
 }
 
-function readCall(reader: BcsReader): ViewCall {
-  return {
-    module: readModuleId(reader),
-    name: reader.string(),
-    typeArguments: reader.vector(1, (inner) => readTypeTag(inner)),
-    args: reader.vector(1, (inner) => inner.bytes()),
-  };
+function readCall(reader: BcsReader, types: { tagsLeft: number }): ViewCall {
+  const module = readModuleId(reader);
+  const name = reader.string();
+  const typeArguments = reader.vector(1, (inner) => readTypeTag(inner, 0, types));
+  const count = reader.length(1);
+  if (count > MAX_CALL_ARGUMENTS) {
+    throw new ViewError(`calls with more than ${MAX_CALL_ARGUMENTS} arguments are not read`);
+  }
+  const args = Array.from({ length: count }, () => reader.bytes());
+  return { module, name, typeArguments, args };
 }
 
 /** @param left how many containers may still be entered */
