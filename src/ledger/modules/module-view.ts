@@ -96,7 +96,7 @@ export interface ModuleCaches {
 }
 
 /** Longest name that a view remembers, in UTF-16 units: no module of today has a longer one. */
-const MAX_REMEMBERED_NAME_LENGTH = 255;
+export const MAX_REMEMBERED_NAME_LENGTH = 255;
 
 /** The module that a view has found under a name. */
 interface Remembered {
@@ -176,6 +176,7 @@ export class ModuleView {
   }
 
   #remember(address: Address, name: string, found: Remembered): Remembered {
+    if (name.length > MAX_REMEMBERED_NAME_LENGTH) return found;
     if (this.#rememberedCount >= MAX_REMEMBERED_MODULES) {
       this.#remembered.clear();
       this.#rememberedCount = 0;

@@ -37,6 +37,8 @@ module 0x1::object {
   #[view]
   public fun owner<T: key>(object: Object<T>): address;
   #[view]
+  public fun is_object(object: address): bool;
+  #[view]
   public fun is_owner<T: key>(object: Object<T>, owner: address): bool;
   public fun address_to_object<T: key>(object: address): Object<T>;
   public fun create_named_object(creator: &signer, seed: vector<u8>): ConstructorRef;
@@ -197,6 +199,12 @@ module 0x1::fungible_asset {
   public fun supply<T: key>(metadata: Object<T>): Option<u128>;
   #[view]
   public fun name<T: key>(metadata: Object<T>): String;
+  #[view]
+  public fun symbol<T: key>(metadata: Object<T>): String;
+  #[view]
+  public fun decimals<T: key>(metadata: Object<T>): u8;
+  #[view]
+  public fun metadata<T: key>(metadata: Object<T>): Metadata;
   #[view]
   public fun is_frozen<T: key>(store: Object<T>): bool;
   public entry fun transfer<T: key>(
