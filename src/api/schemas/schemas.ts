@@ -278,7 +278,7 @@ export const ErrorSchema = closedObject('ApiError', 'An error.', {
   }),
   vm_error_code: nullable(
     Type.Integer({ format: 'uint64', minimum: 0 }),
-    'Detail from the virtual machine; null in all errors of this node.',
+    'Status code of the virtual machine, in errors of view functions; null in all others.',
   ),
 });
 
