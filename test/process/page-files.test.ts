@@ -165,7 +165,7 @@ describe('reading the files at start', () => {
       [1, false],
     ] as const) {
       writeFileSync(large, Buffer.alloc(MAX_PAGE_FILE_BYTES + size));
-      if (accepted) expect(readPageFiles(folder)).toHaveLength(5);
+      if (accepted) expect(readPageFiles(folder)).toHaveLength(3);
       else expect(refusal().message).toContain('large.js is larger than');
     }
     rmSync(large);

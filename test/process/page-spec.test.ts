@@ -12,7 +12,7 @@ describePage('page: API documentation', ({ node, open }) => {
     await page.locator('.opblock').first().waitFor();
     expect(await page.locator('.opblock').count()).toBe(operations.length);
     await page.locator('#operations-General-get_ledger_info .opblock-summary-control').click();
-    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.getByRole('button', { name: 'Execute', exact: true }).click();
     const body = page.locator('.live-responses-table .highlight-code, .live-responses-table pre');
     await body.first().waitFor();
     const { ledger_version } = JSON.parse((await node().get('/v1')).text) as Record<string, string>;

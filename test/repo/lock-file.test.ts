@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 interface LockedPackage {
   readonly version?: string;
+  readonly hasInstallScript?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -23,6 +24,13 @@ describe('package-lock.json', () => {
         .map((name) => `${name}, optional for ${path}`),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('runs no install script but those of the store', () => {
+    const scripts = Object.entries(lock.packages).filter(([, item]) => item.hasInstallScript);
+    const expected = ['lmdb', 'msgpackr-extract'];
+    expect(scripts.map(([path]) => path)).toEqual(expected.map((name) => `node_modules/${name}`));
+    expect(JSON.stringify(lock)).not.toContain('scarf');
   });
 
   it('names no registry', () => {

@@ -1,18 +1,15 @@
 /**
- * The page at `/` and the API documentation at `/v1/spec`: files of the build and of swagger-ui-dist. They are read at
+ * The page at `/` and the API documentation at `/v1/spec`: files of the build, Swagger UI included. They are read at
  * start and every file has its own route, so a request path never becomes a path on disk.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { HeaderList } from './response-writing.ts';
 
 /** Files are under this path; `/` and `/v1/spec` are the two documents. */
 const FILE_PREFIX = '/page/';
-const SWAGGER_PREFIX = `${FILE_PREFIX}swagger-ui/`;
-const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
 /** Documents that are served at other paths, by their name in the folder. */
 const DOCUMENT_PATHS: ReadonlyMap<string, string> = new Map([
   ['index.html', '/'],
@@ -64,21 +61,17 @@ function defaultPageFolder(): string {
 }
 
 /**
- * Reads the page's files and those of swagger-ui-dist.
+ * Reads the page's files.
  * @throws PageFilesError when the page is not built, or the folder contains files that are not part of it
  */
 export function readPageFiles(folder: string = defaultPageFolder()): PageFile[] {
-  const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist'));
   const names = listFiles(folder);
   for (const document of DOCUMENT_PATHS.keys()) {
     if (!names.includes(document)) throw new PageFilesError(folder, `${document} is missing`);
   }
-  return [
-    ...names.map((name) =>
-      readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name),
-    ),
-    ...SWAGGER_FILES.map((name) => readPageFile(swaggerFolder, name, SWAGGER_PREFIX + name)),
-  ];
+  return names.map((name) =>
+    readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name),
+  );
 }
 
 /** Paths of all files below `folder`, relative, with `/`, in order. */
