@@ -1,8 +1,10 @@
-/** Reads of state as Move code has them: does a resource exist, and what is in its fields. */
+/**
+ * Reads of state as Move code has them, for one call: does a resource exist, and what is in its fields.
+ */
 import { moduleMetadata } from '../../move/modules/metadata.ts';
 import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
 import { physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
-import type { StructTag } from '../../move/types/type-tag.ts';
+import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { isFeatureEnabled } from '../../move/values/framework-resource.ts';
 import { findResource } from '../accounts/resource.ts';
 import { fieldOf } from '../events/event-handle.ts';
@@ -18,6 +20,8 @@ const ABORT_REASON_MASK = 0xfffn;
 export class FrameworkState {
   readonly modules: ModuleView;
   readonly #guard: PruningGuard;
+  /** Readers ask whether a resource exists, then for its fields. */
+  readonly #resources = new Map<string, Promise<Buffer | undefined>>();
 
   constructor(guard: PruningGuard, modules: ModuleView) {
     this.#guard = guard;
@@ -80,6 +84,12 @@ export class FrameworkState {
   }
 
   #resource(address: Address, tag: StructTag): Promise<Buffer | undefined> {
-    return findResource(this.#guard, this.modules, address, tag);
+    const key = address + formatStructTag(tag);
+    let found = this.#resources.get(key);
+    if (found === undefined) {
+      found = findResource(this.#guard, this.modules, address, tag);
+      this.#resources.set(key, found);
+    }
+    return found;
   }
 }
