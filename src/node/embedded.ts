@@ -2,7 +2,7 @@
  * A node inside another program, for tests of SDKs and applications: free port, real store, deterministic sample ledger
  * (or any ledger folder), stopped cleanly. The package's entry exports it as `startNode`.
  */
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GENERATOR_VERSION } from '../sample/settings.ts';
@@ -39,14 +39,29 @@ export interface EmbeddedNode {
  * @throws NodeError as `daybook serve` does
  */
 export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
-  const data = options.data ?? (await cachedSample(options));
   const settings = await nodeSettingsWith({
     logLevel: 'silent',
     ...options.settings,
-    data,
     listen: `127.0.0.1:${options.port ?? 0}`,
     workers: 1,
   });
+  if (options.data !== undefined) return await started({ ...settings, data: options.data });
+  const sample = await cachedSample(options);
+  if (settings.produce === 0) return await started({ ...settings, data: sample });
+  // Others read the cached one, which must stay what its name says.
+  const copy = mkdtempSync(join(tmpdir(), 'daybook-producing-'));
+  const removeCopy = (): void => rmSync(copy, { recursive: true, force: true });
+  try {
+    cpSync(sample, copy, { recursive: true });
+    const node = await started({ ...settings, data: copy });
+    return { ...node, stop: () => node.stop().finally(removeCopy) };
+  } catch (error) {
+    removeCopy();
+    throw error;
+  }
+}
+
+async function started(settings: NodeSettings): Promise<EmbeddedNode> {
   const { ready, stop } = await startNode(settings);
   const { url, chain_id: chainId, ledger_version: version } = ready;
   return { url, chainId, ledgerVersion: BigInt(version), stop };
