@@ -138,7 +138,11 @@ export async function storeReferenceChain(folder: string, until = NEWEST_VERSION
   const feed = await startReferenceFeed();
   const store = await openLmdbStore({ directory: folder });
   try {
-    const { follower, told } = await followerOf(feed.url, store, { until: BigInt(until) });
+    const { follower, told } = await followerOf(feed.url, store, {
+      until: BigInt(until),
+      // The feed answers from this very process, which may be busy.
+      timeouts: { silenceTimeoutMs: 50_000, totalTimeoutMs: 50_000 },
+    });
     await follower.run(NEVER);
     if (told.troubles.length > 0) throw told.troubles[0];
   } finally {
