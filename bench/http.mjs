@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cpuSeconds, startChild } from './child.mjs';
 import { coldAndWarmKeys } from './http-keys.mjs';
-import { accountAddresses, eventStreams, shuffled } from './ledger-contents.mjs';
+import {
+  accountAddresses,
+  eventStreams,
+  randomTransactions,
+  shuffled,
+} from './ledger-contents.mjs';
 import { CONNECTIONS, load, loadGenerator } from './load.mjs';
 import { pacedLoad } from './paced-load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
@@ -17,6 +22,7 @@ import {
   eventsRequest,
   MODULE_REQUEST,
   PAGE_EVENTS,
+  transactionRequest,
 } from './requests.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
@@ -26,8 +32,8 @@ export const title = 'HTTP: requests/s beside bare node:http';
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 /** Most different requests of an operation. */
 const MAX_REQUESTS = 20_000;
-/** Most accounts asked for, of as many as there are. */
-const MAX_BALANCES = 200_000;
+/** Most accounts and transactions asked for, of as many as there are: more than caches hold. */
+const MAX_KEYS = 200_000;
 
 /** Random streams that fill a page; all of them where none does, as in a genesis. */
 async function streamsToAsk(dataFolder, log) {
@@ -41,13 +47,17 @@ async function streamsToAsk(dataFolder, log) {
 }
 
 export async function operations(dataFolder, log) {
-  const { addresses, total } = await accountAddresses(dataFolder, MAX_BALANCES);
+  const { addresses, total } = await accountAddresses(dataFolder, MAX_KEYS);
   const holders = shuffled(addresses);
   log(`${holders.length} of ${total} accounts`);
   const streams = await streamsToAsk(dataFolder, log);
   const balances = holders.map((address) => balanceRequest(address));
   const pages = streams.map(eventsRequest);
   const modules = [MODULE_REQUEST];
+  const transactions = await randomTransactions(dataFolder, MAX_KEYS);
+  log(`${transactions.length} transactions`);
+  const byVersion = transactions.map(({ version }) => transactionRequest(`by_version/${version}`));
+  const byHash = transactions.map(({ hash }) => transactionRequest(`by_hash/${hash}`));
   const encodings = holders.slice(0, 1_000).map(encodeRequest);
   return [
     { operation: 'balance', form: 'json', requests: balances },
@@ -57,6 +67,10 @@ export async function operations(dataFolder, log) {
     { operation: 'events', form: 'json', requests: pages },
     { operation: 'events', form: 'bcs', requests: asBcs(pages) },
     { operation: 'encode', form: 'json', requests: encodings },
+    { operation: 'by_version', form: 'json', requests: byVersion },
+    { operation: 'by_version', form: 'bcs', requests: asBcs(byVersion) },
+    { operation: 'by_hash', form: 'json', requests: byHash },
+    { operation: 'by_hash', form: 'bcs', requests: asBcs(byHash) },
   ];
 }
 

@@ -1,8 +1,11 @@
 // What there is to ask of a ledger, read from its store: accounts, event streams.
 
+import { decodeBcs } from '../dist/move/bcs/bcs-reader.js';
+import { readTransactionInfo } from '../dist/move/transactions/transaction-info.js';
 import { parsePhysicalStateKey } from '../dist/move/types/state-key.js';
 import { ACCOUNT_KEYS, EVENTS } from '../dist/store/columns/columns.js';
 import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
+import { openView } from '../dist/store/view.js';
 
 const PAGE = { maxRows: 5_000, maxBytes: 8 * 1024 * 1024 };
 
@@ -50,6 +53,29 @@ export async function accountAddresses(dataFolder, most) {
   await store.close();
   return { addresses, total };
 }
+
+/**
+ * Random transactions, each once; none of a ledger that has hardly any, such as a genesis.
+ * @returns {Promise<{version: bigint, hash: string}[]>} hash with 0x
+ */
+export async function randomTransactions(dataFolder, most) {
+  const store = openLmdbReader({ directory: dataFolder });
+  const view = await openView(store);
+  const random = seededRandom(2);
+  const { version: newest, oldestVersion } = view.head;
+  const count = Number(newest - oldestVersion) + 1;
+  const found = new Map();
+  while (count > MIN_TRANSACTIONS && found.size < Math.min(most, count / 2)) {
+    const version = oldestVersion + BigInt(Math.floor(random() * count));
+    const info = decodeBcs(await view.transactionInfo(version), readTransactionInfo);
+    found.set(version, `0x${info.transactionHash.toString('hex')}`);
+  }
+  await store.close();
+  return Array.from(found, ([version, hash]) => ({ version, hash }));
+}
+
+/** Fewer say nothing about random ones. */
+const MIN_TRANSACTIONS = 1_000;
 
 /** @returns {Promise<{address: string, creationNumber: bigint, events: number}[]>} streams, the longest first */
 export async function eventStreams(dataFolder, most) {

@@ -23,6 +23,11 @@ export function eventsRequest({ address, creationNumber }) {
 
 export const MODULE_REQUEST = { path: '/v1/accounts/0x1/module/coin' };
 
+/** @param {string} which `by_version/…` or `by_hash/…` */
+export function transactionRequest(which) {
+  return { path: `/v1/transactions/${which}` };
+}
+
 /** The bytes to sign for a transfer from an account to itself. */
 export function encodeRequest(address, index) {
   const body = {
