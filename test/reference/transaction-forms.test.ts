@@ -73,9 +73,9 @@ describe('forms of the specification', () => {
   function shown(title: string, reader: BcsReader): MaybePromise<string> {
     const decoding = rendering.decoding();
     if (/payload/.test(title)) return payloadJson(readTransactionPayload(reader), decoding);
-    if (/event/.test(title)) return eventsJson(readEvents(reader), decoding);
+    if (/event/.test(title)) return eventsJson(reader.buffer, readEvents(reader), decoding);
     if (/write set|resource|module/.test(title)) {
-      return changesJson(readWrites(reader), rendering.context());
+      return changesJson(reader.buffer, readWrites(reader), rendering.context());
     }
     return signatureJson(reader);
   }

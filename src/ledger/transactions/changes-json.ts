@@ -1,15 +1,14 @@
 /** What a transaction wrote, as JSON (docs/spec/transactions.md §2.10). */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
-import { formatHex } from '../../move/bcs/hex.ts';
 import { unlessRefused } from '../../move/errors.ts';
 import { MIN_WRITE_BYTES, readWriteSetTail } from '../../move/transactions/write-set.ts';
 import { ADDRESS_BYTES, addressFromBytes, formatAddress } from '../../move/types/address.ts';
 import { readModuleId } from '../../move/types/module-id.ts';
-import { decodeResourceGroup } from '../../move/types/resource-group.ts';
+import { type MemberPlace, memberPlaces } from '../../move/types/resource-group.ts';
 import { physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
 import { formatStructTag, readStructTag } from '../../move/types/type-tag.ts';
-import { compareStructTags } from '../../move/types/type-tag-order.ts';
+import { compareStructTagsAt } from '../../move/types/type-tag-order.ts';
 import { LedgerError } from '../ledger-error.ts';
 import type { ModuleCache } from '../modules/module-view.ts';
 import type { Decoding } from './decoding.ts';
@@ -24,17 +23,18 @@ const NATIVE_KEY_BYTES = 1 + 3 * ADDRESS_BYTES;
 /** Of a value's metadata, by variant. */
 const METADATA_BYTES = [16, 24];
 const OWNER_AT = 1;
-const AFTER_OWNER = OWNER_AT + ADDRESS_BYTES;
 
-/** A write to an access path or a table; views on the transaction. */
+/** Where a write to an access path or a table stands in the bytes of its transaction. */
 interface Write {
   readonly variant: number;
   /** BCS of the state key. */
-  readonly key: Buffer;
-  /** Path or key of the table item, without its length. */
-  readonly path: Buffer;
-  /** Absent: a deletion. */
-  readonly value: Buffer | undefined;
+  readonly keyStart: number;
+  /** The path or key of the table item, without its length; the state key ends where it does. */
+  readonly pathStart: number;
+  readonly pathEnd: number;
+  readonly valueStart: number;
+  /** 0: a deletion. */
+  readonly valueEnd: number;
 }
 
 export interface ChangesContext {
@@ -52,53 +52,64 @@ export function readWrites(reader: BcsReader): Write[] {
     if (write !== undefined) writes.push(write);
   }
   if (form === 1) readWriteSetTail(reader);
-  return writes.sort(inMemoryOrder);
+  const { buffer } = reader;
+  return writes.sort((left, right) => inMemoryOrder(buffer, left, right));
 }
 
 /** @returns `undefined` for a key that is neither of an account nor of a table */
 function readWrite(reader: BcsReader): Write | undefined {
-  const start = reader.offset;
+  const keyStart = reader.offset;
   const variant = reader.variant(4, 'StateKey');
-  let path: Buffer | undefined;
-  if (variant === ACCESS_PATH || variant === TABLE_ITEM) {
-    reader.skip(ADDRESS_BYTES);
-    path = reader.bytes();
-  } else {
-    reader.skip(variant === RAW ? reader.length(1) : NATIVE_KEY_BYTES);
-  }
-  const key = reader.buffer.subarray(start, reader.offset);
+  const isShown = variant === ACCESS_PATH || variant === TABLE_ITEM;
+  if (isShown) reader.skip(ADDRESS_BYTES);
+  const pathBytes = variant > RAW ? NATIVE_KEY_BYTES : reader.length(1);
+  const pathStart = reader.skip(pathBytes);
   const op = reader.variant(6, 'WriteOp');
-  const value = op % 3 === 2 ? undefined : reader.bytes();
+  let valueStart = 0;
+  let valueEnd = 0;
+  if (op % 3 !== 2) {
+    const valueBytes = reader.length(1);
+    valueStart = reader.skip(valueBytes);
+    valueEnd = valueStart + valueBytes;
+  }
   if (op >= 3) reader.skip(METADATA_BYTES[reader.variant(2, 'StateValueMetadata')]!);
-  return path && { variant, key, path, value };
+  if (!isShown) return undefined;
+  return { variant, keyStart, pathStart, pathEnd: pathStart + pathBytes, valueStart, valueEnd };
 }
 
 /** The order of keys in the reference's memory, which is not that of BCS: paths are compared without their lengths. */
-function inMemoryOrder(left: Write, right: Write): number {
+function inMemoryOrder(buffer: Buffer, left: Write, right: Write): number {
+  const leftBytes = left.pathEnd - left.pathStart;
+  const rightBytes = right.pathEnd - right.pathStart;
   return (
     left.variant - right.variant ||
-    compareBytes(left.key, right.key, OWNER_AT, AFTER_OWNER) ||
-    compareBytes(left.path, right.path, 0, Math.min(left.path.length, right.path.length)) ||
-    left.path.length - right.path.length
+    compareBytes(buffer, left.keyStart + OWNER_AT, right.keyStart + OWNER_AT, ADDRESS_BYTES) ||
+    compareBytes(buffer, left.pathStart, right.pathStart, Math.min(leftBytes, rightBytes)) ||
+    leftBytes - rightBytes
   );
 }
 
 /** Most keys differ early, where a call of Buffer.compare would take longer. */
-function compareBytes(left: Buffer, right: Buffer, start: number, end: number): number {
-  for (let at = start; at < end; at += 1) {
-    const order = left[at]! - right[at]!;
+function compareBytes(buffer: Buffer, left: number, right: number, count: number): number {
+  for (let at = 0; at < count; at += 1) {
+    const order = buffer[left + at]! - buffer[right + at]!;
     if (order !== 0) return order;
   }
   return 0;
 }
 
+/** @param item the transaction that the writes were read from */
 export function changesJson(
+  item: Buffer,
   writes: readonly Write[],
   context: ChangesContext,
 ): MaybePromise<string> {
+  if (writes.length === 0) return '[]';
   const { pace } = context.decoding;
   const changes = mapInOrder(writes, (write) =>
-    andThen(pace.after(workOf(write)), () => changeJson(write, context)),
+    pace.isOver(workOf(item, write))
+      ? andThen(pace.nextTurn(), () => changeJson(item, write, context))
+      : changeJson(item, write, context),
   );
   // A group without members shows nothing.
   return andThen(changes, (texts) => `[${texts.filter((text) => text !== '').join(',')}]`);
@@ -107,9 +118,9 @@ export function changesJson(
 /** Loading a module and printing its interface is that much work per byte. */
 const MODULE_WORK = 8;
 
-function workOf({ variant, path, value }: Write): number {
-  const valueBytes = value === undefined ? 0 : value.length;
-  return variant === ACCESS_PATH && path[0] === CODE ? valueBytes * MODULE_WORK : valueBytes;
+function workOf(item: Buffer, { variant, pathStart, valueStart, valueEnd }: Write): number {
+  const isModule = variant === ACCESS_PATH && item[pathStart] === CODE;
+  return (valueEnd - valueStart) * (isModule ? MODULE_WORK : 1);
 }
 
 /** Kinds of paths. */
@@ -117,61 +128,88 @@ const CODE = 0;
 const RESOURCE = 1;
 const RESOURCE_GROUP = 2;
 
-function changeJson(write: Write, context: ChangesContext): MaybePromise<string> {
-  const { variant, key, path, value } = write;
-  if (variant === TABLE_ITEM) return tableItemJson(write);
+function changeJson(item: Buffer, write: Write, context: ChangesContext): MaybePromise<string> {
+  if (write.variant === TABLE_ITEM) return tableItemJson(item, write);
+  const { keyStart, pathStart, pathEnd } = write;
   // The physical form of an access path is its BCS.
-  const hash = stateKeyHash(key);
-  const head = `{"address":"${formatAddress(addressFromBytes(key, OWNER_AT))}","state_key_hash":${quotedHex(hash)},`;
-  const inner = path.subarray(1);
-  if (path[0] === CODE) {
-    const id = unlessRefused(() => decodeBcs(inner, readModuleId));
-    if (id !== undefined) {
-      if (value !== undefined) {
-        const entry = { version: context.decoding.version, bytes: value };
-        return `${head}"data":${moduleJson(context.modules, hash, entry)},"type":"write_module"}`;
-      }
-      const text = `${formatAddress(id.address)}::${id.name}`;
-      return `${head}"module":${quoted(text)},"type":"delete_module"}`;
-    }
-  } else if (path[0] === RESOURCE || path[0] === RESOURCE_GROUP) {
-    if (value === undefined) {
-      const tag = unlessRefused(() => decodeBcs(inner, (reader) => readStructTag(reader)));
-      const text = tag === undefined ? formatHex(path) : formatStructTag(tag);
-      return `${head}"resource":${quoted(text)},"type":"delete_resource"}`;
-    }
-    const members = path[0] === RESOURCE_GROUP ? membersOf(value) : undefined;
-    if (members === undefined) return resourceJson(head, inner, value, context);
-    const shown = mapInOrder(members, ({ tagBytes, data }) =>
-      resourceJson(head, tagBytes, data, context),
-    );
-    return andThen(shown, (texts) => texts.join(','));
+  const hash = stateKeyHash(item.subarray(keyStart, pathEnd));
+  const address = formatAddress(addressFromBytes(item, keyStart + OWNER_AT));
+  const head = `{"address":"${address}","state_key_hash":${quotedHex(hash)},`;
+  switch (item[pathStart]) {
+    case CODE:
+      return codeJson(head, hash, item, write, context);
+    case RESOURCE:
+    case RESOURCE_GROUP:
+      return stateJson(head, item, write, context);
+    default:
+      return unreadablePathJson(head, item, write);
   }
-  return unreadablePathJson(head, path, value);
 }
 
-function resourceJson(
+function codeJson(
   head: string,
-  structBytes: Buffer,
-  value: Buffer,
+  hash: Buffer,
+  item: Buffer,
+  write: Write,
+  { decoding, modules }: ChangesContext,
+): string {
+  const { pathStart, pathEnd } = write;
+  const id = unlessRefused(() => decodeBcs(item.subarray(pathStart + 1, pathEnd), readModuleId));
+  if (id === undefined) return unreadablePathJson(head, item, write);
+  const bytes = writtenBytes(item, write);
+  if (bytes === undefined) {
+    const text = `${formatAddress(id.address)}::${id.name}`;
+    return `${head}"module":${quoted(text)},"type":"delete_module"}`;
+  }
+  const module = moduleJson(modules, hash, { version: decoding.version, bytes });
+  return `${head}"data":${module},"type":"write_module"}`;
+}
+
+/** Of a resource or a resource group. */
+function stateJson(
+  head: string,
+  item: Buffer,
+  write: Write,
   { decoding }: ChangesContext,
 ): MaybePromise<string> {
-  return andThen(
-    decoding.typedStruct(structBytes, value),
-    ({ type, data }) => `${head}"data":{"type":${type},"data":${data}},"type":"write_resource"}`,
-  );
+  const { pathStart, pathEnd, valueStart: dataStart, valueEnd: dataEnd } = write;
+  const [tagStart, tagEnd] = [pathStart + 1, pathEnd];
+  if (dataEnd === 0) {
+    const path = item.subarray(tagStart, tagEnd);
+    const tag = unlessRefused(() => decodeBcs(path, (reader) => readStructTag(reader)));
+    if (tag === undefined) return unreadablePathJson(head, item, write);
+    return `${head}"resource":${quoted(formatStructTag(tag))},"type":"delete_resource"}`;
+  }
+  const show = (place: MemberPlace): MaybePromise<string> =>
+    andThen(
+      decoding.typedStruct(item, place),
+      ({ type, data }) => `${head}"data":{"type":${type},"data":${data}},"type":"write_resource"}`,
+    );
+  const whole = { tagStart, tagEnd, dataStart, dataEnd };
+  if (item[pathStart] === RESOURCE) return show(whole);
+  const members = membersOf(item, dataStart, dataEnd);
+  if (members === undefined) return show(whole);
+  return andThen(mapInOrder(members, show), (texts) => texts.join(','));
 }
 
 /** The members of a group in the order of their types; `undefined` for bytes that are not a group. */
-function membersOf(value: Buffer): readonly { tagBytes: Buffer; data: Buffer }[] | undefined {
+function membersOf(item: Buffer, start: number, end: number): MemberPlace[] | undefined {
   return unlessRefused(() =>
-    decodeResourceGroup(value).sort((left, right) => compareStructTags(left.tag, right.tag)),
+    memberPlaces(item, start, end).sort((left, right) =>
+      compareStructTagsAt(item, left.tagStart, right.tagStart),
+    ),
   );
 }
 
+/** The value that a write leaves; `undefined` for a deletion. */
+function writtenBytes(item: Buffer, { valueStart, valueEnd }: Write): Buffer | undefined {
+  return valueEnd === 0 ? undefined : item.subarray(valueStart, valueEnd);
+}
+
 /** A path that names nothing, which no chain has: shown where its type would stand. */
-function unreadablePathJson(head: string, path: Buffer, value: Buffer | undefined): string {
-  const type = quotedHex(path);
+function unreadablePathJson(head: string, item: Buffer, write: Write): string {
+  const type = quotedHex(item.subarray(write.pathStart, write.pathEnd));
+  const value = writtenBytes(item, write);
   return value === undefined
     ? `${head}"resource":${type},"type":"delete_resource"}`
     : `${head}"data":{"type":${type},"data":${quotedHex(value)}},"type":"write_resource"}`;
@@ -191,11 +229,13 @@ function moduleJson(
   }
 }
 
-function tableItemJson({ key, path, value }: Write): string {
-  const handle = addressFromBytes(key, OWNER_AT);
-  const hash = stateKeyHash(physicalStateKey({ kind: 'tableItem', handle, key: path }));
-  const item = `{"state_key_hash":${quotedHex(hash)},"handle":"0x${handle}","key":${quotedHex(path)},`;
+function tableItemJson(item: Buffer, write: Write): string {
+  const handle = addressFromBytes(item, write.keyStart + OWNER_AT);
+  const key = item.subarray(write.pathStart, write.pathEnd);
+  const hash = stateKeyHash(physicalStateKey({ kind: 'tableItem', handle, key }));
+  const head = `{"state_key_hash":${quotedHex(hash)},"handle":"0x${handle}","key":${quotedHex(key)},`;
+  const value = writtenBytes(item, write);
   return value === undefined
-    ? `${item}"data":null,"type":"delete_table_item"}`
-    : `${item}"value":${quotedHex(value)},"data":null,"type":"write_table_item"}`;
+    ? `${head}"data":null,"type":"delete_table_item"}`
+    : `${head}"value":${quotedHex(value)},"data":null,"type":"write_table_item"}`;
 }

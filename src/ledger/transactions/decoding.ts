@@ -6,6 +6,7 @@ import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { formatHex } from '../../move/bcs/hex.ts';
 import { MoveError, unlessRefused } from '../../move/errors.ts';
+import type { MemberPlace } from '../../move/types/resource-group.ts';
 import {
   decodeTypeTag,
   formatStructTag,
@@ -47,6 +48,9 @@ export class DecodingCaches {
   );
   readonly calls = new EraCache<ArgumentLayouts>('transaction_calls', () => CALL_BYTES);
 }
+
+/** Where a value and its type's tag stand in the bytes of a transaction. */
+type ValuePlace = MemberPlace;
 
 /** A value with its type, as pieces of JSON. */
 interface TypedJson {
@@ -116,37 +120,37 @@ export class Decoding {
     );
   }
 
-  /**
-   * A value and its type.
-   * @param tagBytes BCS of the type tag
-   */
-  typed(tagBytes: Buffer, data: Buffer): MaybePromise<TypedJson> {
-    if (tagBytes[0] === STRUCT_INDEX) return this.typedStruct(tagBytes.subarray(1), data);
+  /** A value and its type. */
+  typed(buffer: Buffer, place: ValuePlace): MaybePromise<TypedJson> {
+    const { tagStart, tagEnd } = place;
+    if (buffer[tagStart] === STRUCT_INDEX) {
+      return this.typedStruct(buffer, { ...place, tagStart: tagStart + 1 });
+    }
+    const tagBytes = buffer.subarray(tagStart, tagEnd);
     const type = unlessRefused(() => formatTypeTag(decodeTypeTag(tagBytes)));
     const decoded = this.firstOf((modules) =>
-      andThen(modules.type(tagBytes), ({ value }) => rendered(value, data)),
+      andThen(modules.type(tagBytes), ({ value }) => rendered(value, buffer, place)),
     );
-    return andThen(decoded, (shown) => shown ?? undecoded(type, tagBytes, data));
+    return andThen(decoded, (shown) => shown ?? undecoded(type, buffer, place));
   }
 
-  /**
-   * The value of a struct or enum, and its type.
-   * @param structBytes BCS of the struct tag
-   */
-  typedStruct(structBytes: Buffer, data: Buffer): MaybePromise<TypedJson> {
-    const key = structBytes.toString('latin1');
+  /** The value of a struct or enum, and its type, whose tag is that of a struct alone. */
+  typedStruct(buffer: Buffer, place: ValuePlace): MaybePromise<TypedJson> {
+    const { tagStart, tagEnd } = place;
+    const key = buffer.toString('latin1', tagStart, tagEnd);
     const known = this.#caches.types.find(key, this.version);
     if (known !== undefined) {
-      const shown = rendered(known, data);
+      const shown = rendered(known, buffer, place);
       if (shown !== undefined) return shown;
     }
+    const structBytes = buffer.subarray(tagStart, tagEnd);
     const tag = unlessRefused(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
-    if (tag === undefined) return undecoded(undefined, structBytes, data);
+    if (tag === undefined) return undecoded(undefined, buffer, place);
     const decoded = this.firstOf((modules) => {
       const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
-      return andThen(type, (found) => rendered(found, data));
+      return andThen(type, (found) => rendered(found, buffer, place));
     });
-    return andThen(decoded, (shown) => shown ?? undecoded(formatStructTag(tag), structBytes, data));
+    return andThen(decoded, (shown) => shown ?? undecoded(formatStructTag(tag), buffer, place));
   }
 
   /** The layouts of a call's arguments. @param find finds them at a version; throws MoveError, or rejects with it */
@@ -174,9 +178,13 @@ function typeAt(
   return derive(modules.lookup, (lookup) => renderedType(tagBytes, lookup, tag));
 }
 
-function rendered({ jsonUtf8, layout }: RenderedType, data: Buffer): TypedJson | undefined {
+function rendered(
+  { jsonUtf8, layout }: RenderedType,
+  buffer: Buffer,
+  { dataStart, dataEnd }: ValuePlace,
+): TypedJson | undefined {
   try {
-    return { type: jsonUtf8, data: renderValueUtf8(layout, data) };
+    return { type: jsonUtf8, data: renderValueUtf8(layout, buffer, dataStart, dataEnd) };
   } catch (error) {
     if (error instanceof BcsError) return undefined;
     throw error;
@@ -184,6 +192,10 @@ function rendered({ jsonUtf8, layout }: RenderedType, data: Buffer): TypedJson |
 }
 
 /** Bytes that no layout fits, with their type. */
-function undecoded(type: string | undefined, tagBytes: Buffer, data: Buffer): TypedJson {
-  return { type: quoted(type ?? formatHex(tagBytes)), data: quotedHex(data) };
+function undecoded(type: string | undefined, buffer: Buffer, place: ValuePlace): TypedJson {
+  const { tagStart, tagEnd, dataStart, dataEnd } = place;
+  return {
+    type: quoted(type ?? formatHex(buffer.subarray(tagStart, tagEnd))),
+    data: quotedHex(buffer.subarray(dataStart, dataEnd)),
+  };
 }

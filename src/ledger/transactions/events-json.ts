@@ -2,32 +2,33 @@
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MIN_EVENT_BYTES } from '../../move/transactions/event.ts';
+import type { MemberPlace } from '../../move/types/resource-group.ts';
 import { skipTypeTag } from '../../move/types/type-tag.ts';
 import type { Decoding } from './decoding.ts';
 import { quotedAddress } from './json-units.ts';
 
-/** An event with its parts as views on the transaction. */
-interface EventBytes {
+/** Where an event's parts stand in the bytes of its transaction. */
+interface EventPlace extends MemberPlace {
   /** The members before the type. */
   readonly origin: string;
-  readonly typeTag: Buffer;
-  readonly data: Buffer;
 }
 
 const MODULE_EVENT_ORIGIN =
   '{"guid":{"creation_number":"0","account_address":"0x0"},"sequence_number":"0","type":';
 
-export function readEvents(reader: BcsReader): EventBytes[] {
+export function readEvents(reader: BcsReader): EventPlace[] {
   return reader.vector(MIN_EVENT_BYTES, readEvent);
 }
 
-function readEvent(reader: BcsReader): EventBytes {
+function readEvent(reader: BcsReader): EventPlace {
   const isOfModule = reader.variant(2, 'ContractEvent') === 1;
   const origin = isOfModule ? MODULE_EVENT_ORIGIN : handleOrigin(reader);
-  const start = reader.offset;
+  const tagStart = reader.offset;
   skipTypeTag(reader);
-  const typeTag = reader.buffer.subarray(start, reader.offset);
-  return { origin, typeTag, data: reader.bytes() };
+  const tagEnd = reader.offset;
+  const dataBytes = reader.length(1);
+  const dataStart = reader.skip(dataBytes);
+  return { origin, tagStart, tagEnd, dataStart, dataEnd: dataStart + dataBytes };
 }
 
 function handleOrigin(reader: BcsReader): string {
@@ -39,17 +40,23 @@ function handleOrigin(reader: BcsReader): string {
   );
 }
 
+/** @param item the transaction that the events were read from */
 export function eventsJson(
-  events: readonly EventBytes[],
+  item: Buffer,
+  events: readonly EventPlace[],
   decoding: Decoding,
 ): MaybePromise<string> {
-  const shown = mapInOrder(events, ({ origin, typeTag, data }) =>
-    andThen(decoding.pace.after(data.length), () =>
-      andThen(
-        decoding.typed(typeTag, data),
-        (value) => `${origin}${value.type},"data":${value.data}}`,
-      ),
-    ),
+  if (events.length === 0) return '[]';
+  const { pace } = decoding;
+  const show = (event: EventPlace): MaybePromise<string> =>
+    andThen(
+      decoding.typed(item, event),
+      ({ type, data }) => `${event.origin}${type},"data":${data}}`,
+    );
+  const shown = mapInOrder(events, (event) =>
+    pace.isOver(event.dataEnd - event.dataStart)
+      ? andThen(pace.nextTurn(), () => show(event))
+      : show(event),
   );
   return andThen(shown, (texts) => `[${texts.join(',')}]`);
 }

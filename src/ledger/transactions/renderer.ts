@@ -131,7 +131,7 @@ export class TransactionArray {
         if (this.#pieces.length > 0) this.#pieces.push(COMMA);
         this.#pieces.push(json);
         this.#sizeBytes += json.length;
-        return this.#pace.after(item.length);
+        return this.#pace.isOver(item.length) ? this.#pace.nextTurn() : undefined;
       });
     });
   }

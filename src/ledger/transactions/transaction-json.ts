@@ -63,11 +63,11 @@ export function transactionJson(
     `"gas_used":"${info.gasUsed}","success":${info.status.kind === 'success'},"vm_status":`;
   const parts: Parts = {
     context,
-    events: () => andThen(eventsJson(events, decoding), (text) => `"events":${text}`),
+    events: () => andThen(eventsJson(item, events, decoding), (text) => `"events":${text}`),
     timestamp: () => andThen(context.timestampUsecs(), (usecs) => `"timestamp":"${usecs}"`),
   };
   return andThen(vmStatusText(info.status, decoding), (status) =>
-    andThen(changesJson(writes, context), (changes) =>
+    andThen(changesJson(item, writes, context), (changes) =>
       andThen(rest(parts), (members) => {
         const root = quotedHex(rootHash);
         const units = `${head}${quoted(status)},"accumulator_root_hash":${root},"changes":${changes},${members}}`;
@@ -137,10 +137,11 @@ function readGenesisPayload(
   }
   const writes = readWrites(reader);
   const events = readEvents(reader);
+  const item = reader.buffer;
   return (context) =>
-    andThen(changesJson(writes, context), (changes) =>
+    andThen(changesJson(item, writes, context), (changes) =>
       andThen(
-        eventsJson(events, context.decoding),
+        eventsJson(item, events, context.decoding),
         (shown) =>
           `"payload":{"write_set":{"changes":${changes},"events":${shown},` +
           '"type":"direct_write_set"},"type":"write_set_payload"}',

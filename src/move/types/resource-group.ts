@@ -1,7 +1,7 @@
 /** Resource groups: several resources of an account in one state value (docs/spec/ledger.md §5.5). */
-import { BcsReader } from '../bcs/bcs-reader.ts';
+import { type BcsError, BcsReader } from '../bcs/bcs-reader.ts';
 import { encodeBcs } from '../bcs/bcs-writer.ts';
-import { readStructTag, type StructTag, writeStructTag } from './type-tag.ts';
+import { readStructTag, type StructTag, skipStructTag, writeStructTag } from './type-tag.ts';
 
 export interface GroupMember {
   readonly tag: StructTag;
@@ -27,13 +27,51 @@ export function* iterateGroup(bytes: Uint8Array): Generator<GroupMember> {
     const tag = readStructTag(reader);
     const tagBytes = reader.buffer.subarray(start, reader.offset);
     if (previous !== undefined && Buffer.compare(previous, tagBytes) >= 0) {
-      const detail = 'map keys are not in strictly increasing order';
-      throw reader.error('map_not_sorted', detail, start);
+      throw unsorted(reader, start);
     }
     previous = tagBytes;
     yield { tag, tagBytes, data: reader.bytes() };
   }
   reader.finish();
+}
+
+/** Where a member stands in the bytes of its group. */
+export interface MemberPlace {
+  readonly tagStart: number;
+  readonly tagEnd: number;
+  readonly dataStart: number;
+  readonly dataEnd: number;
+}
+
+/**
+ * The places of a group's members, in their order on the wire; the group is a part of `buffer`.
+ * @throws BcsError exactly when `iterateGroup` does, except that names are not read
+ */
+export function memberPlaces(buffer: Buffer, start: number, end: number): MemberPlace[] {
+  const reader = new BcsReader(buffer, start, end);
+  const count = reader.length(MIN_MEMBER_BYTES);
+  const places: MemberPlace[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const tagStart = reader.offset;
+    skipStructTag(reader);
+    const tagEnd = reader.offset;
+    const before = places[index - 1];
+    if (
+      before !== undefined &&
+      buffer.compare(buffer, tagStart, tagEnd, before.tagStart, before.tagEnd) >= 0
+    ) {
+      throw unsorted(reader, tagStart);
+    }
+    const dataBytes = reader.length(1);
+    const dataStart = reader.skip(dataBytes);
+    places.push({ tagStart, tagEnd, dataStart, dataEnd: dataStart + dataBytes });
+  }
+  reader.finish();
+  return places;
+}
+
+function unsorted(reader: BcsReader, start: number): BcsError {
+  return reader.error('map_not_sorted', 'map keys are not in strictly increasing order', start);
 }
 
 /** All members of a group's value. @throws BcsError */

@@ -2,7 +2,15 @@
  * The order of type tags in the reference's memory (docs/spec/ledger.md §5.4): it is visible in the listing of
  * resource group members. It is not the order of their bytes in BCS, where lengths come first.
  */
-import { type FunctionTypePart, INDEX_OF_KIND, type StructTag, type TypeTag } from './type-tag.ts';
+import { BcsReader } from '../bcs/bcs-reader.ts';
+import { ADDRESS_BYTES } from './address.ts';
+import {
+  type FunctionTypePart,
+  INDEX_OF_KIND,
+  readStructTag,
+  type StructTag,
+  type TypeTag,
+} from './type-tag.ts';
 
 /** Below 0, 0 or above 0: by address, module, name, then type arguments. */
 export function compareStructTags(left: StructTag, right: StructTag): number {
@@ -12,6 +20,41 @@ export function compareStructTags(left: StructTag, right: StructTag): number {
     compareTexts(left.name, right.name) ||
     compareLists(left.typeArguments, right.typeArguments, compareTypeTags)
   );
+}
+
+/**
+ * The order of `compareStructTags`, of tags that stand in `buffer` as BCS: names are compared without being decoded.
+ * @throws BcsError for bytes that are not a struct tag
+ */
+export function compareStructTagsAt(buffer: Buffer, left: number, right: number): number {
+  for (let at = 0; at < ADDRESS_BYTES; at += 1) {
+    const order = buffer[left + at]! - buffer[right + at]!;
+    if (order !== 0) return order;
+  }
+  const [ofLeft, ofRight] = [left, right].map((at) => new BcsReader(buffer, at + ADDRESS_BYTES));
+  return (
+    compareNamesAt(ofLeft!, ofRight!) ||
+    compareNamesAt(ofLeft!, ofRight!) ||
+    compareStructTags(...readBoth(buffer, left, right))
+  );
+}
+
+/** Reads a name each. */
+function compareNamesAt(left: BcsReader, right: BcsReader): number {
+  const { buffer } = left;
+  const [leftBytes, rightBytes] = [left.length(1), right.length(1)];
+  const [leftAt, rightAt] = [left.skip(leftBytes), right.skip(rightBytes)];
+  const shared = Math.min(leftBytes, rightBytes);
+  for (let at = 0; at < shared; at += 1) {
+    const order = buffer[leftAt + at]! - buffer[rightAt + at]!;
+    if (order !== 0) return order;
+  }
+  return leftBytes - rightBytes;
+}
+
+function readBoth(buffer: Buffer, left: number, right: number): [StructTag, StructTag] {
+  const read = (at: number) => readStructTag(new BcsReader(buffer, at));
+  return [read(left), read(right)];
 }
 
 /** Below 0, 0 or above 0: by kind in the order of the variants on the wire, then by parts. */

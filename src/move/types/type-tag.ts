@@ -153,15 +153,20 @@ export function skipTypeTag(reader: BcsReader, depth = 0): void {
   if (kind === 'vector') {
     skipTypeTag(reader, depth + 1);
   } else if (kind === 'struct') {
-    reader.skip(ADDRESS_BYTES);
-    reader.skip(reader.length(1));
-    reader.skip(reader.length(1));
-    skipTypeTags(reader, depth + 1, false);
+    skipStructTag(reader, depth + 1);
   } else {
     skipTypeTags(reader, depth + 1, true);
     skipTypeTags(reader, depth + 1, true);
     reader.u8();
   }
+}
+
+/** Skips a bare struct tag. @throws BcsError */
+export function skipStructTag(reader: BcsReader, depth = 0): void {
+  reader.skip(ADDRESS_BYTES);
+  reader.skip(reader.length(1));
+  reader.skip(reader.length(1));
+  skipTypeTags(reader, depth, false);
 }
 
 function skipTypeTags(reader: BcsReader, depth: number, areFunctionParts: boolean): void {

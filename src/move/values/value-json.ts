@@ -3,7 +3,7 @@
  * docs/spec/http.md §8.4). What a value's type looks like is all in its layout.
  */
 import { isUtf8 } from 'node:buffer';
-import { BcsError, type BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
+import { BcsError, BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
 import { formatHex } from '../bcs/hex.ts';
 import { formatAddress } from '../types/address.ts';
 import { readModuleId } from '../types/module-id.ts';
@@ -46,10 +46,20 @@ export function renderValue(layout: DecodeLayout, bytes: Uint8Array): string {
 
 /**
  * The UTF-8 of `renderValue`, one unit per byte, for output that is sent as bytes anyway.
+ * @param start where the value begins in `bytes`
+ * @param end where it ends
  * @throws BcsError exactly when `renderValue` does.
  */
-export function renderValueUtf8(layout: DecodeLayout, bytes: Uint8Array): string {
-  return decodeBcs(bytes, (reader) => new ValueRenderer(reader, true).value(layout, 0, 0));
+export function renderValueUtf8(
+  layout: DecodeLayout,
+  bytes: Uint8Array,
+  start = 0,
+  end = bytes.length,
+): string {
+  const reader = new BcsReader(bytes, start, end);
+  const text = new ValueRenderer(reader, true).value(layout, 0, 0);
+  reader.finish();
+  return text;
 }
 
 /** The UTF-8 of a text, a unit for each byte. */
