@@ -32,6 +32,18 @@ describe('a node inside another program', () => {
     expect(await runModule(example, cache)).toBe('999995525500');
   });
 
+  it('runs the example with the SDK', async () => {
+    const text = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8');
+    const example = [...text.matchAll(/```ts\n([\s\S]*?)```/g)][1]![1]!;
+    const shown = await runModule(
+      `${example}
+      console.log(same.version === newest.version, unsigned.rawTransaction.sequence_number);
+      await node.stop();`,
+      cache,
+    );
+    expect(shown.split('\n').at(-1)).toBe('true 500n');
+  });
+
   it('keeps the sample ledger, and nothing else, for the next start', async () => {
     const names = readdirSync(cache);
     expect(names).toHaveLength(1);

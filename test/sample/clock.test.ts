@@ -1,7 +1,13 @@
 /** The clock of a sample ledger: when it changes, and the times of blocks between changes. */
-import { describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Committer } from '../../src/ingest/committer.ts';
+import { startProducing } from '../../src/node/sample.ts';
 import { BlockClock, type ClockChange } from '../../src/sample/model/clock.ts';
 import { Effects } from '../../src/sample/model/effects.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 
 const WALL_USECS = 1_800_000_000_000_000;
 const OWN_USECS = 1_767_225_600_000_000;
@@ -72,5 +78,32 @@ describe('the clock of a sample ledger', () => {
     expect(again.block(1, 0)).toEqual([OWN_USECS + 2, 2]);
     expect(again.clock.rate).toBe(0);
     expect(again.block(1, 0)).toEqual([OWN_USECS + 3, 0]);
+  });
+});
+
+describe('a ledger whose newest block is ahead of the wall clock', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    [59, true],
+    [60, true],
+    [61, false],
+  ])('by %i seconds', async (seconds, mayProduce) => {
+    const writer = await LedgerWriter.open(new MemoryStore());
+    const options = { seed: 1, transactions: 10, accounts: 5 };
+    await new Committer(writer).pushAll(sampleChunks(options));
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(Number(writer.head!.timestampUsecs) / 1000 - seconds * 1000);
+    const production = { transactionsPerSecond: 10, clock: 'wall' } as const;
+    const started = startProducing(writer, production, pino({ level: 'silent' }));
+    if (mayProduce) await (await started)();
+    else {
+      await expect(started).rejects.toMatchObject({
+        code: 'bad_setting',
+        message: 'cannot produce by the wall clock: the newest block is 61 seconds ahead of it',
+      });
+    }
   });
 });
