@@ -107,7 +107,7 @@ export function readGenesis(blob: Uint8Array): Genesis {
     return scan.run();
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
-    const message = `the genesis does not decode: ${scan.part}: ${error.detail}`;
+    const message = `the genesis does not decode: ${scan.part}: ${error.detailOfWhat}`;
     throw new GenesisError('malformed', message, error.offset, scan.part);
   }
 }

@@ -40,11 +40,16 @@ export class BcsError extends MoveError<BcsErrorCode> {
   /** The message without what and where: the reference's text where the API shows it. */
   readonly detail: string;
 
-  /** @param what whose bytes they are, for operators */
+  /** The message without where: for operators. */
+  readonly detailOfWhat: string;
+
+  /** @param what whose bytes they are */
   constructor(code: BcsErrorCode, detail: string, offset: number, what?: string) {
-    super(code, `${detail}${what === undefined ? '' : ` of ${what}`} at byte ${offset}`);
+    const detailOfWhat = what === undefined ? detail : `${detail} of ${what}`;
+    super(code, `${detailOfWhat} at byte ${offset}`);
     this.offset = offset;
     this.detail = detail;
+    this.detailOfWhat = detailOfWhat;
   }
 }
 
