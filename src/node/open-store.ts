@@ -1,11 +1,15 @@
 /** Opens the store in a data folder, or creates one; errors are NodeErrors that say what to do. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { dataFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { NodeError, reasonOf } from './node-error.ts';
+
+/** The folder in a data folder where a new ledger is made; its file is moved when it is complete. */
+const UNFINISHED_FOLDER = 'unfinished';
 
 export function hasStore(dataFolder: string): boolean {
   return existsSync(dataFileOf(dataFolder));
@@ -17,13 +21,7 @@ export function storeFileBytes(dataFolder: string): number {
 
 /** Opens the store for reading. @throws NodeError `no_ledger`, `data_not_usable` */
 export function openStoreReader(dataFolder: string): StoreReader {
-  if (!hasStore(dataFolder)) {
-    throw new NodeError(
-      'no_ledger',
-      `there is no ledger in ${dataFolder}; make one: ` +
-        `daybook init --data ${dataFolder} --genesis FILE --waypoint FILE`,
-    );
-  }
+  if (!hasStore(dataFolder)) throw noLedgerError(dataFolder);
   try {
     return openLmdbReader({ directory: dataFolder });
   } catch (cause) {
@@ -58,7 +56,9 @@ export async function withWriter<T>(
 }
 
 /**
- * Runs `work` with the writer of a new, empty ledger, then closes the store.
+ * Runs `work` with the writer of a new, empty ledger, which the folder contains when `work` is done, not before:
+ * whatever ends this process meanwhile leaves no ledger. The folder may be the root of a volume, so its file is moved
+ * and not the folder.
  * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
 export async function withNewLedger<T>(
@@ -66,13 +66,48 @@ export async function withNewLedger<T>(
   work: (writer: LedgerWriter) => Promise<T>,
 ): Promise<T> {
   refuseUsedFolder(dataFolder);
-  return await withWriter(dataFolder, (writer) => {
-    if (writer.head === undefined) return work(writer);
-    throw new NodeError(
-      'ledger_exists',
-      `${dataFolder} holds a ledger already: give an absent or empty folder`,
-    );
+  await removeEmptyStore(dataFolder);
+  const making = join(dataFolder, UNFINISHED_FOLDER);
+  await removeUnfinished(making);
+  let hasBegun = false;
+  try {
+    const result = await withWriter(making, (writer) => {
+      hasBegun = true;
+      return work(writer);
+    });
+    if (hasStore(dataFolder)) throw ledgerExistsError(dataFolder);
+    renameSync(dataFileOf(making), dataFileOf(dataFolder));
+    return result;
+  } finally {
+    // Otherwise it is another process's.
+    if (hasBegun) rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/** Removes a store without a ledger, as following leaves one that never began. @throws NodeError `ledger_exists` */
+async function removeEmptyStore(dataFolder: string): Promise<void> {
+  if (!hasStore(dataFolder)) return;
+  await withWriter(dataFolder, async ({ head }) => {
+    if (head !== undefined) throw ledgerExistsError(dataFolder);
   });
+  rmSync(dataFileOf(dataFolder));
+}
+
+/** Removes what a killed process left. @throws NodeError `data_not_usable` when a living one is making a ledger */
+async function removeUnfinished(making: string): Promise<void> {
+  if (!existsSync(making)) return;
+  try {
+    await withWriter(making, async () => undefined);
+  } catch (error) {
+    const { cause } = error as NodeError;
+    if (cause instanceof StoreError && cause.code === 'store_locked') throw error;
+  }
+  rmSync(making, { recursive: true, force: true });
+}
+
+function ledgerExistsError(dataFolder: string): NodeError {
+  const message = `${dataFolder} holds a ledger already: give an absent or empty folder`;
+  return new NodeError('ledger_exists', message);
 }
 
 async function closing<S extends StoreReader, T>(
@@ -102,11 +137,22 @@ export function refuseUsedFolder(dataFolder: string): void {
     const message = `cannot use ${dataFolder}: ${reasonOf(cause)}`;
     throw new NodeError('data_not_usable', message, { cause });
   }
-  const others = names.filter((name) => !STORE_FILE.test(name));
+  const others = names.filter((name) => !STORE_FILE.test(name) && name !== UNFINISHED_FOLDER);
   if (others.length === 0) return;
   throw new NodeError(
     'data_not_usable',
     `${dataFolder} is not empty (it holds ${others.slice(0, 3).join(', ')}): give an absent or empty folder`,
+  );
+}
+
+/** The error for a folder without a store. */
+function noLedgerError(dataFolder: string): NodeError {
+  const isUnfinished = existsSync(join(dataFolder, UNFINISHED_FOLDER));
+  const why = isUnfinished ? ': a command that was to make one was cut off, or is at work' : '';
+  return new NodeError(
+    'no_ledger',
+    `there is no ledger in ${dataFolder}${why}; make one: ` +
+      `daybook init --data ${dataFolder} --genesis FILE --waypoint FILE`,
   );
 }
 
