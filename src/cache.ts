@@ -44,7 +44,7 @@ export const CACHE_BUDGETS = {
   compressed: 32 * MIB,
 } as const;
 
-/** The name of a cache. Metrics show modules, layouts and event_pages. */
+/** The name of a cache. Metrics show modules, layouts, event_pages and transactions. */
 export type CacheName = keyof typeof CACHE_BUDGETS;
 
 export interface CacheSize {

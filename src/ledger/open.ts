@@ -60,7 +60,7 @@ class StoredLedger implements LedgerReader {
 
   cacheSizes(): readonly CacheSize[] {
     const { modules, types, pages, transactions } = this.#caches;
-    return [modules.size, types.size, pages.size, ...transactions.sizes];
+    return [modules.size, types.size, pages.size, transactions.rendered.size];
   }
 
   view(): MaybePromise<LedgerView> {

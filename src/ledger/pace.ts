@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Work between two turns of the event loop: a few milliseconds. Its unit is a byte of stored BCS made JSON. */
-const WORK_PER_TURN = 192 * 1024;
+const WORK_PER_TURN = 64 * 1024;
 
 export class Pace {
   #left = WORK_PER_TURN;

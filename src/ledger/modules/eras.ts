@@ -3,7 +3,7 @@
  * it to the next, so what was made from some modules at one version holds back to the newest of their writes: one value
  * serves all versions in between, without a look at the modules.
  */
-import { Cache, type CacheName, type CacheSize } from '../../cache.ts';
+import { Cache, type CacheName } from '../../cache.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { MoveError } from '../../move/errors.ts';
 import type { Derived } from './derived.ts';
@@ -29,10 +29,6 @@ export class EraCache<V> {
   constructor(name: CacheName, sizeOf: (value: V) => number) {
     this.#cache = new Cache(name);
     this.#sizeOf = sizeOf;
-  }
-
-  get size(): CacheSize {
-    return this.#cache.size;
   }
 
   /** The value of a key at a version if it is known. */

@@ -1,5 +1,5 @@
 /** Stored transactions as JSON, rendered by what one view of the ledger shows, and cached where that cannot change. */
-import { Cache, type CacheSize } from '../../cache.ts';
+import { Cache } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { StoreView } from '../../store/view.ts';
@@ -28,10 +28,6 @@ export class TransactionCaches {
   readonly decoding = new DecodingCaches();
   /** By version. */
   readonly rendered = new Cache<RenderedTransaction>('transactions');
-
-  get sizes(): readonly CacheSize[] {
-    return [this.rendered.size, this.decoding.types.size, this.decoding.calls.size];
-  }
 }
 
 interface RenderSources {
