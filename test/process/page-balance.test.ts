@@ -31,7 +31,7 @@ describePage('page: balance', ({ node, open, go }) => {
     const balance = await balanceAt('');
     expect(balance).toMatch(/^[1-9]\d+$/);
     const page = await open(`/#/balance?account=${CAFE_HEX}`);
-    await page.locator('output.big-figure').getByText(grouped(balance), { exact: true }).waitFor();
+    await page.locator('output.exact').getByText(grouped(balance), { exact: true }).waitFor();
     const command = await page.locator('.command').textContent();
     const script = `set -f; curl() { printf '%s\\n' "$@"; }; ${command}`;
     const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
@@ -46,7 +46,7 @@ describePage('page: balance', ({ node, open, go }) => {
       route.fulfill({ body: '18446744073709551615', contentType: 'application/json' }),
     );
     await go(page, '#/balance?account=0xb16&asset=0xa');
-    const figure = page.locator('output.big-figure');
+    const figure = page.locator('output.exact');
     await figure.waitFor();
     expect(await figure.textContent()).toBe('18,446,744,073,709,551,615');
     const rows = await sampleRows(page);
@@ -57,10 +57,10 @@ describePage('page: balance', ({ node, open, go }) => {
 
   it('can be asked at a version, and follows the ledger without one', async () => {
     const page = await open(`/#/balance?account=${CAFE_HEX}&version=1000`);
-    const figure = page.locator('output.big-figure');
+    const figure = page.locator('output.exact');
     await figure.getByText(grouped(await balanceAt('?ledger_version=1000'))).waitFor();
     await page.getByLabel('At version').fill('');
-    await page.getByRole('button', { name: 'Show balance' }).click();
+    await page.getByLabel('At version').press('Enter');
     await figure.getByText(grouped(await balanceAt('')), { exact: true }).waitFor();
     await node().grow();
     await figure.getByText(grouped(await balanceAt('')), { exact: true }).waitFor();
@@ -100,7 +100,7 @@ describePage('page: balance', ({ node, open, go }) => {
   ])('says what is wrong with the range %s', async (range, text) => {
     const page = await open(`/#/balance?account=${CAFE_HEX}&${range}`);
     await page.getByRole('alert').getByText(text).waitFor();
-    expect(await page.locator('output.big-figure').textContent()).toMatch(/^\d/);
+    expect(await page.locator('output.exact').textContent()).toMatch(/^\d/);
   });
 
   it('shows pruned versions as a gap with the node’s refusal, and finds its edge', async () => {

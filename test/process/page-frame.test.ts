@@ -99,7 +99,7 @@ describePage('page: frame', ({ open, go }) => {
 
   it('can be used from the keyboard: skip link, form, and a focus that can be seen', async () => {
     const page = await open('/#/module');
-    await page.locator('form').waitFor();
+    await page.locator('main form').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').textContent()).toBe('Skip to content');
     const box = await page.locator(':focus').boundingBox();

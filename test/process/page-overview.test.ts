@@ -2,6 +2,9 @@
 import { expect, it } from 'vitest';
 import { describePage, grouped } from './page-suite.ts';
 
+/** The node answers; its ledger grows or, like an old one, does not. */
+const ANSWERING = '.status:is([data-status=live], [data-status=idle])';
+
 describePage('page: overview', ({ node, open }) => {
   const state = async () =>
     JSON.parse((await node().get('/v1')).text) as Record<'ledger_version' | 'block_height', string>;
@@ -12,16 +15,18 @@ describePage('page: overview', ({ node, open }) => {
     const figures = page.locator('dl.figures');
     await figures.getByText(grouped(before.ledger_version), { exact: true }).waitFor();
     expect(await figures.textContent()).toContain(`Block${grouped(before.block_height)}`);
-    expect(await page.locator('.strip .status').textContent()).toBe('Live');
+    expect(await page.locator('.strip .status').textContent()).toBe('Not growing');
+    expect(await page.locator('.strip').textContent()).toMatch(/last block \d+ (day|year)s? ago/);
     await node().grow();
     const after = await state();
     expect(after.ledger_version).not.toBe(before.ledger_version);
     await figures.getByText(grouped(after.ledger_version), { exact: true }).waitFor();
+    await page.locator('.strip .status').getByText('Live', { exact: true }).waitFor();
   });
 
   it('asks nothing while hidden', async () => {
     const page = await open('/');
-    await page.locator('.status[data-status=live]').waitFor();
+    await page.locator(ANSWERING).waitFor();
     const hide = (hidden: boolean) =>
       page.evaluate(
         `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
@@ -36,7 +41,7 @@ describePage('page: overview', ({ node, open }) => {
     await page.waitForTimeout(2_600);
     expect(asked).toBe(0);
     await hide(false);
-    await page.locator('.status[data-status=live]').waitFor();
+    await page.locator(ANSWERING).waitFor();
     expect(asked).toBeGreaterThan(0);
   });
 
@@ -51,13 +56,13 @@ describePage('page: overview', ({ node, open }) => {
     } finally {
       await node().resume();
     }
-    await page.locator('.status[data-status=live]').waitFor();
+    await page.locator(ANSWERING).waitFor();
     expect(await page.locator('.failure').count()).toBe(0);
   });
 
   it('the search leads to views and explains what it does not take', async () => {
     const page = await open('/');
-    const search = page.getByLabel('Look up').and(page.locator('input'));
+    const search = page.getByLabel('Search the ledger');
     await search.fill('nonsense!');
     await search.press('Enter');
     expect(await page.evaluate('document.activeElement.validationMessage')).toContain(
@@ -78,7 +83,7 @@ describePage('page: overview', ({ node, open }) => {
     for (const target of targets as string[]) {
       await page.goto(target);
       await page
-        .locator('output.big-figure, table.events tbody tr, article, textarea')
+        .locator('output.exact, table.events tbody tr, article, textarea')
         .first()
         .waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);

@@ -1,11 +1,15 @@
-/** Runs modules of the built page without Node's globals, as a browser does; prints what they make of a message. */
+/**
+ * Runs modules of the page, bundled into the folder that is the argument, without Node's globals, as a browser does;
+ * prints what they make of messages.
+ */
 import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 
 const vectors = readFileSync(new URL('../fixtures/encode-vectors.json', import.meta.url), 'utf8');
 const { process: node, Buffer: bytes } = globalThis;
 delete globalThis.process;
 delete globalThis.Buffer;
-const page = new URL('../../dist/web/', import.meta.url);
+const page = pathToFileURL(`${node.argv[2]}/`);
 const { divideSigningMessage, hexDigits, readHexText } = await import(
   new URL('signing-message.js', page)
 );

@@ -39,3 +39,9 @@ export function decodeRequest(hex: string): ApiRequest {
     body: JSON.stringify(hex),
   };
 }
+
+/** One resource. */
+export function resourceRequest(account: string, type: string, version?: string): ApiRequest {
+  const path = `/v1/accounts/${pathSegment(account)}/resource/${pathSegment(type)}`;
+  return { method: 'GET', path: withQuery(path, { ledger_version: version }) };
+}

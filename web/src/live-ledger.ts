@@ -3,6 +3,7 @@
  * §1.3). Nothing is asked while the page is hidden; after a failure the waits grow.
  */
 
+import { useEffect, useState } from 'preact/hooks';
 import { JsonNumber, type JsonValue } from '../../src/move/json/json-text.ts';
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
 import { field, parseJson, textField } from './json-fields.ts';
@@ -14,6 +15,8 @@ export const POLL_INTERVAL_MS = 2000;
 export const MAX_POLL_INTERVAL_MS = 30_000;
 /** Versions per second are measured over at most this long. */
 export const RATE_WINDOW_MS = 30_000;
+/** A ledger whose last block is older than this, and that has not grown lately, does not grow. */
+export const STALE_MS = 60_000;
 
 /** The index, as it came: integers as decimal texts. */
 export interface LedgerInfo {
@@ -31,7 +34,7 @@ export interface LedgerInfo {
 
 /** What is known now. `info` is the last answer, also while paused or unreachable. */
 export interface LiveState {
-  readonly status: 'connecting' | 'live' | 'paused' | 'unreachable';
+  readonly status: 'connecting' | 'live' | 'idle' | 'paused' | 'unreachable';
   readonly info?: LedgerInfo;
   readonly answer?: ApiAnswer;
   readonly failure?: ApiFailure;
@@ -45,7 +48,7 @@ interface Measurement {
 }
 
 /** Polls from `start` on and tells listeners of every change. */
-export class LiveLedger {
+class LiveLedger {
   #state: LiveState = { status: 'connecting' };
   #measurements: Measurement[] = [];
   #failures = 0;
@@ -63,11 +66,10 @@ export class LiveLedger {
     this.#visibilityChanged();
   }
 
-  /** Calls `listener` now and at every change, until `signal` aborts. */
-  subscribe(listener: (state: LiveState) => void, signal: AbortSignal): void {
+  /** Calls `listener` at every change, until the result is called. */
+  subscribe(listener: (state: LiveState) => void): () => void {
     this.#listeners.add(listener);
-    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
-    listener(this.#state);
+    return () => this.#listeners.delete(listener);
   }
 
   #visibilityChanged(): void {
@@ -88,8 +90,9 @@ export class LiveLedger {
       const info = readLedgerInfo(answer);
       this.#failures = 0;
       const versionsPerSecond = this.#measure(info.version);
+      const ageMs = Date.now() - Number(info.timestampUsecs / 1000n);
       this.#tell({
-        status: 'live',
+        status: ageMs < STALE_MS || (versionsPerSecond ?? 0) > 0 ? 'live' : 'idle',
         info,
         answer,
         ...(versionsPerSecond === undefined ? {} : { versionsPerSecond }),
@@ -132,6 +135,19 @@ export class LiveLedger {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
   }
+}
+
+/** The one that the page follows. */
+export const live = new LiveLedger();
+
+/** The state, rendered at every change. */
+export function useLive(): LiveState {
+  const [state, setState] = useState(live.state);
+  useEffect(() => {
+    setState(live.state);
+    return live.subscribe(setState);
+  }, []);
+  return state;
 }
 
 /** Reads the index. @throws ApiFailure with code `unreadable_answer` when it is not one. */

@@ -55,3 +55,17 @@ export function sizeText(bytes: number): string {
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
+
+/** An amount in an asset's units, exact: `999995525500` with 8 decimals is `9,999.955255`. */
+export function amountText(value: bigint, decimals: number): string {
+  const digits = String(value).padStart(decimals + 1, '0');
+  const whole = groupDigits(digits.slice(0, digits.length - decimals));
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/** What people count an asset in. */
+export interface AssetUnit {
+  readonly symbol: string;
+  readonly decimals: number;
+}

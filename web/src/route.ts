@@ -1,8 +1,13 @@
-/** Hash routes: `#/balance?account=0x1&asset=0xa`. Every view can be linked to and reloaded. */
+/**
+ * Hash routes: `#/balance?account=0x1&asset=0xa`. Every view can be linked to and reloaded. `version` has one meaning
+ * in all of them: what is shown is the ledger as of that version.
+ */
 
 /** The views, by their name in the route. */
 export const VIEW_NAMES = ['overview', 'balance', 'events', 'module', 'encode'] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
+
+type Parameters = Readonly<Record<string, bigint | number | string | undefined>>;
 
 /** A view and its parameters. */
 export interface Route {
@@ -12,24 +17,36 @@ export interface Route {
 
 /** Reads a hash; an unknown view is undefined, an empty hash is the overview. */
 export function parseRoute(hash: string): Route | undefined {
-  const text = hash.replace(/^#?\/?/, '');
-  const [name = '', query = ''] = splitOnce(text, '?');
+  const [name = '', query = ''] = splitOnce(hash.replace(/^#?\/?/, ''), '?');
   const view = name === '' ? 'overview' : VIEW_NAMES.find((known) => known === name);
   if (view === undefined) return undefined;
   return { view, parameters: new Map(new URLSearchParams(query)) };
 }
 
 /** The hash for a view; parameters that are empty or undefined are left out. */
-export function routeHash(
-  view: ViewName,
-  parameters: Readonly<Record<string, string | undefined>> = {},
-): string {
+export function routeHash(view: ViewName, parameters: Parameters = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== '') query.set(name, value);
+    if (value !== undefined && value !== '') query.set(name, String(value));
   }
   const text = query.toString().replaceAll('%3A', ':');
   return text === '' ? `#/${view}` : `#/${view}?${text}`;
+}
+
+/** The version in the address bar; undefined for the newest. */
+export function chosenVersion(): string | undefined {
+  return parseRoute(location.hash)?.parameters.get('version')?.trim() || undefined;
+}
+
+/** The hash for a view that stays at the version in the address bar. */
+export function linkTo(view: ViewName, parameters: Parameters = {}): string {
+  return routeHash(view, { ...parameters, version: chosenVersion() });
+}
+
+/** Goes to a hash; to the present one again when it is the same. */
+export function go(hash: string): void {
+  if (location.hash === hash) window.dispatchEvent(new HashChangeEvent('hashchange'));
+  else location.hash = hash;
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -10,6 +10,8 @@ import type { HeaderList } from './response-writing.ts';
 
 /** Files are under this path; `/` and `/v1/spec` are the two documents. */
 const FILE_PREFIX = '/page/';
+/** Names below this one contain a digest of the content. */
+const HASHED_PREFIX = `${FILE_PREFIX}assets/`;
 /** Documents that are served at other paths, by their name in the folder. */
 const DOCUMENT_PATHS: ReadonlyMap<string, string> = new Map([
   ['index.html', '/'],
@@ -48,6 +50,8 @@ export interface PageFile {
   /** The only path it is served at. */
   readonly path: string;
   readonly contentType: string;
+  /** The path never gets other bytes. */
+  readonly isImmutable: boolean;
   readonly securityHeaders: HeaderList;
   readonly bytes: Buffer;
   /** Core of its strong entity tag; the coding is added. */
@@ -103,6 +107,7 @@ function readPageFile(folder: string, name: string, path: string): PageFile {
   return {
     path,
     contentType,
+    isImmutable: path.startsWith(HASHED_PREFIX),
     securityHeaders: [
       'content-security-policy',
       path === '/v1/spec' ? SPEC_POLICY : PAGE_POLICY,

@@ -95,8 +95,9 @@ export class Responder {
     const answer: Answer = { body: file.bytes, tagCore: file.tagCore, isReused: true };
     const coding = this.#codingFor(response.req, answer);
     const tag = entityTag(file.tagCore, coding);
-    // Browsers revalidate each time and get 304, so an upgraded node shows its own page at once.
-    const headers = ['etag', tag, 'cache-control', 'no-cache', 'vary', 'accept-encoding'];
+    // Browsers revalidate the documents and get 304, so an upgraded node shows its own page at once.
+    const caching = file.isImmutable ? PINNED_CACHE_CONTROL : 'no-cache';
+    const headers = ['etag', tag, 'cache-control', caching, 'vary', 'accept-encoding'];
     headers.push(...file.securityHeaders);
     if (matchesTag(response.req.headers['if-none-match'], tag)) {
       this.#write(response, 304, undefined, headers, undefined);

@@ -1,0 +1,290 @@
+/** The page's start: the frame around the views, the search, the version that is looked at, the ledger's state. */
+import './styles/parts.css';
+import './styles/encode.css';
+import './styles/views.css';
+import './styles/frame.css';
+import { type ComponentType, render } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { type LiveState, live, useLive } from './live-ledger.ts';
+import { agoText, groupDigits, timeText } from './number-text.ts';
+import { announce, Failure } from './parts.tsx';
+import { go, linkTo, parseRoute, routeHash, searchRoute, type ViewName } from './route.ts';
+import type { ViewProps } from './view.ts';
+import { BalanceView } from './views/balance-view.tsx';
+import { EncodeView } from './views/encode-view.tsx';
+import { EventsView } from './views/events-view.tsx';
+import { ModuleView } from './views/module-view.tsx';
+import { OverviewView } from './views/overview-view.tsx';
+
+interface ViewDefinition {
+  readonly title: string;
+  readonly show: ComponentType<ViewProps>;
+}
+
+const VIEWS: Readonly<Record<ViewName, ViewDefinition>> = {
+  overview: { title: 'Ledger', show: OverviewView },
+  balance: { title: 'Account balance', show: BalanceView },
+  events: { title: 'Event stream', show: EventsView },
+  module: { title: 'Module', show: ModuleView },
+  encode: { title: 'Encode a transaction', show: EncodeView },
+};
+
+/** The views in the navigation. */
+const NAVIGATION: readonly (readonly [ViewName, string])[] = [
+  ['overview', 'Ledger'],
+  ['balance', 'Balance'],
+  ['events', 'Events'],
+  ['module', 'Module'],
+  ['encode', 'Encode'],
+];
+
+const SEARCH_HINT =
+  'An address (0x1), a module (0x1::coin), an item of one (0x1::coin::transfer), or a stream (0x1/2).';
+
+function Page() {
+  const [hash, setHash] = useState(location.hash);
+  /** Counts arrivals, so that going to the present hash shows its view again. */
+  const [arrivals, setArrivals] = useState(0);
+  const [defect, setDefect] = useState<unknown>();
+  useEffect(() => {
+    const arrive = (): void => {
+      setHash(location.hash);
+      setArrivals((count) => count + 1);
+    };
+    // A defect must be seen by the reader too, not only in the console.
+    const tell = (event: PromiseRejectionEvent): void => setDefect(event.reason);
+    window.addEventListener('hashchange', arrive);
+    window.addEventListener('unhandledrejection', tell);
+  }, []);
+  const route = parseRoute(hash);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const view = route?.view;
+  useEffect(() => {
+    announce('');
+    if (arrivals === 0) return;
+    window.scrollTo(0, 0);
+    heading.current?.focus({ preventScroll: true });
+  }, [view]);
+  const title = route === undefined ? 'Unknown view' : VIEWS[route.view].title;
+  useEffect(() => {
+    document.title = `${title} · Daybook`;
+  }, [title]);
+  const parameter = (name: string) => route?.parameters.get(name)?.trim() ?? '';
+  const Shown = route && VIEWS[route.view].show;
+  return (
+    <>
+      <SkipLink />
+      <Header view={view} version={parameter('version')} />
+      <main id="main" tabIndex={-1}>
+        {Shown === undefined ? (
+          <Failure title="Unknown view" error={new Error(`There is no view for ${hash}.`)} />
+        ) : (
+          <>
+            <h1 tabIndex={-1} ref={heading}>
+              {title}
+            </h1>
+            <div key={view}>
+              <Shown parameter={parameter} version={parameter('version') || undefined} />
+            </div>
+          </>
+        )}
+        {defect !== undefined && (
+          <Failure title="Something went wrong on this page" error={defect} />
+        )}
+      </main>
+      <footer>
+        <p>
+          Served by this node; nothing here leaves it. <a href="/v1/spec">API documentation</a>,{' '}
+          <a href="/v1/spec.json">OpenAPI document</a>
+        </p>
+      </footer>
+    </>
+  );
+}
+
+/** Its target is an element, not a route: a hash link would leave the view. */
+function SkipLink() {
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    document.getElementById('main')!.focus();
+  };
+  return (
+    // biome-ignore lint/a11y/useValidAnchor: it leads to the element, by keyboard
+    <a class="skip" href="#main" onClick={skip}>
+      Skip to content
+    </a>
+  );
+}
+
+function Header({ view, version }: { view: ViewName | undefined; version: string }) {
+  return (
+    <header class="top">
+      <div class="bar">
+        <a class="name" href={linkTo('overview')}>
+          Daybook
+        </a>
+        <Search />
+        <TimeMachine version={version} />
+      </div>
+      <nav class="bar" aria-label="Views">
+        <ul>
+          {NAVIGATION.map(([name, text]) => (
+            <li key={name}>
+              <a
+                data-view={name}
+                href={linkTo(name)}
+                aria-current={name === view ? 'page' : undefined}
+              >
+                {text}
+              </a>
+            </li>
+          ))}
+          <li>
+            <a href="/v1/spec">API</a>
+          </li>
+        </ul>
+      </nav>
+      <Strip />
+    </header>
+  );
+}
+
+/** One box for everything; `/` goes there. */
+function Search() {
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isTyping = (event.target as Element).closest('input, textarea, select') !== null;
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      input.current!.focus();
+      input.current!.select();
+    };
+    document.addEventListener('keydown', focus);
+    return () => document.removeEventListener('keydown', focus);
+  }, []);
+  const look = (event: Event): void => {
+    event.preventDefault();
+    const target = searchRoute(input.current!.value);
+    if (target === undefined) {
+      input.current!.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
+      input.current!.reportValidity();
+    } else go(target);
+  };
+  return (
+    <search>
+      <form class="search" aria-label="Search" onSubmit={look}>
+        <label class="visually-hidden" for={id}>
+          Search the ledger
+        </label>
+        <input
+          id={id}
+          ref={input}
+          type="text"
+          required
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          placeholder="Address, module, stream  ( / )"
+          title={SEARCH_HINT}
+          onInput={(event) => event.currentTarget.setCustomValidity('')}
+        />
+        <button type="submit" class="primary">
+          Search
+        </button>
+      </form>
+    </search>
+  );
+}
+
+/** The version as of which everything is shown. */
+function TimeMachine({ version }: { version: string }) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const choose = (chosen: string): void => {
+    const route = parseRoute(location.hash);
+    const parameters = Object.fromEntries(route?.parameters ?? []);
+    go(routeHash(route?.view ?? 'overview', { ...parameters, version: chosen }));
+  };
+  // The field follows the address bar, and is the reader's otherwise.
+  useEffect(() => {
+    input.current!.value = version;
+  }, [version]);
+  return (
+    <form
+      class={version === '' ? 'time-machine' : 'time-machine chosen'}
+      aria-label="Time machine"
+      onSubmit={(event) => {
+        event.preventDefault();
+        choose(input.current!.value.trim());
+      }}
+    >
+      <label for={id}>At version</label>
+      <input
+        id={id}
+        ref={input}
+        type="text"
+        inputMode="numeric"
+        pattern="[0-9]*"
+        autocomplete="off"
+        placeholder="latest"
+        title="Everything on this page as of a version; empty for the latest"
+      />
+      {version !== '' && (
+        <button type="button" class="quiet" onClick={() => choose('')}>
+          Back to latest
+        </button>
+      )}
+    </form>
+  );
+}
+
+const STATUS_TEXTS: Readonly<Record<LiveState['status'], string>> = {
+  connecting: 'Connecting…',
+  live: 'Live',
+  idle: 'Not growing',
+  paused: 'Paused',
+  unreachable: 'Not reachable',
+};
+
+/** Is the node answering, and how far its ledger has come; only changes of status are announced. */
+function Strip() {
+  const { status, info, failure } = useLive();
+  const isGone = status === 'unreachable';
+  const wasGone = useRef(false);
+  useEffect(() => {
+    if (isGone) announce(`The node cannot be reached: ${failure?.message ?? ''}`);
+    else if (wasGone.current) announce('The node answers again.');
+    wasGone.current = isGone;
+  }, [isGone]);
+  const age = info && agoText(Number(info.timestampUsecs / 1000n), Date.now());
+  const facts: (readonly [name: string, value: string, title?: string])[] =
+    info === undefined
+      ? []
+      : [
+          ['chain', info.chainId],
+          ['version', groupDigits(info.version)],
+          ['block', groupDigits(info.blockHeight)],
+          ['epoch', groupDigits(info.epoch)],
+          ['last block', age!, timeText(info.timestampUsecs)],
+        ];
+  if (isGone && failure !== undefined) facts.push(['error', failure.code]);
+  return (
+    <section class="strip" aria-label="Ledger state">
+      <span class="status" data-status={status}>
+        {STATUS_TEXTS[status]}
+      </span>
+      <span class="strip-facts">
+        {facts.map(([name, value, title]) => (
+          <span key={name} class="strip-fact" title={title}>
+            {name} <b>{value}</b>
+          </span>
+        ))}
+      </span>
+    </section>
+  );
+}
+
+live.start();
+render(<Page />, document.getElementById('page')!);
