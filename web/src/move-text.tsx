@@ -3,7 +3,7 @@
 import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json/json-text.ts';
 import { formatJson, isList } from './json-fields.ts';
 import { type Line, type Token, typeTokens } from './move-declaration.ts';
-import { linkTo } from './route.ts';
+import { linkTo } from './navigation.ts';
 
 /** A type's text, its struct names linked. */
 export function TypeText({ type }: { type: string }) {

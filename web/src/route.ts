@@ -7,7 +7,7 @@
 export const VIEW_NAMES = ['overview', 'balance', 'events', 'module', 'encode'] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
-type Parameters = Readonly<Record<string, bigint | number | string | undefined>>;
+export type Parameters = Readonly<Record<string, bigint | number | string | undefined>>;
 
 /** A view and its parameters. */
 export interface Route {
@@ -31,22 +31,6 @@ export function routeHash(view: ViewName, parameters: Parameters = {}): string {
   }
   const text = query.toString().replaceAll('%3A', ':');
   return text === '' ? `#/${view}` : `#/${view}?${text}`;
-}
-
-/** The version in the address bar; undefined for the newest. */
-export function chosenVersion(): string | undefined {
-  return parseRoute(location.hash)?.parameters.get('version')?.trim() || undefined;
-}
-
-/** The hash for a view that stays at the version in the address bar. */
-export function linkTo(view: ViewName, parameters: Parameters = {}): string {
-  return routeHash(view, { ...parameters, version: chosenVersion() });
-}
-
-/** Goes to a hash; to the present one again when it is the same. */
-export function go(hash: string): void {
-  if (location.hash === hash) window.dispatchEvent(new HashChangeEvent('hashchange'));
-  else location.hash = hash;
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

@@ -12,10 +12,10 @@ import {
 } from '../balance-history.ts';
 import { balanceRequest } from '../ledger-requests.ts';
 import { useLive } from '../live-ledger.ts';
+import { go, linkTo } from '../navigation.ts';
 import { type AssetUnit, amountText, counted, groupDigits, readU64 } from '../number-text.ts';
 import { CopyButton, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { go, linkTo } from '../route.ts';
 import type { ViewProps } from '../view.ts';
 
 /** Reads the body of a balance answer, a bare number up to 2^64−1; undefined for anything else. */

@@ -5,9 +5,10 @@ import { BytesPanel } from '../bytes-panel.tsx';
 import { EncodeEditor } from '../encode-editor.tsx';
 import { ENCODE_EXAMPLES, exampleText } from '../encode-request.ts';
 import { encodeRequest } from '../ledger-requests.ts';
+import { go } from '../navigation.ts';
 import { Failure, QueryForm, TextArea } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { go, routeHash } from '../route.ts';
+import { routeHash } from '../route.ts';
 import { readHexText } from '../signing-message.ts';
 import type { ViewProps } from '../view.ts';
 

@@ -12,10 +12,10 @@ import {
 } from '../event-stream.ts';
 import { POLL_INTERVAL_MS } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
+import { go, linkTo } from '../navigation.ts';
 import { counted, groupDigits, readU64 } from '../number-text.ts';
 import { announce, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { go, linkTo } from '../route.ts';
 import type { ViewProps } from '../view.ts';
 
 /** Most rows in the table; following drops the oldest beyond it. */

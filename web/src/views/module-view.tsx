@@ -5,6 +5,7 @@ import { moduleRequest } from '../ledger-requests.ts';
 import { type AbiFunction, type AbiStruct, type ModuleAbi, readModuleAnswer } from '../move-abi.ts';
 import { functionLines, type Line, structLines } from '../move-declaration.ts';
 import { Declaration } from '../move-text.tsx';
+import { go, linkTo } from '../navigation.ts';
 import { counted, groupDigits } from '../number-text.ts';
 import {
   announce,
@@ -16,7 +17,6 @@ import {
   Waiting,
 } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { go, linkTo } from '../route.ts';
 import type { ViewProps } from '../view.ts';
 
 export function ModuleView({ parameter, version }: ViewProps) {

@@ -2,10 +2,10 @@
 
 import { LEDGER_STATE_REQUEST } from '../ledger-requests.ts';
 import { type LedgerInfo, useLive } from '../live-ledger.ts';
+import { linkTo } from '../navigation.ts';
 import { agoText, groupDigits, timeText } from '../number-text.ts';
 import { Fact, Failure, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { linkTo } from '../route.ts';
 
 /** The account that publishes the applications of every sample ledger. */
 const SAMPLE_PUBLISHER = '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
