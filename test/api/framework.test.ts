@@ -56,7 +56,8 @@ describe('routing', () => {
       body: '{',
     });
     expectError(response, 405, 'web_framework_error', 'method not allowed');
-    expect(response.headers.allow).toBeUndefined();
+    // Unlike the reference's refusal (docs/differences.md).
+    expect(response.headers.allow).toMatch(/^(?:GET, HEAD|POST|GET, HEAD, POST)$/);
   });
 
   it('HEAD is GET without the body, and wrong on a path of POST', async () => {

@@ -90,7 +90,6 @@ export interface Endpoint<
   readonly switchName?: string;
   /** The setting that enables the whole operation. */
   readonly enabledBy?: 'encodeSubmissionEnabled';
-  readonly isBcsOnly?: boolean;
   /** Schema of the JSON response, and description of the BCS form; what is absent is never sent. */
   readonly results: {
     /** 200 when absent. */
@@ -138,13 +137,13 @@ export function defineSubmission<
  * @throws ApiError 403 `api_disabled`
  */
 export function checkEnabled(
-  { switchName, enabledBy, isBcsOnly }: AnyEndpoint,
+  { switchName, enabledBy, results }: AnyEndpoint,
   settings: ApiSettings,
   format: Format,
 ): void {
   if (switchName === undefined) return;
   if (enabledBy !== undefined && !settings[enabledBy]) throw onlyAccepts(switchName, 'JSON');
-  if (isBcsOnly === true && format === 'json') throw onlyAccepts(switchName, 'BCS');
+  if (results.json === undefined && format === 'json') throw onlyAccepts(switchName, 'BCS');
   if (format === 'json' ? settings.jsonOutputEnabled : settings.bcsOutputEnabled) return;
   const output = format.toUpperCase();
   throw disabled(`${switchName} with ${output} output is disabled on this endpoint`);

@@ -9,19 +9,19 @@ import { defineRead } from './endpoint.ts';
 import {
   ADDRESS,
   IDENTIFIER,
+  PAGE_LIMIT,
   pageSize,
   pathParameter,
   queryParameter,
   requireShallow,
   STRUCT_TAG,
-  U16,
   U64,
 } from './parameters.ts';
 
 const PAGE = {
   start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
   limit: queryParameter(
-    U16,
+    PAGE_LIMIT,
     'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
       'reduced to that.',
   ),

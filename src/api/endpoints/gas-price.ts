@@ -19,7 +19,7 @@ export const estimateGasPriceEndpoint = defineRead({
     json: GasEstimationSchema,
     bcs: 'The middle estimate alone, a u64.',
   },
-  failures: [403, 500, 503],
+  failures: [400, 403, 500, 503],
   async answer({ view, format }) {
     const { low, market, aggressive } = await view.gasPrices();
     // Numbers above 2^53 are exact as text only.

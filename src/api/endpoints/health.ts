@@ -175,7 +175,7 @@ export const ledgerInfoEndpoint = defineRead({
     json: IndexSchema,
     bcs: 'The first eight members in order: a byte, strings of digits, the variant of node_role.',
   },
-  failures: [403, 500, 503],
+  failures: [400, 403, 500, 503],
   answer({ view, format, settings }) {
     const form = format === 'json' ? indexJson : indexBcs;
     return { body: form(view.state, settings) };
@@ -202,7 +202,7 @@ export const infoEndpoint = defineRead({
   path: '/info',
   parameters: {},
   results: { description: 'Facts of the node.', json: NodeInfoSchema },
-  failures: [500, 503],
+  failures: [400, 500, 503],
   answer({ view, settings }) {
     const { chainId } = view.state;
     const body = JSON.stringify({

@@ -8,10 +8,10 @@ import { type Answer, type AnyEndpoint, defineRead, type Endpoint } from './endp
 import {
   ADDRESS,
   CURSOR,
+  PAGE_LIMIT,
   pageSize,
   pathParameter,
   queryParameter,
-  U16,
   U64,
 } from './parameters.ts';
 
@@ -51,7 +51,7 @@ function listingEndpoint({ items, maximum, list, ...facts }: ListingEndpoint): A
         CURSORS[items],
       ),
       limit: queryParameter(
-        U16,
+        PAGE_LIMIT,
         `Most state keys of ${items} to return: 9999 when absent or above, unless the node’s maximum ` +
           'is another. A page may hold fewer and yet have a next one: the cursor says so.',
       ),

@@ -212,7 +212,7 @@ export const HASH = parameterType('string(HashValue)', HashSchema, (text): Buffe
 /** The cursor of a page: the physical encoding of a state key in hex, without `0x` (docs/spec/ledger.md §1.2). */
 export const CURSOR = parameterType(
   'string(StateKeyWrapper)',
-  Type.String({ pattern: HEX_BYTES.source }),
+  Type.String({ format: 'state-key', pattern: HEX_BYTES.source }),
   (text): Buffer => {
     if (!HEX_BYTES.test(text)) throw badText('Failed to decode StateKey as hex string');
     const physical = Buffer.from(text, 'hex');
@@ -255,10 +255,10 @@ export const ASSET_TYPE = parameterType('string(AssetType)', AssetTypeSchema, (t
   return asset;
 });
 
-/** An unsigned integer that a JSON number holds: digits with an optional `+`. */
-function smallInteger(bits: 16 | 32): ParameterType<number> {
+/** An unsigned integer that a JSON number holds: digits with an optional `+`. @param minimum as documented */
+function smallInteger(bits: 16 | 32, minimum = 0): ParameterType<number> {
   const maximum = 2 ** bits - 1;
-  const schema = Type.Integer({ format: `uint${bits}`, minimum: 0, maximum, examples: [10] });
+  const schema = Type.Integer({ format: `uint${bits}`, minimum, maximum, examples: [10] });
   return parameterType(`integer(uint${bits})`, schema, (text) => {
     if (text === '') throw badText('cannot parse integer from empty string');
     // Read from the left: overflow before a bad digit is overflow. Of many digits Number() makes Infinity.
@@ -270,4 +270,6 @@ function smallInteger(bits: 16 | 32): ParameterType<number> {
 }
 
 export const U16 = smallInteger(16);
+/** Most items of a page; `pageSize` refuses 0. */
+export const PAGE_LIMIT = smallInteger(16, 1);
 export const U32 = smallInteger(32);

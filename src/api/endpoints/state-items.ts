@@ -79,7 +79,6 @@ export const rawTableItemEndpoint = defineSubmission({
   laterParameters: VERSION,
   body: keyBody('RawTableItemRequest', RawTableItemRequestSchema),
   switchName: 'Get raw table item',
-  isBcsOnly: true,
   results: {
     description: 'The value of the item.',
     bcs: 'The stored bytes of the value as they are, without a length.',
@@ -103,7 +102,6 @@ export const rawStateValueEndpoint = defineSubmission({
   laterParameters: VERSION,
   body: keyBody('RawStateValueRequest', RawStateValueRequestSchema),
   switchName: 'Get raw state value',
-  isBcsOnly: true,
   results: {
     description: 'The value.',
     bcs: 'A StateValue: variant, byte vector, and in variant 1 the metadata.',

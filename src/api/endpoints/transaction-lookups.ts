@@ -8,7 +8,16 @@ import { TransactionSummariesSchema } from '../schemas/schemas.ts';
 import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, type Call, defineRead } from './endpoint.ts';
-import { ADDRESS, HASH, pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+import {
+  ADDRESS,
+  HASH,
+  PAGE_LIMIT,
+  pageSize,
+  pathParameter,
+  queryParameter,
+  U16,
+  U64,
+} from './parameters.ts';
 import { transactionAnswer } from './transactions.ts';
 
 const BY_HASH = 'Get transactions by hash';
@@ -109,7 +118,7 @@ export const accountTransactionsEndpoint = defineRead({
     address: pathParameter(ADDRESS, 'Account that has sent them.'),
     start: queryParameter(U64, 'First sequence number; absent: the most recent page.'),
     limit: queryParameter(
-      U16,
+      PAGE_LIMIT,
       'Most transactions to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
         'reduced to that.',
     ),

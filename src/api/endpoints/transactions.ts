@@ -9,7 +9,7 @@ import type { Format } from '../http/negotiation.ts';
 import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, defineRead } from './endpoint.ts';
-import { pageSize, pathParameter, queryParameter, U16, U64 } from './parameters.ts';
+import { PAGE_LIMIT, pageSize, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 const LIST = 'Get transactions';
 
@@ -26,7 +26,7 @@ export const transactionsEndpoint = defineRead({
   parameters: {
     start: queryParameter(U64, 'First version; absent: the most recent page.'),
     limit: queryParameter(
-      U16,
+      PAGE_LIMIT,
       'Most transactions to return: 25 when absent; above the node’s maximum (100 by default) it is ' +
         'reduced to that.',
     ),

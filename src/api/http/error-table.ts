@@ -44,6 +44,8 @@ export class ApiError extends Error {
   readonly retryAfterSecs: number | undefined;
   /** The status code of the virtual machine, for errors of view functions. */
   readonly vmErrorCode: number | undefined;
+  /** The methods that a path takes, where the request's is none of them: the `Allow` header. */
+  readonly allowedMethods: string | undefined;
 
   constructor(
     status: number,
@@ -52,6 +54,7 @@ export class ApiError extends Error {
     options: ErrorOptions & {
       readonly retryAfterSecs?: number;
       readonly vmErrorCode?: number | undefined;
+      readonly allowedMethods?: string;
     } = {},
   ) {
     super(message, options);
@@ -60,6 +63,7 @@ export class ApiError extends Error {
     this.code = code;
     this.retryAfterSecs = options.retryAfterSecs;
     this.vmErrorCode = options.vmErrorCode;
+    this.allowedMethods = options.allowedMethods;
   }
 }
 

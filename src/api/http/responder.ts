@@ -210,7 +210,8 @@ export class Responder {
     headers: string[],
   ): void {
     headers.push('content-type', errorContentType(error));
-    const { retryAfterSecs } = error;
+    const { retryAfterSecs, allowedMethods } = error;
+    if (allowedMethods !== undefined) headers.push('allow', allowedMethods);
     if (retryAfterSecs !== undefined) headers.push('retry-after', String(retryAfterSecs));
     this.#write(response, error.status, state, headers, errorBody(error));
   }

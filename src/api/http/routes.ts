@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { type ApiError, frameworkError } from './error-table.ts';
+import { ApiError, frameworkError } from './error-table.ts';
 import type { WorkKind } from './overload.ts';
 import { isWellEncoded, Query, splitTarget } from './request-target.ts';
 
@@ -51,8 +51,15 @@ function refusal(error: ApiError, facts: Omit<Route, 'operationId' | 'answer'>):
 
 const AT_ONCE = { work: 'read', ignoresVersion: true } as const;
 const NOT_FOUND = refusal(notFound(), AT_ONCE);
-const METHOD_NOT_ALLOWED = refusal(frameworkError(405, 'method not allowed'), AT_ONCE);
 const BAD_ENCODING = refusal(frameworkError(400, 'invalid path params'), { work: 'none' });
+
+/** Unlike the reference's refusal it names the methods that are allowed (RFC 9110 §15.5.6). */
+function methodNotAllowed(rows: readonly RouteRow[]): Route {
+  const methods = rows.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
+  const allowedMethods = methods.sort().join(', ');
+  const message = 'method not allowed';
+  return refusal(new ApiError(405, 'web_framework_error', message, { allowedMethods }), AT_ONCE);
+}
 
 /** A segment of a path; what follows it is one level below. */
 interface Segment {
@@ -98,7 +105,7 @@ export class RouteTable {
       if (row.method === (method === 'HEAD' ? 'GET' : method)) return row.route;
     }
     const isRefused = rows.some((row) => row.refusedMethods?.includes(method!) ?? true);
-    return isRefused ? METHOD_NOT_ALLOWED : NOT_FOUND;
+    return isRefused ? methodNotAllowed(rows) : NOT_FOUND;
   }
 
   #add(row: RouteRow): void {

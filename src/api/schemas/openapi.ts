@@ -192,6 +192,8 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
   };
 }
 
+const { $id: _id, examples: _examples, ...WITHOUT_EXAMPLES } = U64Schema;
+
 /** The header of waiting reads, which every operation takes. */
 function minVersionParameter(headerPrefix: string, components: Components): Json {
   return {
@@ -199,7 +201,8 @@ function minVersionParameter(headerPrefix: string, components: Components): Json
     in: 'header',
     description: 'Extension: wait a bounded time for this version; 503 when it does not come.',
     required: false,
-    schema: components.use(U64Schema),
+    // Without an example: a version that has not come would be waited for.
+    schema: components.use(WITHOUT_EXAMPLES),
   };
 }
 

@@ -6,21 +6,35 @@
 import { ERROR_CODES } from '../http/error-table.ts';
 import { type Properties, referenceTo, type Schema, Type } from './json-schema.ts';
 
+const ADDRESS_PATTERN = '(0x)?[0-9a-fA-F]{1,64}';
+
 /** An address: accepted with or without `0x` and leading zeros, printed with `0x` and without them. */
 export const AddressSchema = Type.String({
   $id: 'Address',
   description: 'Account address: 1 to 64 hex digits, `0x` optional in requests.',
   format: 'hex',
-  pattern: '^(0x)?[0-9a-fA-F]{1,64}$',
+  pattern: `^${ADDRESS_PATTERN}$`,
   examples: ['0x1'],
 });
+
+/** A pattern of the decimal numbers up to a maximum, which has many digits. */
+function decimalsUpTo(maximum: bigint): string {
+  const digits = String(maximum);
+  const shorter = `[0-9]{1,${digits.length - 1}}`;
+  const below = [...digits].flatMap((digit, place) => {
+    const rest = digits.length - place - 1;
+    if (digit === '0' || (place === 0 && digit === '1')) return [];
+    return [`${digits.slice(0, place)}[0-${Number(digit) - 1}][0-9]{${rest}}`];
+  });
+  return `(${[shorter, ...below, digits].join('|')})`;
+}
 
 /** A u64 as text, since JSON numbers are doubles in many languages. */
 export const U64Schema = Type.String({
   $id: 'U64',
-  description: 'Unsigned 64-bit integer in decimal.',
+  description: 'Unsigned 64-bit integer in decimal, up to 18446744073709551615.',
   format: 'uint64',
-  pattern: '^[0-9]+$',
+  pattern: `^[+]?0*${decimalsUpTo(2n ** 64n - 1n)}$`,
   examples: ['3'],
 });
 
@@ -40,6 +54,9 @@ export const IdentifierSchema = Type.String({
 });
 
 const INTEGER_WORDS = 'u8|u16|u32|u64|u128|u256|i8|i16|i32|i64|i128|i256';
+const NAME = '[A-Za-z_$][A-Za-z0-9_$]*';
+/** Of a struct; what stands in `<…>` no pattern can say. */
+const STRUCT_PATTERN = `0x[0-9a-fA-F]{1,64}::${NAME}::${NAME}(<.+>)?`;
 
 /** Any type, as ABIs and events print it. */
 export const MoveTypeSchema = Type.String({
@@ -49,7 +66,7 @@ export const MoveTypeSchema = Type.String({
     'also a reference, a type parameter `T0` or a function type `|a,b|r`.',
   pattern:
     `^(&(mut )?)?(bool|${INTEGER_WORDS}|address|signer|T[0-9]+|vector<.+>|` +
-    '0x[0-9a-fA-F]+::[^:]+::.+|\\|.*\\|.*)$',
+    `${STRUCT_PATTERN}|\\|.*\\|.*)$`,
   examples: ['0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'],
 });
 
@@ -57,7 +74,8 @@ export const StructTagSchema = Type.String({
   $id: 'MoveStructTag',
   description:
     'Struct `{address}::{module}::{name}`, with type arguments in `<…>`. Percent-encoded in a path.',
-  pattern: '^0[xX][0-9a-fA-F]+\\s*::\\s*[^:]+::\\s*[A-Za-z].*$',
+  format: 'move-struct-tag',
+  pattern: `^${STRUCT_PATTERN}$`,
   examples: ['0x1::block::BlockResource'],
 });
 
@@ -66,13 +84,15 @@ export const AssetTypeSchema = Type.String({
   description:
     'A coin type `{address}::{module}::{name}`, or the address of a fungible asset’s metadata. ' +
     'Percent-encoded in a path.',
+  format: 'move-asset-type',
+  pattern: `^(${ADDRESS_PATTERN}|${STRUCT_PATTERN})$`,
   examples: ['0x1::aptos_coin::AptosCoin', '0xa'],
 });
 
 export const EntryFunctionIdSchema = Type.String({
   $id: 'EntryFunctionId',
   description: 'Entry function `{address}::{module}::{function}`; names are case-sensitive.',
-  pattern: '^(0x)?[0-9a-fA-F]{1,64}::[^:]+::[^:]+$',
+  pattern: `^${ADDRESS_PATTERN}::${NAME}::${NAME}$`,
   examples: ['0x1::aptos_account::transfer'],
 });
 
@@ -125,19 +145,30 @@ const VisibilitySchema = Type.Enum(['private', 'public', 'friend'], {
   description: 'Who may call a function.',
 });
 
+const FUNCTION_MEMBERS = {
+  name: IdentifierSchema,
+  visibility: VisibilitySchema,
+  is_entry: Type.Boolean({ description: 'Whether a transaction can call it.' }),
+  is_view: Type.Boolean({ description: 'Whether it is marked as a view.' }),
+  params: Type.Array(MoveTypeSchema),
+  return: Type.Array(MoveTypeSchema),
+};
+
 const MoveFunctionSchema = closedObject(
   'MoveFunction',
   'A function: entry, public, friend, or a private view.',
-  {
-    name: IdentifierSchema,
-    visibility: VisibilitySchema,
-    is_entry: Type.Boolean({ description: 'Whether a transaction can call it.' }),
-    is_view: Type.Boolean({ description: 'Whether it is marked as a view.' }),
-    generic_type_params: Type.Array(GenericTypeParamSchema),
-    params: Type.Array(MoveTypeSchema),
-    return: Type.Array(MoveTypeSchema),
-  },
+  { ...FUNCTION_MEMBERS, generic_type_params: Type.Array(GenericTypeParamSchema) },
 );
+
+const ScriptAbiSchema = request('ScriptAbi', 'The interface of a script.', {
+  ...FUNCTION_MEMBERS,
+  // Not looked at.
+  name: Type.String(),
+  return: Type.Array(Type.String()),
+  generic_type_params: Type.Array(
+    request('ScriptTypeParam', 'A type parameter.', { constraints: Type.Array(AbilitySchema) }),
+  ),
+});
 
 const FieldSchema = closedObject('MoveStructField', 'A field of a struct or variant.', {
   name: IdentifierSchema,
@@ -299,13 +330,13 @@ export const ScriptPayloadSchema = request('ScriptPayload', 'Runs a script.', {
   type: Type.Literal('script_payload'),
   code: request('MoveScriptBytecode', 'A compiled script.', {
     bytecode: HexEncodedBytesSchema,
-    abi: optional(MoveFunctionSchema, 'Believed when given: the bytecode is not read then.'),
+    abi: optional(ScriptAbiSchema, 'Believed when given: the bytecode is not read then.'),
   }),
   type_arguments: Type.Array(MoveTypeSchema),
   arguments: Type.Array(AnyValueSchema),
 });
 
-const MultisigInnerSchema = union(
+export const MultisigInnerSchema = union(
   'MultisigTransactionPayload',
   'What a multisig account is to do.',
   {
@@ -326,7 +357,7 @@ export const ModuleBundlePayloadSchema = request(
   { type: Type.Literal('module_bundle_payload') },
 );
 
-const EncryptedPayloadSchema = request(
+export const EncryptedPayloadSchema = request(
   'EncryptedTransactionPayload',
   'An encrypted payload; only the state `encrypted` is taken.',
   {

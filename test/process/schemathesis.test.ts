@@ -1,0 +1,41 @@
+/**
+ * schemathesis holds a served sample against its OpenAPI document, with all checks. Skipped where it is not installed:
+ * `pip install schemathesis==4.32.5`, in PATH or named by SCHEMATHESIS.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { endOf, killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
+
+const PROGRAM = process.env['SCHEMATHESIS'] ?? 'schemathesis';
+/** The configuration, which says what is expected. */
+const CONFIGURATION = fileURLToPath(new URL('schemathesis', import.meta.url));
+/** A minute on two cores; many times that on a busy machine. */
+const TIMEOUT_MS = 600_000;
+
+const isInstalled = spawnSync(PROGRAM, ['--version']).status === 0;
+const folder = temporaryFolder();
+afterAll(killLeftNodes);
+
+it.skipIf(!isInstalled)(
+  'schemathesis finds nothing (skipped where it is not installed)',
+  async () => {
+    const data = join(folder, 'ledger');
+    expect((await runCommand(['sample', '--data', data])).code).toBe(0);
+    // It leaves files where it runs.
+    cpSync(CONFIGURATION, folder, { recursive: true });
+    // A version that does not come is refused at once.
+    const node = await ServedNode.start(data, ['--min-version-wait-ms', '0']);
+    const args = ['--no-color', '--config-file', 'schemathesis.toml', 'run'];
+    const child = spawn(PROGRAM, [...args, `${node.ready.url}/spec.json`], {
+      cwd: folder,
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { code, stdout, stderr } = await endOf(child);
+    expect(code, stdout + stderr).toBe(0);
+  },
+  TIMEOUT_MS,
+);
