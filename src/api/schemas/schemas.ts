@@ -336,7 +336,7 @@ export const ScriptPayloadSchema = request('ScriptPayload', 'Runs a script.', {
   arguments: Type.Array(AnyValueSchema),
 });
 
-export const MultisigInnerSchema = union(
+const MultisigInnerSchema = union(
   'MultisigTransactionPayload',
   'What a multisig account is to do.',
   {
@@ -357,7 +357,7 @@ export const ModuleBundlePayloadSchema = request(
   { type: Type.Literal('module_bundle_payload') },
 );
 
-export const EncryptedPayloadSchema = request(
+const EncryptedPayloadSchema = request(
   'EncryptedTransactionPayload',
   'An encrypted payload; only the state `encrypted` is taken.',
   {
