@@ -9,13 +9,12 @@ import { checkSubmission, checkSubmissions } from '../../ledger/encode/submissio
 import { ApiError } from '../http/error-table.ts';
 import { bodyFormat } from '../http/negotiation.ts';
 import type { Schema } from '../schemas/json-schema.ts';
+import { SubmitRequestSchema, SubmitRequestsSchema } from '../schemas/submission-schemas.ts';
 import {
   BatchSubmittedSchema,
   SimulatedSchema,
-  SubmitRequestSchema,
-  SubmitRequestsSchema,
   SubmittedSchema,
-} from '../schemas/submission-schemas.ts';
+} from '../schemas/transaction-schemas.ts';
 import { defineSubmission, disabled } from './endpoint.ts';
 import { BOOLEAN, queryParameter } from './parameters.ts';
 

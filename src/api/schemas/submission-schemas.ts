@@ -4,7 +4,6 @@ import {
   AddressSchema,
   AnyValueSchema,
   EntryFunctionIdSchema,
-  HashSchema,
   HexEncodedBytesSchema,
   MoveTypeSchema,
   request,
@@ -131,31 +130,6 @@ export const SubmitRequestSchema = request(
 );
 
 export const SubmitRequestsSchema = Type.Array(SubmitRequestSchema);
-
-/** Of the answers that come from another node, what clients rely on. */
-export const SubmittedSchema = request('PendingTransaction', 'A transaction that waits.', {
-  hash: HashSchema,
-});
-
-export const BatchSubmittedSchema = request(
-  'TransactionsBatchSubmissionResult',
-  'Which transactions were refused; the others wait.',
-  {
-    transaction_failures: Type.Array(
-      request('TransactionsBatchSingleSubmissionFailure', 'A transaction that was refused.', {
-        transaction_index: Type.Integer({ minimum: 0 }),
-      }),
-    ),
-  },
-);
-
-export const SimulatedSchema = Type.Array(
-  request('SimulatedTransaction', 'A transaction as it would have been committed.', {
-    success: Type.Boolean(),
-    vm_status: Type.String(),
-    hash: HashSchema,
-  }),
-);
 
 export const ViewRequestSchema = {
   ...request('ViewRequest', 'A call of a view function.', {

@@ -1,10 +1,14 @@
-/** Schemas of committed transactions and of blocks with them (docs/spec/transactions.md §2). */
+/**
+ * Schemas of committed transactions, of blocks with them (docs/spec/transactions.md §2), and of what comes of
+ * submitting and simulating.
+ */
 import { type Properties, type Schema, Type } from './json-schema.ts';
 import {
   AddressSchema,
   AnyValueSchema,
   closedObject,
   EntryFunctionPayloadSchema,
+  ErrorSchema,
   EventGuidSchema,
   HashSchema,
   HexEncodedBytesSchema,
@@ -224,13 +228,15 @@ const ExtensionSchema = union('BlockMetadataExtension', 'Of later forms of block
   }),
 });
 
+const UserTransactionSchema = variant(
+  'UserTransaction',
+  'user_transaction',
+  'Sent by an account.',
+  { ...INFO, ...REQUEST, events: TransactionEventsSchema, timestamp: U64Schema },
+);
+
 export const TransactionSchema = union('Transaction', 'A transaction.', {
-  user_transaction: variant('UserTransaction', 'user_transaction', 'Sent by an account.', {
-    ...INFO,
-    ...REQUEST,
-    events: TransactionEventsSchema,
-    timestamp: U64Schema,
-  }),
+  user_transaction: UserTransactionSchema,
   genesis_transaction: variant('GenesisTransaction', 'genesis_transaction', 'The first one.', {
     ...INFO,
     payload: closedObject('GenesisPayload', 'What it did.', {
@@ -301,6 +307,28 @@ export const TransactionSchema = union('Transaction', 'A transaction.', {
 });
 
 export const TransactionsSchema = Type.Array(TransactionSchema);
+
+export const SubmittedSchema = request('PendingTransaction', 'A transaction that was taken.', {
+  hash: HashSchema,
+  ...REQUEST,
+});
+
+export const BatchSubmittedSchema = request(
+  'TransactionsBatchSubmissionResult',
+  'Which transactions were refused; the others were taken.',
+  {
+    transaction_failures: Type.Array(
+      request('TransactionsBatchSingleSubmissionFailure', 'A transaction that was refused.', {
+        error: ErrorSchema,
+        transaction_index: IndexSchema,
+      }),
+    ),
+  },
+);
+
+export const SimulatedSchema = Type.Array(UserTransactionSchema, {
+  description: 'One transaction, as it would have been committed.',
+});
 
 export const BlockSchema = closedObject('Block', 'A block.', {
   block_height: U64Schema,
