@@ -36,7 +36,6 @@ module 0x1::object {
 
   #[view]
   public fun owner<T: key>(object: Object<T>): address;
-  #[view]
   public fun is_object(object: address): bool;
   #[view]
   public fun is_owner<T: key>(object: Object<T>, owner: address): bool;
