@@ -118,6 +118,51 @@ describe('the document', () => {
     }
   });
 
+  it('has patterns that take what the interface takes', () => {
+    const takes = (name: string, text: string) =>
+      new RegExp(document.components.schemas[name]!['pattern'] as string).test(text);
+    const u64s = ['0', '007', '+5', '9'.repeat(19), '18446744073709551599', '18446744073709551615'];
+    for (const text of [...u64s, '00018446744073709551615']) {
+      expect([text, takes('U64', text)]).toEqual([text, true]);
+    }
+    for (const text of [
+      '',
+      '-1',
+      '1.0',
+      '18446744073709551616',
+      '18446744073709551620',
+      '9'.repeat(20),
+    ])
+      expect([text, takes('U64', text)]).toEqual([text, false]);
+    const address = 'f'.repeat(64);
+    for (const text of ['1', '0xA', address, `0x${address}`])
+      expect(takes('Address', text)).toBe(true);
+    for (const text of ['', '0x', '0X1', 'g', `${address}f`])
+      expect(takes('Address', text)).toBe(false);
+    for (const text of ['0x1::a::B', '0x1::a_1::B$<u8, 0x2::c::D<bool>>'])
+      expect([takes('MoveStructTag', text), takes('AssetType', text)]).toEqual([true, true]);
+    for (const text of ['0x1::a', '1::a::B', '0x1::a::B<', '0x1::a::1', `0x${address}f::a::B`])
+      expect([takes('MoveStructTag', text), takes('AssetType', text)]).toEqual([false, false]);
+  });
+
+  it('says of every operation what its headers and limits can do', () => {
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const operation of Object.values(item)) {
+        const header = operation.parameters.find((each) => each.in === 'header')!;
+        expect(Object.keys(header)).not.toContain('example');
+        expect(JSON.stringify(header.schema)).not.toMatch(/example|\$ref/);
+        expect([path, operation.responses]).toEqual([
+          path,
+          expect.objectContaining({ 400: expect.anything() }),
+        ]);
+        const limit = operation.parameters.find(({ name }) => name === 'limit');
+        const least = operation.operationId === 'get_account_transaction_summaries' ? 0 : 1;
+        if (limit !== undefined)
+          expect(limit.schema).toMatchObject({ minimum: least, maximum: 65_535 });
+      }
+    }
+  });
+
   it('tells payloads apart by their type', () => {
     for (const name of ['TransactionPayload', 'MultisigTransactionPayload']) {
       const { oneOf, discriminator } = document.components.schemas[name]! as {

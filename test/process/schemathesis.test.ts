@@ -1,6 +1,6 @@
 /**
- * schemathesis holds a served sample against its OpenAPI document, with all checks. Skipped where it is not installed:
- * `pip install schemathesis==4.32.5`, in PATH or named by SCHEMATHESIS.
+ * schemathesis holds a served sample against its OpenAPI document, with all checks. Skipped where it is not installed,
+ * in PATH or where SCHEMATHESIS says; `.ci/run` installs it.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
