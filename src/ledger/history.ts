@@ -156,7 +156,7 @@ export class History {
   }
 
   /** The same of one version. Throws `transaction_not_found`, `version_pruned`, `transactions_not_kept`. */
-  async transaction(version: bigint, operation: string): Promise<Buffer> {
+  transaction(version: bigint, operation: string): MaybePromise<Buffer> {
     const { head } = this.#view;
     if (version > head.version) {
       throw new LedgerError(
@@ -166,23 +166,25 @@ export class History {
     }
     if (version < head.oldestVersion) throw versionPruned(version);
     this.#requireTransactions(operation);
-    const [found] = await this.#view.transactions(version, 1);
-    if (found === undefined) {
-      await this.#guard.assertRetained(version);
-      throw missing(version);
-    }
-    return found;
+    return andThen(this.#view.transaction(version), (found) => {
+      if (found !== undefined) return found;
+      return andThen(this.#guard.assertRetained(version), () => {
+        throw missing(version);
+      });
+    });
   }
 
   /** The same of the transaction with a hash of 32 bytes. Throws `transaction_not_found`, `transactions_not_kept`. */
-  async transactionByHash(hash: Uint8Array, operation: string): Promise<Buffer> {
+  transactionByHash(hash: Uint8Array, operation: string): MaybePromise<Buffer> {
     this.#requireTransactions(operation);
-    const version = await this.#view.versionOfHash(hash);
-    // A pruned transaction is answered as long as its rows are there (docs/spec/transactions.md §1.5).
-    const found = version === undefined ? undefined : await this.#retained(version);
-    if (found !== undefined) return found;
-    const text = `Transaction not found by Transaction hash(${formatHex(hash)})`;
-    throw new LedgerError('transaction_not_found', text);
+    return andThen(this.#view.versionOfHash(hash), (version) =>
+      // A pruned transaction is answered as long as its rows are there (docs/spec/transactions.md §1.5).
+      andThen(version === undefined ? undefined : this.#retained(version), (found) => {
+        if (found !== undefined) return found;
+        const text = `Transaction not found by Transaction hash(${formatHex(hash)})`;
+        throw new LedgerError('transaction_not_found', text);
+      }),
+    );
   }
 
   /**
@@ -216,10 +218,15 @@ export class History {
   }
 
   /** The transaction of a version that an index names; `undefined` if it has been pruned since. */
-  async #retained(version: bigint): Promise<Buffer | undefined> {
-    const [found] = await this.#view.transactions(version, 1);
-    if (found !== undefined || (await this.#guard.isPruned(version))) return found;
-    throw missing(version);
+  #retained(version: bigint): MaybePromise<Buffer | undefined> {
+    return andThen(
+      this.#view.transaction(version),
+      (found) => found ?? this.#unlessMissing(version),
+    );
+  }
+
+  async #unlessMissing(version: bigint): Promise<undefined> {
+    if (!(await this.#guard.isPruned(version))) throw missing(version);
   }
 
   /** The first of the newest sequence numbers that an account has used. */

@@ -162,6 +162,12 @@ export class StoreView {
     return this.#byVersion(TRANSACTIONS, first, limit);
   }
 
+  /** BCS of the TransactionOnChainData of a version; `undefined` when it is not retained, or not stored at all. */
+  transaction(version: bigint): MaybePromise<Buffer | undefined> {
+    const { partition, order } = encodeBucketKey(version);
+    return this.#store.get(TRANSACTIONS, partition, order);
+  }
+
   async #byVersion(column: Column, first: bigint, limit: number): Promise<readonly Buffer[]> {
     const found: Buffer[] = [];
     let version = first;

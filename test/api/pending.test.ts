@@ -207,10 +207,16 @@ describe('a transaction that the upstream has', () => {
         const found = await waiting.find({
           hash: Buffer.from(next.hash.slice(2), 'hex'),
           headers: {},
-          own: (view) =>
-            view.history
-              .transactionByHash(Buffer.from(next.hash.slice(2), 'hex'), '')
-              .catch(() => undefined),
+          own: async (view) => {
+            try {
+              return await view.history.transactionByHash(
+                Buffer.from(next.hash.slice(2), 'hex'),
+                '',
+              );
+            } catch {
+              return undefined;
+            }
+          },
           waits: true,
         });
         done += 1;
