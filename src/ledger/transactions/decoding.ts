@@ -31,6 +31,8 @@ const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 /** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
 const LAYOUT_BYTES_PER_KEY_BYTE = 64;
 const CALL_BYTES = 4_096;
+/** Resolving a type is that much work, as Pace counts it: a millisecond when its modules have to be loaded. */
+const RESOLVE_WORK = 16 * 1024;
 
 /** A transaction that is found by its hash may be below the oldest version (docs/spec/transactions.md §1.5). */
 function isPruned(failure: unknown): boolean {
@@ -146,10 +148,12 @@ export class Decoding {
     const structBytes = buffer.subarray(tagStart, tagEnd);
     const tag = unlessRefused(() => decodeBcs(structBytes, (reader) => readStructTag(reader)));
     if (tag === undefined) return undecoded(undefined, buffer, place);
-    const decoded = this.firstOf((modules) => {
-      const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
-      return andThen(type, (found) => rendered(found, buffer, place));
-    });
+    const decoded = this.#inTurn(() =>
+      this.firstOf((modules) => {
+        const type = this.#caches.types.get(key, modules, (at) => typeAt(at, structBytes, tag));
+        return andThen(type, (found) => rendered(found, buffer, place));
+      }),
+    );
     return andThen(decoded, (shown) => shown ?? undecoded(formatStructTag(tag), buffer, place));
   }
 
@@ -162,7 +166,15 @@ export class Decoding {
     const known = this.#caches.calls.find(key, this.version);
     const used = known && use(known);
     if (used !== undefined) return used;
-    return this.firstOf((modules) => andThen(this.#caches.calls.get(key, modules, find), use));
+    return this.#inTurn(() =>
+      this.firstOf((modules) => andThen(this.#caches.calls.get(key, modules, find), use)),
+    );
+  }
+
+  /** Resolves a type or call, which may load modules, in another turn when enough was done in this one. */
+  #inTurn<T>(resolve: () => MaybePromise<T>): MaybePromise<T> {
+    if (!this.pace.isOver(RESOLVE_WORK)) return resolve();
+    return andThen(this.pace.nextTurn(), resolve);
   }
 }
 
