@@ -12,6 +12,7 @@ import { addPruneCommand } from './prune-command.ts';
 import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addStatusCommand } from './status-command.ts';
+import { addUpgradeCommand } from './upgrade-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
 
 /** Exit code of a wrong command line. */
@@ -32,6 +33,7 @@ function buildProgram(): Command {
   addPruneCommand(program);
   addStatusCommand(program);
   addVerifyCommand(program);
+  addUpgradeCommand(program);
   addEncodeCommand(program);
   addDecodeCommand(program);
   return program;

@@ -2,9 +2,10 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
-import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
+import { openLmdbReader, openLmdbStore, openLmdbUpgrade } from '../store/lmdb/lmdb-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
+import { OLD_COLUMNS } from '../store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 
@@ -53,6 +54,24 @@ export async function withWriter<T>(
 ): Promise<T> {
   const store = await openStoreWriter(dataFolder);
   return await closing(store, async () => work(await LedgerWriter.open(store)));
+}
+
+/**
+ * Runs `work` with a store that may be of an older format, then closes it.
+ * @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws
+ */
+export async function withStoreToUpgrade<T>(
+  dataFolder: string,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (!hasStore(dataFolder)) throw noLedgerError(dataFolder);
+  let store: Store;
+  try {
+    store = await openLmdbUpgrade({ directory: dataFolder }, OLD_COLUMNS);
+  } catch (cause) {
+    throw asNodeError(cause);
+  }
+  return await closing(store, work);
 }
 
 /**

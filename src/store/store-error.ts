@@ -12,6 +12,7 @@ type StoreErrorCode =
   | 'store_damaged'
   | 'store_format_mismatch'
   | 'store_locked'
+  | 'store_in_use'
   | 'store_lock_lost'
   | 'store_full'
   | 'store_io'

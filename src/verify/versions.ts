@@ -138,7 +138,10 @@ class VersionExaminer {
   async #itemOf(version: bigint, key: BucketKey): Promise<EncodedOnChainData | undefined> {
     const { damages, identity, store } = this.#context;
     if (!identity.keepsTransactions) return undefined;
-    const bytes = await store.get(TRANSACTIONS, key.partition, key.order);
+    const before = damages.count;
+    const read = () => store.get(TRANSACTIONS, key.partition, key.order);
+    const bytes = await damages.decoded(read, version);
+    if (damages.count > before) return undefined;
     if (bytes === undefined) {
       damages.row(TRANSACTIONS, key, 'it is missing', version);
       return undefined;

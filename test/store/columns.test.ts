@@ -50,7 +50,6 @@ describe('columns', () => {
       '6 state_keys',
       '7 events',
       '8 module_events',
-      '9 transactions',
       '10 transaction_infos',
       '11 blocks_by_height',
       '12 blocks_by_version',
@@ -61,6 +60,7 @@ describe('columns', () => {
       '17 primary_stores',
       '18 transaction_hashes',
       '19 account_transactions',
+      '20 transactions',
     ]);
   });
 

@@ -78,7 +78,8 @@ describe('opening', () => {
 
   test.each([
     [STORE_FORMAT_VERSION + 1, /newer Daybook/],
-    [STORE_FORMAT_VERSION - 1, /older Daybook/],
+    [STORE_FORMAT_VERSION - 1, /run daybook upgrade/],
+    [2, /older Daybook/],
   ])('format %i is refused and left alone', async (format, remedy) => {
     const directory = temporaryDirectory();
     const value = Buffer.alloc(4);

@@ -15,20 +15,27 @@ interface StoredTransaction {
   readonly transaction: Buffer;
 }
 
+/** The info of a transaction, with any hashes. */
+export const INFO_OF_TESTS: TransactionOnChainData['info'] = {
+  kind: 'v0',
+  gasUsed: 0n,
+  status: { kind: 'success' },
+  transactionHash: filled(0),
+  eventRootHash: filled(1),
+  stateChangeHash: filled(2),
+  stateCheckpointHash: undefined,
+  auxiliaryInfoHash: undefined,
+};
+
 /** A transaction of a version: a state checkpoint whose block is the version, or another one. */
 export function storedTransaction(
   version: number,
   transaction: Transaction = { kind: 'stateCheckpoint', blockId: filled(version) },
 ): StoredTransaction {
-  const info: TransactionOnChainData['info'] = {
-    kind: 'v0',
+  const info = {
+    ...INFO_OF_TESTS,
     gasUsed: BigInt(version),
-    status: { kind: 'success' },
     transactionHash: transactionHash(encodeTransaction(transaction)),
-    eventRootHash: filled(1),
-    stateChangeHash: filled(2),
-    stateCheckpointHash: undefined,
-    auxiliaryInfoHash: undefined,
   };
   const data: TransactionOnChainData = {
     version: BigInt(version),

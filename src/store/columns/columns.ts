@@ -56,7 +56,6 @@ export const ACCOUNT_KEY_TAILS = column(5, 'account_key_tails', 64, 1, MAX_ORDER
 export const STATE_KEYS = column(6, 'state_keys', 32, 0);
 export const EVENTS = column(7, 'events', 40, 8);
 export const MODULE_EVENTS = bucketColumn(8, 'module_events', 4);
-export const TRANSACTIONS = bucketColumn(9, 'transactions');
 export const TRANSACTION_INFOS = bucketColumn(10, 'transaction_infos');
 export const BLOCKS_BY_HEIGHT = bucketColumn(11, 'blocks_by_height');
 export const BLOCKS_BY_VERSION = bucketColumn(12, 'blocks_by_version');
@@ -67,6 +66,7 @@ export const PRUNING = column(16, 'pruning', 1, 0, 32);
 export const PRIMARY_STORES = column(17, 'primary_stores', 32, 0);
 export const TRANSACTION_HASHES = column(18, 'transaction_hashes', 8, 8);
 export const ACCOUNT_TRANSACTIONS = column(19, 'account_transactions', 32, 9);
+export const TRANSACTIONS = bucketColumn(20, 'transactions');
 
 /** @throws RangeError when a key does not have the column's shape: a programmer's mistake. */
 export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {

@@ -1,8 +1,9 @@
 /**
- * The identity of a store: its format (row 0, from its creation on) and its ledger (row 1, from genesis on). Neither
- * ever changes.
+ * The identity of a store: its format (row 0, from its creation on), its ledger (row 1, from genesis on; it never
+ * changes), and, while an upgrade is unfinished, the format that it comes from (row 2).
  */
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
+import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { IDENTITY, type RowKey, STORE_FORMAT_VERSION } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
@@ -10,6 +11,7 @@ import { RowCodec } from './row-codec.ts';
 
 /** The key of the format row: the one thing that every format has in the same place. */
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
+const UPGRADED_FROM_KEY: RowKey = { partition: Buffer.of(2), order: NO_ORDER };
 const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
@@ -43,23 +45,57 @@ export const FORMAT = new RowCodec<void, number>(
   (reader) => reader.u32(),
 );
 
+/** While an upgrade is unfinished: the format that the contents of the store still have (src/store/upgrade). */
+export const UPGRADED_FROM = new RowCodec<void, number>(
+  IDENTITY,
+  () => UPGRADED_FROM_KEY,
+  (writer, version) => writer.u32(version),
+  (reader) => reader.u32(),
+);
+
+/** The oldest format that `daybook upgrade` takes. */
+const OLDEST_FORMAT = 3;
+
 /**
- * Checks the format row of a store.
+ * The format of a store's contents: older than the format row says while an upgrade is unfinished.
+ * @throws RowDamagedError
+ */
+export async function formatOf(store: StoreReader): Promise<number> {
+  return (await UPGRADED_FROM.get(store)) ?? (await FORMAT.get(store)) ?? STORE_FORMAT_VERSION;
+}
+
+/** What reads one row of the column of identities before the store is open. */
+type ReadRow = (key: RowKey) => Uint8Array | undefined;
+
+/**
+ * Checks that this program can read a store.
+ * @param isUpgrade whether older formats are taken too
  * @returns false when the store has no format row yet.
  * @throws StoreError `store_format_mismatch`, RowDamagedError.
  */
-export function checkFormat(bytes: Uint8Array | undefined, where: string): boolean {
-  if (bytes === undefined) return false;
+export function checkFormat(read: ReadRow, where: string, isUpgrade = false): boolean {
+  const format = read(FORMAT_KEY);
+  if (format === undefined) return false;
   const expected = STORE_FORMAT_VERSION;
-  const found = FORMAT.decode(FORMAT_KEY, bytes);
-  if (found === expected) return true;
+  const named = FORMAT.decode(FORMAT_KEY, format);
+  const upgraded = read(UPGRADED_FROM_KEY);
+  const found = upgraded === undefined ? named : UPGRADED_FROM.decode(UPGRADED_FROM_KEY, upgraded);
+  const isUpgradable = named <= expected && found >= OLDEST_FORMAT && found < expected;
+  if (named === expected && found === expected) return true;
+  if (isUpgradable && isUpgrade) return true;
+  const holds =
+    upgraded === undefined
+      ? `holds store format ${named}`
+      : `is being upgraded from store format ${found} to ${named}`;
   const remedy =
-    found > expected
+    named > expected
       ? 'use the newer Daybook that wrote it'
-      : 'use the older Daybook that wrote it, or build the store again';
+      : isUpgradable
+        ? `run daybook upgrade --data ${where}`
+        : 'use the older Daybook that wrote it, or build the store again';
   throw new StoreError(
     'store_format_mismatch',
-    `${where} holds store format ${found}, this program reads format ${expected}: ${remedy}`,
+    `${where} ${holds}, this program reads format ${expected}: ${remedy}`,
     { found, expected },
   );
 }

@@ -45,6 +45,11 @@ export class RowCodec<Name, Value> {
     batch.put(this.column, partition, order, this.encode(value));
   }
 
+  delete(batch: Batch, name: Name): void {
+    const { partition, order } = this.keyOf(name);
+    batch.delete(this.column, partition, order);
+  }
+
   /** Puts a row that becomes visible when all other rows of the batch are stored. */
   publish(batch: Batch, name: Name, value: Value): void {
     const { partition, order } = this.keyOf(name);

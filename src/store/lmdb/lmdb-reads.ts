@@ -13,6 +13,7 @@ import {
   type Row,
   type RowKey,
   type ScannedRow,
+  TRANSACTIONS,
 } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import {
@@ -24,7 +25,9 @@ import {
   type ScanQuery,
   type StoreReader,
 } from '../store.ts';
-import { StoreError } from '../store-error.ts';
+import { RowDamagedError, StoreError } from '../store-error.ts';
+import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
+import { CompressedValueError, ValueCompressor } from './value-compression.ts';
 
 /** Bounds of a range as the engine takes them. A `start` of `undefined` is the very beginning. */
 interface LmdbRange {
@@ -75,12 +78,14 @@ export class LmdbReads implements StoreReader {
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
     assertKeyShape(column, partition, order);
-    return this.#read(column, (database) => {
+    const key = { partition, order };
+    const read = (database: LmdbColumn): Buffer | undefined => {
       // LMDB's snapshot lasts until a timer ends it, which is long in a process that gets no CPU time: a client that
       // queried another process first would see the ledger go backwards.
       if (column === HEAD) this.#root.resetReadTxn();
-      return database.get({ partition, order });
-    });
+      return database.get(key);
+    };
+    return this.#read(column, read, key);
   }
 
   getMany(column: Column, keys: readonly RowKey[]): readonly (Buffer | undefined)[] {
@@ -162,20 +167,26 @@ export class LmdbReads implements StoreReader {
     });
   }
 
-  /** @throws StoreError `store_closed`; `store_io` when the engine fails */
-  #read<T>(column: Column, read: (database: LmdbColumn) => T): T {
+  /** @throws StoreError `store_closed`; `store_io` when the engine fails; RowDamagedError */
+  #read<T>(column: Column, read: (database: LmdbColumn) => T, key = NO_KEY): T {
     if (this.#closing !== undefined) this.assertOpen();
     const database = this.columns.get(column.number);
     if (database === undefined) throw new RangeError(`no column ${column.number}`);
     try {
       return read(database);
     } catch (cause) {
+      if (cause instanceof CompressedValueError) {
+        throw new RowDamagedError(column, key, cause.message, { cause });
+      }
       const detail = cause instanceof Error ? cause.message : String(cause);
       const message = `column ${column.name} of ${this.directory} cannot be read: ${detail}`;
       throw new StoreError('store_io', message, { cause });
     }
   }
 }
+
+/** For reads of more than one row. */
+const NO_KEY: RowKey = { partition: NO_ORDER, order: NO_ORDER };
 
 /** An order part longer and higher than every one the column has: it comes after the end of any partition. */
 function afterAllOrders(column: Column): Buffer {
@@ -201,20 +212,24 @@ export function openColumn(
   const options = {
     name: `c${String(column.number).padStart(2, '0')}`,
     create,
-    encoder: valueCodec,
+    encoder: column === TRANSACTIONS ? compressedCodec : valueCodec,
     keyEncoder: keyCodec,
   };
   const database: Database | undefined = root.openDB(options);
   return database as unknown as LmdbColumn | undefined;
 }
 
-/** Opens all columns, by number; stops with the first one that is missing and may not be made. */
+/**
+ * Opens all columns, by number; stops with the first one that is missing and may not be made.
+ * @param oldColumns columns of older formats
+ */
 export function openColumns(
   root: RootDatabase<never, string>,
   create: boolean,
+  oldColumns: readonly Column[] = [],
 ): ReadonlyMap<number, LmdbColumn> | undefined {
   const opened = new Map<number, LmdbColumn>();
-  for (const column of COLUMNS) {
+  for (const column of [...COLUMNS, ...oldColumns]) {
     const database = openColumn(root, column, create);
     if (database === undefined) return undefined;
     opened.set(column.number, database);
@@ -233,6 +248,18 @@ const keyCodec = {
     const key = Buffer.allocUnsafe(end - start);
     source.copy(key, 0, start, end);
     return key;
+  },
+};
+
+const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
+
+/** For values of kilobytes that repeat names: a page holds three times as many. */
+const compressedCodec = {
+  encode(value: Uint8Array): Uint8Array {
+    return compressor.compress(value);
+  },
+  decode(volatile: Uint8Array): Buffer {
+    return compressor.expand(volatile);
   },
 };
 

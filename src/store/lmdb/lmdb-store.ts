@@ -6,7 +6,7 @@ import { statfsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { Batch, type BatchOperation } from '../batch.ts';
-import { IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
+import { type Column, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { Store, StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -51,7 +51,7 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
   try {
     const identity = openColumn(root, IDENTITY, false);
     if (identity === undefined) throw rootIsEmpty(root) ? notFound(directory) : foreign(directory);
-    if (!checkFormat(identity.get(FORMAT_KEY), directory)) throw notFound(directory);
+    if (!checkFormat((key) => identity.get(key), directory)) throw notFound(directory);
     const columns = openColumns(root, false);
     if (columns === undefined) throw foreign(directory);
     return new LmdbReads(root, columns, directory);
@@ -66,6 +66,28 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
  * @throws StoreError `store_locked` when another process writes it, `store_format_mismatch`, `store_foreign`.
  */
 export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
+  return openForWriting(options, undefined);
+}
+
+/**
+ * Opens a store for an upgrade: also one of an older format.
+ * @param oldColumns columns that older formats have
+ * @throws StoreError as `openLmdbStore`; `store_not_found`; `store_in_use` while another process reads: it would miss
+ *   what is converted.
+ */
+export async function openLmdbUpgrade(
+  options: LmdbStoreOptions,
+  oldColumns: readonly Column[],
+): Promise<Store> {
+  if (inspectDataFile(options.directory) === 'absent') throw notFound(options.directory);
+  return openForWriting(options, oldColumns);
+}
+
+/** @param oldColumns for an upgrade */
+async function openForWriting(
+  options: LmdbStoreOptions,
+  oldColumns: readonly Column[] | undefined,
+): Promise<Store> {
   const { directory } = options;
   const root = openRoot(options, false);
   let lock: LmdbWriterLock | undefined;
@@ -73,9 +95,12 @@ export async function openLmdbStore(options: LmdbStoreOptions): Promise<Store> {
     const identity = openColumn(root, IDENTITY, false);
     // Nothing is written until the folder is known to be ours or empty, and no other process writes.
     if (identity === undefined && !rootIsEmpty(root)) throw foreign(directory);
-    if (identity !== undefined) checkFormat(identity.get(FORMAT_KEY), directory);
+    if (identity !== undefined) {
+      checkFormat((key) => identity.get(key), directory, oldColumns !== undefined);
+    }
     lock = LmdbWriterLock.acquire(root, directory);
-    const columns = openColumns(root, true);
+    if (oldColumns !== undefined) refuseReaders(root, directory);
+    const columns = openColumns(root, true, oldColumns);
     if (columns === undefined) throw foreign(directory);
     const store = new LmdbStore(root, columns, directory, lock);
     if (store.get(IDENTITY, FORMAT_KEY.partition, FORMAT_KEY.order) === undefined) {
@@ -217,6 +242,16 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     throw new StoreError('store_io', `${directory} cannot be opened: ${detail}`, { cause: error });
+  }
+}
+
+/** The engine's list of readers has a heading, then a line for each that begins with its process id. */
+function refuseReaders(root: RootDatabase<never, string>, directory: string): void {
+  for (const [, text] of root.readerList().matchAll(/^\s*(\d+)\s/gm)) {
+    const pid = Number(text);
+    if (pid === process.pid) continue;
+    const message = `${directory} is being read by process ${pid}: stop it first`;
+    throw new StoreError('store_in_use', message, { pid });
   }
 }
 

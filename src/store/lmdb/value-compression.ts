@@ -1,0 +1,232 @@
+/**
+ * Compression of single values: LZ4 blocks (the public format of lz4.org) after a dictionary. The engine brings its
+ * own LZ4, but took twice as long for values of this size, and loads a dictionary again for every value
+ * (docs/benchmarks.md, "How transactions are stored").
+ *
+ * A value is one tag byte, then: 0: the bytes as they are; 1: their number u16, then the block.
+ */
+
+/** Offsets are u16: the dictionary and the value are within reach of one another. */
+const MAX_WINDOW_BYTES = 65_536;
+
+const AS_IS = 0;
+const LZ4 = 1;
+const HEADER_BYTES = 3;
+
+/** Small tables: they have to come into the processor’s cache again for every value. */
+const HASH_BITS = 12;
+const HASH_MULTIPLIER = 0x9e37_79b1;
+const MIN_MATCH_BYTES = 4;
+/** The format: no match begins in the last 12 bytes or reaches into the last 5. */
+const LAST_MATCH_BYTES = 12;
+const LAST_LITERAL_BYTES = 5;
+/** Lengths from this on continue in further bytes. */
+const LONG_LENGTH = 15;
+const FULL_BYTE = 255;
+/** After each further 16 positions without a match, positions are skipped one more at a time. */
+const SKIP_BITS = 4;
+
+/** Bytes that are not a compressed value. */
+export class CompressedValueError extends Error {
+  constructor(detail: string) {
+    super(`a compressed value ${detail}`);
+    this.name = 'CompressedValueError';
+  }
+}
+
+/** Compresses and expands values; one at a time. */
+export class ValueCompressor {
+  /** Longer values are stored as they are: few are that long, and compressing must not hold the event loop. */
+  readonly maxBytes: number;
+  readonly #dictionaryBytes: number;
+  /** The dictionary, then the value: whether it is being compressed or expanded. */
+  readonly #window: Uint8Array;
+  readonly #words: DataView;
+  readonly #output: Uint8Array;
+  /** By hash of four bytes, where they are in the dictionary, and where they were last in the value; 0: nowhere. */
+  readonly #inDictionary = new Uint16Array(1 << HASH_BITS);
+  readonly #inValue = new Uint16Array(1 << HASH_BITS);
+  #written = 0;
+
+  constructor(dictionary: Uint8Array) {
+    this.#dictionaryBytes = dictionary.length;
+    this.maxBytes = MAX_WINDOW_BYTES - dictionary.length;
+    this.#window = new Uint8Array(MAX_WINDOW_BYTES);
+    this.#window.set(dictionary);
+    this.#words = new DataView(this.#window.buffer);
+    // Incompressible bytes grow by one in 255.
+    this.#output = new Uint8Array(HEADER_BYTES + Math.ceil(MAX_WINDOW_BYTES * 1.01));
+    for (let at = 1; at + MIN_MATCH_BYTES <= dictionary.length; at += 1) {
+      this.#inDictionary[hashOf(this.#words.getInt32(at, true))] = at;
+    }
+  }
+
+  /** The value as it is stored. */
+  compress(value: Uint8Array): Uint8Array {
+    if (value.length > this.maxBytes) return asIs(value);
+    this.#window.set(value, this.#dictionaryBytes);
+    this.#output[0] = LZ4;
+    this.#output[1] = value.length & FULL_BYTE;
+    this.#output[2] = value.length >> 8;
+    this.#written = HEADER_BYTES;
+    this.#compressWindow(this.#dictionaryBytes + value.length);
+    if (this.#written > value.length) return asIs(value);
+    return copied(this.#output, 0, this.#written);
+  }
+
+  #compressWindow(end: number): void {
+    const [window, words, inValue] = [this.#window, this.#words, this.#inValue];
+    const start = this.#dictionaryBytes;
+    const inDictionary = this.#inDictionary;
+    inValue.fill(0);
+    const lastMatch = end - LAST_MATCH_BYTES;
+    let anchor = start;
+    let at = start;
+    let misses = 1 << SKIP_BITS;
+    while (at <= lastMatch) {
+      const word = words.getInt32(at, true);
+      const slot = hashOf(word);
+      // Position 0 is used by nothing: it stands for none.
+      let match = inValue[slot]!;
+      if (match === 0) match = inDictionary[slot]!;
+      inValue[slot] = at;
+      if (match === 0 || words.getInt32(match, true) !== word) {
+        at += misses >> SKIP_BITS;
+        misses += 1;
+        continue;
+      }
+      misses = 1 << SKIP_BITS;
+      while (at > anchor && match > 1 && window[at - 1] === window[match - 1]) {
+        at -= 1;
+        match -= 1;
+      }
+      const matchEnd = this.#matchEnd(at, match, end - LAST_LITERAL_BYTES);
+      this.#writeSequence(anchor, at, at - match, matchEnd - at);
+      at = matchEnd;
+      anchor = matchEnd;
+    }
+    this.#writeLiterals(anchor, end, 0);
+  }
+
+  #matchEnd(at: number, match: number, limit: number): number {
+    const [window, words] = [this.#window, this.#words];
+    const distance = at - match;
+    let end = at + MIN_MATCH_BYTES;
+    const lastWord = limit - MIN_MATCH_BYTES;
+    while (end <= lastWord && words.getInt32(end, true) === words.getInt32(end - distance, true)) {
+      end += MIN_MATCH_BYTES;
+    }
+    while (end < limit && window[end] === window[end - distance]) end += 1;
+    return end;
+  }
+
+  #writeSequence(from: number, to: number, offset: number, matchBytes: number): void {
+    const output = this.#output;
+    const extraBytes = matchBytes - MIN_MATCH_BYTES;
+    this.#writeLiterals(from, to, Math.min(extraBytes, LONG_LENGTH));
+    output[this.#written] = offset & FULL_BYTE;
+    output[this.#written + 1] = offset >> 8;
+    this.#written += 2;
+    if (extraBytes >= LONG_LENGTH) this.#writeLength(extraBytes - LONG_LENGTH);
+  }
+
+  /** @param low the token's low half: the length of the match that follows */
+  #writeLiterals(from: number, to: number, low: number): void {
+    const literals = to - from;
+    this.#output[this.#written] = (Math.min(literals, LONG_LENGTH) << 4) | low;
+    this.#written += 1;
+    if (literals >= LONG_LENGTH) this.#writeLength(literals - LONG_LENGTH);
+    const [window, output] = [this.#window, this.#output];
+    let written = this.#written;
+    for (let at = from; at < to; at += 1) {
+      output[written] = window[at]!;
+      written += 1;
+    }
+    this.#written = written;
+  }
+
+  #writeLength(length: number): void {
+    let rest = length;
+    for (; rest >= FULL_BYTE; rest -= FULL_BYTE) {
+      this.#output[this.#written] = FULL_BYTE;
+      this.#written += 1;
+    }
+    this.#output[this.#written] = rest;
+    this.#written += 1;
+  }
+
+  /** The value that is stored as `bytes`. @throws CompressedValueError */
+  expand(bytes: Uint8Array): Buffer {
+    const tag = bytes[0];
+    if (tag === AS_IS) return copied(bytes, 1, bytes.length);
+    if (tag !== LZ4 || bytes.length < HEADER_BYTES) {
+      throw new CompressedValueError('without its header');
+    }
+    const length = bytes[1]! | (bytes[2]! << 8);
+    if (length > this.maxBytes) throw new CompressedValueError('that is too long');
+    const end = this.#dictionaryBytes + length;
+    if (this.#expandBlock(bytes, end) !== end) throw new CompressedValueError('of another length');
+    return copied(this.#window, this.#dictionaryBytes, end);
+  }
+
+  /** Expands into the window up to `end`. Gives where it has ended. */
+  #expandBlock(bytes: Uint8Array, end: number): number {
+    const window = this.#window;
+    const { length } = bytes;
+    let from = HEADER_BYTES;
+    let to = this.#dictionaryBytes;
+    while (from < length) {
+      const token = bytes[from]!;
+      from += 1;
+      let literals = token >> 4;
+      if (literals === LONG_LENGTH) {
+        let more: number;
+        do {
+          more = bytes[from] ?? 0;
+          from += 1;
+          literals += more;
+        } while (more === FULL_BYTE);
+      }
+      if (from + literals > length || to + literals > end) throw cutShort();
+      for (const stop = from + literals; from < stop; from += 1, to += 1) window[to] = bytes[from]!;
+      if (from === length) return to;
+      if (from + 2 > length) throw cutShort();
+      const offset = bytes[from]! | (bytes[from + 1]! << 8);
+      from += 2;
+      let matched = (token & LONG_LENGTH) + MIN_MATCH_BYTES;
+      if (matched === LONG_LENGTH + MIN_MATCH_BYTES) {
+        let more: number;
+        do {
+          more = bytes[from] ?? 0;
+          from += 1;
+          matched += more;
+        } while (more === FULL_BYTE);
+      }
+      if (offset === 0 || offset > to || to + matched > end) throw cutShort();
+      for (const stop = to + matched; to < stop; to += 1) window[to] = window[to - offset]!;
+    }
+    throw cutShort();
+  }
+}
+
+function hashOf(word: number): number {
+  return Math.imul(word, HASH_MULTIPLIER) >>> (32 - HASH_BITS);
+}
+
+function asIs(value: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + value.length);
+  bytes[0] = AS_IS;
+  bytes.set(value, 1);
+  return bytes;
+}
+
+function copied(bytes: Uint8Array, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - from);
+  // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
+  copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from));
+  return copy;
+}
+
+function cutShort(): CompressedValueError {
+  return new CompressedValueError('that is cut short or refers to nothing');
+}

@@ -1,0 +1,73 @@
+/**
+ * `daybook upgrade` with the real program: a store of the program before, and a larger one that is killed on the way.
+ * UPGRADE_TRANSACTIONS=100000 UPGRADE_KILLS=20 for the long run; SEED repeats a run.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, it } from 'vitest';
+import { randomSource, testSeed } from '../random.ts';
+import { downgradeToFormat3, unpackFormat3 } from '../store/format-3.ts';
+import {
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  startCommand,
+  temporaryFolder,
+} from './command.ts';
+
+const TRANSACTIONS = process.env['UPGRADE_TRANSACTIONS'] ?? '3000';
+const KILLS = Number(process.env['UPGRADE_KILLS'] ?? 4);
+/** Longest time that an upgrade gets before it is killed: some end, some have hardly begun. */
+const LONGEST_LIFE_MS = 700;
+
+afterAll(killLeftNodes);
+
+async function verified(data: string): Promise<unknown> {
+  const { code, stdout } = await runCommand(['verify', '--data', data, '--json']);
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+it('an older store is refused, upgraded, and served', async () => {
+  const data = join(temporaryFolder(), 'old');
+  unpackFormat3(data);
+  const way = `${data} holds store format 3, this program reads format 4: run daybook upgrade --data ${data}`;
+  for (const command of ['status', 'verify', 'serve', 'prune']) {
+    const more = command === 'prune' ? ['--keep', '10'] : [];
+    expect(expectFailure(await runCommand([command, '--data', data, ...more]), 1)).toBe(way);
+  }
+  const { code, stdout } = await runCommand(['upgrade', '--data', data, '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ from_format: 3, to_format: 4 });
+  expect(await verified(data)).toMatchObject({ holds: true });
+  const node = await ServedNode.start(data, ['--workers', '1']);
+  expect((await node.get('/transactions/by_version/3')).status).toBe(200);
+  const used = await runCommand(['upgrade', '--data', data]);
+  expect(expectFailure(used, 1)).toContain(`${data} is being read by process`);
+  await node.stop();
+  const again = await runCommand(['upgrade', '--data', data, '--json']);
+  expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 4, to_format: 4 });
+  const absent = join(data, 'none');
+  const none = expectFailure(await runCommand(['upgrade', '--data', absent]), 1);
+  expect(none).toContain('there is no ledger in');
+});
+
+it('killed at any point, it goes on', async () => {
+  const random = randomSource(testSeed());
+  const data = join(temporaryFolder(), 'ledger');
+  const sample = ['sample', '--data', data, '--transactions', TRANSACTIONS, '--accounts', '200'];
+  expect((await runCommand(sample)).code).toBe(0);
+  const before = await verified(data);
+  await downgradeToFormat3(data);
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const upgrade = startCommand(['upgrade', '--data', data]);
+    await sleep(random() * LONGEST_LIFE_MS);
+    const hasEnded = new Promise((resolve) => upgrade.once('exit', resolve));
+    if (upgrade.exitCode !== null) continue;
+    upgrade.kill('SIGKILL');
+    await hasEnded;
+  }
+  expect((await runCommand(['upgrade', '--data', data])).code).toBe(0);
+  expect(await verified(data)).toEqual(before);
+});

@@ -1,0 +1,211 @@
+/** Upgrades: a store that an older program made becomes what this program would have made, wherever it is cut off. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Committer } from '../../src/ingest/committer.ts';
+import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
+import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
+import { transactionsBcs } from '../../src/ledger/history.ts';
+import { Batch } from '../../src/store/batch.ts';
+import {
+  COLUMNS,
+  type Column,
+  STORE_FORMAT_VERSION,
+  TRANSACTION_INFOS,
+} from '../../src/store/columns/columns.ts';
+import { FORMAT } from '../../src/store/columns/identity-column.ts';
+import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
+import { columnDigest } from '../../src/store/digest.ts';
+import { openLmdbReader, openLmdbStore, openLmdbUpgrade } from '../../src/store/lmdb/lmdb-store.ts';
+import { type Store, type StoreReader, scanPages } from '../../src/store/store.ts';
+import { fromFormat3, OLD_TRANSACTIONS } from '../../src/store/upgrade/from-format-3.ts';
+import { OLD_COLUMNS, upgradeStore } from '../../src/store/upgrade/upgrade.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { verifyLedger } from '../../src/verify/ledger.ts';
+import { chunk, transaction } from './chunks.ts';
+import { temporaryDirectory } from './engines.ts';
+import { downgradeToFormat3, unpackFormat3 } from './format-3.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const SMALL_PARTS = [fromFormat3({ maxRows: 16, maxBytes: 1e9 })];
+
+async function digestsOf(store: StoreReader): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {};
+  for (const column of COLUMNS) {
+    digests[column.name] = (await columnDigest(store, column)).digest.toString('hex');
+  }
+  return digests;
+}
+
+/** The same ledger as this program makes it from the transactions of the old store. */
+async function madeDirectly(directory: string): Promise<StoreReader> {
+  const old = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+  const items: Buffer[] = [];
+  for await (const page of scanPages(old, OLD_TRANSACTIONS)) {
+    for (const { value } of page) items.push(value);
+  }
+  await old.close();
+  const start = { nextVersion: 0n, frozenRoots: [], trustedRoots: [], waypoint: undefined };
+  const page = new PageVerifier(start).verify(new Uint8Array(transactionsBcs(items)));
+  const assembler = new ChunkAssembler(0n, true);
+  assembler.add(page, true);
+  const writer = await LedgerWriter.open(new MemoryStore());
+  await new Committer(writer).pushAll([assembler.takeChunk()!]);
+  return writer.reader;
+}
+
+/** A store whose process dies at a commit: the first `commits` ones are made. */
+function dying(store: Store, commits: number): Store {
+  let left = commits;
+  return Object.assign(Object.create(store) as Store, {
+    get: store.get.bind(store),
+    getMany: store.getMany.bind(store),
+    scan: store.scan.bind(store),
+    commit: async (batch: Batch) => {
+      if (left === 0) throw new Error('killed');
+      left -= 1;
+      await store.commit(batch);
+    },
+  });
+}
+
+const refusal = (text: string) =>
+  expect.objectContaining({
+    code: 'store_format_mismatch',
+    message: expect.stringContaining(text),
+  });
+
+describe('a store of format 3', () => {
+  let expected: Record<string, string>;
+  beforeAll(async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'daybook-store-'));
+    unpackFormat3(directory);
+    expected = await digestsOf(await madeDirectly(directory));
+    rmSync(directory, { recursive: true });
+  });
+
+  function temporaryFolder(): string {
+    const directory = temporaryDirectory();
+    unpackFormat3(directory);
+    return directory;
+  }
+
+  test('is refused with the way out', async () => {
+    const directory = temporaryFolder();
+    const text =
+      `${directory} holds store format 3, this program reads format 4: ` +
+      `run daybook upgrade --data ${directory}`;
+    expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
+    await expect(openLmdbStore({ directory })).rejects.toThrow(refusal(text));
+  });
+
+  test('becomes what this program makes', async () => {
+    const directory = temporaryFolder();
+    const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+    expect(await upgradeStore(store)).toBe(3);
+    expect(await upgradeStore(store)).toBe(STORE_FORMAT_VERSION);
+    await store.close();
+    const reader = openLmdbReader({ directory });
+    expect(await digestsOf(reader)).toEqual(expected);
+    expect(await verifyLedger(reader)).toMatchObject({ damages: [], damageCount: 0 });
+    await reader.close();
+  });
+
+  test('cut off at any commit, it is refused until the upgrade is done', async () => {
+    let commits = 0;
+    for (let isDone = false; !isDone; commits += 1) {
+      const directory = temporaryFolder();
+      const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+      isDone = await upgradeStore(dying(store, commits), undefined, SMALL_PARTS).then(
+        () => true,
+        () => false,
+      );
+      await store.close();
+      if (!isDone && commits > 0) {
+        const text =
+          `${directory} is being upgraded from store format 3 to 4, ` +
+          `this program reads format 4: run daybook upgrade --data ${directory}`;
+        expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
+        await expect(openLmdbStore({ directory })).rejects.toThrow(refusal(text));
+      }
+      const again = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+      await upgradeStore(again, undefined, SMALL_PARTS);
+      expect(await digestsOf(again)).toEqual(expected);
+      await again.close();
+    }
+    // The first and the last mark, and parts of 16 of 60 transactions and more.
+    expect(commits).toBeGreaterThan(6);
+  });
+
+  test('reports how far it is', async () => {
+    const store = await openLmdbUpgrade({ directory: temporaryFolder() }, OLD_COLUMNS);
+    const reported: bigint[] = [];
+    await upgradeStore(store, (_, below) => reported.push(below), SMALL_PARTS);
+    await store.close();
+    expect(reported.slice(0, 3)).toEqual([16n, 32n, 48n]);
+  });
+
+  test('without an info is damaged, and stays as it is', async () => {
+    const directory = temporaryFolder();
+    const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+    const { partition, order } = encodeBucketKey(20n);
+    await store.commit(new Batch().delete(TRANSACTION_INFOS, partition, order));
+    const damaged = { code: 'row_damaged', column: 'transaction_infos', key: '000000000000/0014' };
+    await expect(upgradeStore(store)).rejects.toThrow(expect.objectContaining(damaged));
+    const rows = (column: Column) => store.scan(column, { maxRows: 99, maxBytes: 1e9 });
+    expect((await rows(OLD_TRANSACTIONS)).length).toBeGreaterThan(60);
+    await store.close();
+  });
+
+  test('has one writer', async () => {
+    const directory = temporaryFolder();
+    const first = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+    const locked = expect.objectContaining({ code: 'store_locked' });
+    await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(locked);
+    await first.close();
+  });
+});
+
+describe('other stores', () => {
+  async function formatted(format: number): Promise<string> {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    const batch = new Batch();
+    FORMAT.put(batch, undefined, format);
+    await store.commit(batch);
+    await store.close();
+    return directory;
+  }
+
+  test.each([
+    [2, 'use the older Daybook that wrote it, or build the store again'],
+    [5, 'use the newer Daybook that wrote it'],
+  ])('format %i is refused, also by an upgrade', async (format, remedy) => {
+    const directory = await formatted(format);
+    const text = `${directory} holds store format ${format}, this program reads format 4: ${remedy}`;
+    expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
+    await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(refusal(text));
+  });
+
+  test('no store is none after it', async () => {
+    const directory = temporaryDirectory();
+    const absent = expect.objectContaining({ code: 'store_not_found' });
+    await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(absent);
+  });
+
+  test('without whole transactions only the number changes', async () => {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    const writer = await LedgerWriter.open(store);
+    const { identity, ...genesis } = chunk(0, [{ ...transaction(0), transaction: undefined }]);
+    await writer.append({ ...genesis, identity: { ...identity!, keepsTransactions: false } });
+    const before = await digestsOf(store);
+    await store.close();
+    await downgradeToFormat3(directory);
+    const upgraded = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+    expect(await upgradeStore(upgraded)).toBe(3);
+    expect(await digestsOf(upgraded)).toEqual(before);
+    await upgraded.close();
+  });
+});
