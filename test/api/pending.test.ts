@@ -75,7 +75,7 @@ beforeAll(async () => {
   store = await openLmdbStore({ directory: folder });
   feed = await startReferenceFeed();
   node = await ScriptedNode.start(CHAIN_ID, notFound);
-  upstream = new HttpUpstream(node.url, pino({ level: 'silent' }));
+  upstream = upstreamWith(UPSTREAM_LIMITS.maxAsking);
   const settings = apiSettings(NO_LOAD_BOUNDS);
   app = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines(), { upstream }));
 });
@@ -105,10 +105,9 @@ const waitByHash = (hash: string): Promise<TestReply> =>
   app.request(`/v1/transactions/wait_by_hash/${hash}`);
 /** The same upstream, for so many questions at once. */
 function upstreamWith(maxAsking: number): HttpUpstream {
-  const limits = { ...UPSTREAM_LIMITS, maxAsking };
-  const other = new HttpUpstream(node.url, pino({ level: 'silent' }), limits);
-  onTestFinished(() => other.close());
-  return other;
+  // A busy machine is not a slow upstream.
+  const limits = { ...UPSTREAM_LIMITS, maxAsking, askTimeoutMs: 60_000 };
+  return new HttpUpstream(node.url, pino({ level: 'silent' }), limits);
 }
 
 const newestVersion = async (): Promise<number> => headOf(await app.request('/v1'));
@@ -199,6 +198,7 @@ describe('a transaction that the upstream has', () => {
       node.script = pending(next.signed);
       const ledger = openTestedLedger(store);
       const roomy = upstreamWith(MAX_WAITING + 1);
+      onTestFinished(() => roomy.close());
       // Long enough for the slowest machine to get the transaction.
       const waiting = new PendingTransactions(ledger, roomy, 60_000);
       const count = MAX_WAITING + more;
@@ -263,6 +263,7 @@ describe('questions that wait for the upstream', () => {
   ])('the limit and %i more: %i are refused', async (more, refused) => {
     const maxAsking = 3;
     const limited = upstreamWith(maxAsking);
+    onTestFinished(() => limited.close());
     const held: (() => void)[] = [];
     node.script = (response, request) => void held.push(() => notFound(response, request));
     const count = maxAsking + more;
@@ -272,7 +273,7 @@ describe('questions that wait for the upstream', () => {
         (error: unknown) => (error as ApiError).message,
       ),
     );
-    await expect.poll(() => held.length).toBe(count - refused);
+    await expect.poll(() => held.length, { timeout: 30_000 }).toBe(count - refused);
     expect(limited.waiting).toBe(count - refused);
     for (const release of held) release();
     const outcomes = await Promise.all(asked);

@@ -18,6 +18,9 @@ import { CHAIN_ID, NEWEST, openSmallLedger } from './small-ledger.ts';
 const OPERATIONS = ['/v1/transactions', '/v1/transactions/batch', '/v1/transactions/simulate'];
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** Longer than any test should take. */
+const ON_A_BUSY_MACHINE = { timeout: 30_000 };
+
 const inJson =
   (status: number, body: string, headers: Record<string, string> = {}): Script =>
   (response) =>
@@ -43,7 +46,12 @@ async function passing(
     { level: 'debug' },
     { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
-  const upstream = new HttpUpstream(node.url, logger, { ...UPSTREAM_LIMITS, ...limits });
+  const upstream = new HttpUpstream(node.url, logger, {
+    ...UPSTREAM_LIMITS,
+    // A busy machine is not a slow upstream.
+    askTimeoutMs: 60_000,
+    ...limits,
+  });
   const { app, close } = await openSmallLedger(settings, upstream);
   onTestFinished(async () => {
     upstream.close();
@@ -404,7 +412,7 @@ describe('requests that wait for the upstream', () => {
       expectError(first, 503, 'internal_error', text);
       expect(first.headers['retry-after']).toBe('1');
     }
-    await expect.poll(() => upstream.waiting).toBe(count - refused);
+    await expect.poll(() => upstream.waiting, ON_A_BUSY_MACHINE).toBe(count - refused);
     release();
     const statuses = (await Promise.all(replies)).map(({ statusCode }) => statusCode);
     expect(statuses.filter((status) => status === 503).length).toBe(refused);
@@ -412,15 +420,15 @@ describe('requests that wait for the upstream', () => {
   });
 
   it('hold up nothing else', async () => {
-    const { app, upstream } = await passing(() => undefined);
+    const { app, upstream } = await passing(() => undefined, { passTimeoutMs: 600_000 });
     const port = await app.port();
     const sockets = Array.from({ length: UPSTREAM_LIMITS.maxPassing }, () => {
-      const socket = connect(port, '127.0.0.1');
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
       const head = 'POST /v1/transactions HTTP/1.1\r\nContent-Type: application/json\r\n';
       socket.write(`${head}Content-Length: 2\r\n\r\n{}`);
       return socket;
     });
-    await expect.poll(() => upstream.waiting).toBe(sockets.length);
+    await expect.poll(() => upstream.waiting, ON_A_BUSY_MACHINE).toBe(sockets.length);
     for (let count = 0; count < 50; count += 1) {
       const reply = await app.request('/v1/accounts/0xcafe/balance/0xa');
       expect(reply.statusCode).toBe(200);
@@ -428,7 +436,7 @@ describe('requests that wait for the upstream', () => {
     expect(upstream.waiting).toBe(sockets.length);
     // Clients that have gone make room.
     for (const socket of sockets) socket.destroy();
-    await expect.poll(() => upstream.waiting).toBe(0);
+    await expect.poll(() => upstream.waiting, ON_A_BUSY_MACHINE).toBe(0);
     expect(upstream.counts).toEqual([
       { operation: 'submit_transaction', outcome: 'client_gone', value: sockets.length },
     ]);
