@@ -22,4 +22,6 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/v1/-/healthy').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["./bin/daybook"]
-CMD ["serve", "--data", "/data", "--listen", "0.0.0.0:8080"]
+# A volume without a ledger gets a sample, which the page and the ready line call so. For another ledger, leave --sample
+# out: then a volume that is not mounted is an error.
+CMD ["serve", "--data", "/data", "--listen", "0.0.0.0:8080", "--sample"]

@@ -1,6 +1,7 @@
 /** `daybook encode` and `daybook decode`: convert submissions with a ledger on disk, without a server. */
 import type { Command } from 'commander';
 import { readInput } from '../node/settings/input.ts';
+import { CONFIG_VARIABLE } from '../node/settings/setting-sources.ts';
 import { nodeSettings } from '../node/settings/settings.ts';
 import type { SubmissionSettings } from '../node/submission.ts';
 
@@ -40,7 +41,7 @@ function addSubmissionCommand(
     )
     .option('--config <file>', 'YAML or JSON file of settings (env: DAYBOOK_CONFIG)')
     .action(async ({ config, ...flags }: Record<string, string | undefined>) => {
-      const configFile = config ?? process.env['DAYBOOK_CONFIG'];
+      const configFile = config ?? process.env[CONFIG_VARIABLE];
       const settings = await nodeSettings({ flags, environment: process.env, configFile });
       process.stdout.write(`${await answer(settings, await readInput(process.stdin))}\n`);
     });

@@ -1,6 +1,7 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until a signal stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { CONFIG_VARIABLE } from '../node/settings/setting-sources.ts';
 import { nodeSettings, settingFlags } from '../node/settings/settings.ts';
 import { stopSignal } from '../node/shutdown.ts';
 import { collected } from './command-line.ts';
@@ -30,7 +31,7 @@ export function addServeCommand(program: Command): void {
     .command('serve', { isDefault: false })
     .description('Answer over HTTP from the ledger in a folder.')
     .option('--config <file>', 'YAML or JSON file of settings (env: DAYBOOK_CONFIG)');
-  for (const { flag, help } of settingFlags()) command.option(`${flag} <value>`, help);
+  for (const { flag, help } of settingFlags()) command.option(flag, help);
   command
     .option('--keep <versions>', 'short for --keep-versions')
     .option(
@@ -43,7 +44,7 @@ export function addServeCommand(program: Command): void {
     const settings = await nodeSettings({
       flags,
       environment: process.env,
-      configFile: config ?? process.env['DAYBOOK_CONFIG'],
+      configFile: config ?? process.env[CONFIG_VARIABLE],
     });
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
     const stopped = stopSignal();

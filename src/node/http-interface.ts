@@ -12,6 +12,7 @@ import type { StoreReader } from '../store/store.ts';
 import { openAccessLog } from './metrics/access-log.ts';
 import { watchOverload } from './metrics/log.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
+import { isSampleLedger } from './sample-resource.ts';
 import { listen, parseListenAddress } from './settings/listen-address.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import { upstreamBase } from './settings/upstream-url.ts';
@@ -39,6 +40,7 @@ export async function startInterface(
   const address = parseListenAddress(settings.listen);
   const ledger = openLedger(store);
   const { state } = await ledger.view();
+  const isSample = await isSampleLedger(store);
   const admission = new Admission(settings);
   const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];
@@ -54,7 +56,7 @@ export async function startInterface(
   const api = buildApi(ledger, settings, logger, {
     admission,
     observers,
-    pageFiles: readPageFiles(),
+    pageFiles: readPageFiles({ isSample }),
     upstream,
   });
   const further: SocketServer[] = [];

@@ -8,7 +8,13 @@ import type { StoreReader } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import type { Following } from './follow.ts';
 import { NodeError } from './node-error.ts';
-import { emptyStoreError, hasStore, openStoreReader, openStoreWriter } from './open-store.ts';
+import {
+  emptyStoreError,
+  hasStore,
+  noLedgerError,
+  openStoreReader,
+  openStoreWriter,
+} from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './shutdown.ts';
 
@@ -27,7 +33,6 @@ export async function openNodeStore(
   logger: Logger,
 ): Promise<NodeStore> {
   const { data, follow, produce, clock } = settings;
-  if (!hasStore(data) && follow === '') await makeSmallSample(data, logger);
   if (produce > 0 && follow !== '') {
     const message = 'a node produces or follows: --produce and --follow do not go together';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
@@ -35,6 +40,10 @@ export async function openNodeStore(
   if (clock === 'wall' && produce === 0) {
     const message = 'the clock is that of produced blocks: --clock wall needs --produce';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (!hasStore(data) && follow === '') {
+    if (!settings.sample) throw noLedgerError(data);
+    await makeSmallSample(data, logger);
   }
   const opened =
     produce === 0 && follow === ''

@@ -165,13 +165,14 @@ export function refuseUsedFolder(dataFolder: string): void {
 }
 
 /** The error for a folder without a store. */
-function noLedgerError(dataFolder: string): NodeError {
+export function noLedgerError(dataFolder: string): NodeError {
   const isUnfinished = existsSync(join(dataFolder, UNFINISHED_FOLDER));
   const why = isUnfinished ? ': a command that was to make one was cut off, or is at work' : '';
   return new NodeError(
     'no_ledger',
     `there is no ledger in ${dataFolder}${why}; make one: ` +
-      `daybook init --data ${dataFolder} --genesis FILE --waypoint FILE`,
+      `daybook init --data ${dataFolder} --genesis FILE --waypoint FILE, ` +
+      `or of a sample: daybook sample --data ${dataFolder}`,
   );
 }
 

@@ -1,16 +1,9 @@
-/** Sample ledgers: `daybook sample`, the small sample ledger that `serve` creates if there is none, and `--produce`. */
+/** Sample ledgers: `daybook sample`, the small sample ledger of `serve --sample`, and `--produce`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Committer, type CommitterOptions } from '../ingest/committer.ts';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../move/bcs/bcs-writer.ts';
-import {
-  physicalStateKey,
-  resourceStateKey,
-  type StateKey,
-  stateKeyHash,
-} from '../move/types/state-key.ts';
-import { parseStructTag } from '../move/types/type-parser.ts';
 import {
   CLOCK_RESOURCE,
   type ClockChange,
@@ -27,10 +20,10 @@ import {
 } from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
 import type { StoreReader } from '../store/store.ts';
-import { openView } from '../store/view.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
+import { newestState } from './sample-resource.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
 const COMMIT_INTERVAL_MS = 250;
@@ -182,13 +175,7 @@ function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
 
 /** How a sample ledger was made, from its own state. @throws NodeError `bad_setting` */
 async function sampleHistoryOf(store: StoreReader): Promise<SampleHistory> {
-  const view = await openView(store);
-  const stateOf = async (key: StateKey) =>
-    (await view.state(stateKeyHash(physicalStateKey(key))))?.bytes;
-  const resourceOf = (type: string) => {
-    const tag = parseStructTag(type);
-    return stateOf(resourceStateKey(tag.address, tag));
-  };
+  const { stateOf, resourceOf } = await newestState(store);
   const settingsBytes = await resourceOf(SAMPLE_RESOURCE);
   if (settingsBytes === undefined) {
     throw new NodeError(

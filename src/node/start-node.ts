@@ -8,8 +8,10 @@ import type { WorkerPool } from './cluster/worker-pool.ts';
 import { createLogger } from './metrics/log.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
 import { asNodeError } from './open-store.ts';
-import { interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
-import type { NodeSettings } from './settings/settings.ts';
+import { isSampleLedger } from './sample-resource.ts';
+import { checkFree, interfaceUrl, parseListenAddress } from './settings/listen-address.ts';
+import { unknownVariables } from './settings/setting-sources.ts';
+import { NODE_SETTINGS, type NodeSettings } from './settings/settings.ts';
 import { upstreamBase } from './settings/upstream-url.ts';
 import { StopList } from './shutdown.ts';
 
@@ -21,6 +23,8 @@ interface ReadyLine {
   readonly pid: number;
   readonly chain_id: number;
   readonly ledger_version: string;
+  /** Absent for the ledger of a network. */
+  readonly sample?: true;
 }
 
 interface RunningNode {
@@ -50,9 +54,12 @@ export async function startNode(settings: NodeSettings): Promise<RunningNode> {
 }
 
 async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
-  const { host } = parseListenAddress(settings.listen);
+  const address = parseListenAddress(settings.listen);
   const upstream = upstreamBase(settings);
   const logger = createLogger(settings.logLevel);
+  for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
+    logger.warn(unknown, 'environment variable ignored: there is no such setting');
+  }
   const count = settings.workers === 0 ? availableParallelism() : settings.workers;
   let workers: WorkerPool | undefined;
   if (count > 1) {
@@ -61,6 +68,8 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
     stopList.add('the workers', () => pool.stop());
     workers = pool;
   }
+  // Before a sample is made that nobody could ask for.
+  await checkFree(address);
   // Loaded while the workers load their modules.
   const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
@@ -84,10 +93,11 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   const { port, chainId, version } = await listen();
   const ready: ReadyLine = {
     event: 'ready',
-    url: interfaceUrl(host, port),
+    url: interfaceUrl(address.host, port),
     pid: process.pid,
     chain_id: chainId,
     ledger_version: String(version),
+    ...((await isSampleLedger(nodeStore.store)) && { sample: true as const }),
   };
   const facts = { ...ready, ...(workers && { workers: count }), upstream: upstream?.origin };
   logger.info(facts, 'answering');

@@ -56,7 +56,8 @@ describe('examples of README and docs', () => {
   let server: ReturnType<typeof spawn>;
 
   beforeAll(async () => {
-    const args = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--log-level', 'warn'];
+    const flags = ['--listen', '127.0.0.1:0', '--log-level', 'warn'];
+    const args = ['serve', '--data', data, '--sample', ...flags];
     server = spawn(join(ROOT, 'bin/daybook'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: server.stdout! });
     const line = await new Promise<string>((resolve) => lines.once('line', resolve));

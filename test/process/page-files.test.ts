@@ -163,7 +163,7 @@ describe('reading the files at start', () => {
 
   const refusal = (): PageFilesError => {
     try {
-      readPageFiles(folder);
+      readPageFiles({ folder });
     } catch (error) {
       expect(error).toBeInstanceOf(PageFilesError);
       return error as PageFilesError;
@@ -172,7 +172,7 @@ describe('reading the files at start', () => {
   };
 
   it('says what is missing and what to do', () => {
-    expect(() => readPageFiles(join(folder, 'absent'))).toThrow(
+    expect(() => readPageFiles({ folder: join(folder, 'absent') })).toThrow(
       /cannot be read; run "npm run build"/,
     );
     expect(refusal().message).toContain('index.html is missing');
@@ -188,14 +188,14 @@ describe('reading the files at start', () => {
       [1, false],
     ] as const) {
       writeFileSync(large, Buffer.alloc(MAX_PAGE_FILE_BYTES + size));
-      if (accepted) expect(readPageFiles(folder)).toHaveLength(3);
+      if (accepted) expect(readPageFiles({ folder })).toHaveLength(3);
       else expect(refusal().message).toContain('large.js is larger than');
     }
     rmSync(large);
     for (let at = 2; at < MAX_PAGE_FILES - 1; at += 1) writeFileSync(join(folder, `${at}.js`), '');
-    expect(readPageFiles(folder)).toHaveLength(MAX_PAGE_FILES - 1);
+    expect(readPageFiles({ folder })).toHaveLength(MAX_PAGE_FILES - 1);
     writeFileSync(join(folder, 'last.js'), '');
-    expect(readPageFiles(folder)).toHaveLength(MAX_PAGE_FILES);
+    expect(readPageFiles({ folder })).toHaveLength(MAX_PAGE_FILES);
     writeFileSync(join(folder, 'over.js'), '');
     expect(refusal().message).toContain(`more than ${MAX_PAGE_FILES}`);
     rmSync(join(folder, 'over.js'));

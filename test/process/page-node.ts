@@ -61,7 +61,9 @@ export async function startPageNode(): Promise<PageNode> {
   };
   while ((writer.head?.version ?? 0n) < FIRST_TRANSACTIONS) await grow();
   const listen = async (port: number) => {
-    const api = buildApi(openLedger(store), apiSettings(), console, { pageFiles: readPageFiles() });
+    const api = buildApi(openLedger(store), apiSettings(), console, {
+      pageFiles: readPageFiles({ isSample: true }),
+    });
     api.server.listen(port, '127.0.0.1');
     await once(api.server, 'listening');
     return api;

@@ -1,15 +1,17 @@
 /** `daybook serve` as a process: when it answers, what it refuses, how it stops. */
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SMALL_CHAIN_ID, smallGenesisFile } from '../api/genesis-small.ts';
 import {
+  endOf,
   expectFailure,
   killLeftNodes,
   runCommand,
   ServedNode,
+  startCommand,
   temporaryFolder,
 } from './command.ts';
 
@@ -94,18 +96,63 @@ describe('a node that answers', () => {
     expect((await nodes[1]!.stop()).code).toBe(0);
   });
 
-  it('makes a small sample ledger where there is none', async () => {
+  it('makes a small sample ledger where it is asked for, and says that it is one', async () => {
     const empty = join(folder, 'empty');
-    const node = await ServedNode.start(empty);
+    const node = await ServedNode.start(empty, ['--sample']);
     expect(Number(node.ready.ledger_version)).toBeGreaterThan(100);
     expect(node.log[0]).toMatchObject({ msg: 'no ledger: making a sample', data: empty });
     expect((await node.get('/accounts/0x1/module/coin')).status).toBe(200);
+    expect(node.ready).toMatchObject({ sample: true });
+    for (const document of ['/', '/v1/spec']) {
+      const page = await fetch(new URL(document, node.ready.url));
+      expect(await page.text()).toContain('This is a sample ledger.');
+    }
     expect((await node.stop()).code).toBe(0);
+    const genesis = await ServedNode.start(data);
+    expect(genesis.ready).not.toHaveProperty('sample');
+    const page = await fetch(new URL('/', genesis.ready.url));
+    expect(await page.text()).not.toMatch(/sample/);
+    await genesis.stop();
+  });
+
+  it('makes none in a folder that a flag, a variable or a file names', async () => {
+    const absent = join(folder, 'mistyped');
+    const config = join(folder, 'mistyped.yaml');
+    writeFileSync(config, `data: ${absent}`);
+    for (const [args, environment] of [
+      [['--data', absent], {}],
+      [['--config', config], {}],
+      [[], { DAYBOOK_DATA: absent }],
+      [['--data', absent, '--produce', '5'], {}],
+    ] as const) {
+      const listening = ['--listen', '127.0.0.1:0'];
+      const result = await runCommand(['serve', ...listening, ...args], { environment });
+      expect(expectFailure(result, 1)).toBe(
+        `there is no ledger in ${absent}; make one: daybook init --data ${absent} --genesis FILE ` +
+          `--waypoint FILE, or of a sample: daybook sample --data ${absent}`,
+      );
+      expect(existsSync(absent)).toBe(false);
+    }
+  });
+
+  it('makes one without any setting of data, unless told not to', async () => {
+    const workingFolder = join(folder, 'working');
+    mkdirSync(workingFolder);
+    const listening = ['serve', '--listen', '127.0.0.1:0'];
+    const refused = await runCommand([...listening, '--sample', 'false'], { workingFolder });
+    expect(expectFailure(refused, 1)).toContain('there is no ledger in ./daybook-data');
+    const child = startCommand(listening, { workingFolder });
+    const end = endOf(child);
+    const [line] = (await once(child.stdout!, 'data')) as [Buffer];
+    expect(JSON.parse(String(line))).toMatchObject({ event: 'ready', sample: true });
+    child.kill('SIGTERM');
+    expect((await end).code).toBe(0);
+    expect(existsSync(join(workingFolder, 'daybook-data/data.mdb'))).toBe(true);
   });
 
   it('reads while another process writes, and never goes back', async () => {
     const written = join(folder, 'written');
-    const writer = await ServedNode.start(written, ['--produce', '500']);
+    const writer = await ServedNode.start(written, ['--produce', '500', '--sample']);
     const reader = await ServedNode.start(written);
     const versions: bigint[] = [];
     while (versions.length < 150 || versions.at(-1) === versions[0]) {
@@ -133,10 +180,18 @@ describe('a node that cannot start says why in one line', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    const result = await runCommand(['serve', '--data', data, '--listen', `127.0.0.1:${port}`]);
-    expect(expectFailure(result, 1)).toMatch(
-      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
-    );
+    const listen = `127.0.0.1:${port}`;
+    const reason = `listen EADDRINUSE: address already in use ${listen}`;
+    const absent = join(folder, 'not-made');
+    for (const args of [
+      ['--data', data],
+      ['--data', data, '--workers', '2'],
+      ['--data', absent, '--sample'],
+    ]) {
+      const result = await runCommand(['serve', ...args, '--listen', listen]);
+      expect(expectFailure(result, 1)).toBe(`cannot listen on ${listen}: ${reason}`);
+    }
+    expect(existsSync(absent)).toBe(false);
     other.close();
   });
 
@@ -162,7 +217,8 @@ describe('a node that cannot start says why in one line', () => {
     const foreign = join(folder, 'foreign');
     mkdirSync(foreign);
     writeFileSync(join(foreign, 'notes.txt'), 'mine');
-    const result = await runCommand(['serve', '--data', foreign, '--log-level', 'silent']);
+    const flags = ['--data', foreign, '--sample', '--log-level', 'silent'];
+    const result = await runCommand(['serve', ...flags, '--listen', '127.0.0.1:0']);
     expect(expectFailure(result, 1)).toContain('is not empty (it holds notes.txt)');
     expect(readdirSync(foreign)).toEqual(['notes.txt']);
   });

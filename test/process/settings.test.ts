@@ -112,7 +112,8 @@ describe('what is refused', () => {
     ['control characters', 'git_hash: "\x1b[2J"\nlisten: 1', /listen: 1 is not a valid listen/],
   ])('in a file: %s', async (_, content, text) => {
     const result = await runCommand(['serve', '--config', configFile(content)]);
-    expect(expectFailure(result, 1)).toMatch(text);
+    const isValue = / is not a valid |^config file, /.test(result.stderr);
+    expect(expectFailure(result, isValue ? 2 : 1)).toMatch(text);
   });
 
   it('a file that is absent, a folder, or too long', async () => {
@@ -128,10 +129,23 @@ describe('what is refused', () => {
     expect(expectFailure(await runCommand(['serve', '--config', fits]), 1)).toContain('"bad"');
   });
 
+  it('an unknown variable is a warning that names the nearest one', async () => {
+    const environment = { DAYBOOK_HEADER_PREFX: 'X-Other', DAYBOOK_PORT: '80' };
+    const node = await ServedNode.start(data, [], { environment });
+    const warnings = node.log.filter(({ level }) => level === 40);
+    const msg = 'environment variable ignored: there is no such setting';
+    expect(warnings).toMatchObject([
+      { msg, variable: 'DAYBOOK_HEADER_PREFX', nearest: 'DAYBOOK_HEADER_PREFIX' },
+      { msg, variable: 'DAYBOOK_PORT', nearest: expect.stringMatching(/^DAYBOOK_/) },
+    ]);
+    expect((await node.get('')).headers.has('x-node-chain-id')).toBe(true);
+    expect((await node.stop()).code).toBe(0);
+  });
+
   it('in the environment', async () => {
     const environment = { DAYBOOK_LISTEN: 'everywhere', DAYBOOK_LOG_LEVEL: 'loud' };
     const result = await runCommand(['serve', '--data', data], { environment });
-    expect(expectFailure(result, 1)).toMatch(/^environment variable DAYBOOK_LOG_LEVEL: "loud"/);
+    expect(expectFailure(result, 2)).toMatch(/^environment variable DAYBOOK_LOG_LEVEL: "loud"/);
   });
 });
 
@@ -142,7 +156,8 @@ describe('help', () => {
     const text = stdout.replaceAll(/\s+/g, ' ');
     for (const [name, property] of Object.entries(NODE_SETTINGS)) {
       const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      expect(text).toContain(`--${snake.replaceAll('_', '-')} <value>`);
+      const shown = property.type === 'boolean' ? '[value]' : '<value>';
+      expect(text).toContain(`--${snake.replaceAll('_', '-')} ${shown} `);
       expect(text).toContain(`env DAYBOOK_${snake.toUpperCase()}`);
       const { default: value } = property as { default?: unknown };
       expect(text).toContain(`default ${JSON.stringify(value)};`);

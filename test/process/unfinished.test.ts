@@ -39,8 +39,9 @@ describe('a sample that was cut off', () => {
     await untilBytes(data, bytes);
     child.kill(signal);
     expect((await ended).code).not.toBe(0);
-    for (const command of ['status', 'verify']) {
-      const text = expectFailure(await runCommand([command, '--data', data]), 1);
+    const environment = { DAYBOOK_LISTEN: '127.0.0.1:0' };
+    for (const command of ['status', 'verify', 'serve']) {
+      const text = expectFailure(await runCommand([command, '--data', data], { environment }), 1);
       expect(text).toContain(
         `there is no ledger in ${data}: a command that was to make one was cut off`,
       );

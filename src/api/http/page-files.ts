@@ -64,17 +64,30 @@ function defaultPageFolder(): string {
   return fileURLToPath(new URL(built ? '../../web/' : '../../../dist/web/', import.meta.url));
 }
 
+/** Where both documents say that they show a sample ledger, if so. */
+const SAMPLE_MARK = '<!-- sample -->';
+const SAMPLE_NOTE =
+  '<aside class="sample-note" aria-label="Sample">This is a sample ledger. A generator made its ' +
+  'accounts and transactions; nothing here comes from a network.</aside>';
+
 /**
  * Reads the page's files.
+ * @param isSample whether the documents say that they show a sample ledger
  * @throws PageFilesError when the page is not built, or the folder contains files that are not part of it
  */
-export function readPageFiles(folder: string = defaultPageFolder()): PageFile[] {
+export function readPageFiles({
+  folder = defaultPageFolder(),
+  isSample = false,
+}: {
+  readonly folder?: string;
+  readonly isSample?: boolean;
+} = {}): PageFile[] {
   const names = listFiles(folder);
   for (const document of DOCUMENT_PATHS.keys()) {
     if (!names.includes(document)) throw new PageFilesError(folder, `${document} is missing`);
   }
   return names.map((name) =>
-    readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name),
+    readPageFile(folder, name, DOCUMENT_PATHS.get(name) ?? FILE_PREFIX + name, isSample),
   );
 }
 
@@ -96,13 +109,17 @@ function listFiles(folder: string): string[] {
   }
 }
 
-function readPageFile(folder: string, name: string, path: string): PageFile {
+function readPageFile(folder: string, name: string, path: string, isSample: boolean): PageFile {
   const contentType = CONTENT_TYPES.get(extname(name));
   if (contentType === undefined)
     throw new PageFilesError(folder, `${name} is not part of the page`);
-  const bytes = readFileSync(join(folder, name));
+  let bytes = readFileSync(join(folder, name));
   if (bytes.length > MAX_PAGE_FILE_BYTES) {
     throw new PageFilesError(folder, `${name} is larger than ${MAX_PAGE_FILE_BYTES} bytes`);
+  }
+  if (DOCUMENT_PATHS.has(name)) {
+    const note = isSample ? SAMPLE_NOTE : '';
+    bytes = Buffer.from(bytes.toString('utf8').replace(SAMPLE_MARK, note), 'utf8');
   }
   return {
     path,

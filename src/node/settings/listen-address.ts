@@ -1,6 +1,6 @@
 /** Addresses of settings, `HOST:PORT`, and listening on them. */
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { NodeError, reasonOf } from '../node-error.ts';
 
 export interface ListenAddress {
@@ -36,6 +36,14 @@ export async function listen(server: Server, address: ListenAddress): Promise<nu
     throw new NodeError('listen_failed', message, { cause });
   }
   return (server.address() as AddressInfo).port;
+}
+
+/** Checks early, before long work, that an address can be listened on. @throws NodeError `listen_failed` */
+export async function checkFree(address: ListenAddress): Promise<void> {
+  const server = createServer();
+  await listen(server, address);
+  server.close();
+  await once(server, 'close');
 }
 
 /** The URL of the interface at a bound address: `http://127.0.0.1:8080/v1`. */

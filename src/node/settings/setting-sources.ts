@@ -7,6 +7,8 @@ import type { Setting, SettingTable } from '../../api/settings.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
 import { readInputFile } from './input.ts';
 
+/** Environment variable of the config file's path. */
+export const CONFIG_VARIABLE = 'DAYBOOK_CONFIG';
 /** Largest config file read, in bytes. */
 export const MAX_CONFIG_FILE_BYTES = 1024 * 1024;
 
@@ -34,6 +36,12 @@ export interface SettingSources {
   readonly configFile?: string | undefined;
 }
 
+interface LoadedSettings {
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Names of the settings that a source has. */
+  readonly given: ReadonlySet<string>;
+}
+
 /**
  * All settings of a table, each from its strongest source, checked.
  * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`, `file_not_readable`
@@ -41,7 +49,7 @@ export interface SettingSources {
 export async function loadSettings(
   table: SettingTable,
   { flags, environment, configFile }: SettingSources,
-): Promise<Record<string, unknown>> {
+): Promise<LoadedSettings> {
   const inFile =
     configFile === undefined ? new Map<string, unknown>() : await readConfigFile(configFile);
   const known = new Set(Object.keys(table).map((name) => outsideNames(name).file));
@@ -54,6 +62,7 @@ export async function loadSettings(
     );
   }
   const settings: Record<string, unknown> = {};
+  const given = new Set<string>();
   for (const [name, setting] of Object.entries(table)) {
     const { file, flag, variable } = outsideNames(name);
     let value: unknown = setting.default;
@@ -72,12 +81,49 @@ export async function loadSettings(
       throw new NodeError(
         'bad_setting',
         `${source}: ${JSON.stringify(value)} is not a valid ${name}: ${allowedText(setting)}`,
-        { exitCode: source.startsWith('flag') ? 2 : 1 },
+        { exitCode: 2 },
       );
     }
     settings[name] = value;
+    if (source !== 'default') given.add(name);
   }
-  return settings;
+  return { settings, given };
+}
+
+interface UnknownVariable {
+  readonly variable: string;
+  readonly nearest: string;
+}
+
+/** Variables that look like settings but are not, each with the most similar one that is. */
+export function unknownVariables(
+  table: SettingTable,
+  environment: SettingSources['environment'],
+): UnknownVariable[] {
+  const known = [...Object.keys(table).map((name) => outsideNames(name).variable), CONFIG_VARIABLE];
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith('DAYBOOK_') && !known.includes(name),
+  );
+  return unknown.sort().map((variable) => {
+    const nearest = known.reduce((best, name) =>
+      editDistance(variable, name) < editDistance(variable, best) ? name : best,
+    );
+    return { variable, nearest };
+  });
+}
+
+/** How many characters have to be added, removed or changed to make one text of another. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let at = 0; at < from.length; at += 1) {
+    const next = [at + 1];
+    for (let index = 0; index < to.length; index += 1) {
+      const changed = row[index]! + (from[at] === to[index] ? 0 : 1);
+      next.push(Math.min(changed, row[index + 1]! + 1, next[index]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
 }
 
 async function readConfigFile(path: string): Promise<Map<string, unknown>> {

@@ -21,6 +21,12 @@ const OWN_SETTINGS = {
     default: DEFAULT_DATA_FOLDER,
     minLength: 1,
   },
+  sample: {
+    type: 'boolean',
+    description:
+      'make a small sample ledger if the folder has no ledger; without any setting of data, true',
+    default: false,
+  },
   listen: {
     type: 'string',
     description: 'HOST:PORT to listen on; port 0 picks a free one',
@@ -99,7 +105,10 @@ export type NodeSettings = SettingValues<typeof NODE_SETTINGS>;
 
 /** Settings from flags, environment and config file over the defaults. @throws NodeError */
 export async function nodeSettings(sources: SettingSources): Promise<NodeSettings> {
-  return (await loadSettings(NODE_SETTINGS, sources)) as NodeSettings;
+  const { settings, given } = await loadSettings(NODE_SETTINGS, sources);
+  // A folder that somebody named and that has no ledger is a mistake: a sample in it would look like a healthy node.
+  const sample = given.has('sample') ? settings['sample'] : !given.has('data');
+  return { ...settings, sample } as NodeSettings;
 }
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
@@ -113,11 +122,14 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Every setting as a command-line flag, with its allowed values, default and environment variable. */
+/** Every setting as a command-line flag, with its allowed values, default and variable; a bare boolean is true. */
 export function settingFlags(): readonly { readonly flag: string; readonly help: string }[] {
   return Object.entries(NODE_SETTINGS).map(([name, setting]) => {
     const { flag, variable } = outsideNames(name);
     const facts = `${allowedText(setting)}; default ${JSON.stringify(setting.default)}`;
-    return { flag, help: `${setting.description} (${facts}; env ${variable})` };
+    return {
+      flag: `${flag} ${setting.type === 'boolean' ? '[value]' : '<value>'}`,
+      help: `${setting.description} (${facts}; env ${variable})`,
+    };
   });
 }
