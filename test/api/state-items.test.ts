@@ -1,7 +1,7 @@
 /** Table items and raw state values over a real store (docs/spec/transactions.md §6). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiSettings } from '../../src/api/settings.ts';
-import { MAX_TYPE_TEXTS_LENGTH } from '../../src/ledger/encode/fields.ts';
+import { MAX_ITEM_TYPES_LENGTH } from '../../src/ledger/state/item-request.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { moduleStateKey, resourceStateKey, writeStateKey } from '../../src/move/types/state-key.ts';
@@ -193,13 +193,13 @@ describe('checks', () => {
   it('refuse types whose texts are too long together', async () => {
     const name = (length: number) => `0x1::m::${'a'.repeat(length - '0x1::m::'.length)}`;
     const types = (length: number) => ({ key_type: 'u8', value_type: name(length - 2), key: 7 });
-    for (const length of [MAX_TYPE_TEXTS_LENGTH - 1, MAX_TYPE_TEXTS_LENGTH]) {
+    for (const length of [MAX_ITEM_TYPES_LENGTH - 1, MAX_ITEM_TYPES_LENGTH]) {
       expect((await post(ITEM, types(length))).statusCode).toBe(404);
     }
-    await refused(ITEM, types(MAX_TYPE_TEXTS_LENGTH + 1), [
+    await refused(ITEM, types(MAX_ITEM_TYPES_LENGTH + 1), [
       400,
       'web_framework_error',
-      'parse request payload error: types of more than 1048576 characters are not read ' +
+      'parse request payload error: types of more than 16384 characters are not read ' +
         '(occurred while parsing "TableItemRequest")',
     ]);
   });

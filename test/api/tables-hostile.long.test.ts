@@ -4,7 +4,7 @@ import { describeLargestBodies, useHostileNode } from './hostile-node.ts';
 
 const ROOM = BODY_LIMIT_BYTES - 1_000;
 /** Below the limit of types. */
-const TYPE_ROOM = 1_048_000;
+const TYPE_ROOM = 16_000;
 
 function body(keyType: string, key: string, valueType = 'u8'): () => Buffer {
   const types = `"key_type":${JSON.stringify(keyType)},"value_type":${JSON.stringify(valueType)}`;

@@ -23,10 +23,7 @@ import { EncodeError } from './encode-error.ts';
 
 /** Maximum number of items of a list that is read item by item: signers, types, generic parameters. */
 export const MAX_LIST_ITEMS = 65_536;
-/**
- * Maximum number of UTF-16 units of all types of one list, or of a table's items, together. A type takes up to 25 times
- * its text in memory.
- */
+/** Maximum number of UTF-16 units of all types of one list together. A type takes up to 25 times its text in memory. */
 export const MAX_TYPE_TEXTS_LENGTH = 1_048_576;
 
 /** Longest text of a type or a function that is cached with what was read from it, in UTF-16 units. */
@@ -219,13 +216,15 @@ export function moveTypeListField(value: JsonField, trace: Trace): MoveType[] {
   return listField(value, 'string(MoveType)', trace, moveTypeReader());
 }
 
-/** Reads the types of one request; their texts together may be MAX_TYPE_TEXTS_LENGTH long. */
-export function moveTypeReader(): (value: JsonField, trace: Trace) => MoveType {
-  let unitsLeft = MAX_TYPE_TEXTS_LENGTH;
+/** Reads the types of one request. @param maxLength maximum number of UTF-16 units of their texts together */
+export function moveTypeReader(
+  maxLength = MAX_TYPE_TEXTS_LENGTH,
+): (value: JsonField, trace: Trace) => MoveType {
+  let unitsLeft = maxLength;
   return (value, trace) => {
     if (typeof value === 'string') unitsLeft -= value.length;
     if (unitsLeft < 0) {
-      const text = `types of more than ${MAX_TYPE_TEXTS_LENGTH} characters are not read`;
+      const text = `types of more than ${maxLength} characters are not read`;
       throw tooLarge(text + trace);
     }
     return moveTypeField(value, trace);

@@ -12,6 +12,12 @@ import type { TypeTag } from '../../move/types/type-tag.ts';
 import { asObject, bytesField, moveTypeReader, unexpectedType, within } from '../encode/fields.ts';
 import { LedgerError } from '../ledger-error.ts';
 
+/**
+ * Maximum number of UTF-16 units of the types of a table's items together, far above what a chain lets types be: each
+ * type in them is looked up.
+ */
+export const MAX_ITEM_TYPES_LENGTH = 16_384;
+
 export interface TableItemRequest {
   readonly keyType: MoveType;
   readonly valueType: MoveType;
@@ -24,7 +30,7 @@ export function readTableItemRequest(body: JsonValue): TableItemRequest {
   const request = asObject(body);
   if (request === undefined) throw unexpectedType(name, body, '');
   const trace = within(name, '');
-  const readType = moveTypeReader();
+  const readType = moveTypeReader(MAX_ITEM_TYPES_LENGTH);
   return {
     keyType: readType(request.get('key_type'), trace),
     valueType: readType(request.get('value_type'), trace),
