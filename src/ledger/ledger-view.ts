@@ -72,6 +72,7 @@ export class LedgerView {
     this.stateItems = new StateItems({ guard, modulesAt });
     const renderer = new TransactionRenderer({
       store: view,
+      guard,
       modules,
       modulesAt,
       moduleCache: caches.modules,

@@ -52,7 +52,7 @@ interface Step {
   readonly events: readonly ContractEvent[];
 }
 
-function type(name: string, module = 'm'): StructTag {
+export function type(name: string, module = 'm'): StructTag {
   return { address: PUBLISHER, module, name, typeArguments: [] };
 }
 
@@ -91,7 +91,7 @@ function event(tag: StructTag, data: Buffer): ContractEvent {
   return { kind: 'v2', typeTag: { kind: 'struct', struct: tag }, data };
 }
 
-function checkpoint(): Transaction {
+export function checkpoint(): Transaction {
   return { kind: 'stateCheckpoint', blockId: Buffer.alloc(32) };
 }
 
@@ -218,8 +218,8 @@ function keyBytes(key: StateKey): Buffer {
 export interface EvolvingLedger {
   readonly app: TestApi;
   readonly log: LogLines;
-  /** Appends a version with a transaction that changes nothing. */
-  append(transaction: Transaction): Promise<number>;
+  /** Appends a version; its writes are only in the transaction. */
+  append(transaction: Transaction, changes?: Step['changes']): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -258,7 +258,7 @@ export async function openEvolvingLedger(
   return {
     app,
     log,
-    append: async (transaction) => {
+    append: async (transaction, written = []) => {
       const version = next;
       next += 1;
       await writer.append({
@@ -267,7 +267,7 @@ export async function openEvolvingLedger(
           {
             writes: [],
             events: [],
-            ...onChain(version, { transaction, changes: [], events: [] }),
+            ...onChain(version, { transaction, changes: written, events: [] }),
           },
         ],
         blocks: [],

@@ -330,6 +330,9 @@ describe('blocks', () => {
     const body = await bcs(ledger.app, '/v1/blocks/by_height/1?with_transactions=true');
     const expected = Buffer.concat([Buffer.of(1, 1), transactionBytes(1)]);
     expect(body.subarray(64).equals(expected)).toBe(true);
+    const json = await ledger.app.request('/v1/blocks/by_height/1?with_transactions=true');
+    const { body: first } = await ledger.app.request('/v1/transactions/by_version/1');
+    expect(json.body.endsWith(`,"transactions":[${first}]}`)).toBe(true);
   });
 
   it('that are not there, and bad parameters', async () => {

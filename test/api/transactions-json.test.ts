@@ -3,11 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { TransactionPayload } from '../../src/move/transactions/payload.ts';
 import { padAddress } from '../../src/move/types/address.ts';
+import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
+import { resourceGroupStateKey } from '../../src/move/types/state-key.ts';
 import {
   BLOCK_USECS,
+  checkpoint,
   type EvolvingLedger,
   HOLDER,
   openEvolvingLedger,
+  type,
   userTransaction,
 } from './evolving-ledger.ts';
 
@@ -198,4 +202,15 @@ describe('payloads without a form', () => {
       }),
     );
   });
+});
+
+it('members of a group come in the order of their types', async () => {
+  // By address, module, name, then arguments: not by the bytes, in which lengths come first.
+  const members = ['Zz', 'Aaa', 'B', 'Aa'].map((name) => ({ tag: type(name), data: Buffer.of(1) }));
+  const version = await ledger.append(checkpoint(), [
+    [resourceGroupStateKey(HOLDER, type('G')), encodeResourceGroup(members)],
+  ]);
+  const { shown } = await ask(version);
+  const types = shown.changes.map((change) => (change as { data: { type: string } }).data.type);
+  expect(types).toEqual(['Aa', 'Aaa', 'B', 'Zz'].map((name) => `0x7::m::${name}`));
 });

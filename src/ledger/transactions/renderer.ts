@@ -6,6 +6,7 @@ import type { StoreView } from '../../store/view.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
 import type { ModuleCache, ModuleView } from '../modules/module-view.ts';
 import { Pace } from '../pace.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
 import { quotedHex } from './json-units.ts';
 import { requestMembers } from './request-json.ts';
@@ -32,6 +33,7 @@ export class TransactionCaches {
 
 interface RenderSources {
   readonly store: StoreView;
+  readonly guard: PruningGuard;
   /** Of the newest state. */
   readonly modules: ModuleView;
   readonly modulesAt: (version: bigint) => ModuleView;
@@ -88,10 +90,13 @@ export class TransactionRenderer {
   }
 
   #timestamp(version: bigint): MaybePromise<bigint> {
-    return andThen(this.#sources.store.blockOfVersion(version), (block) => {
+    const { store, guard } = this.#sources;
+    return andThen(store.blockOfVersion(version), (block) => {
       if (block !== undefined) return block.timestampUsecs;
-      const text = `Failed to retrieve block timestamp: there is no block of version ${version}`;
-      throw new LedgerError('internal_error', text);
+      return andThen(guard.assertRetained(version), () => {
+        const text = `Failed to retrieve block timestamp: there is no block of version ${version}`;
+        throw new LedgerError('internal_error', text);
+      });
     });
   }
 }
