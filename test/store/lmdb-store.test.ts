@@ -5,9 +5,14 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { IDENTITY, STATE, STORE_FORMAT_VERSION } from '../../src/store/columns/columns.ts';
+import {
+  IDENTITY,
+  STATE,
+  STORE_FORMAT_VERSION,
+  TRANSACTIONS,
+} from '../../src/store/columns/columns.ts';
 import { FORMAT_KEY } from '../../src/store/columns/identity-column.ts';
-import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import {
   decodeProcessIdentity,
@@ -18,6 +23,7 @@ import {
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { verifyLedger } from '../../src/verify/ledger.ts';
 import { chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
 import { temporaryDirectory, temporaryLmdbStore } from './engines.ts';
 
@@ -94,6 +100,35 @@ describe('opening', () => {
     await expect(openLmdbStore({ directory })).rejects.toThrow(mismatch);
     await expect(openLmdbStore({ directory })).rejects.toThrow(mismatch);
     expect(() => openLmdbReader({ directory })).toThrow(mismatch);
+  });
+
+  test('a transaction that does not expand is a damaged row', async () => {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    const writer = await LedgerWriter.open(store);
+    await writer.append(plainChunk(0, 3));
+    await store.close();
+    const root = open<never, string>(directory, { noSubdir: false });
+    const damaged = root.openDB<Buffer, Buffer>({
+      name: 'c20',
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    });
+    await damaged.put(Buffer.of(0, 0, 0, 0, 0, 0, 0, 1), Buffer.of(1, 9, 0, 0x40, 1));
+    await root.close();
+    const reader = openLmdbReader({ directory });
+    const { partition, order } = encodeBucketKey(1n);
+    const named = { code: 'row_damaged', column: 'transactions', key: '000000000000/0001' };
+    expect(() => reader.get(TRANSACTIONS, partition, order)).toThrow(
+      expect.objectContaining(named),
+    );
+    expect(() => reader.range(TRANSACTIONS, partition, { limit: 3 })).toThrow(
+      expect.objectContaining({ code: 'row_damaged', column: 'transactions' }),
+    );
+    const { damages } = await verifyLedger(reader);
+    const { column, key } = named;
+    expect(damages).toContainEqual(expect.objectContaining({ column, key, version: 1n }));
+    await reader.close();
   });
 
   test('a damaged format row is said', async () => {

@@ -17,6 +17,7 @@ const HEADER_BYTES = 3;
 const HASH_BITS = 12;
 const HASH_MULTIPLIER = 0x9e37_79b1;
 const MIN_MATCH_BYTES = 4;
+const WORD_BYTES = 4;
 /** The format: no match begins in the last 12 bytes or reaches into the last 5. */
 const LAST_MATCH_BYTES = 12;
 const LAST_LITERAL_BYTES = 5;
@@ -42,7 +43,9 @@ export class ValueCompressor {
   /** The dictionary, then the value: whether it is being compressed or expanded. */
   readonly #window: Uint8Array;
   readonly #words: DataView;
-  readonly #output: Uint8Array;
+  /** A value as it is stored: what has been compressed, or is being expanded. */
+  readonly #stored: Uint8Array;
+  readonly #storedWords: DataView;
   /** By hash of four bytes, where they are in the dictionary, and where they were last in the value; 0: nowhere. */
   readonly #inDictionary = new Uint16Array(1 << HASH_BITS);
   readonly #inValue = new Uint16Array(1 << HASH_BITS);
@@ -51,11 +54,13 @@ export class ValueCompressor {
   constructor(dictionary: Uint8Array) {
     this.#dictionaryBytes = dictionary.length;
     this.maxBytes = MAX_WINDOW_BYTES - dictionary.length;
-    this.#window = new Uint8Array(MAX_WINDOW_BYTES);
+    // Expanding writes whole words: up to three bytes too many.
+    this.#window = new Uint8Array(MAX_WINDOW_BYTES + WORD_BYTES);
     this.#window.set(dictionary);
     this.#words = new DataView(this.#window.buffer);
     // Incompressible bytes grow by one in 255.
-    this.#output = new Uint8Array(HEADER_BYTES + Math.ceil(MAX_WINDOW_BYTES * 1.01));
+    this.#stored = new Uint8Array(HEADER_BYTES + Math.ceil(MAX_WINDOW_BYTES * 1.01) + WORD_BYTES);
+    this.#storedWords = new DataView(this.#stored.buffer);
     for (let at = 1; at + MIN_MATCH_BYTES <= dictionary.length; at += 1) {
       this.#inDictionary[hashOf(this.#words.getInt32(at, true))] = at;
     }
@@ -65,13 +70,13 @@ export class ValueCompressor {
   compress(value: Uint8Array): Uint8Array {
     if (value.length > this.maxBytes) return asIs(value);
     this.#window.set(value, this.#dictionaryBytes);
-    this.#output[0] = LZ4;
-    this.#output[1] = value.length & FULL_BYTE;
-    this.#output[2] = value.length >> 8;
+    this.#stored[0] = LZ4;
+    this.#stored[1] = value.length & FULL_BYTE;
+    this.#stored[2] = value.length >> 8;
     this.#written = HEADER_BYTES;
     this.#compressWindow(this.#dictionaryBytes + value.length);
     if (this.#written > value.length) return asIs(value);
-    return copied(this.#output, 0, this.#written);
+    return copied(this.#stored, 0, this.#written);
   }
 
   #compressWindow(end: number): void {
@@ -121,11 +126,11 @@ export class ValueCompressor {
   }
 
   #writeSequence(from: number, to: number, offset: number, matchBytes: number): void {
-    const output = this.#output;
+    const stored = this.#stored;
     const extraBytes = matchBytes - MIN_MATCH_BYTES;
     this.#writeLiterals(from, to, Math.min(extraBytes, LONG_LENGTH));
-    output[this.#written] = offset & FULL_BYTE;
-    output[this.#written + 1] = offset >> 8;
+    stored[this.#written] = offset & FULL_BYTE;
+    stored[this.#written + 1] = offset >> 8;
     this.#written += 2;
     if (extraBytes >= LONG_LENGTH) this.#writeLength(extraBytes - LONG_LENGTH);
   }
@@ -133,25 +138,24 @@ export class ValueCompressor {
   /** @param low the token's low half: the length of the match that follows */
   #writeLiterals(from: number, to: number, low: number): void {
     const literals = to - from;
-    this.#output[this.#written] = (Math.min(literals, LONG_LENGTH) << 4) | low;
+    this.#stored[this.#written] = (Math.min(literals, LONG_LENGTH) << 4) | low;
     this.#written += 1;
     if (literals >= LONG_LENGTH) this.#writeLength(literals - LONG_LENGTH);
-    const [window, output] = [this.#window, this.#output];
-    let written = this.#written;
-    for (let at = from; at < to; at += 1) {
-      output[written] = window[at]!;
-      written += 1;
+    const [words, storedWords] = [this.#words, this.#storedWords];
+    const written = this.#written - from;
+    for (let at = from; at < to; at += WORD_BYTES) {
+      storedWords.setInt32(written + at, words.getInt32(at, true), true);
     }
-    this.#written = written;
+    this.#written += literals;
   }
 
   #writeLength(length: number): void {
     let rest = length;
     for (; rest >= FULL_BYTE; rest -= FULL_BYTE) {
-      this.#output[this.#written] = FULL_BYTE;
+      this.#stored[this.#written] = FULL_BYTE;
       this.#written += 1;
     }
-    this.#output[this.#written] = rest;
+    this.#stored[this.#written] = rest;
     this.#written += 1;
   }
 
@@ -164,48 +168,58 @@ export class ValueCompressor {
     }
     const length = bytes[1]! | (bytes[2]! << 8);
     if (length > this.maxBytes) throw new CompressedValueError('that is too long');
-    const end = this.#dictionaryBytes + length;
-    if (this.#expandBlock(bytes, end) !== end) throw new CompressedValueError('of another length');
-    return copied(this.#window, this.#dictionaryBytes, end);
+    if (bytes.length > this.#stored.length - WORD_BYTES) throw cutShort();
+    // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
+    this.#stored.set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
+    this.#expandBlock(bytes.length, this.#dictionaryBytes + length);
+    return copied(this.#window, this.#dictionaryBytes, this.#dictionaryBytes + length);
   }
 
-  /** Expands into the window up to `end`. Gives where it has ended. */
-  #expandBlock(bytes: Uint8Array, end: number): number {
-    const window = this.#window;
-    const { length } = bytes;
+  /** Expands the stored block into the window, which it fills exactly up to `end`. */
+  #expandBlock(storedBytes: number, end: number): void {
+    const [stored, storedWords] = [this.#stored, this.#storedWords];
+    const [window, words] = [this.#window, this.#words];
     let from = HEADER_BYTES;
     let to = this.#dictionaryBytes;
-    while (from < length) {
-      const token = bytes[from]!;
+    while (from < storedBytes) {
+      const token = stored[from]!;
       from += 1;
       let literals = token >> 4;
       if (literals === LONG_LENGTH) {
-        let more: number;
-        do {
-          more = bytes[from] ?? 0;
-          from += 1;
+        for (let more = FULL_BYTE; more === FULL_BYTE && from < storedBytes; from += 1) {
+          more = stored[from]!;
           literals += more;
-        } while (more === FULL_BYTE);
+        }
       }
-      if (from + literals > length || to + literals > end) throw cutShort();
-      for (const stop = from + literals; from < stop; from += 1, to += 1) window[to] = bytes[from]!;
-      if (from === length) return to;
-      if (from + 2 > length) throw cutShort();
-      const offset = bytes[from]! | (bytes[from + 1]! << 8);
+      const literalsEnd = to + literals;
+      if (from + literals > storedBytes || literalsEnd > end) throw cutShort();
+      for (let at = from; to < literalsEnd; at += WORD_BYTES, to += WORD_BYTES) {
+        words.setInt32(to, storedWords.getInt32(at, true), true);
+      }
+      to = literalsEnd;
+      from += literals;
+      if (from === storedBytes) break;
+      if (from + 2 > storedBytes) throw cutShort();
+      const offset = stored[from]! | (stored[from + 1]! << 8);
       from += 2;
       let matched = (token & LONG_LENGTH) + MIN_MATCH_BYTES;
       if (matched === LONG_LENGTH + MIN_MATCH_BYTES) {
-        let more: number;
-        do {
-          more = bytes[from] ?? 0;
-          from += 1;
+        for (let more = FULL_BYTE; more === FULL_BYTE && from < storedBytes; from += 1) {
+          more = stored[from]!;
           matched += more;
-        } while (more === FULL_BYTE);
+        }
       }
-      if (offset === 0 || offset > to || to + matched > end) throw cutShort();
-      for (const stop = to + matched; to < stop; to += 1) window[to] = window[to - offset]!;
+      const matchEnd = to + matched;
+      // The last sequence has no match.
+      if (offset === 0 || offset > to || matchEnd > end || from === storedBytes) throw cutShort();
+      if (offset >= WORD_BYTES) {
+        for (; to < matchEnd; to += WORD_BYTES) {
+          words.setInt32(to, words.getInt32(to - offset, true), true);
+        }
+        to = matchEnd;
+      } else for (; to < matchEnd; to += 1) window[to] = window[to - offset]!;
     }
-    throw cutShort();
+    if (to !== end) throw new CompressedValueError('of another length');
   }
 }
 
