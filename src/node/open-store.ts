@@ -1,7 +1,7 @@
 /** Opens the store in a data folder, or creates one; errors are NodeErrors that say what to do. */
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
+import { dataFileOf, lockFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore, openLmdbUpgrade } from '../store/lmdb/lmdb-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -95,6 +95,8 @@ export async function withNewLedger<T>(
       return work(writer);
     });
     if (hasStore(dataFolder)) throw ledgerExistsError(dataFolder);
+    renameSync(lockFileOf(making), lockFileOf(dataFolder));
+    // Last: from now on there is a ledger.
     renameSync(dataFileOf(making), dataFileOf(dataFolder));
     return result;
   } finally {

@@ -58,6 +58,11 @@ export function dataFileOf(directory: string): string {
   return join(directory, 'data.mdb');
 }
 
+/** The table of active readers, which the engine makes again when it is missing. */
+export function lockFileOf(directory: string): string {
+  return join(directory, 'lock.mdb');
+}
+
 /** Looks at the data file of a folder. A writer that was killed right at its start leaves an empty one. */
 export function inspectDataFile(directory: string): DataFileKind {
   let file: number;
