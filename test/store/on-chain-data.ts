@@ -6,6 +6,9 @@ import {
   transactionHash,
 } from '../../src/move/transactions/transaction.ts';
 import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
+import type { ReplayProtector } from '../../src/move/transactions/transaction-origin.ts';
+import { ORDERLESS_SEQUENCE_NUMBER } from '../../src/move/transactions/user-transaction.ts';
+import type { Address } from '../../src/move/types/address.ts';
 import { encodeTransaction, writeOnChainData } from '../move/transactions/wire-writers.ts';
 
 interface StoredTransaction {
@@ -49,6 +52,31 @@ export function storedTransaction(
     info: encodeTransactionInfo(info),
     transaction: encodeBcs((writer) => writeOnChainData(writer, data)),
   };
+}
+
+export function sequence(value: bigint): ReplayProtector {
+  return { kind: 'sequenceNumber', value };
+}
+
+export function nonce(value: bigint): ReplayProtector {
+  return { kind: 'nonce', value };
+}
+
+/** A transaction of a user that does nothing. */
+export function sentBy(sender: Address, { kind, value }: ReplayProtector): Transaction {
+  const replayProtectionNonce = kind === 'nonce' ? value : undefined;
+  const extraConfig = { kind: 'v1', multisigAddress: undefined, replayProtectionNonce } as const;
+  const raw = {
+    sender,
+    sequenceNumber: kind === 'nonce' ? ORDERLESS_SEQUENCE_NUMBER : value,
+    payload: { kind: 'payload', executable: { kind: 'empty' }, extraConfig } as const,
+    maxGasAmount: 1n,
+    gasUnitPrice: 1n,
+    expirationTimestampSecs: 1n,
+    chainId: 4,
+  };
+  const authenticator = { kind: 'singleSender', sender: { kind: 'noAccount' } } as const;
+  return { kind: 'user', transaction: { raw, authenticator } };
 }
 
 /** 32 bytes that end with a number. */

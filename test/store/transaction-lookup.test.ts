@@ -1,7 +1,7 @@
 /** Transactions by hash and by sender, on every engine: collisions, bounds, heads, pruning. */
 import { describe, expect, test } from 'vitest';
 import { encodeTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
-import type { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
+import type { ReplayProtector } from '../../src/move/transactions/transaction-origin.ts';
 import { addressBytes } from '../../src/move/types/address.ts';
 import type { ChunkTransaction } from '../../src/store/chunk.ts';
 import { ACCOUNT_TRANSACTIONS, TRANSACTION_HASHES } from '../../src/store/columns/columns.ts';
@@ -11,41 +11,14 @@ import { openView, StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { address, block, chunk, transaction } from './chunks.ts';
 import { ENGINES } from './engines.ts';
-import { INFO_OF_TESTS, storedTransaction } from './on-chain-data.ts';
+import { INFO_OF_TESTS, nonce, sentBy, sequence, storedTransaction } from './on-chain-data.ts';
 
 const SENDER = address(0xabc);
 const OTHER = address(0xdef);
 
-function signed(
-  sender: string,
-  sequenceNumber: bigint,
-  replayProtectionNonce?: bigint,
-): SignedTransaction {
-  return {
-    raw: {
-      sender,
-      sequenceNumber,
-      payload: {
-        kind: 'payload',
-        executable: { kind: 'empty' },
-        extraConfig: { kind: 'v1', multisigAddress: undefined, replayProtectionNonce },
-      },
-      maxGasAmount: 1n,
-      gasUnitPrice: 1n,
-      expirationTimestampSecs: 1n,
-      chainId: 4,
-    },
-    authenticator: { kind: 'singleSender', sender: { kind: 'noAccount' } },
-  };
-}
-
-/** A version sent by someone, with a sequence number or a nonce. */
-function sent(version: number, sender: string, by: { sequence: bigint } | { nonce: bigint }) {
-  const user = 'nonce' in by ? signed(sender, U64_MAX, by.nonce) : signed(sender, by.sequence);
-  return {
-    ...transaction(version),
-    ...storedTransaction(version, { kind: 'user', transaction: user }),
-  };
+/** A version sent by someone. */
+function sent(version: number, sender: string, by: ReplayProtector): ChunkTransaction {
+  return { ...transaction(version), ...storedTransaction(version, sentBy(sender, by)) };
 }
 
 /** A version whose info states a hash. */
@@ -65,14 +38,14 @@ describe.each(ENGINES)('%s', (_, open) => {
     const writer = await LedgerWriter.open(store);
     const transactions = [
       transaction(0),
-      sent(1, SENDER, { sequence: 0n }),
-      sent(2, SENDER, { nonce: 7n }),
+      sent(1, SENDER, sequence(0n)),
+      sent(2, SENDER, nonce(7n)),
       hashed(3, HASH),
-      sent(4, SENDER, { sequence: 1n }),
-      sent(5, SENDER, { nonce: 3n }),
-      sent(6, OTHER, { sequence: 5n }),
+      sent(4, SENDER, sequence(1n)),
+      sent(5, SENDER, nonce(3n)),
+      sent(6, OTHER, sequence(5n)),
       hashed(7, TWIN),
-      sent(8, SENDER, { sequence: 2n }),
+      sent(8, SENDER, sequence(2n)),
       transaction(9),
     ];
     const blocks = [block(0, 0, 0), block(1, 4), block(2, 9)];
