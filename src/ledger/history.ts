@@ -1,6 +1,7 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
-import { BcsWriter } from '../move/bcs/bcs-writer.ts';
+import { BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
 import type { ReplayProtector } from '../move/transactions/transaction-origin.ts';
@@ -25,7 +26,7 @@ const MAX_ULEB32_BYTES = 5;
 /** Height, hash, timestamp, first and last version, whether there are transactions. */
 const BLOCK_BYTES = 8 + 32 + 8 + 8 + 8 + 1;
 
-/** Read at once for a JSON array; so many that a page has one read, and few enough for memory. */
+/** Read in one turn of the event loop: a page has one read, a large block many. */
 const TRANSACTIONS_PER_READ = 100;
 
 export interface BlockAnswer {
@@ -114,7 +115,16 @@ export class History {
     limit: number,
     operation: string,
   ): Promise<readonly Buffer[]> {
-    return this.#read(this.#firstOfPage(start, limit, operation), limit);
+    const { version } = this.#view.head;
+    const first = this.#firstOfPage(start, limit, operation);
+    const count = Math.min(limit, Number(version - first) + 1);
+    const found: Buffer[] = [];
+    for (;;) {
+      const left = Math.min(count - found.length, TRANSACTIONS_PER_READ);
+      found.push(...(await this.#read(first + BigInt(found.length), left)));
+      if (found.length === count) return found;
+      await nextTurn();
+    }
   }
 
   /**
@@ -291,10 +301,9 @@ function missing(version: bigint): LedgerError {
   );
 }
 
-/** BCS of `vector<TransactionOnChainData>`, from the bytes of its items. */
-export function transactionsBcs(items: readonly Buffer[]): Buffer {
-  const sizeBytes = items.reduce((sum, { length }) => sum + length, MAX_ULEB32_BYTES);
-  return new BcsWriter(sizeBytes).vector(items, (to, item) => to.fixed(item)).view();
+/** BCS of `vector<TransactionOnChainData>` from the bytes of its items, in pieces. */
+export function transactionsBcs(items: readonly Buffer[]): readonly Buffer[] {
+  return [encodeBcs((writer) => writer.uleb32(items.length)), ...items];
 }
 
 /** BCS of the answer for one version: that it is committed, then its TransactionOnChainData. */
@@ -330,22 +339,22 @@ export function summariesJson(sender: Address, summaries: readonly TransactionSu
   return JSON.stringify(records);
 }
 
-/** BCS of a block, with its transactions when they are given. */
-export function blockBcs(block: BlockAnswer, transactions?: readonly Buffer[]): Buffer {
-  const items = transactions && transactionsBcs(transactions);
-  const writer = new BcsWriter(BLOCK_BYTES + (items?.length ?? 0));
+/** BCS of a block, with its transactions when they are given, in pieces. */
+export function blockBcs(block: BlockAnswer, transactions?: readonly Buffer[]): readonly Buffer[] {
+  const writer = new BcsWriter(BLOCK_BYTES);
   writer.u64(block.height);
   writeHash(writer, block.hash);
   writer.u64(block.timestampUsecs).u64(block.firstVersion).u64(block.lastVersion);
-  return writer.option(items, (to, bytes) => to.fixed(bytes)).view();
+  const head = writer.bool(transactions !== undefined).view();
+  return transactions === undefined ? [head] : [head, ...transactionsBcs(transactions)];
 }
 
-/** The JSON of a block, with its transactions when their array is given, in pieces. */
-export function blockJson(block: BlockAnswer, transactions?: readonly Buffer[]): Buffer {
+/** The JSON of a block, with its transactions when their array is given; all in pieces. */
+export function blockJson(block: BlockAnswer, transactions?: readonly Buffer[]): readonly Buffer[] {
   const head =
     `{"block_height":"${block.height}","block_hash":"${formatHex(block.hash)}",` +
     `"block_timestamp":"${block.timestampUsecs}","first_version":"${block.firstVersion}",` +
     `"last_version":"${block.lastVersion}","transactions":`;
   const shown = transactions ?? [Buffer.from('null')];
-  return Buffer.concat([Buffer.from(head), ...shown, Buffer.from('}')]);
+  return [Buffer.from(head), ...shown, Buffer.from('}')];
 }

@@ -90,6 +90,25 @@ describe('the feed of a sample ledger', () => {
     expect(Buffer.concat(found).equals(Buffer.concat(all.slice(0, found.length)))).toBe(true);
   });
 
+  it('is the same where a page takes several reads', async () => {
+    const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxTransactionsPageSize: 10_000 });
+    const wide = new TestApi(buildApi(openTestedLedger(store), settings, new LogLines()));
+    const all = stored();
+    for (const [start, limit] of [
+      [0, 10_000],
+      [1, 100],
+      [1, 101],
+      [3, 200],
+      [newest - 250, 251],
+      [newest - 250, 10_000],
+    ] as const) {
+      const page = await bcs(wide, `/v1/transactions?start=${start}&limit=${limit}`);
+      const whole = Buffer.concat(decodeOnChainDataPage(page).map(({ bytes }) => bytes.whole));
+      expect(whole.equals(Buffer.concat(all.slice(start, start + limit)))).toBe(true);
+    }
+    await wide.close();
+  });
+
   it('has one version at a time, as committed', async () => {
     const all = stored();
     for (const version of [0, 1, 255, 256, newest]) {

@@ -47,7 +47,9 @@ async function madeDirectly(directory: string): Promise<StoreReader> {
   }
   await old.close();
   const start = { nextVersion: 0n, frozenRoots: [], trustedRoots: [], waypoint: undefined };
-  const page = new PageVerifier(start).verify(new Uint8Array(transactionsBcs(items)));
+  const page = new PageVerifier(start).verify(
+    new Uint8Array(Buffer.concat(transactionsBcs(items))),
+  );
   const assembler = new ChunkAssembler(0n, true);
   assembler.add(page, true);
   const writer = await LedgerWriter.open(new MemoryStore());

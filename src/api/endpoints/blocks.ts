@@ -4,6 +4,7 @@ import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BlockSchema } from '../schemas/transaction-schemas.ts';
 import { type AnyEndpoint, defineRead, type Endpoint } from './endpoint.ts';
+import { joinedAnswer } from './joined-answer.ts';
 import { BOOLEAN, PLAIN_U64, pathParameter, queryParameter } from './parameters.ts';
 
 /** The two endpoints differ in how the block is found. */
@@ -41,16 +42,16 @@ function blockEndpoint({ parameter, find, ...facts }: BlockEndpoint): AnyEndpoin
       const withTransactions = parameters.with_transactions === true;
       return andThen(find(view, parameters[name] as bigint), (block) => {
         if (!withTransactions) {
-          return { body: format === 'json' ? blockJson(block) : blockBcs(block) };
+          return joinedAnswer(format === 'json' ? blockJson(block) : blockBcs(block));
         }
         const most = settings.maxBlockTransactionsPageSize;
         const count = Math.min(Number(block.lastVersion - block.firstVersion) + 1, most);
         if (format === 'json') {
           const pieces = view.history.transactionsJson(block.firstVersion, count, operation);
-          return andThen(pieces, (found) => ({ body: blockJson(block, found) }));
+          return andThen(pieces, (found) => joinedAnswer(blockJson(block, found)));
         }
         const transactions = view.history.transactions(block.firstVersion, count, operation);
-        return andThen(transactions, (items) => ({ body: blockBcs(block, items) }));
+        return andThen(transactions, (items) => joinedAnswer(blockBcs(block, items)));
       });
     },
   });

@@ -8,6 +8,7 @@ import { TransactionSummariesSchema } from '../schemas/schemas.ts';
 import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, type Call, defineRead } from './endpoint.ts';
+import { joinedAnswer } from './joined-answer.ts';
 import {
   ADDRESS,
   HASH,
@@ -133,10 +134,8 @@ export const accountTransactionsEndpoint = defineRead({
   answer({ parameters: { address, start, limit: asked }, view, format, settings }) {
     const limit = pageSize(asked, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
     const items = view.history.accountTransactions({ address, start, limit }, ACCOUNT_TRANSACTIONS);
-    if (format === 'bcs') return andThen(items, (found) => ({ body: transactionsBcs(found) }));
-    return andThen(items, (found) =>
-      andThen(view.history.renderedArray(found), (pieces) => ({ body: Buffer.concat(pieces) })),
-    );
+    if (format === 'bcs') return andThen(items, (found) => joinedAnswer(transactionsBcs(found)));
+    return andThen(items, (found) => andThen(view.history.renderedArray(found), joinedAnswer));
   },
 });
 

@@ -9,6 +9,7 @@ import type { Format } from '../http/negotiation.ts';
 import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, defineRead } from './endpoint.ts';
+import { joinedAnswer } from './joined-answer.ts';
 import { PAGE_LIMIT, pageSize, pathParameter, queryParameter, U64 } from './parameters.ts';
 
 const LIST = 'Get transactions';
@@ -42,11 +43,10 @@ export const transactionsEndpoint = defineRead({
     const { start } = parameters;
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxTransactionsPageSize);
     if (format === 'json') {
-      const pieces = view.history.transactionsJson(start, limit, LIST);
-      return andThen(pieces, (found) => ({ body: Buffer.concat(found) }));
+      return andThen(view.history.transactionsJson(start, limit, LIST), joinedAnswer);
     }
     const items = view.history.transactions(start, limit, LIST);
-    return andThen(items, (found) => ({ body: transactionsBcs(found) }));
+    return andThen(items, (found) => joinedAnswer(transactionsBcs(found)));
   },
 });
 
