@@ -1,4 +1,6 @@
 /** The page for everybody: contrast, width, names, keyboard, motion. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
@@ -22,16 +24,41 @@ const REQUEST = {
   },
 };
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
 /** Hash, and what is there when the view is complete. */
 const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
   ['#/overview', 'dl.figures'],
   [`#/balance?account=${CAFE_HEX}&from=1500`, '.sample-control'],
   ['#/balance?account=xyz', '[role=alert]'],
+  ['#/transactions', 'table.transactions time'],
+  ['#/transaction?id=1000', 'section[aria-label=Changes] article'],
+  ['#/transaction?id=0x12', '[role=alert]'],
+  ['#/blocks', 'table.blocks time'],
+  ['#/block?height=20', 'table.transactions time'],
+  [`#/account?address=${CAFE_HEX}`, 'table.assets td.number span'],
+  [`#/account?address=${CAFE_HEX}&show=transactions`, 'table.transactions time'],
+  [`#/account?address=${CAFE_HEX}&show=resources&version=1000`, 'details.resource'],
+  [`#/account?address=${CAFE_HEX}&show=modules`, '.links a'],
+  [`#/account?address=${CAFE_HEX}&show=events`, 'table.streams'],
+  ['#/account?address=0x77', '.note.warning'],
+  ['#/search?q=20', '.hit.exists'],
+  [`#/search?q=${'ab'.repeat(32)}`, '.note'],
   [`#/events?account=${CAFE_HEX}&stream=2`, 'table.events tbody tr'],
   ['#/module?account=0x1&name=coin&item=CoinStore', 'article'],
   ['#/encode?example=script', '.note:not([hidden])'],
   [`#/encode?request=${encodeURIComponent(JSON.stringify(REQUEST))}`, 'table.parts'],
 ];
+
+/** What axe-core finds against WCAG 2.2 AA, as `rule: element`. */
+async function axeViolations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(`axe
+    .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+    .then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))),
+    )`);
+}
 
 async function check(page: Page): Promise<void> {
   await page.evaluate(
@@ -41,6 +68,7 @@ async function check(page: Page): Promise<void> {
   expect(await page.evaluate(LOW_CONTRAST_TEXTS)).toEqual([]);
   expect(await page.evaluate(NAMELESS_ELEMENTS)).toEqual([]);
   expect(await page.evaluate(BROKEN_IDS)).toEqual([]);
+  expect(await axeViolations(page)).toEqual([]);
   const headings = await page.evaluate(
     "[...document.querySelectorAll('main :is(h1, h2, h3)')].map((node) => Number(node.tagName[1]))",
   );
@@ -55,6 +83,7 @@ describePage('page: frame', ({ open, go }) => {
     [390, 'dark'],
     [1280, 'light'],
     [1280, 'dark'],
+    [2560, 'light'],
   ] as const)('at %i px, %s', (widthPx, colorScheme) => {
     it('has enough contrast, fits the width, and names everything, in every view', async () => {
       const page = await open('/', { widthPx, colorScheme });
@@ -85,7 +114,8 @@ describePage('page: frame', ({ open, go }) => {
   it('has one main, one first heading, a title and a current link for each view', async () => {
     const page = await open('/');
     const titles = new Set<string>();
-    for (const view of ['balance', 'events', 'module', 'encode', 'overview']) {
+    const views = ['transactions', 'blocks', 'account', 'balance', 'events', 'module', 'encode'];
+    for (const view of [...views, 'overview']) {
       await page.locator(`nav a[data-view=${view}]`).click();
       await page.locator(`nav a[data-view=${view}][aria-current=page]`).waitFor();
       expect(await page.locator('main').count()).toBe(1);
@@ -94,7 +124,7 @@ describePage('page: frame', ({ open, go }) => {
       expect(await page.locator('[aria-current]').count()).toBe(1);
       titles.add(await page.title());
     }
-    expect(titles.size).toBe(5);
+    expect(titles.size).toBe(8);
   });
 
   it('can be used from the keyboard: skip link, form, and a focus that can be seen', async () => {

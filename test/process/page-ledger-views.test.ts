@@ -55,7 +55,7 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     await page.locator('table.events dd').first().waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.locator('table.events').textContent()).toContain(evil);
-    expect(await page.title()).toBe('Event stream · Daybook');
+    expect(await page.title()).toBe('Event stream 9 of 0x9 · Daybook');
   });
 
   it('events: an empty stream says so', async () => {

@@ -71,6 +71,7 @@ describePage('page: overview', ({ node, open }) => {
     await search.fill('0x1::coin::CoinStore');
     await search.press('Enter');
     await page.waitForURL(/#\/module\?account=0x1&name=coin&item=CoinStore$/);
+    expect(await page.title()).toBe('Module 0x1::coin · Daybook');
   });
 
   it('every starting point leads to something', async () => {

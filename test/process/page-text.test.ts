@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_MAX_DEPTH, JsonNumber, JsonSyntaxError } from '../../src/move/json/json-text.ts';
 import { type ApiRequest, pathSegment, withQuery } from '../../web/src/api-request.ts';
+import { balanceTicks } from '../../web/src/balance-ticks.ts';
 import { curlCommand, shellWord } from '../../web/src/curl.ts';
 import {
   argumentText,
@@ -21,10 +22,20 @@ import {
   substituteTypes,
   writeForm,
 } from '../../web/src/encode-request.ts';
+import { csvText, jsonLines } from '../../web/src/event-file.ts';
 import { formatJson, parseJson } from '../../web/src/json-fields.ts';
 import { balanceRequest } from '../../web/src/ledger-requests.ts';
-import { agoText, groupDigits, readU64, sizeText, timeText } from '../../web/src/number-text.ts';
-import { parseRoute, routeHash, searchRoute } from '../../web/src/route.ts';
+import {
+  agoText,
+  amountText,
+  greater,
+  groupDigits,
+  lesser,
+  readU64,
+  sizeText,
+  timeText,
+} from '../../web/src/number-text.ts';
+import { parseRoute, readSearch, routeHash } from '../../web/src/route.ts';
 import { propertySeed } from '../random.ts';
 
 describe('exact JSON', () => {
@@ -166,17 +177,25 @@ describe('routes', () => {
     expect(parseRoute(hash)?.view).toBe(view);
   });
 
+  const HASH = 'ab'.repeat(32);
+  const place = (hash: string) => ({ kind: 'place', hash });
+
   it.each([
-    ['0x1', '#/balance?account=0x1'],
-    [' 0xA55 ', '#/balance?account=0xA55'],
-    ['0x1::coin', '#/module?account=0x1&name=coin'],
-    ['0x1::coin::transfer', '#/module?account=0x1&name=coin&item=transfer'],
-    ['0x1::coin::Coin<u8>', '#/module?account=0x1&name=coin&item=Coin'],
-    ['0x1/2', '#/events?account=0x1&stream=2'],
+    ['5044', { kind: 'number', digits: '5044' }],
+    [' 5,044 ', { kind: 'number', digits: '5044' }],
+    ['0x1', { kind: 'hex', hex: '0x1', isHash: false }],
+    [' 0xA55 ', { kind: 'hex', hex: '0xa55', isHash: false }],
+    [HASH, { kind: 'hex', hex: `0x${HASH}`, isHash: true }],
+    [`0X${HASH.toUpperCase()}`, { kind: 'hex', hex: `0x${HASH}`, isHash: true }],
+    ['0x1::coin', place('#/module?account=0x1&name=coin')],
+    ['0x1::coin::transfer', place('#/module?account=0x1&name=coin&item=transfer')],
+    ['0x1::coin::Coin<u8>', place('#/module?account=0x1&name=coin&item=Coin')],
+    ['0x1/2', place('#/events?account=0x1&stream=2')],
     ['hello', undefined],
+    [`0x${HASH}0`, undefined],
     ['', undefined],
-  ])('a search for %j leads to %s', (text, hash) => {
-    expect(searchRoute(text)).toBe(hash);
+  ])('a search for %j is read as %j', (text, term) => {
+    expect(readSearch(text)).toEqual(term);
   });
 });
 
@@ -200,6 +219,50 @@ describe('numbers and times', () => {
     expect(agoText(0, 90_000)).toBe('1 minute ago');
     expect(agoText(7_200_000, 0)).toBe('in 2 hours');
     expect([1, 1200, 3_400_000].map(sizeText)).toEqual(['1 byte', '1.2 kB', '3.4 MB']);
+  });
+});
+
+describe('amounts and axes', () => {
+  it.each([
+    [999_995_525_500n, 8, '9,999.955255'],
+    [5n, 6, '0.000005'],
+    [0n, 8, '0'],
+    [2n ** 64n - 1n, 0, '18,446,744,073,709,551,615'],
+    [2n ** 64n - 1n, 19, '1.8446744073709551615'],
+  ])('%s with %i decimals is %s', (value, decimals, text) => {
+    expect(amountText(value, decimals)).toBe(text);
+  });
+
+  it('the axis holds every balance, in at most seven ticks, and begins at zero unless all are near each other', () => {
+    const balances = fc.bigInt(0n, 2n ** 64n - 1n);
+    fc.assert(
+      fc.property(balances, balances, (a, b) => {
+        const [lowest, highest] = [lesser(a, b), greater(a, b)];
+        const ticks = balanceTicks(lowest, highest);
+        expect(ticks[0]! <= lowest && ticks.at(-1)! >= highest).toBe(true);
+        expect(ticks.length).toBeLessThanOrEqual(7);
+        if (lowest * 100n < highest * 80n) expect(ticks[0]).toBe(0n);
+      }),
+      propertySeed(),
+    );
+    expect(balanceTicks(0n, 0n)).toEqual([0n, 1n]);
+    expect(balanceTicks(900n, 1000n)[0]).toBe(900n);
+  });
+});
+
+describe('events as a file', () => {
+  const event = {
+    ...{ sequenceNumber: 7n, version: 12n, type: '0x1::a::B<u8, u8>' },
+    data: parseJson('{"text":"say \\"so\\"\\n","n":18446744073709551615}'),
+  };
+
+  it('is CSV as RFC 4180 says, and JSON lines without loss', () => {
+    expect(csvText([event])).toBe(
+      'sequence_number,version,type,data\r\n7,12,"0x1::a::B<u8, u8>",' +
+        '"{""text"":""say \\""so\\""\\n"",""n"":18446744073709551615}"\r\n',
+    );
+    expect(jsonLines([event, event]).split('\n')).toHaveLength(3);
+    expect(jsonLines([event])).toContain('"n":18446744073709551615}}\n');
   });
 });
 

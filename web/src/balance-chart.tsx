@@ -5,6 +5,7 @@
  */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Sample, SampleOutcome, VersionRange } from './balance-history.ts';
+import { balanceTicks } from './balance-ticks.ts';
 import { type AssetUnit, amountText, counted, groupDigits } from './number-text.ts';
 
 const HEIGHT_PX = 280;
@@ -17,9 +18,6 @@ const SMALL_DOT_RADIUS_PX = 2.5;
 const NARROW_WIDTH_PX = 560;
 /** Balances are divided in whole steps of the plot: exact integers until they become pixels. */
 const SCALE_STEPS = 1_000_000n;
-/** The axis begins at zero unless all balances are in the upper part of it, above this share. */
-const MIN_ZOOMED_PERCENT = 80n;
-const MAX_TICKS = 5n;
 const LABEL_CHARACTER_PX = 7.3;
 
 /** Readable text of what one request said. */
@@ -30,24 +28,6 @@ function outcomeText(outcome: SampleOutcome): string {
 
 function fraction(value: bigint, from: bigint, to: bigint): number {
   return Number(((value - from) * SCALE_STEPS) / (to - from)) / Number(SCALE_STEPS);
-}
-
-/** The smallest of 1, 2, 5, 10, 20, … that divides `width` into at most MAX_TICKS. */
-function tickStep(width: bigint): bigint {
-  for (let power = 1n; ; power *= 10n) {
-    const step = [power, 2n * power, 5n * power].find((one) => one * MAX_TICKS >= width);
-    if (step !== undefined) return step;
-  }
-}
-
-/** The axis of balances: its ticks, ascending; it begins at the first and ends at the last. */
-export function balanceTicks(lowest: bigint, highest: bigint): bigint[] {
-  const fromZero = lowest * 100n < highest * MIN_ZOOMED_PERCENT || lowest === highest;
-  const bottom = fromZero ? 0n : lowest;
-  const step = tickStep(highest - bottom);
-  const ticks = [(bottom / step) * step];
-  while (ticks.at(-1)! < highest || ticks.length < 2) ticks.push(ticks.at(-1)! + step);
-  return ticks;
 }
 
 interface Scale {

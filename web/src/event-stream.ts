@@ -78,8 +78,9 @@ export async function readOlderEvents(
   stream: StreamName,
   first: bigint,
   signal: AbortSignal,
+  pageSize = EVENTS_PAGE_SIZE,
 ): Promise<OlderPage> {
-  let low = first > BigInt(EVENTS_PAGE_SIZE) ? first - BigInt(EVENTS_PAGE_SIZE) : 0n;
+  let low = first > BigInt(pageSize) ? first - BigInt(pageSize) : 0n;
   let high = first;
   let pruned: ApiFailure | undefined;
   let best: EventPage | undefined;
@@ -114,5 +115,34 @@ async function readRange(
     const page = await readEvents(stream, { start: next, limit: Number(end - next) }, signal);
     if (page.events.length === 0) return { answer: first.answer, events };
     events.push(...page.events);
+  }
+}
+
+/** The sequence number after the last event up to `version`: a binary search, one event a request. */
+export async function endAtVersion(
+  stream: StreamName,
+  version: bigint,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const newest = (await readEvents(stream, { limit: 1 }, signal)).events.at(-1);
+  if (newest === undefined) return 0n;
+  let low = 0n;
+  let high = newest.sequenceNumber + 1n;
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if (await isAfter(stream, middle, version, signal)) high = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}
+
+/** Pruned events are older than all others. */
+async function isAfter(stream: StreamName, start: bigint, version: bigint, signal: AbortSignal) {
+  try {
+    const { events } = await readEvents(stream, { start, limit: 1 }, signal);
+    return events.length === 0 || events[0]!.version > version;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 410) return false;
+    throw error;
   }
 }

@@ -45,3 +45,57 @@ export function resourceRequest(account: string, type: string, version?: string)
   const path = `/v1/accounts/${pathSegment(account)}/resource/${pathSegment(type)}`;
   return { method: 'GET', path: withQuery(path, { ledger_version: version }) };
 }
+
+const get = (path: string, query: Parameters<typeof withQuery>[1] = {}): ApiRequest => ({
+  method: 'GET',
+  path: withQuery(path, query),
+});
+
+/** Transactions in ascending order; without `start` the newest. */
+export function transactionsRequest(page: { start?: bigint; limit: number }): ApiRequest {
+  return get('/v1/transactions', page);
+}
+
+/** A transaction by its version (digits) or its hash. */
+export function transactionRequest(id: string): ApiRequest {
+  const kind = /^\d+$/.test(id) ? 'by_version' : 'by_hash';
+  return get(`/v1/transactions/${kind}/${pathSegment(id)}`);
+}
+
+/** A block by its height. */
+export function blockRequest(height: string, withTransactions = false): ApiRequest {
+  const path = `/v1/blocks/by_height/${pathSegment(height)}`;
+  return get(path, { with_transactions: withTransactions ? 'true' : undefined });
+}
+
+/** The block that contains a version. */
+export function blockOfRequest(version: string): ApiRequest {
+  return get(`/v1/blocks/by_version/${pathSegment(version)}`);
+}
+
+/** Sequence number and authentication key. */
+export function accountRequest(account: string, version?: string): ApiRequest {
+  return get(`/v1/accounts/${pathSegment(account)}`, { ledger_version: version });
+}
+
+/** A page of an account's resources or modules. */
+export function listingRequest(
+  account: string,
+  kind: 'resources' | 'modules',
+  page: { start?: string | undefined; limit: number; version: string | undefined },
+): ApiRequest {
+  const { start, limit, version } = page;
+  const path = `/v1/accounts/${pathSegment(account)}/${kind}`;
+  return get(path, { start, limit, ledger_version: version });
+}
+
+/** The newest of what an account has sent, up to a version. */
+export function summariesRequest(account: string, limit: number, version?: string): ApiRequest {
+  const path = `/v1/accounts/${pathSegment(account)}/transaction_summaries`;
+  return get(path, { end_version: version, limit });
+}
+
+/** Calls a view function. */
+export function viewRequest(body: string, version?: string): ApiRequest {
+  return { method: 'POST', path: withQuery('/v1/view', { ledger_version: version }), body };
+}

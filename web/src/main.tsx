@@ -2,45 +2,83 @@
 import './styles/parts.css';
 import './styles/encode.css';
 import './styles/views.css';
+import './styles/explorer.css';
 import './styles/frame.css';
 import { type ComponentType, render } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type LiveState, live, useLive } from './live-ledger.ts';
 import { go, linkTo } from './navigation.ts';
-import { agoText, groupDigits, timeText } from './number-text.ts';
+import { agoText, groupDigits, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
-import { parseRoute, routeHash, searchRoute, type ViewName } from './route.ts';
+import { parseRoute, readSearch, routeHash, type ViewName } from './route.ts';
 import type { ViewProps } from './view.ts';
+import { AccountView } from './views/account-view.tsx';
 import { BalanceView } from './views/balance-view.tsx';
+import { BlockView } from './views/block-view.tsx';
+import { BlocksView } from './views/blocks-view.tsx';
 import { EncodeView } from './views/encode-view.tsx';
 import { EventsView } from './views/events-view.tsx';
 import { ModuleView } from './views/module-view.tsx';
 import { OverviewView } from './views/overview-view.tsx';
+import { SEARCH_HINT, SearchView } from './views/search-view.tsx';
+import { TransactionView } from './views/transaction-view.tsx';
+import { TransactionsView } from './views/transactions-view.tsx';
+
+type Read = ViewProps['parameter'];
 
 interface ViewDefinition {
-  readonly title: string;
+  /** What is shown, in words. */
+  readonly title: (parameter: Read) => string;
   readonly show: ComponentType<ViewProps>;
 }
 
+/** `name`, followed by what it is of when the reader has said so. */
+function titled(name: string, empty: string, ...parameters: string[]) {
+  return (parameter: Read): string => {
+    const values = parameters.map((one) => shortHex(parameter(one)));
+    return values.includes('') ? empty : `${name} ${values.join('::')}`;
+  };
+}
+
+function eventsTitle(parameter: Read): string {
+  const [account, stream] = [parameter('account'), parameter('stream')];
+  return account === '' || stream === ''
+    ? 'Event stream'
+    : `Event stream ${stream} of ${shortHex(account)}`;
+}
+
+function countTitle(name: string, parameter: string) {
+  return (read: Read): string => {
+    const text = read(parameter);
+    return `${name} ${/^\d+$/.test(text) ? groupDigits(text) : shortHex(text)}`;
+  };
+}
+
 const VIEWS: Readonly<Record<ViewName, ViewDefinition>> = {
-  overview: { title: 'Ledger', show: OverviewView },
-  balance: { title: 'Account balance', show: BalanceView },
-  events: { title: 'Event stream', show: EventsView },
-  module: { title: 'Module', show: ModuleView },
-  encode: { title: 'Encode a transaction', show: EncodeView },
+  overview: { title: () => 'Ledger', show: OverviewView },
+  transactions: { title: () => 'Transactions', show: TransactionsView },
+  transaction: { title: countTitle('Transaction', 'id'), show: TransactionView },
+  blocks: { title: () => 'Blocks', show: BlocksView },
+  block: { title: countTitle('Block', 'height'), show: BlockView },
+  account: { title: titled('Account', 'Account', 'address'), show: AccountView },
+  module: { title: titled('Module', 'Module', 'account', 'name'), show: ModuleView },
+  events: { title: eventsTitle, show: EventsView },
+  balance: { title: titled('Balance of', 'Balance', 'account'), show: BalanceView },
+  encode: { title: () => 'Encode a transaction', show: EncodeView },
+  search: { title: titled('Search for', 'Search', 'q'), show: SearchView },
 };
 
-/** The views in the navigation. */
-const NAVIGATION: readonly (readonly [ViewName, string])[] = [
+/** The views in the navigation, and those that belong to them. */
+const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
   ['overview', 'Ledger'],
+  ['transactions', 'Transactions', 'transaction'],
+  ['blocks', 'Blocks', 'block'],
+  ['account', 'Account'],
   ['balance', 'Balance'],
   ['events', 'Events'],
   ['module', 'Module'],
   ['encode', 'Encode'],
 ];
-
-const SEARCH_HINT =
-  'An address (0x1), a module (0x1::coin), an item of one (0x1::coin::transfer), or a stream (0x1/2).';
 
 function Page() {
   const [hash, setHash] = useState(location.hash);
@@ -66,11 +104,12 @@ function Page() {
     window.scrollTo(0, 0);
     heading.current?.focus({ preventScroll: true });
   }, [view]);
-  const title = route === undefined ? 'Unknown view' : VIEWS[route.view].title;
+  const parameter = (name: string) => route?.parameters.get(name)?.trim() ?? '';
+  const version = parameter('version') || undefined;
+  const title = route === undefined ? 'Unknown view' : VIEWS[route.view].title(parameter);
   useEffect(() => {
     document.title = `${title} · Daybook`;
   }, [title]);
-  const parameter = (name: string) => route?.parameters.get(name)?.trim() ?? '';
   const Shown = route && VIEWS[route.view].show;
   return (
     <>
@@ -85,7 +124,7 @@ function Page() {
               {title}
             </h1>
             <div key={view}>
-              <Shown parameter={parameter} version={parameter('version') || undefined} />
+              <Shown {...{ parameter, version }} />
             </div>
           </>
         )}
@@ -129,12 +168,12 @@ function Header({ view, version }: { view: ViewName | undefined; version: string
       </div>
       <nav class="bar" aria-label="Views">
         <ul>
-          {NAVIGATION.map(([name, text]) => (
+          {NAVIGATION.map(([name, text, ...others]) => (
             <li key={name}>
               <a
                 data-view={name}
                 href={linkTo(name)}
-                aria-current={name === view ? 'page' : undefined}
+                aria-current={view === name || (view && others.includes(view)) ? 'page' : undefined}
               >
                 {text}
               </a>
@@ -148,6 +187,12 @@ function Header({ view, version }: { view: ViewName | undefined; version: string
       <Strip />
     </header>
   );
+}
+
+/** The hash at the version in the address bar. */
+function withVersion(hash: string): string {
+  const route = parseRoute(hash)!;
+  return linkTo(route.view, Object.fromEntries(route.parameters));
 }
 
 /** One box for everything; `/` goes there. */
@@ -167,11 +212,12 @@ function Search() {
   }, []);
   const look = (event: Event): void => {
     event.preventDefault();
-    const target = searchRoute(input.current!.value);
-    if (target === undefined) {
+    const q = input.current!.value.trim();
+    const term = readSearch(q);
+    if (term === undefined) {
       input.current!.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
       input.current!.reportValidity();
-    } else go(target);
+    } else go(term.kind === 'place' ? withVersion(term.hash) : linkTo('search', { q }));
   };
   return (
     <search>
@@ -187,7 +233,7 @@ function Search() {
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
-          placeholder="Address, module, stream  ( / )"
+          placeholder="Version, hash, address, module  ( / )"
           title={SEARCH_HINT}
           onInput={(event) => event.currentTarget.setCustomValidity('')}
         />

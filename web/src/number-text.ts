@@ -69,3 +69,20 @@ export interface AssetUnit {
   readonly symbol: string;
   readonly decimals: number;
 }
+
+/** `0xcafeef72…9212691b` for what is longer than that; anything else as it is. */
+export function shortHex(hex: string): string {
+  return hex.length > 24 ? `${hex.slice(0, 10)}…${hex.slice(-8)}` : hex;
+}
+
+/** The smaller of two. */
+export function lesser(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
+/** The larger of two. */
+export function greater(a: bigint, b: bigint): bigint {
+  if (a > b) return a;
+  return b;
+}

@@ -4,7 +4,19 @@
  */
 
 /** The views, by their name in the route. */
-export const VIEW_NAMES = ['overview', 'balance', 'events', 'module', 'encode'] as const;
+export const VIEW_NAMES = [
+  'overview',
+  'transactions',
+  'transaction',
+  'blocks',
+  'block',
+  'account',
+  'module',
+  'events',
+  'balance',
+  'encode',
+  'search',
+] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
 export type Parameters = Readonly<Record<string, bigint | number | string | undefined>>;
@@ -38,18 +50,31 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/**
- * Where a search text leads: `0x1` to a balance, `0x1::coin` to a module, `0x1::coin::transfer` to
- * an item of it, `0x1/2` to an event stream; undefined for anything else.
- */
-export function searchRoute(text: string): string | undefined {
+/** What a search text may be. */
+export type SearchTerm =
+  /** Where it leads is known without asking: a module, an item of one, a stream. */
+  | { readonly kind: 'place'; readonly hash: string }
+  /** A version or a height. */
+  | { readonly kind: 'number'; readonly digits: string }
+  /** An account or an object; `isHash` when it has 32 bytes, as hashes have. */
+  | { readonly kind: 'hex'; readonly hex: string; readonly isHash: boolean };
+
+/** Reads `5044`, `0x1`, `0x1::coin`, `0x1::coin::transfer`, `0x1/2` or a hash; undefined for anything else. */
+export function readSearch(text: string): SearchTerm | undefined {
   const trimmed = text.trim();
+  const digits = trimmed.replaceAll(/[,_\s]/g, '');
+  if (/^[0-9]{1,20}$/.test(digits)) return { kind: 'number', digits };
   const stream = /^((?:0x)?[0-9a-fA-F]{1,64})\s*\/\s*([0-9]+)$/.exec(trimmed);
-  if (stream !== null) return routeHash('events', { account: stream[1], stream: stream[2] });
+  if (stream !== null) {
+    const [, account, number] = stream;
+    return { kind: 'place', hash: routeHash('events', { account, stream: number }) };
+  }
   const item = /^((?:0x)?[0-9a-fA-F]{1,64})::([\w$]+)(?:::([\w$]+))?(?:<.*>)?$/.exec(trimmed);
   if (item !== null) {
-    return routeHash('module', { account: item[1], name: item[2], item: item[3] });
+    const [, account, name, declared] = item;
+    return { kind: 'place', hash: routeHash('module', { account, name, item: declared }) };
   }
-  if (/^(?:0x)?[0-9a-fA-F]{1,64}$/.test(trimmed)) return routeHash('balance', { account: trimmed });
-  return undefined;
+  if (!/^(?:0x)?[0-9a-fA-F]{1,64}$/i.test(trimmed)) return undefined;
+  const hex = `0x${trimmed.replace(/^0x/i, '').toLowerCase()}`;
+  return { kind: 'hex', hex, isHash: hex.length === 66 };
 }

@@ -2,20 +2,25 @@
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { ApiFailure } from '../api-client.ts';
 import { type Asked, useWork } from '../ask.ts';
+import { ExportButtons } from '../event-export.tsx';
 import {
   EVENTS_PAGE_SIZE,
+  type EventPage,
   type EventRecord,
+  endAtVersion,
   FOLLOW_PAGE_SIZE,
   readEvents,
   readOlderEvents,
   type StreamName,
 } from '../event-stream.ts';
+import { VersionId } from '../ids.tsx';
 import { POLL_INTERVAL_MS } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
 import { go, linkTo } from '../navigation.ts';
 import { counted, groupDigits, readU64 } from '../number-text.ts';
 import { announce, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
+import { StreamTable, streamsIn, useResources } from '../streams.tsx';
 import type { ViewProps } from '../view.ts';
 
 /** Most rows in the table; following drops the oldest beyond it. */
@@ -25,7 +30,7 @@ const MAX_PAGES_PER_POLL = 5;
 /** Shortest time between two spoken notices of new events. */
 const ANNOUNCEMENT_INTERVAL_MS = 10_000;
 
-export function EventsView({ parameter }: ViewProps) {
+export function EventsView({ parameter, version }: ViewProps) {
   const stream = { account: parameter('account'), creationNumber: parameter('stream') };
   const start = parameter('start');
   const isNamed = stream.account !== '' && stream.creationNumber !== '';
@@ -52,13 +57,46 @@ export function EventsView({ parameter }: ViewProps) {
           numeric
         />
       </QueryForm>
+      {stream.account !== '' && <Names key={stream.account} {...{ stream, version }} />}
       {isNamed && (
         <Events
-          key={`${stream.account} ${stream.creationNumber} ${start}`}
-          {...{ stream, start }}
+          key={`${stream.account} ${stream.creationNumber} ${start} ${version}`}
+          {...{ stream, start, version }}
         />
       )}
     </>
+  );
+}
+
+/** What the stream is called; every stream of the account while none is chosen. */
+function Names({ stream, version }: { stream: StreamName; version: string | undefined }) {
+  const { items, asked } = useResources(stream.account, version);
+  const streams = items.flatMap(streamsIn);
+  if (stream.creationNumber === '') {
+    if (asked.failure !== undefined) return <Failure title="No streams" error={asked.failure} />;
+    if (asked.answer === undefined) return <Waiting />;
+    return streams.length === 0 ? (
+      <p class="note">No resource of this account has an event handle.</p>
+    ) : (
+      <StreamTable streams={streams} />
+    );
+  }
+  const named = streams.find((one) => one.stream === stream.creationNumber);
+  return (
+    <p class="stream-name">
+      {named && (
+        <>
+          <b>{named.name}</b> of{' '}
+          <code>
+            <TypeText type={named.type} />
+          </code>
+          {'. '}
+        </>
+      )}
+      <a href={linkTo('account', { address: stream.account, show: 'events' })}>
+        All streams of the account
+      </a>
+    </p>
   );
 }
 
@@ -100,10 +138,16 @@ function changeRows(rows: Rows, change: Change): Rows {
 
 const NO_ROWS: Rows = { events: [], first: undefined, last: undefined, seen: -1n };
 
-function Events({ stream, start }: { stream: StreamName; start: string }) {
+interface EventsProps {
+  readonly stream: StreamName;
+  readonly start: string;
+  readonly version: string | undefined;
+}
+
+function Events({ stream, start, version }: EventsProps) {
   const [rows, change] = useReducer(changeRows, NO_ROWS);
   const [asked, setAsked] = useState<Asked>();
-  const [isFollowing, setFollowing] = useState(start === '');
+  const [isFollowing, setFollowing] = useState(start === '' && version === undefined);
   const [polls, setPolls] = useState(0);
   const [followFailure, setFollowFailure] = useState<unknown>();
   const begin = async (signal: AbortSignal): Promise<void> => {
@@ -112,8 +156,7 @@ function Events({ stream, start }: { stream: StreamName; start: string }) {
       if (start !== '' && first === undefined) {
         throw new RangeError('A sequence number is a whole number below 2^64.');
       }
-      const from = first === undefined ? {} : { start: first };
-      const page = await readEvents(stream, { ...from, limit: EVENTS_PAGE_SIZE }, signal);
+      const page = await firstPage(stream, first, version, signal);
       change({ kind: 'begin', events: page.events, start: first });
       setAsked({ request: page.answer.request, answer: page.answer, refreshes: 0 });
       announce(`${counted(page.events.length, 'event')} shown, newest first`);
@@ -154,14 +197,17 @@ function Events({ stream, start }: { stream: StreamName; start: string }) {
         <section aria-label="Events">
           <div class="section-head">
             <p class="figure-note">{rangeText(rows)}</p>
-            <label class="switch">
-              <input
-                type="checkbox"
-                checked={isFollowing}
-                onChange={(event) => setFollowing(event.currentTarget.checked)}
-              />{' '}
-              Follow live
-            </label>
+            {version === undefined && (
+              <label class="switch">
+                <input
+                  type="checkbox"
+                  checked={isFollowing}
+                  onChange={(event) => setFollowing(event.currentTarget.checked)}
+                />{' '}
+                Follow live
+              </label>
+            )}
+            <ExportButtons stream={stream} last={rows.last} />
           </div>
           {followFailure !== undefined && (
             <Failure
@@ -180,6 +226,24 @@ function Events({ stream, start }: { stream: StreamName; start: string }) {
       <RequestPanel asked={asked} also={[[polls, 'to follow the stream, with start']]} />
     </>
   );
+}
+
+/** The newest page, the one at `first`, or the last one up to a version. */
+async function firstPage(
+  stream: StreamName,
+  first: bigint | undefined,
+  version: string | undefined,
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const limit = EVENTS_PAGE_SIZE;
+  const at = version === undefined ? undefined : readU64(version);
+  if (at === undefined) {
+    return readEvents(stream, first === undefined ? { limit } : { start: first, limit }, signal);
+  }
+  const end = await endAtVersion(stream, at, signal);
+  if (first === undefined && end > 0n) return readOlderEvents(stream, end, signal);
+  const page = await readEvents(stream, { start: first ?? 0n, limit }, signal);
+  return { ...page, events: page.events.filter((event) => event.version <= at) };
 }
 
 function rangeText({ events, first, last }: Rows): string {
@@ -236,7 +300,9 @@ function EventTable({ events, seen }: Rows) {
         {events.map(({ sequenceNumber, version, type, data }) => (
           <tr key={sequenceNumber} class={sequenceNumber > seen ? 'fresh' : undefined}>
             <td class="number">{groupDigits(sequenceNumber)}</td>
-            <td class="number">{groupDigits(version)}</td>
+            <td class="number">
+              <VersionId version={version} />
+            </td>
             <td>
               <code class="event-type">
                 <TypeText type={type} />

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from '../ask.ts';
 import { moduleRequest } from '../ledger-requests.ts';
+import { readModuleCode } from '../module-code.ts';
 import { type AbiFunction, type AbiStruct, type ModuleAbi, readModuleAnswer } from '../move-abi.ts';
 import { functionLines, type Line, structLines } from '../move-declaration.ts';
 import { Declaration } from '../move-text.tsx';
@@ -18,6 +19,7 @@ import {
 } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import type { ViewProps } from '../view.ts';
+import { ViewForm } from '../view-form.tsx';
 
 export function ModuleView({ parameter, version }: ViewProps) {
   const [account, name] = [parameter('account'), parameter('name')];
@@ -40,7 +42,7 @@ export function ModuleView({ parameter, version }: ViewProps) {
           key={`${account}::${name}`}
           asked={asked.json}
           item={parameter('item')}
-          name={name}
+          {...{ name, version }}
         />
       )}
       <RequestPanel asked={asked} />
@@ -52,9 +54,10 @@ interface ModuleProps {
   readonly asked: Parameters<typeof readModuleAnswer>[0];
   readonly item: string;
   readonly name: string;
+  readonly version: string | undefined;
 }
 
-function Module({ asked, item, name }: ModuleProps) {
+function Module({ asked, item, name, version }: ModuleProps) {
   const { abi, bytecode } = useMemo(() => readModuleAnswer(asked), [asked]);
   useEffect(() => announce(`Module ${name} shown`), []);
   return (
@@ -65,8 +68,9 @@ function Module({ asked, item, name }: ModuleProps) {
           show.
         </p>
       ) : (
-        <Interface abi={abi} item={item} />
+        <Interface {...{ abi, item, version }} />
       )}
+      <Code {...{ bytecode }} account={abi?.address ?? ''} name={name} />
       <details class="bytecode">
         <summary>Bytecode, {groupDigits(Math.max(0, bytecode.length - 2) / 2)} bytes</summary>
         <CopyButton label="Copy hex" text={bytecode} />
@@ -78,14 +82,101 @@ function Module({ asked, item, name }: ModuleProps) {
   );
 }
 
+/** Constants, callers and instructions, read from the bytes when the reader wants them. */
+function Code({ bytecode, account, name }: { bytecode: string; account: string; name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="code" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Code: constants, calls and instructions</summary>
+      {isOpen && <CodeRead {...{ bytecode, account, name }} />}
+    </details>
+  );
+}
+
+function CodeRead({
+  bytecode,
+  account,
+  name,
+}: {
+  bytecode: string;
+  account: string;
+  name: string;
+}) {
+  const read = useMemo(() => {
+    try {
+      return { code: readModuleCode(bytecode) };
+    } catch (error) {
+      return { error };
+    }
+  }, [bytecode]);
+  if (read.code === undefined) return <Failure title="No code" error={read.error} />;
+  const { functions, constants, bytecodeVersion } = read.code;
+  const link = (called: string) => {
+    const [address = account, module = name, item] = called.includes('::')
+      ? called.split('::')
+      : [account, name, called];
+    return (
+      <a key={called} href={linkTo('module', { account: address, name: module, item })}>
+        <code>{called}</code>
+      </a>
+    );
+  };
+  return (
+    <>
+      <p class="hint">Bytecode version {bytecodeVersion}.</p>
+      {constants.length > 0 && (
+        <table class="constants cards">
+          <caption>Constants</caption>
+          <thead>
+            <tr>
+              <th scope="col">Type</th>
+              <th scope="col">Value</th>
+            </tr>
+          </thead>
+          <tbody>
+            {constants.map(({ type, value }, at) => (
+              <tr key={at}>
+                <td>
+                  <code>{type}</code>
+                </td>
+                <td>
+                  <code>{value}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {functions.map((one) => (
+        <article key={one.name} class="item">
+          <h3>{one.name}</h3>
+          {one.calls.length > 0 && <p class="calls">Calls {one.calls.map(link)}</p>}
+          {one.calledBy.length > 0 && <p class="calls">Called here by {one.calledBy.map(link)}</p>}
+          {one.instructions === undefined ? (
+            <p class="hint">Native: it has no instructions.</p>
+          ) : (
+            <details>
+              <summary>{counted(one.instructions.length, 'instruction')}</summary>
+              <CodeBlock style="hex" label={`Instructions of ${one.name}`}>
+                <code>{one.instructions.join('\n')}</code>
+              </CodeBlock>
+            </details>
+          )}
+        </article>
+      ))}
+    </>
+  );
+}
+
 /** A declaration in the list, with what the filter looks at. */
 interface Item {
   readonly name: string;
   readonly marks: readonly string[];
   readonly lines: readonly Line[];
   readonly searchText: string;
-  /** The call's name, when it can be encoded. */
+  /** Of a function: its full name, and what it declares. */
   readonly call?: string;
+  readonly declared?: AbiFunction;
 }
 
 function itemOf(name: string, marks: readonly string[], lines: readonly Line[]): Item {
@@ -106,13 +197,17 @@ function functionItem(abi: ModuleAbi, declared: AbiFunction): Item {
   const marks: string[] = [declared.visibility];
   if (declared.isEntry) marks.push('entry');
   if (declared.isView) marks.push('view');
-  const item = itemOf(declared.name, marks, functionLines(declared));
-  return declared.isEntry
-    ? { ...item, call: `${abi.address}::${abi.name}::${declared.name}` }
-    : item;
+  const call = `${abi.address}::${abi.name}::${declared.name}`;
+  return { ...itemOf(declared.name, marks, functionLines(declared)), call, declared };
 }
 
-function Interface({ abi, item }: { abi: ModuleAbi; item: string }) {
+interface InterfaceProps {
+  readonly abi: ModuleAbi;
+  readonly item: string;
+  readonly version: string | undefined;
+}
+
+function Interface({ abi, item, version }: InterfaceProps) {
   const [filter, setFilter] = useState('');
   const structs = useMemo(() => abi.structs.map(structItem), [abi]);
   const functions = useMemo(() => abi.functions.map((one) => functionItem(abi, one)), [abi]);
@@ -127,7 +222,9 @@ function Interface({ abi, item }: { abi: ModuleAbi; item: string }) {
     <div class="module">
       <p class="module-name">
         <code>
-          module {abi.address}::{abi.name}
+          module{' '}
+          <a href={linkTo('account', { address: abi.address, show: 'modules' })}>{abi.address}</a>::
+          {abi.name}
         </code>
       </p>
       <Friends friends={abi.friends} />
@@ -143,8 +240,8 @@ function Interface({ abi, item }: { abi: ModuleAbi; item: string }) {
           {isMissing && filter === '' ? `The module’s interface does not show “${item}”.` : count}
         </p>
       </div>
-      <Items title="Structs and enums" all={structs} fits={fits} revealed={item} />
-      <Items title="Functions" all={functions} fits={fits} revealed={item} />
+      <Items title="Structs and enums" all={structs} {...{ fits, version }} revealed={item} />
+      <Items title="Functions" all={functions} {...{ fits, version }} revealed={item} />
     </div>
   );
 }
@@ -175,9 +272,10 @@ interface ItemsProps {
   readonly all: readonly Item[];
   readonly fits: (item: Item) => boolean;
   readonly revealed: string;
+  readonly version: string | undefined;
 }
 
-function Items({ title, all, fits, revealed }: ItemsProps) {
+function Items({ title, all, fits, revealed, version }: ItemsProps) {
   const shown = all.filter(fits);
   if (shown.length === 0 && all.length > 0) return null;
   return (
@@ -187,14 +285,21 @@ function Items({ title, all, fits, revealed }: ItemsProps) {
       </h2>
       {all.length === 0 && <p class="hint">None.</p>}
       {shown.map((item) => (
-        <DeclaredItem key={item.name} item={item} isRevealed={item.name === revealed} />
+        <DeclaredItem key={item.name} isRevealed={item.name === revealed} {...{ item, version }} />
       ))}
     </section>
   );
 }
 
+interface DeclaredProps {
+  readonly item: Item;
+  readonly isRevealed: boolean;
+  readonly version: string | undefined;
+}
+
 /** A declaration; the one that the route names comes into view and has the focus. */
-function DeclaredItem({ item, isRevealed }: { item: Item; isRevealed: boolean }) {
+function DeclaredItem({ item, isRevealed, version }: DeclaredProps) {
+  const { declared, call = '' } = item;
   const node = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!isRevealed) return;
@@ -216,11 +321,12 @@ function DeclaredItem({ item, isRevealed }: { item: Item; isRevealed: boolean })
             </li>
           ))}
         </ul>
-        {item.call && <a href={linkTo('encode', { function: item.call })}>Encode a call</a>}
+        {declared?.isEntry && <a href={linkTo('encode', { function: call })}>Encode a call</a>}
       </div>
       <pre>
         <Declaration lines={item.lines} />
       </pre>
+      {declared?.isView && <ViewForm name={call} {...{ declared, version }} />}
     </article>
   );
 }

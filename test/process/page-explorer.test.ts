@@ -1,0 +1,254 @@
+/** Transactions, blocks, accounts, search and the time machine in a browser. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { describePage, grouped, NATIVE_COIN } from './page-suite.ts';
+
+interface Transaction {
+  readonly version: string;
+  readonly hash: string;
+  readonly type: string;
+  readonly sender?: string;
+  readonly changes: readonly { readonly type: string }[];
+  readonly payload?: { readonly function?: string };
+}
+
+describePage('page: explorer', ({ node, open, go }) => {
+  const json = async <T>(path: string): Promise<T> =>
+    JSON.parse((await node().get(path)).text) as T;
+  const head = async () => Number((await json<Record<string, string>>('/v1'))['ledger_version']);
+  const transaction = (id: number | string) => {
+    const kind = typeof id === 'number' ? 'by_version' : 'by_hash';
+    return json<Transaction>(`/v1/transactions/${kind}/${id}`);
+  };
+  const versions = async (page: Page): Promise<number[]> => {
+    await page.locator('table.transactions time').last().waitFor();
+    const texts = await page.locator('table.transactions td:first-child').allTextContents();
+    return texts.map((text) => Number(text.replaceAll(',', '')));
+  };
+  const descending = (first: number, count: number) =>
+    Array.from({ length: count }, (_, at) => first - at);
+  const search = async (page: Page, text: string): Promise<void> => {
+    await page.keyboard.press('/');
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+  };
+
+  it('transactions: newest first, live, with older pages', async () => {
+    const page = await open('/#/transactions');
+    expect(await versions(page)).toEqual(descending(await head(), 25));
+    await node().grow();
+    const newest = await head();
+    await page.getByRole('link', { name: grouped(String(newest)), exact: true }).waitFor();
+    expect(await versions(page)).toEqual(descending(newest, 25));
+    await page.getByRole('link', { name: 'Older', exact: true }).click();
+    await page.getByRole('link', { name: 'Newer' }).waitFor();
+    await page.getByRole('link', { name: grouped(String(newest - 25)), exact: true }).waitFor();
+    expect(await versions(page)).toEqual(descending(newest - 25, 25));
+  });
+
+  it('a transaction: who, what, how it ended, and its changes as before and after', async () => {
+    const list = await json<Transaction[]>('/v1/transactions?start=30&limit=100');
+    const ticked = list.find((one) => one.payload?.function?.endsWith('::tick') === true)!;
+    const { hash, sender, payload, changes } = ticked;
+    const version = Number(ticked.version);
+    const page = await open(`/#/transaction?id=${version}`);
+    const main = page.locator('main');
+    await main.getByText('success: Executed successfully').waitFor();
+    expect(await page.title()).toBe(`Transaction ${version} · Daybook`);
+    for (const text of [hash, sender!]) {
+      await main.getByText(text, { exact: true }).first().waitFor();
+    }
+    const [, module, name] = payload!.function!.split('::');
+    await main.getByRole('link', { name: new RegExp(`::${module}::${name}$`) }).waitFor();
+    await main.getByText(/^Argument 1: \w+/).waitFor();
+    expect(await page.locator('section[aria-label=Changes] article').count()).toBe(changes.length);
+    const path = `/v1/accounts/${sender}/resource/0x1::account::Account?ledger_version=`;
+    const number = async (at: number) =>
+      (await json<{ data: { sequence_number: string } }>(path + at)).data.sequence_number;
+    const row = page.locator('tr', { has: page.getByText('sequence_number', { exact: true }) });
+    const cells = await row.locator('td').allTextContents();
+    expect(cells).toEqual([await number(version - 1), `${await number(version)} +1`]);
+  });
+
+  it('every kind of transaction has a page without an error', async () => {
+    const list = await json<Transaction[]>('/v1/transactions?start=0&limit=100');
+    const kinds = new Map(list.map((one) => [one.type, one.version]));
+    expect(kinds.size).toBeGreaterThan(2);
+    const page = await open('/');
+    for (const version of kinds.values()) {
+      await go(page, `#/transaction?id=${version}`);
+      await page.locator('section[aria-label=Changes] h2').waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    }
+  });
+
+  it('blocks lead to a block, a block to its transactions and neighbours', async () => {
+    const page = await open('/#/blocks');
+    await page.locator('table.blocks time').first().waitFor();
+    await page.locator('table.blocks tbody tr a').first().click();
+    const height = (await json<Record<string, string>>('/v1'))['block_height']!;
+    const block = await json<{ block_hash: string; first_version: string; last_version: string }>(
+      `/v1/blocks/by_height/${height}`,
+    );
+    await page.locator('main').getByText(block.block_hash, { exact: true }).waitFor();
+    const [first, last] = [Number(block.first_version), Number(block.last_version)];
+    expect(await versions(page)).toEqual(descending(last, last - first + 1).reverse());
+    await page.getByRole('link', { name: 'Previous block' }).click();
+    await page.waitForURL(/height=\d+$/);
+    expect(await page.title()).toBe(`Block ${grouped(String(Number(height) - 1))} · Daybook`);
+  });
+
+  it('an account: assets with symbols, streams by name, modules, what it sent', async () => {
+    const page = await open(`/#/account?address=${CAFE_HEX}`);
+    const coin = page.locator('table.assets tr', { has: page.getByText(NATIVE_COIN) });
+    await coin.getByText(/^[\d,.]+ APT$/).waitFor();
+    await page.getByRole('link', { name: 'Event streams' }).click();
+    await page.locator('table.streams').getByRole('link', { name: 'ticks' }).click();
+    await page.locator('.stream-name').getByText('ticks').waitFor();
+    await go(page, `#/account?address=${CAFE_HEX}&show=modules`);
+    await page.locator('.links').getByRole('link', { name: 'ticker' }).waitFor();
+    await go(page, `#/account?address=${CAFE_HEX}&show=transactions`);
+    const path = `/v1/accounts/${CAFE_HEX}/transaction_summaries?limit=25`;
+    const sent = (await json<{ version: string }[]>(path)).map(({ version }) => Number(version));
+    expect(await versions(page)).toEqual(sent.reverse());
+  });
+
+  it('an account that does not exist is called so, now and at an old version', async () => {
+    const page = await open('/#/account?address=0x77');
+    await page.getByText('There is no account and no object at this address:').waitFor();
+    const { text } = await node().get('/v1/transactions?start=1500&limit=1');
+    const [late] = JSON.parse(text) as { version: string }[];
+    expect(late).toBeDefined();
+    await go(page, `#/account?address=${CAFE_HEX}&version=5`);
+    await page
+      .locator('main')
+      .getByText(/^Address$/)
+      .waitFor();
+  });
+
+  it('search: a decimal is a version or a height, whichever exist', async () => {
+    const page = await open('/');
+    await search(page, '20');
+    await page.getByRole('link', { name: 'Transaction at version 20' }).waitFor();
+    await page.getByRole('link', { name: 'Block at height 20' }).waitFor();
+    await search(page, '1,500');
+    await page.getByRole('link', { name: 'Transaction at version 1,500' }).waitFor();
+    const block = page.locator('.hit', { hasText: 'Block at height 1,500' });
+    await block.getByText('not on this ledger').waitFor();
+    expect(await block.getByRole('link').count()).toBe(0);
+  });
+
+  it('search: 32 bytes are what exists of account, object and transaction', async () => {
+    const page = await open('/');
+    const { hash } = await transaction(100);
+    await search(page, hash);
+    await page.waitForURL(new RegExp(`#/transaction\\?id=${hash}`));
+    await page.getByText('State change hash').waitFor();
+    await search(page, CAFE_HEX.slice(2));
+    await page.waitForURL(new RegExp(`#/account\\?address=${CAFE_HEX}`));
+    await page.locator('h1:focus').getByText('Account').waitFor();
+    const { block_hash } = await json<{ block_hash: string }>('/v1/blocks/by_height/3');
+    await search(page, block_hash);
+    await page.getByText('Nothing on this ledger has this name.').waitFor();
+    await page.getByText('this node cannot look blocks up by hash').waitFor();
+    expect(await page.locator('.hit.exists').count()).toBe(0);
+  });
+
+  it('time machine: one version for everything, in every link and after a reload', async () => {
+    const page = await open(`/#/account?address=${CAFE_HEX}&show=resources`);
+    await page.getByLabel('At version').fill('1000');
+    await page.getByLabel('At version').press('Enter');
+    await page.waitForURL(/version=1000/);
+    const path = `/v1/accounts/${CAFE_HEX}?ledger_version=1000`;
+    const { sequence_number } = await json<{ sequence_number: string }>(path);
+    const fact = page.locator('dl.facts div', { hasText: 'Sequence number' });
+    await fact.getByText(sequence_number, { exact: true }).waitFor();
+    await page.reload();
+    await fact.getByText(sequence_number, { exact: true }).waitFor();
+    await page.locator('nav a[data-view=transactions]').click();
+    expect(await versions(page)).toEqual(descending(1000, 25));
+    await go(page, `#/events?account=${CAFE_HEX}&stream=2&version=1000`);
+    await page.locator('table.events tbody tr').first().waitFor();
+    const at = await page.locator('table.events td:nth-child(2)').allTextContents();
+    expect(at.every((text) => Number(text.replaceAll(',', '')) <= 1000)).toBe(true);
+    const events = `/v1/accounts/${CAFE_HEX}/resource/${CAFE_HEX}::ticker::Board?ledger_version=1000`;
+    const board = await json<{ data: { ticks: { counter: string } } }>(events);
+    const newest = await page.locator('table.events td:first-child').first().textContent();
+    expect(Number(newest)).toBe(Number(board.data.ticks.counter) - 1);
+    await page.getByRole('button', { name: 'Back to latest' }).click();
+    await page.getByLabel('Follow live').waitFor();
+    expect(page.url()).not.toContain('version');
+  });
+
+  it('a view function is called with the values of its form', async () => {
+    const page = await open('/#/module?account=0x1&name=coin&item=balance&version=1000');
+    const item = page.locator('article.revealed');
+    await item.getByText('Call this view function').click();
+    await item.getByLabel('Type argument T0').fill(NATIVE_COIN);
+    await item.getByLabel('Argument 1: address').fill(CAFE_HEX);
+    await item.getByRole('button', { name: 'Call', exact: true }).click();
+    const path = `/v1/accounts/${CAFE_HEX}/balance/${NATIVE_COIN}?ledger_version=1000`;
+    const { text } = await node().get(path);
+    await item.locator('.results output').getByText(text, { exact: true }).waitFor();
+  });
+
+  it('a module’s code: constants, calls in both directions, instructions', async () => {
+    const page = await open('/#/module?account=0x1&name=coin');
+    await page.getByText('Code: constants, calls and instructions').click();
+    const code = page.locator('details.code');
+    await code.locator('article h3').first().waitFor();
+    expect(await code.locator('article').count()).toBeGreaterThan(5);
+    await code
+      .getByText(/\d instructions?$/)
+      .first()
+      .click();
+    await code
+      .locator('pre')
+      .first()
+      .getByText(/^0: \w+/)
+      .waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  it('an event stream is saved as CSV and as JSON lines', async () => {
+    const page = await open(`/#/events?account=${CAFE_HEX}&stream=2`);
+    await page.getByLabel('Follow live').uncheck();
+    const shown = await page.locator('table.events td:first-child').first().textContent();
+    for (const [format, head] of [
+      ['CSV', 'sequence_number,version,type,data\r\n0,'],
+      ['JSON lines', '{"sequence_number":"0","version":'],
+    ] as const) {
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: `Export ${format}` }).click();
+      const text = readFileSync(await (await saved).path(), 'utf8');
+      expect(text.startsWith(head)).toBe(true);
+      const lines = text.trimEnd().split('\n').length;
+      expect(lines).toBe(Number(shown) + 1 + (format === 'CSV' ? 1 : 0));
+    }
+  });
+
+  it('pruned history is called so, everywhere', async () => {
+    await node().pruneBelow(900n);
+    const page = await open('/');
+    for (const hash of [
+      '#/transactions?start=5',
+      '#/transaction?id=5',
+      '#/block?height=1',
+      `#/account?address=${CAFE_HEX}&version=5`,
+      '#/module?account=0x1&name=coin&version=5',
+    ]) {
+      await go(page, hash);
+      const code = page.getByRole('alert').locator('code').first();
+      await code.waitFor();
+      expect(await code.textContent()).toMatch(/pruned/);
+    }
+    await search(page, '5');
+    await page
+      .locator('.hit.unknown')
+      .first()
+      .getByText(/pruned/)
+      .waitFor();
+  });
+});

@@ -1,0 +1,94 @@
+/** Event streams as files: CSV or one JSON object a line, ascending. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { csvText, jsonLines } from './event-file.ts';
+import {
+  type EventRecord,
+  FOLLOW_PAGE_SIZE,
+  readOlderEvents,
+  type StreamName,
+} from './event-stream.ts';
+import { counted, groupDigits } from './number-text.ts';
+import { announce, Failure } from './parts.tsx';
+
+/** Most events in a file; those before them are left out. */
+const MAX_EXPORTED_EVENTS = 10_000;
+
+const FORMATS = [
+  ['CSV', 'csv', 'text/csv', csvText],
+  ['JSON lines', 'jsonl', 'application/x-ndjson', jsonLines],
+] as const;
+
+interface ExportProps {
+  readonly stream: StreamName;
+  /** Sequence number of the last event to be exported. */
+  readonly last: bigint | undefined;
+}
+
+export function ExportButtons({ stream, last }: ExportProps) {
+  const [progress, setProgress] = useState('');
+  const [failure, setFailure] = useState<unknown>();
+  const run = useRef(new AbortController());
+  useEffect(() => () => run.current.abort(), []);
+  const save = async ([, ending, type, write]: (typeof FORMATS)[number]): Promise<void> => {
+    setFailure(undefined);
+    try {
+      const { events, note } = await collect(stream, last! + 1n, run.current.signal, setProgress);
+      const name = `events-${stream.account.slice(0, 18)}-${stream.creationNumber}.${ending}`;
+      download(new Blob([write(events)], { type }), name);
+      setProgress(`${counted(events.length, 'event')} saved as ${name}${note}`);
+      announce(`${counted(events.length, 'event')} saved`);
+    } catch (error) {
+      if (run.current.signal.aborted) return;
+      setProgress('');
+      setFailure(error);
+    }
+  };
+  if (last === undefined) return null;
+  return (
+    <span class="export">
+      {FORMATS.map((format) => (
+        <button key={format[0]} type="button" class="quiet" onClick={() => save(format)}>
+          Export {format[0]}
+        </button>
+      ))}
+      {progress !== '' && <span class="hint">{progress}</span>}
+      {failure !== undefined && <Failure title="Nothing was exported" error={failure} />}
+    </span>
+  );
+}
+
+/** The newest events before `end`, ascending, as far as they are kept and fit. */
+async function collect(
+  stream: StreamName,
+  end: bigint,
+  signal: AbortSignal,
+  onProgress: (text: string) => void,
+): Promise<{ readonly events: readonly EventRecord[]; readonly note: string }> {
+  const pages: (readonly EventRecord[])[] = [];
+  let count = 0;
+  let first = end;
+  while (first > 0n) {
+    if (count >= MAX_EXPORTED_EVENTS) {
+      const events = pages.reverse().flat().slice(-MAX_EXPORTED_EVENTS);
+      return { events, note: `, the newest ${groupDigits(MAX_EXPORTED_EVENTS)} of them` };
+    }
+    const page = await readOlderEvents(stream, first, signal, FOLLOW_PAGE_SIZE);
+    if (page.events.length === 0) break;
+    pages.push(page.events);
+    count += page.events.length;
+    first = page.events[0]!.sequenceNumber;
+    onProgress(`${counted(count, 'event')} so far…`);
+    if (page.pruned !== undefined) {
+      return { events: pages.reverse().flat(), note: '; older ones are pruned' };
+    }
+  }
+  return { events: pages.reverse().flat(), note: '' };
+}
+
+function download(content: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
