@@ -1,12 +1,7 @@
 /** Event streams as files: CSV or one JSON object a line, ascending. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { csvText, jsonLines } from './event-file.ts';
-import {
-  type EventRecord,
-  FOLLOW_PAGE_SIZE,
-  readOlderEvents,
-  type StreamName,
-} from './event-stream.ts';
+import { csvText, type EventRecord, jsonLines } from './event-file.ts';
+import { FOLLOW_PAGE_SIZE, readOlderEvents, type StreamName } from './event-stream.ts';
 import { counted, groupDigits } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
 

@@ -1,7 +1,14 @@
-/** Events as the text of a file. */
+/** Events, and their text in a file. */
 import type { JsonValue } from '../../src/move/json/json-text.ts';
-import type { EventRecord } from './event-stream.ts';
 import { formatJson } from './json-fields.ts';
+
+/** One event of the stream. */
+export interface EventRecord {
+  readonly sequenceNumber: bigint;
+  readonly version: bigint;
+  readonly type: string;
+  readonly data: JsonValue;
+}
 
 /** One event a line, fields as the node names them. */
 export function jsonLines(events: readonly EventRecord[]): string {

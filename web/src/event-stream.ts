@@ -1,7 +1,7 @@
 /** Event records and pages of a stream (docs/spec/http.md §7). */
 
-import type { JsonValue } from '../../src/move/json/json-text.ts';
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
+import type { EventRecord } from './event-file.ts';
 import { field, isList, parseJson, textField } from './json-fields.ts';
 import { eventsRequest } from './ledger-requests.ts';
 import { readU64 } from './number-text.ts';
@@ -11,14 +11,6 @@ export const EVENTS_PAGE_SIZE = 25;
 
 /** Events asked for at once while following; the reference's largest page (docs/spec/http.md §7.1). */
 export const FOLLOW_PAGE_SIZE = 100;
-
-/** One event of the stream. */
-export interface EventRecord {
-  readonly sequenceNumber: bigint;
-  readonly version: bigint;
-  readonly type: string;
-  readonly data: JsonValue;
-}
 
 /** A stream: an account and a creation number, as the reader typed them. */
 export interface StreamName {

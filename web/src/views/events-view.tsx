@@ -3,10 +3,10 @@ import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { ApiFailure } from '../api-client.ts';
 import { type Asked, useWork } from '../ask.ts';
 import { ExportButtons } from '../event-export.tsx';
+import type { EventRecord } from '../event-file.ts';
 import {
   EVENTS_PAGE_SIZE,
   type EventPage,
-  type EventRecord,
   endAtVersion,
   FOLLOW_PAGE_SIZE,
   readEvents,
