@@ -7,17 +7,20 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { transactionsBcs } from '../../src/ledger/history.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   COLUMNS,
   type Column,
   STORE_FORMAT_VERSION,
+  TRANSACTION_HASHES,
   TRANSACTION_INFOS,
 } from '../../src/store/columns/columns.ts';
 import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { columnDigest } from '../../src/store/digest.ts';
 import { openLmdbReader, openLmdbStore, openLmdbUpgrade } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import { type Store, type StoreReader, scanPages } from '../../src/store/store.ts';
 import { fromFormat3, OLD_TRANSACTIONS } from '../../src/store/upgrade/from-format-3.ts';
 import { OLD_COLUMNS, upgradeStore } from '../../src/store/upgrade/upgrade.ts';
@@ -166,6 +169,40 @@ describe('a store of format 3', () => {
     const locked = expect.objectContaining({ code: 'store_locked' });
     await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(locked);
     await first.close();
+  });
+});
+
+describe('a pruned store', () => {
+  async function pruned(writer: LedgerWriter, versions: number): Promise<void> {
+    await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions });
+  }
+
+  test('becomes what it was, and is pruned further', async () => {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    const writer = await LedgerWriter.open(store);
+    for (const part of sampleChunks({ seed: 5, transactions: 300, accounts: 20 })) {
+      await writer.append(part);
+    }
+    await pruned(writer, 200);
+    const before = await digestsOf(store);
+    await store.close();
+    await downgradeToFormat3(directory);
+    const upgraded = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+    expect(await upgradeStore(upgraded, undefined, SMALL_PARTS)).toBe(3);
+    expect(await digestsOf(upgraded)).toEqual(before);
+    await upgraded.close();
+    const reopened = await openLmdbStore({ directory });
+    const rowsIn = async (column: Column) =>
+      (await reopened.statistics()).find((one) => one.column === column)!.rows;
+    const versions = await rowsIn(TRANSACTION_INFOS);
+    expect(await rowsIn(TRANSACTION_HASHES)).toBe(versions);
+    await pruned(await LedgerWriter.open(reopened), 20);
+    const left = await rowsIn(TRANSACTION_INFOS);
+    expect(left).toBeLessThan(versions);
+    expect(await rowsIn(TRANSACTION_HASHES)).toBe(left);
+    expect(await verifyLedger(reopened)).toMatchObject({ damages: [], damageCount: 0 });
+    await reopened.close();
   });
 });
 
