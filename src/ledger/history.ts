@@ -227,12 +227,14 @@ export class History {
     return this.#view.sender(address).byVersion(from === undefined ? { to } : { from }, limit);
   }
 
-  /** The transaction of a version that an index names; `undefined` if it has been pruned since. */
+  /** The transaction of a version that an index names; `undefined` if it, or its block, has been pruned. */
   #retained(version: bigint): MaybePromise<Buffer | undefined> {
-    return andThen(
-      this.#view.transaction(version),
-      (found) => found ?? this.#unlessMissing(version),
-    );
+    return andThen(this.#view.transaction(version), (found) => {
+      if (found === undefined) return this.#unlessMissing(version);
+      if (version >= this.#view.head.oldestVersion) return found;
+      // A block is deleted with its first version; its later transactions, which show its time, go after it.
+      return andThen(this.#view.blockOfVersion(version), (block) => block && found);
+    });
   }
 
   async #unlessMissing(version: bigint): Promise<undefined> {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { formatHex } from '../../src/move/bcs/hex.ts';
 import {
   MIN_ON_CHAIN_DATA_BYTES,
   readOnChainData,
@@ -13,9 +14,11 @@ import {
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { decodeOnChainDataPage, readTransactionData } from '../move/transactions/wire-answers.ts';
+import { temporaryDirectory } from '../store/engines.ts';
 import { TestApi } from './client.ts';
 import {
   blockHash,
@@ -158,6 +161,51 @@ describe('the feed of a sample ledger', () => {
       expect(whole.equals(Buffer.concat(stored().slice(first, last + 1)))).toBe(true);
     }
   });
+});
+
+it('between two steps of pruning there are no transactions without their block', async () => {
+  const store = await openLmdbStore({ directory: temporaryDirectory() });
+  const writer = await LedgerWriter.open(store);
+  const sent: { block: number; version: number; hash: string; sender: string }[] = [];
+  let block = 0;
+  for (const chunk of sampleChunks({ seed: 12, transactions: 300, accounts: 20 })) {
+    for (const { transaction } of chunk.transactions) {
+      const { data } = readOnChainData(new BcsReader(Buffer.from(transaction!)));
+      const { kind } = data.transaction;
+      if (kind === 'blockMetadata') block = Number(data.version);
+      if (kind !== 'user') continue;
+      const sender = `0x${data.transaction.transaction.raw.sender}`;
+      const hash = formatHex(data.info.transactionHash);
+      sent.push({ block, version: Number(data.version), hash, sender });
+    }
+    await writer.append(chunk);
+  }
+  const cut = sent.findIndex((one, index) => index > 50 && one.block === sent[index - 1]!.block);
+  const [gone, cutOff] = [sent[cut - 1]!, sent[cut]!];
+  const later = sent.find((one) => one.block > cutOff.block)!;
+  const stop = new AbortController();
+  const pruner = new Pruner(writer, {
+    graceMs: 0,
+    restFactor: 0,
+    bounds: { maxRows: 1, maxMs: 0 },
+    onProgress: ({ clearedBelow }) => {
+      if (clearedBelow === BigInt(cutOff.version)) stop.abort();
+    },
+  });
+  await pruner.run({ versions: 20 }, stop.signal);
+  const log = new LogLines();
+  const app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
+  for (const { accept } of [BCS, { accept: 'application/json' }]) {
+    const ask = (url: string) => app.request({ url, headers: { accept } });
+    const statusOf = async ({ hash }: { hash: string }) =>
+      (await ask(`/v1/transactions/by_hash/${hash}`)).statusCode;
+    expect(await Promise.all([gone, cutOff, later].map(statusOf))).toEqual([404, 404, 200]);
+    const list = await ask(`/v1/accounts/${cutOff.sender}/transactions`);
+    expect(list.statusCode).toBe(200);
+  }
+  expect(log.errors).toEqual([]);
+  await app.close();
+  await store.close();
 });
 
 describe('the edges of the feed', () => {
