@@ -294,9 +294,14 @@ function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   };
 }
 
+/** Without a body, whatever their headers say. */
+const NO_CONTENT: readonly number[] = [204, 205];
+
 /** @throws UpstreamError `bad_answer` for a redirect, a page of a proxy and the like */
 function requireInterfaceAnswer({ status, headers, body }: Answer): void {
-  if (status < 200 || (status >= 300 && status < 400)) throw badAnswer(`status ${status}`);
+  const isResult = status >= 200 && status < 300 && !NO_CONTENT.includes(status);
+  const isFailure = status >= 400 && status < 600;
+  if (!isResult && !isFailure) throw badAnswer(`status ${status}`);
   const coding = headers['content-encoding'] ?? 'identity';
   if (coding !== 'identity') throw badAnswer(`the coding ${coding}, which was not asked for`);
   const contentType = headers['content-type'];

@@ -259,6 +259,14 @@ describe('an upstream', () => {
     ['that answers no type', (r) => r.writeHead(200).end('x'), 'status 200 with no content type'],
     ['that redirects', (r) => r.writeHead(307, { location: '/x' }).end(), 'status 307'],
     ['that says nothing changed', (r) => r.writeHead(304).end(), 'status 304'],
+    ['that says nothing', (r) => r.writeHead(204).end(), 'status 204'],
+    ['that says nothing in bytes', raw('HTTP/1.1 205 -\nContent-Length: 1\n\nx'), 'status 205'],
+    ['whose status is none', raw('HTTP/1.1 600 -\nContent-Length: 0\n\n'), 'status 600'],
+    [
+      'that changes the protocol',
+      raw('HTTP/1.1 101 -\nConnection: upgrade\nUpgrade: other\n\n'),
+      'it broke off',
+    ],
     [
       'that compresses unasked',
       inJson(200, 'x', { 'content-encoding': 'gzip' }),

@@ -76,6 +76,8 @@ export async function exchange(
         if (isStale && over !== false && !signal.aborted) request = send(false);
         else fail(isConnected ? cut(url, cause) : unreachable(url, cause));
       });
+      // Nobody asked for another protocol, and the connection is of no use any more.
+      sent.on('upgrade', () => fail(cut(url, new Error('it changed the protocol'))));
       sent.on('response', (response) => {
         hasAnswered = true;
         readBody(response, limits.maxBytes).then(
