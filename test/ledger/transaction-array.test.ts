@@ -52,3 +52,34 @@ it('let other work run between transactions', async () => {
   isDone = true;
   expect(turns).toBeGreaterThan(10);
 });
+
+it('one step of all arrays in a turn, however many are made', async () => {
+  const size = 64 * 1024;
+  let rendered = 0;
+  const counted = {
+    render: (item: Buffer) => {
+      rendered += 1;
+      return renderer.render(item);
+    },
+  };
+  const inTurns: number[] = [];
+  let isDone = false;
+  const endTurn = (): void => {
+    inTurns.push(rendered);
+    rendered = 0;
+    if (!isDone) setImmediate(endTurn);
+  };
+  const items = Array.from({ length: 4 }, () => Buffer.alloc(size));
+  const arrays = Array.from({ length: 50 }, async () => {
+    const array = new TransactionArray(counted);
+    await array.add(items);
+    return Buffer.concat(array.pieces).length;
+  });
+  endTurn();
+  const lengths = await Promise.all(arrays);
+  isDone = true;
+  expect(lengths.every((length) => length > 4 * size)).toBe(true);
+  // Those that come at once begin at once, with one item each.
+  expect(inTurns[0]).toBe(50);
+  expect(Math.max(...inTurns.slice(1))).toBe(1);
+});

@@ -1,5 +1,4 @@
 /** Reads of an account: the account itself, its resources and modules, the streams of its event handles. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
@@ -21,6 +20,7 @@ import { eventStreamIn } from '../events/event-handle.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
 import { DEFAULT_ACCOUNT_FLAG, featuresAt } from '../modules/features.ts';
 import type { ModuleView } from '../modules/module-view.ts';
+import { nextTurn } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { type ListedItem, type ListedPage, type ListingRequest, listAccount } from './listing.ts';
 import { readResource, resourceJson } from './resource.ts';

@@ -6,7 +6,6 @@
  * A page is limited in items, in bytes and in keys read: the first limit reached ends the page, and its cursor tells
  * where to continue. So a page may be shorter than requested, even empty, and have a next one.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { Address } from '../../move/types/address.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import type { StoreView } from '../../store/view.ts';
+import { nextTurn } from '../pace.ts';
 
 export interface ListingRequest {
   readonly address: Address;

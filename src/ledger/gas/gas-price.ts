@@ -3,7 +3,6 @@
  * (docs/spec/transactions.md §7). What a block says never changes and is cached, so that after a commit only new blocks
  * are read.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cache } from '../../cache.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { Executable } from '../../move/transactions/executable.ts';
@@ -14,6 +13,7 @@ import { readRawTransaction } from '../../move/transactions/user-transaction.ts'
 import { type Address, isReservedAddress } from '../../move/types/address.ts';
 import type { Block } from '../../store/columns/block-column.ts';
 import type { StoreView } from '../../store/view.ts';
+import { nextTurn } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { type BlockLimits, blockLimits, minGasPrice } from './gas-settings.ts';
 

@@ -108,7 +108,7 @@ export const MAX_TRANSACTIONS_JSON_BYTES = 64 * 1024 * 1024;
 export class TransactionArray {
   readonly #renderer: Pick<TransactionRenderer, 'render'>;
   readonly #maxBytes: number;
-  readonly #pace = new Pace();
+  readonly #pace = Pace.ofPage();
   readonly #pieces: Buffer[] = [];
   #sizeBytes = 0;
 

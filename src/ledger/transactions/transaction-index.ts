@@ -2,12 +2,12 @@
  * The index of transactions in their blocks (docs/spec/transactions.md §1.8). No feed has it, but a TransactionInfo has
  * its hash. Transactions that were discarded count too: an index is the place in the block, or a little more.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
 import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
 import type { StoreView } from '../../store/view.ts';
 import { requireStart } from '../history.ts';
+import { nextTurn } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
 /** How many indexes are tried for one page: as many as the reference takes transactions into a block. */
