@@ -18,6 +18,7 @@ export interface CommandResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
+  /** Without lines of progress. */
   readonly stderr: string;
 }
 
@@ -63,8 +64,12 @@ export function runCommand(
 export async function endOf(child: ChildProcess): Promise<CommandResult> {
   const output = new Output(child);
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-  return { code, signal, stdout: output.stdout, stderr: output.stderr };
+  return { code, signal, stdout: output.stdout, stderr: output.stderr.replace(PROGRESS, '') };
 }
+
+/** Lines that long work prints every five seconds: on a busy machine, short work too. */
+const PROGRESS =
+  /^(?:(?:format \d+: )?[█░]+ .*|[a-z_ ]+: [\d,]+|(?:version [\d,]+|before genesis), [\d,]+\/s.*)\n/gm;
 
 class Output {
   stdout = '';
