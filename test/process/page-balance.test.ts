@@ -79,7 +79,7 @@ describePage('page: balance', ({ node, open, go }) => {
     expect(rows).toHaveLength(asked);
     expect([rows[0]!.version, rows.at(-1)!.version]).toEqual([1000n, 1700n]);
     expect(await page.locator('.plot circle').count()).toBe(asked);
-    const slider = page.getByLabel('Sample', { exact: true });
+    const slider = page.getByRole('slider', { name: 'Sample' });
     for (const [key, { version, outcome }] of [
       ['Home', rows[0]!],
       ['ArrowRight', rows[1]!],

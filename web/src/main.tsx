@@ -5,7 +5,7 @@ import './styles/views.css';
 import './styles/explorer.css';
 import './styles/frame.css';
 import { type ComponentType, render } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type LiveState, live, useLive } from './live-ledger.ts';
 import { go, linkTo } from './navigation.ts';
 import { agoText, groupDigits, shortHex, timeText } from './number-text.ts';
@@ -98,7 +98,7 @@ function Page() {
   const route = parseRoute(hash);
   const heading = useRef<HTMLHeadingElement>(null);
   const view = route?.view;
-  useEffect(() => {
+  useLayoutEffect(() => {
     announce('');
     if (arrivals === 0) return;
     window.scrollTo(0, 0);
@@ -107,7 +107,7 @@ function Page() {
   const parameter = (name: string) => route?.parameters.get(name)?.trim() ?? '';
   const version = parameter('version') || undefined;
   const title = route === undefined ? 'Unknown view' : VIEWS[route.view].title(parameter);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Daybook`;
   }, [title]);
   const Shown = route && VIEWS[route.view].show;

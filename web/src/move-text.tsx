@@ -68,9 +68,18 @@ export function JsonView({ value }: { value: JsonValue }) {
   );
 }
 
+/** Addresses, and other things of 32 bytes, as the node writes them. */
+const ADDRESS = /^0x(?:[0-9a-f]|[0-9a-f]{64})$/;
+
+/** Leads to what has this name: whether it is an account, an object or a hash is not said here. */
+function AddressText({ hex }: { hex: string }) {
+  return <a href={linkTo('search', { q: hex })}>{hex}</a>;
+}
+
 /** One value: text and numbers as they are, short structures on one line. */
 export function JsonField({ value }: { value: JsonValue }) {
   if (value === '') return '""';
+  if (typeof value === 'string' && ADDRESS.test(value)) return <AddressText hex={value} />;
   if (typeof value === 'string') return value.includes('::') ? <TypeText type={value} /> : value;
   if (value === null || typeof value === 'boolean' || value instanceof JsonNumber) {
     return formatJson(value);

@@ -1,11 +1,17 @@
 /** Overview: the ledger's state and places to begin. */
 
-import { LEDGER_STATE_REQUEST } from '../ledger-requests.ts';
+import type { JsonValue } from '../../../src/move/json/json-text.ts';
+import { useAnswer } from '../ask.ts';
+import { HeightId, Time } from '../ids.tsx';
+import { isList, textField } from '../json-fields.ts';
+import { blockOfRequest, LEDGER_STATE_REQUEST, transactionsRequest } from '../ledger-requests.ts';
 import { type LedgerInfo, useLive } from '../live-ledger.ts';
 import { linkTo } from '../navigation.ts';
-import { agoText, groupDigits, timeText } from '../number-text.ts';
+import { agoText, groupDigits, readU64, timeText } from '../number-text.ts';
 import { Fact, Failure, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
+import { TransactionRows } from '../transaction-rows.tsx';
+import type { ViewProps } from '../view.ts';
 
 /** The account that publishes the applications of every sample ledger. */
 const SAMPLE_PUBLISHER = '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
@@ -25,7 +31,7 @@ function startingPoints(): readonly (readonly [text: string, hash: string])[] {
   ];
 }
 
-export function OverviewView() {
+export function OverviewView({ version }: ViewProps) {
   const { info, answer, failure, versionsPerSecond } = useLive();
   const request = failure?.request ?? answer?.request ?? LEDGER_STATE_REQUEST;
   const asked = { request, refreshes: 0, ...(failure ? { failure } : answer ? { answer } : {}) };
@@ -41,6 +47,8 @@ export function OverviewView() {
         {info !== undefined && <Facts info={info} versionsPerSecond={versionsPerSecond} />}
         {info === undefined && failure === undefined && <Waiting />}
       </div>
+      {version !== undefined && <ChosenVersion version={version} />}
+      <Latest newest={version === undefined ? info?.version : readU64(version)} version={version} />
       <section aria-labelledby="starting-points">
         <h2 id="starting-points">Where to begin</h2>
         <ul class="links">
@@ -53,6 +61,57 @@ export function OverviewView() {
       </section>
       <RequestPanel asked={asked} />
     </>
+  );
+}
+
+const LATEST_TRANSACTIONS = 8;
+
+/** What the time machine is set to; the figures above stay those of now. */
+function ChosenVersion({ version }: { version: string }) {
+  const { json, failure } = useAnswer(blockOfRequest(version));
+  if (failure !== undefined) return <Failure title="No such version" error={failure} />;
+  const height = textField(json, 'block_height');
+  return (
+    <p class="note" role="status">
+      You look at the ledger as of version {groupDigits(version)}
+      {height && (
+        <>
+          , in block <HeightId height={height} /> of{' '}
+          <Time usecs={textField(json, 'block_timestamp')} />
+        </>
+      )}
+      . The figures above are those of now.
+    </p>
+  );
+}
+
+interface LatestProps {
+  readonly newest: bigint | undefined;
+  readonly version: string | undefined;
+}
+
+/** The newest transactions; while the node does not answer, those known before. */
+function Latest({ newest, version }: LatestProps) {
+  const count = BigInt(LATEST_TRANSACTIONS);
+  const start = newest !== undefined && newest >= count ? newest - count + 1n : 0n;
+  const page = version === undefined ? {} : { start };
+  const request = transactionsRequest({ ...page, limit: LATEST_TRANSACTIONS });
+  const { json } = useAnswer(newest === undefined ? undefined : request, newest);
+  if (!isList(json)) return null;
+  const isWanted = (one: JsonValue) =>
+    version === undefined || (readU64(textField(one, 'version') ?? '') ?? 0n) <= newest!;
+  return (
+    <section aria-labelledby="latest">
+      <h2 id="latest">Latest transactions</h2>
+      <TransactionRows
+        rows={json.filter(isWanted).reverse()}
+        caption="Latest transactions, newest first"
+      />
+      <p class="table-foot">
+        <a href={linkTo('transactions')}>All transactions</a>,{' '}
+        <a href={linkTo('blocks')}>all blocks</a>
+      </p>
+    </section>
   );
 }
 

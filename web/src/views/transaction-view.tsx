@@ -5,22 +5,14 @@ import type { JsonValue } from '../../../src/move/json/json-text.ts';
 import { useAnswer } from '../ask.ts';
 import { Changes } from '../changes.tsx';
 import { splitFunctionName } from '../encode-request.ts';
-import {
-  AccountId,
-  FunctionName,
-  HeightId,
-  Hex,
-  Time,
-  TransactionHash,
-  VersionId,
-} from '../ids.tsx';
+import { AccountId, Copied, FunctionName, HeightId, Hex, Time, TransactionHash } from '../ids.tsx';
 import { field, listField, textField } from '../json-fields.ts';
 import { blockOfRequest, moduleRequest, transactionRequest } from '../ledger-requests.ts';
 import { argumentTypes, readModuleAnswer } from '../move-abi.ts';
 import { JsonField, JsonView, TypeText } from '../move-text.tsx';
 import { linkTo } from '../navigation.ts';
 import { amountText, groupDigits, readU64 } from '../number-text.ts';
-import { Fact, Failure, Waiting } from '../parts.tsx';
+import { CopyButton, Fact, Failure, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { kindText, Status } from '../transaction-rows.tsx';
 import type { ViewProps } from '../view.ts';
@@ -64,7 +56,9 @@ function Transaction({ transaction }: { transaction: JsonValue }) {
         <Fact term="Status">
           {version === undefined ? 'pending' : <Status transaction={transaction} full />}
         </Fact>
-        <Fact term="Version">{version && <VersionId version={version} />}</Fact>
+        <Fact term="Version">
+          {version && <Copied text={version}>{groupDigits(version)}</Copied>}
+        </Fact>
         <Fact term="Block">{height && <HeightId height={height} />}</Fact>
         <Fact term="Time">{text('timestamp') && <Time usecs={text('timestamp')} />}</Fact>
         <Fact term="Kind">{kindText(transaction)}</Fact>
@@ -144,7 +138,14 @@ function Payload({ payload }: { payload: JsonValue | undefined }) {
     <Section title={`Payload: ${type.replace(' payload', '')}`}>
       <dl class="facts">
         <Fact term="Multisig account">{multisig && <AccountId hex={multisig} full />}</Fact>
-        <Fact term="Function">{called && <FunctionName name={called} />}</Fact>
+        <Fact term="Function">
+          {called && (
+            <span class="copied">
+              <FunctionName name={called} />
+              <CopyButton label={`Copy ${called}`} text={called} icon />
+            </span>
+          )}
+        </Fact>
         <TypeArguments payload={payload} />
         <Arguments payload={payload} called={called} />
       </dl>
