@@ -8,6 +8,9 @@ import {
 } from '../../src/ledger/modules/module-view.ts';
 import type { PruningGuard } from '../../src/ledger/pruning-guard.ts';
 import { ADDRESS_ONE } from '../../src/move/types/address.ts';
+import { parseTypeTag } from '../../src/move/types/type-parser.ts';
+import { encodeTypeTag } from '../../src/move/types/type-tag.ts';
+import { moduleLookup } from '../move/values/layout-modules.ts';
 
 it.each([
   [MAX_REMEMBERED_NAME_LENGTH - 1, 1],
@@ -25,4 +28,31 @@ it.each([
   const id = { address: ADDRESS_ONE, name: 'a'.repeat(length) };
   expect([view.lookup(id), view.lookup(id)]).toEqual([undefined, undefined]);
   expect(count).toBe(reads);
+});
+
+it('types count by their fields: those of a short name may have thousands', async () => {
+  const fields = Array.from({ length: 3_000 }, (_, index) => [`f${index}`, 'u64'] as const);
+  const lookup = moduleLookup({ '0x7::m::Wide': { parameters: 2, fields } });
+  const types = new TypeCache();
+  const some = [
+    'u8',
+    'u16',
+    'u32',
+    'u64',
+    'u128',
+    'u256',
+    'bool',
+    'address',
+    'vector<u8>',
+    'vector<u64>',
+  ];
+  for (const first of some) {
+    for (const second of some) {
+      const tag = parseTypeTag(`0x7::m::Wide<${first}, ${second}>`);
+      await types.resolve(encodeTypeTag(tag), lookup);
+    }
+  }
+  const { entries, bytes } = types.size;
+  expect(bytes).toBeGreaterThan(entries * fields.length * 64);
+  expect(entries).toBeLessThan(80);
 });

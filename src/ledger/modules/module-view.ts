@@ -9,6 +9,7 @@ import { moduleStateKey, physicalStateKey, stateKeyHash } from '../../move/types
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import type { DecodeLayout } from '../../move/values/layout.ts';
 import { resolveDecodeLayout } from '../../move/values/layout-decode.ts';
+import { layoutBytes } from '../../move/values/layout-memory.ts';
 import { utf8Units } from '../../move/values/value-json.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
@@ -43,7 +44,8 @@ export class ModuleCache extends Cache<StoredModule> {
 
 /** A type of stored values, events and resources, as rendering its values needs it. */
 export interface RenderedType {
-  readonly tagBytes: number;
+  /** Estimated. */
+  readonly memoryBytes: number;
   /** Canonical text, JSON-escaped and quoted. */
   readonly jsonText: string;
   /** The UTF-8 of that, a unit for each byte. */
@@ -51,13 +53,13 @@ export interface RenderedType {
   readonly layout: DecodeLayout;
 }
 
-/** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
-const LAYOUT_BYTES_PER_TAG_BYTE = 64;
+/** Memory of a type's texts, per byte of its tag: both forms of its name, and its key. */
+const TEXT_BYTES_PER_TAG_BYTE = 8;
 
 /** Types by their tags; shared by all views of a ledger. */
 export class TypeCache extends DerivedCache<RenderedType> {
   constructor() {
-    super('layouts', ({ tagBytes }) => tagBytes * LAYOUT_BYTES_PER_TAG_BYTE);
+    super('layouts', ({ memoryBytes }) => memoryBytes);
   }
 
   /**
@@ -86,7 +88,8 @@ export async function renderedType(
   const tag = decoded ?? decodeTypeTag(tagBytes);
   const layout = await resolveDecodeLayout(tag, lookup);
   const jsonText = JSON.stringify(formatTypeTag(tag));
-  return { tagBytes: tagBytes.length, jsonText, jsonUtf8: utf8Units(jsonText), layout };
+  const memoryBytes = tagBytes.length * TEXT_BYTES_PER_TAG_BYTE + layoutBytes([layout]);
+  return { memoryBytes, jsonText, jsonUtf8: utf8Units(jsonText), layout };
 }
 
 /** What the module views of a ledger share. */

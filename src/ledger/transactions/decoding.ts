@@ -17,6 +17,7 @@ import {
   type TypeTag,
 } from '../../move/types/type-tag.ts';
 import type { DecodeLayout } from '../../move/values/layout.ts';
+import { layoutBytes } from '../../move/values/layout-memory.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
 import { LedgerError } from '../ledger-error.ts';
 import { type Derived, derive } from '../modules/derived.ts';
@@ -28,9 +29,6 @@ import { quoted, quotedHex } from './json-units.ts';
 
 const STRUCT_INDEX = INDEX_OF_KIND.get('struct')!;
 
-/** What one layout is counted for, per byte of its type tag: layouts cannot be measured cheaply. */
-const LAYOUT_BYTES_PER_KEY_BYTE = 64;
-const CALL_BYTES = 4_096;
 /** Resolving a type is that much work, as Pace counts it: a millisecond when its modules have to be loaded. */
 const RESOLVE_WORK = 16 * 1024;
 
@@ -46,9 +44,9 @@ export type ArgumentLayouts = readonly DecodeLayout[];
 export class DecodingCaches {
   readonly types = new EraCache<RenderedType>(
     'transaction_types',
-    ({ tagBytes }) => tagBytes * LAYOUT_BYTES_PER_KEY_BYTE,
+    ({ memoryBytes }) => memoryBytes,
   );
-  readonly calls = new EraCache<ArgumentLayouts>('transaction_calls', () => CALL_BYTES);
+  readonly calls = new EraCache<ArgumentLayouts>('transaction_calls', layoutBytes);
 }
 
 /** Where a value and its type's tag stand in the bytes of a transaction. */
