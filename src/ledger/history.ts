@@ -1,5 +1,4 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
 import { BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
@@ -13,6 +12,7 @@ import type { TransactionSummary } from '../store/transaction-lookup.ts';
 import type { StoreView } from '../store/view.ts';
 import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
+import { nextTurn } from './pace.ts';
 import type { PruningGuard } from './pruning-guard.ts';
 import {
   type RenderedTransaction,

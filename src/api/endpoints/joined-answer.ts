@@ -1,5 +1,5 @@
 /** Answers of many pieces. Large ones are joined in turns: copying and digesting 64 MiB takes a tenth of a second. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../../ledger/pace.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from './endpoint.ts';
