@@ -208,7 +208,7 @@ export class HttpUpstream implements Upstream {
     return url;
   }
 
-  /** @throws UpstreamError for the answer of another chain, or of something that is no node */
+  /** @throws UpstreamError for the answer of another chain, or of something that is not a node */
   #requireAnswer(answer: Answer, chainId: number): void {
     const { chainId: theirs } = upstreamState(answer.headers);
     if (theirs !== undefined) this.#compareChains(theirs, chainId);

@@ -28,7 +28,7 @@ export const auxiliaryInfoEndpoint = defineRead({
   },
   switchName: 'Get transactions auxiliary info',
   results: {
-    description: 'What the chain stored beside each transaction.',
+    description: 'What the chain stored with each transaction.',
     json: AuxiliaryInfosSchema,
     bcs: 'A vector of PersistedAuxiliaryInfo: variant 0, or variant 1 and the index, a u32.',
   },

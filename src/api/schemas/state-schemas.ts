@@ -1,4 +1,4 @@
-/** Schemas of reads of state by key, of gas prices, and of what is known of a node and beside transactions. */
+/** Schemas of reads of state by key, of gas prices, and of what is known of a node and of transactions. */
 import { Type } from './json-schema.ts';
 import { AnyValueSchema, closedObject, MoveTypeSchema, nullable, request } from './schemas.ts';
 
@@ -64,7 +64,7 @@ export const GasEstimationSchema = closedObject(
 
 const AuxiliaryInfoSchema = closedObject(
   'PersistedAuxiliaryInfo',
-  'What the chain stored beside a transaction.',
+  'What the chain stored with a transaction.',
   {
     transaction_index: nullable(
       Type.Integer({ format: 'uint32', minimum: 0 }),

@@ -2,14 +2,16 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { writeInteger } from '../../move/bcs/integers.ts';
 import { unlessRefused } from '../../move/errors.ts';
 import { scriptAbiJson } from '../../move/modules/abi.ts';
 import { type CompiledScript, functionNameOfHandle } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { readScript } from '../../move/modules/read.ts';
 import type { EntryFunction, Script } from '../../move/transactions/executable.ts';
-import type { TransactionArgument } from '../../move/transactions/transaction-argument.ts';
+import {
+  type TransactionArgument,
+  writeTransactionArgument,
+} from '../../move/transactions/transaction-argument.ts';
 import { formatAddress } from '../../move/types/address.ts';
 import { encodeTypeTag } from '../../move/types/type-tag.ts';
 import { LayoutError } from '../../move/values/layout.ts';
@@ -123,24 +125,9 @@ export function genesisScriptJson(script: Script): string {
 
 /** The BCS of an argument as a value of its own kind; a serialized one is that already. */
 function argumentBytes(argument: TransactionArgument): Buffer {
-  return encodeBcs((writer) => {
-    switch (argument.kind) {
-      case 'address':
-        writer.address(argument.value);
-        return;
-      case 'bool':
-        writer.bool(argument.value);
-        return;
-      case 'u8Vector':
-        writer.bytes(argument.value);
-        return;
-      case 'serialized':
-        writer.fixed(argument.value);
-        return;
-      default:
-        writeInteger(writer, argument.kind, argument.value);
-    }
-  });
+  if (argument.kind === 'serialized') return argument.value;
+  // The kind comes first, in one byte.
+  return encodeBcs((writer) => writeTransactionArgument(writer, argument)).subarray(1);
 }
 
 function argumentJson({ kind, value }: TransactionArgument): string {

@@ -1,5 +1,5 @@
 /**
- * What a chain stores beside a transaction: its index in its block (PersistedAuxiliaryInfo, docs/spec/ledger.md §3.3).
+ * What a chain stores with a transaction: its index in its block (PersistedAuxiliaryInfo, docs/spec/ledger.md §3.3).
  */
 import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
@@ -7,7 +7,7 @@ import { domainHash } from '../crypto/hash.ts';
 const NONE = 0;
 const WITH_INDEX = 1;
 
-/** Appends what is stored beside a transaction; without an index there is nothing to say. */
+/** Appends what is stored with a transaction; without an index there is nothing to say. */
 export function writeAuxiliaryInfo(writer: BcsWriter, index: number | undefined): void {
   if (index === undefined) writer.uleb32(NONE);
   else writer.uleb32(WITH_INDEX).u32(index);
