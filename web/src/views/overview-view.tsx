@@ -2,7 +2,7 @@
 
 import type { JsonValue } from '../../../src/move/json/json-text.ts';
 import { useAnswer } from '../ask.ts';
-import { HeightId, Time } from '../ids.tsx';
+import { HeightId, Time, VersionId } from '../ids.tsx';
 import { isList, textField } from '../json-fields.ts';
 import { blockOfRequest, LEDGER_STATE_REQUEST, transactionsRequest } from '../ledger-requests.ts';
 import { type LedgerInfo, useLive } from '../live-ledger.ts';
@@ -118,8 +118,12 @@ function Latest({ newest, version }: LatestProps) {
 function Figures({ info }: { info: LedgerInfo }) {
   return (
     <dl class="figures">
-      <Fact term="Version">{groupDigits(info.version)}</Fact>
-      <Fact term="Block">{groupDigits(info.blockHeight)}</Fact>
+      <Fact term="Version">
+        <VersionId version={info.version} />
+      </Fact>
+      <Fact term="Block">
+        <HeightId height={info.blockHeight} />
+      </Fact>
       <Fact term="Epoch">{groupDigits(info.epoch)}</Fact>
       <Fact term="Chain id">{info.chainId}</Fact>
     </dl>
