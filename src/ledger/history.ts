@@ -1,5 +1,5 @@
 /** Reads of the ledger's history: blocks and transactions (docs/spec/ledger.md §3.1, §3.2). */
-import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../maybe-promise.ts';
 import { BcsWriter, encodeBcs } from '../move/bcs/bcs-writer.ts';
 import { writeHash } from '../move/bcs/fixed-bytes.ts';
 import { formatHex } from '../move/bcs/hex.ts';
@@ -258,10 +258,22 @@ export class History {
     return this.#renderer.renderPending(signed, hash);
   }
 
-  /** Stored transactions as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. */
+  /**
+   * Transactions of an account as a JSON array, in pieces of UTF-8; ends as that of `transactionsJson`. Those that are
+   * pruned before their turn comes are left out, like those pruned before.
+   */
   renderedArray(items: readonly Buffer[]): MaybePromise<readonly Buffer[]> {
     const array = new TransactionArray(this.#renderer);
-    return andThen(array.add(items), () => array.pieces);
+    const added = mapInOrder(items, (item) =>
+      settle<unknown, unknown>(
+        () => array.add([item]),
+        () => undefined,
+        (failure) => {
+          if (!isPruned(failure)) throw failure;
+        },
+      ),
+    );
+    return andThen(added, () => array.pieces);
   }
 
   #requireTransactions(operation: string): void {
@@ -286,6 +298,10 @@ export function requireStart(start: bigint, { version, oldestVersion }: Head): v
     );
   }
   if (start < oldestVersion) throw versionPruned(start);
+}
+
+function isPruned(failure: unknown): boolean {
+  return failure instanceof LedgerError && failure.code === 'version_pruned';
 }
 
 function blockPruned(height: bigint): LedgerError {
