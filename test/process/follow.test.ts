@@ -52,7 +52,7 @@ beforeAll(async () => {
   ]);
   expect(made.code).toBe(0);
   node = await ServedNode.start(source);
-}, 120_000);
+});
 folder = temporaryFolder();
 afterAll(async () => {
   await node?.stop();
@@ -60,7 +60,7 @@ afterAll(async () => {
 });
 
 describe('daybook follow', () => {
-  it('makes the same ledger, with the second thread', { timeout: 120_000 }, async () => {
+  it('makes the same ledger, with the second thread', async () => {
     const copy = join(folder, 'copy');
     const until = node.ready.ledger_version;
     const report = await follow(copy, '--until', until);
@@ -122,7 +122,7 @@ describe('daybook follow', () => {
     }
   });
 
-  it('ends in order on request, and continues later', { timeout: 60_000 }, async () => {
+  it('ends in order on request, and continues later', async () => {
     const copy = join(folder, 'stopped');
     const child = startCommand(['follow', '--data', copy, '--from', node.ready.url]);
     const ended = endOf(child);

@@ -67,7 +67,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     disk = undefined;
   });
 
-  it('under a node that produces', { timeout: 60_000 }, async () => {
+  it('under a node that produces', async () => {
     disk = new SmallDisk(join(temporaryFolder(), 'disk'), '48m');
     const data = join(disk.folder, 'ledger');
     await makeSample(data, 600);
@@ -89,7 +89,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     await expectSound(data, later);
   });
 
-  it('under a node that follows', { timeout: 90_000 }, async () => {
+  it('under a node that follows', async () => {
     const folder = temporaryFolder();
     const source = join(folder, 'source');
     await makeSample(source, 10_000);

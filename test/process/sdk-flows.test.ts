@@ -92,7 +92,7 @@ describe('the whole flow of an SDK against a node with an upstream', () => {
       const { headers } = await node.get('');
       return headers.get('x-aptos-block-height') === '1';
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     expect((await node.stop()).code).toBe(0);
     expect(node.complaints).toEqual([]);

@@ -37,7 +37,7 @@ describe('the SDK on a node that follows', () => {
     const newest = upstream.ready.ledger_version;
     const version = async () => (await aptos.getLedgerInfo()).ledger_version;
     await until('all is followed', async () => (await version()) === newest);
-  }, 60_000);
+  });
   afterAll(async () => {
     expect((await follower.stop()).code).toBe(0);
     await upstream.stop();

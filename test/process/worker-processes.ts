@@ -34,7 +34,7 @@ function statOf(pid: number): { readonly state: string; readonly parent: number 
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   while (!(await holds())) {
