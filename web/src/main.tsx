@@ -85,7 +85,8 @@ function Page() {
   /** Counts arrivals, so that going to the present hash shows its view again. */
   const [arrivals, setArrivals] = useState(0);
   const [defect, setDefect] = useState<unknown>();
-  useEffect(() => {
+  // Before the first paint: who clicks or types at once is heard.
+  useLayoutEffect(() => {
     const arrive = (): void => {
       setHash(location.hash);
       setArrivals((count) => count + 1);
@@ -199,7 +200,8 @@ function withVersion(hash: string): string {
 function Search() {
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the first paint, like the listeners of the page.
+  useLayoutEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       const isTyping = (event.target as Element).closest('input, textarea, select') !== null;
       if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -255,7 +257,7 @@ function TimeMachine({ version }: { version: string }) {
     go(routeHash(route?.view ?? 'overview', { ...parameters, version: chosen }));
   };
   // The field follows the address bar, and is the reader's otherwise.
-  useEffect(() => {
+  useLayoutEffect(() => {
     input.current!.value = version;
   }, [version]);
   return (

@@ -1,6 +1,6 @@
 /** What every view is made of: facts, failures, copying, fields, forms. Data only ever becomes text. */
 import type { ComponentChildren, TargetedEvent, TargetedSubmitEvent } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MoveError } from '../../src/move/errors.ts';
 import { ApiFailure } from './api-client.ts';
 
@@ -149,7 +149,7 @@ export function TextField(options: FieldOptions) {
   const [draft, setDraft] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   // What is typed stays until another value comes from elsewhere.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (onInput === undefined || document.activeElement !== input.current) setDraft(undefined);
   }, [value]);
   const text = (event: TargetedEvent<HTMLInputElement>) => event.currentTarget.value;
