@@ -41,7 +41,7 @@ interface Sdk {
 
 const folder = fileURLToPath(new URL('sdk-flows/', import.meta.url));
 /** What `.ci/install-sdks` has installed: a path, or nothing. */
-const installed = (what: string): string | undefined => process.env[`DAYBOOK_TEST_${what}`];
+const installed = (what: string): string | undefined => process.env[`TEST_SDK_${what}`];
 
 const SUBMIT = 'POST /v1/transactions';
 const SIMULATE = 'POST /v1/transactions/simulate';
