@@ -59,6 +59,7 @@ export const transactionByVersionEndpoint = defineRead({
   description:
     'Retrieves the transaction of one version with its info, events and writes. A pruned one is ' +
     'answered with 410; a ledger that was made without its transactions answers 403.',
+  isDecidedByView: true,
   path: '/transactions/by_version/{txn_version}',
   parameters: { txn_version: pathParameter(U64, 'Version of the transaction.') },
   switchName: BY_VERSION,
