@@ -103,7 +103,8 @@ function whyNoRequest(raw: RawTransaction, json: Record<string, unknown>): strin
   return undefined;
 }
 
-const REQUEST_MEMBERS = [
+/** Members of a user transaction's JSON that make a request, in their order (docs/spec/transactions.md §2.5). */
+export const REQUEST_MEMBERS = [
   'sender',
   'sequence_number',
   'max_gas_amount',
@@ -115,7 +116,7 @@ const REQUEST_MEMBERS = [
   'txn_limits_request',
 ];
 
-/** Encodes a request. @returns why it is none */
+/** Encodes a request. @returns why it is not a request */
 async function encoded(
   app: TestApi,
   raw: RawTransaction,

@@ -6,6 +6,7 @@ import { parseJson } from '../../src/move/json/json-text.ts';
 import { formatJson } from '../../src/move/json/json-text-print.ts';
 import type { TransactionOnChainData } from '../../src/move/transactions/transaction.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { REQUEST_MEMBERS } from '../api/sample-requests.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { propertySeed } from '../random.ts';
@@ -25,17 +26,6 @@ const INFO = [
   'accumulator_root_hash',
   'changes',
 ];
-const REQUEST = [
-  'sender',
-  'sequence_number',
-  'max_gas_amount',
-  'gas_unit_price',
-  'expiration_timestamp_secs',
-  'payload',
-  'signature',
-  'replay_protection_nonce',
-  'txn_limits_request',
-];
 const METADATA = [
   ...['id', 'epoch', 'round', 'events', 'previous_block_votes_bitvec', 'proposer'],
   ...['failed_proposer_indices', 'timestamp'],
@@ -45,7 +35,7 @@ const METADATA = [
 function membersOf(transaction: TransactionOnChainData['transaction']): string[] {
   switch (transaction.kind) {
     case 'user':
-      return [...REQUEST, 'events', 'timestamp'];
+      return [...REQUEST_MEMBERS, 'events', 'timestamp'];
     case 'genesis':
       return ['payload', 'events'];
     case 'blockMetadata':
