@@ -1,5 +1,11 @@
 /** The changes of one commit. */
-import { assertKeyShape, type Column, type RowKey } from './columns/columns.ts';
+import {
+  assertBounds,
+  assertKeyShape,
+  type Column,
+  type OrderBounds,
+  type RowKey,
+} from './columns/columns.ts';
 import { StoreError } from './store-error.ts';
 
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
@@ -13,6 +19,12 @@ export interface BatchOperation extends RowKey {
   readonly value: Uint8Array | undefined;
 }
 
+/** Rows of one partition that a batch deletes. */
+export interface DeletedRange extends OrderBounds {
+  readonly column: Column;
+  readonly partition: Uint8Array;
+}
+
 /**
  * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and values are not copied:
  * they must stay unchanged until the commit has settled.
@@ -20,6 +32,7 @@ export interface BatchOperation extends RowKey {
 export class Batch {
   readonly #rows: BatchOperation[] = [];
   readonly #published: BatchOperation[] = [];
+  readonly #ranges: DeletedRange[] = [];
   readonly #maxBytes: number;
   #byteLength = 0;
 
@@ -32,12 +45,17 @@ export class Batch {
     return this.#byteLength;
   }
 
-  /** Changes so far. */
+  /** Changes so far; a range counts as one. */
   get size(): number {
-    return this.#rows.length + this.#published.length;
+    return this.#ranges.length + this.#rows.length + this.#published.length;
   }
 
-  /** Rows that are stored first. */
+  /** Ranges that are deleted first. */
+  get ranges(): readonly DeletedRange[] {
+    return this.#ranges;
+  }
+
+  /** Rows that are stored next. */
   get rows(): readonly BatchOperation[] {
     return this.#rows;
   }
@@ -56,6 +74,19 @@ export class Batch {
   /** Removes a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   delete(column: Column, partition: Uint8Array, order: Uint8Array): this {
     this.#add(this.#rows, { column, partition, order, value: undefined });
+    return this;
+  }
+
+  /**
+   * Removes the rows that a partition has between two bounds before the batch is applied: what the batch itself puts
+   * there stays.
+   * @throws StoreError `batch_too_large`; RangeError for a partition or bounds of another shape.
+   */
+  deleteRange(column: Column, partition: Uint8Array, bounds: OrderBounds = {}): this {
+    assertBounds(column, partition, bounds);
+    const { from, to } = bounds;
+    this.#count(partition.length + (from?.length ?? 0) + (to?.length ?? 0));
+    this.#ranges.push({ column, partition, from, to });
     return this;
   }
 
@@ -79,7 +110,12 @@ export class Batch {
           `at most ${MAX_VALUE_BYTES} are stored`,
       );
     }
-    const byteLength = this.#byteLength + partition.length + order.length + valueBytes;
+    this.#count(partition.length + order.length + valueBytes);
+    to.push(operation);
+  }
+
+  #count(bytes: number): void {
+    const byteLength = this.#byteLength + bytes;
     if (byteLength > this.#maxBytes) {
       throw new StoreError(
         'batch_too_large',
@@ -87,6 +123,5 @@ export class Batch {
       );
     }
     this.#byteLength = byteLength;
-    to.push(operation);
   }
 }

@@ -15,8 +15,10 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Batch } from './batch.ts';
 import {
+  assertBounds,
   assertKeyShape,
   type Column,
+  type OrderBounds,
   type Row,
   type RowKey,
   type ScannedRow,
@@ -26,21 +28,24 @@ export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;
 /** Most keys one batch get may ask for. */
 export const MAX_GET_MANY_KEYS = 100_000;
+/** Most rows that the ranges of one `rangeMany` may ask for, all limits together. */
+export const MAX_RANGE_MANY_ROWS = 100_000;
 /** Rows that `rowsBetween` reads at once. */
 const PAGE_ROWS = 256;
 /** Bytes of rows that `scanPages` reads at once. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Which rows of a partition; both bounds belong to the range. */
-export interface RangeQuery {
-  /** Lowest order part; absent: from the beginning of the partition. */
-  readonly from?: Uint8Array | undefined;
-  /** Highest order part; absent: to the end of the partition. */
-  readonly to?: Uint8Array | undefined;
+/** Which rows of a partition. */
+export interface RangeQuery extends OrderBounds {
   /** 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
   /** Highest first. */
   readonly reverse?: boolean | undefined;
+}
+
+/** A range of one partition among others. */
+export interface PartitionRange extends RangeQuery {
+  readonly partition: Uint8Array;
 }
 
 export interface ScanQuery {
@@ -74,6 +79,12 @@ export interface StoreReader {
 
   range(column: Column, partition: Uint8Array, query: RangeQuery): MaybePromise<readonly Row[]>;
 
+  /** `range` for many ranges of one column, in their order; all from one commit. */
+  rangeMany(
+    column: Column,
+    ranges: readonly PartitionRange[],
+  ): MaybePromise<readonly (readonly Row[])[]>;
+
   /** Rows of a column in the order of their whole keys; an empty page is the end. */
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
 
@@ -86,8 +97,8 @@ export interface StoreReader {
 /** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
-   * Stores a whole batch or nothing of it; settles when it is on disk. An engine without atomic batches stores the
-   * batch's rows first and the published row last, each durably.
+   * Stores a whole batch or nothing of it; settles when it is on disk. Ranges are deleted first, so that rows of the
+   * same batch stay. Batches count in the order of the calls.
    * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the
    *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */
@@ -113,7 +124,7 @@ export async function* rowsBetween(
   store: StoreReader,
   column: Column,
   partition: Uint8Array,
-  { from, to }: Pick<RangeQuery, 'from' | 'to'>,
+  { from, to }: OrderBounds,
 ): AsyncGenerator<Row> {
   let last: Uint8Array | undefined;
   for (;;) {
@@ -151,11 +162,18 @@ export function assertKeyCount(keys: readonly RowKey[]): void {
 /** @throws RangeError for a limit out of bounds, or bounds of another shape. */
 export function assertRange(column: Column, partition: Uint8Array, query: RangeQuery): void {
   assertLimit(query.limit, MAX_RANGE_ROWS, 'limit');
-  const { from, to } = query;
-  if (from !== undefined) assertKeyShape(column, partition, from);
-  if (to !== undefined) assertKeyShape(column, partition, to);
-  if (partition.length !== column.partitionBytes) {
-    throw new RangeError(`column ${column.name} has no partition of ${partition.length} bytes`);
+  assertBounds(column, partition, query);
+}
+
+/** @throws RangeError for too many rows in all, or a range that `assertRange` refuses. */
+export function assertRanges(column: Column, ranges: readonly PartitionRange[]): void {
+  let rows = 0;
+  for (const range of ranges) {
+    assertRange(column, range.partition, range);
+    rows += range.limit;
+  }
+  if (rows > MAX_RANGE_MANY_ROWS) {
+    throw new RangeError(`ranges of ${rows} rows, at most ${MAX_RANGE_MANY_ROWS} are read at once`);
   }
 }
 

@@ -116,6 +116,7 @@ function readsOf(store: MemoryStore): StoreReader {
     seekLast: (...asked) => store.seekLast(...asked),
     seekLastMany: (...asked) => store.seekLastMany(...asked),
     range: (...asked) => store.range(...asked),
+    rangeMany: (...asked) => store.rangeMany(...asked),
     scan: (...asked) => store.scan(...asked),
     statistics: () => store.statistics(),
     close: () => store.close(),

@@ -28,6 +28,9 @@ export class AnsweringLater implements StoreReader {
   range: StoreReader['range'] = (column, ...rest) =>
     this.later(`range ${column.name}`, () => this.#store.range(column, ...rest));
 
+  rangeMany: StoreReader['rangeMany'] = (column, ...rest) =>
+    this.later(`rangeMany ${column.name}`, () => this.#store.rangeMany(column, ...rest));
+
   scan: StoreReader['scan'] = (column, ...rest) =>
     this.later(`scan ${column.name}`, () => this.#store.scan(column, ...rest));
 

@@ -15,6 +15,7 @@ import {
 import { encodeU64Key, NO_ORDER, U64_MAX } from '../../src/store/columns/order-key.ts';
 import {
   MAX_GET_MANY_KEYS,
+  MAX_RANGE_MANY_ROWS,
   MAX_RANGE_ROWS,
   MAX_SCAN_ROWS,
   type Store,
@@ -178,6 +179,42 @@ describe.each(ENGINES)('%s', (_name, open) => {
     expect(await store.getMany(STATE, [])).toEqual([]);
   });
 
+  test('rangeMany: each range with its own partition, bounds, limit and direction', async () => {
+    const store = await open();
+    await put(store, hash(4), [1n, 2n, U64_MAX]);
+    await put(store, hash(5), [10n, 20n, 30n]);
+    const key = encodeU64Key;
+    const found = await store.rangeMany(STATE, [
+      { partition: hash(5), limit: 2 },
+      { partition: hash(4), limit: 10, reverse: true },
+      { partition: hash(6), limit: 10 },
+      { partition: hash(5), from: key(20n), limit: 10 },
+      { partition: hash(5), to: key(20n), limit: 1, reverse: true },
+      { partition: hash(5), from: key(11n), to: key(29n), limit: 10 },
+      { partition: hash(5), from: key(30n), to: key(20n), limit: 10 },
+      { partition: hash(5), limit: 2 },
+    ]);
+    expect(found.map((rows) => rows.map(({ order }) => Number(order.readBigUInt64BE())))).toEqual([
+      [10, 20],
+      [Number(U64_MAX), 2, 1],
+      [],
+      [20, 30],
+      [20],
+      [20],
+      [],
+      [10, 20],
+    ]);
+    expect(shown(found[5]!)).toEqual(['20=v20']);
+    expect(await store.rangeMany(STATE, [])).toEqual([]);
+    const other = Buffer.of(7);
+    await store.commit(new Batch().put(ACCOUNT_KEYS, hash(5), other, text('key')));
+    const [keys, none] = await store.rangeMany(ACCOUNT_KEYS, [
+      { partition: hash(5), from: Buffer.of(6, 255), limit: 1 },
+      { partition: hash(5), from: Buffer.of(7, 0), limit: 1 },
+    ]);
+    expect([keys, none]).toEqual([[{ order: other, value: text('key') }], []]);
+  });
+
   test('scan: every row once, in key order, in pages by rows and by bytes', async () => {
     const store = await open();
     for (const fill of [200, 3, 0, 255]) await put(store, hash(fill), [9n, 0n, U64_MAX]);
@@ -227,6 +264,75 @@ describe.each(ENGINES)('%s', (_name, open) => {
     await store.commit(new Batch());
   });
 
+  test('deleteRange: bounds belong to it, only its partition, before the rows of its batch', async () => {
+    const store = await open();
+    const orders = async (partition: Buffer) =>
+      (await store.range(STATE, partition, { limit: 10 })).map(({ order }) =>
+        Number(order.readBigUInt64BE()),
+      );
+    const range = (from?: number, to?: number) => ({
+      from: from === undefined ? undefined : encodeU64Key(BigInt(from)),
+      to: to === undefined ? undefined : encodeU64Key(BigInt(to)),
+    });
+    for (const [bounds, left] of [
+      [range(20, 30), [10, 40]],
+      [range(21, 29), [10, 20, 30, 40]],
+      [range(undefined, 20), [30, 40]],
+      [range(30), [10, 20]],
+      [range(30, 20), [10, 20, 30, 40]],
+      [range(41), [10, 20, 30, 40]],
+      [range(), []],
+      [undefined, []],
+    ] as const) {
+      await put(store, hash(4), [0n, U64_MAX]);
+      await put(store, hash(5), [10n, 20n, 30n, 40n]);
+      await put(store, hash(6), [0n, U64_MAX]);
+      await store.commit(new Batch().deleteRange(STATE, hash(5), bounds));
+      expect(await orders(hash(5))).toEqual(left);
+      expect([await orders(hash(4)), await orders(hash(6))]).toEqual([
+        [0, Number(U64_MAX)],
+        [0, Number(U64_MAX)],
+      ]);
+    }
+    await put(store, hash(5), [10n, 20n, 30n]);
+    const mixed = new Batch()
+      .put(STATE, hash(5), encodeU64Key(20n), text('new'))
+      .put(STATE, hash(5), encodeU64Key(25n), text('more'))
+      .deleteRange(STATE, hash(5), range(10, 25))
+      .deleteRange(STATE, hash(6), range(1))
+      .delete(STATE, hash(5), encodeU64Key(30n))
+      .publish(HEAD, Buffer.of(0), NO_ORDER, text('head'));
+    expect(mixed.size).toBe(6);
+    await store.commit(mixed);
+    expect(shown(await store.range(STATE, hash(5), { limit: 10 }))).toEqual(['20=new', '25=more']);
+    expect(await orders(hash(6))).toEqual([0]);
+    expect(await store.get(HEAD, Buffer.of(0), NO_ORDER)).toEqual(text('head'));
+  });
+
+  test('deleteRange takes rows of every length, and thousands of them', async () => {
+    const store = await open();
+    const lengths = [Buffer.of(1), Buffer.alloc(MAX_ORDER_BYTES, 255), Buffer.of(1, 0)];
+    const batch = new Batch();
+    for (const order of lengths) batch.put(ACCOUNT_KEYS, hash(9), order, text('key'));
+    for (let order = 0n; order < 5_000n; order += 1n) {
+      batch.put(STATE, hash(1), encodeU64Key(order), text('row'));
+    }
+    await store.commit(batch.put(STATE, hash(2), encodeU64Key(0n), text('row')));
+    const upTo = (order: bigint) => ({ to: encodeU64Key(order) });
+    // Commits under way count in the order of the calls.
+    await Promise.all([
+      store.commit(new Batch().put(STATE, hash(1), encodeU64Key(5_000n), text('late'))),
+      store.commit(
+        new Batch().deleteRange(ACCOUNT_KEYS, hash(9)).deleteRange(STATE, hash(1), upTo(5_000n)),
+      ),
+      store.commit(new Batch().put(STATE, hash(1), encodeU64Key(7n), text('later'))),
+      store.commit(new Batch().deleteRange(STATE, hash(2), upTo(1n))),
+    ]);
+    expect(shown(await store.range(STATE, hash(1), { limit: 10 }))).toEqual(['7=later']);
+    expect(await store.range(STATE, hash(2), { limit: 10 })).toEqual([]);
+    expect(await store.range(ACCOUNT_KEYS, hash(9), { limit: 10 })).toEqual([]);
+  });
+
   test('commits under way at once all arrive, the last one wins', async () => {
     const store = await open();
     const commits = Array.from({ length: 20 }, (_, index) => {
@@ -266,6 +372,14 @@ describe.each(ENGINES)('%s', (_name, open) => {
     expect(() => store.get(STATE, hash(1), NO_ORDER)).toThrow(RangeError);
     expect(() => store.range(STATE, hash(1), { from: Buffer.of(1), limit: 1 })).toThrow(RangeError);
     expect(() => store.range(STATE, Buffer.of(1), { limit: 1 })).toThrow(RangeError);
+    for (const range of [
+      { partition: Buffer.of(1), limit: 1 },
+      { partition: hash(1), to: Buffer.of(1), limit: 1 },
+    ]) {
+      const whole = { partition: hash(1), limit: 1 };
+      expect(() => store.rangeMany(STATE, [whole, range])).toThrow(RangeError);
+      expect(() => new Batch().deleteRange(STATE, range.partition, range)).toThrow(RangeError);
+    }
     expect(() => new Batch().put(STATE, hash(1), Buffer.alloc(9), order)).toThrow(RangeError);
     const tooLong = Buffer.alloc(MAX_ORDER_BYTES + 1);
     expect(() => new Batch().put(ACCOUNT_KEYS, hash(1), tooLong, order)).toThrow(RangeError);
@@ -290,6 +404,17 @@ describe.each(ENGINES)('%s', (_name, open) => {
     expect(() => store.getMany(STATE, keys(MAX_GET_MANY_KEYS + 1))).toThrow(RangeError);
     expect(() => store.seekLastMany(STATE, keys(MAX_GET_MANY_KEYS + 1))).toThrow(RangeError);
     expect(await store.getMany(STATE, keys(MAX_GET_MANY_KEYS))).toHaveLength(MAX_GET_MANY_KEYS);
+    const whole = { partition: hash(1), limit: MAX_RANGE_ROWS };
+    const ranges = (rows: number) => [
+      ...new Array<typeof whole>(MAX_RANGE_MANY_ROWS / MAX_RANGE_ROWS - 1).fill(whole),
+      { partition: hash(1), limit: rows },
+    ];
+    expect(() => store.rangeMany(STATE, [{ partition: hash(1), limit: 0 }])).toThrow(RangeError);
+    expect(() => store.rangeMany(STATE, ranges(MAX_RANGE_ROWS + 1))).toThrow(RangeError);
+    const one = { partition: hash(1), limit: 1 };
+    expect(() => store.rangeMany(STATE, [...ranges(MAX_RANGE_ROWS), one])).toThrow(RangeError);
+    expect(await store.rangeMany(STATE, ranges(MAX_RANGE_ROWS))).toHaveLength(10);
+    expect(await store.rangeMany(STATE, [...ranges(MAX_RANGE_ROWS - 1), one])).toHaveLength(11);
   });
 
   test('the longest value', async () => {
@@ -307,6 +432,7 @@ describe.each(ENGINES)('%s', (_name, open) => {
     const closed = expect.objectContaining({ code: 'store_closed' });
     expect(() => store.get(STATE, hash(1), encodeU64Key(1n))).toThrow(closed);
     expect(() => store.range(STATE, hash(1), { limit: 1 })).toThrow(closed);
+    expect(() => store.rangeMany(STATE, [{ partition: hash(1), limit: 1 }])).toThrow(closed);
     expect(() => store.statistics()).toThrow(closed);
     await expect(store.commit(new Batch().delete(STATE_KEYS, hash(1), NO_ORDER))).rejects.toThrow(
       closed,

@@ -4,11 +4,12 @@
  * ledgers.
  */
 import type { MaybePromise } from '../../src/maybe-promise.ts';
-import { Batch, type BatchOperation } from '../../src/store/batch.ts';
+import { Batch, type BatchOperation, type DeletedRange } from '../../src/store/batch.ts';
 import {
   assertKeyShape,
   COLUMNS,
   type Column,
+  type OrderBounds,
   type Row,
   type RowKey,
   type ScannedRow,
@@ -18,8 +19,10 @@ import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import {
   assertKeyCount,
   assertRange,
+  assertRanges,
   assertScan,
   type ColumnStatistics,
+  type PartitionRange,
   type RangeQuery,
   type ScanQuery,
   type Store,
@@ -62,6 +65,22 @@ class MemoryColumn {
       order: Buffer.from(key.slice(split), 'latin1'),
       value: Buffer.from(this.values.get(key)!),
     };
+  }
+
+  /** Indexes of the first row between two bounds, and of the one after the last. */
+  indexes(partition: Uint8Array, { from, to }: OrderBounds): [first: number, end: number] {
+    const prefix = keyText(partition);
+    const first = this.lowerBound(from === undefined ? prefix : prefix + keyText(from));
+    const end =
+      to === undefined
+        ? this.lowerBound(prefix + '\xff'.repeat(this.column.orderBytes[1] + 1))
+        : this.lowerBound(prefix + keyText(to) + '\0');
+    return [first, Math.max(first, end)];
+  }
+
+  deleteRange({ partition, ...bounds }: DeletedRange): void {
+    const [first, end] = this.indexes(partition, bounds);
+    for (const key of this.sortedKeys.splice(first, end - first)) this.values.delete(key);
   }
 
   apply(operations: readonly BatchOperation[]): void {
@@ -129,22 +148,15 @@ export class MemoryStore implements Store {
 
   range(column: Column, partition: Uint8Array, query: RangeQuery): MaybePromise<readonly Row[]> {
     assertRange(column, partition, query);
-    return this.#answer(() => {
-      const { from, to, limit } = query;
-      const rows = this.#open(column);
-      const prefix = keyText(partition);
-      const first = rows.lowerBound(from === undefined ? prefix : prefix + keyText(from));
-      const end =
-        to === undefined
-          ? rows.lowerBound(prefix + '\xff'.repeat(column.orderBytes[1] + 1))
-          : rows.lowerBound(prefix + keyText(to) + '\0');
-      const found: Row[] = [];
-      for (let step = 0; step < Math.min(limit, end - first); step += 1) {
-        const { order, value } = rows.row(query.reverse === true ? end - 1 - step : first + step);
-        found.push({ order, value });
-      }
-      return found;
-    });
+    return this.#answer(() => this.#range(column, partition, query));
+  }
+
+  rangeMany(
+    column: Column,
+    ranges: readonly PartitionRange[],
+  ): MaybePromise<readonly (readonly Row[])[]> {
+    assertRanges(column, ranges);
+    return this.#answer(() => ranges.map((range) => this.#range(column, range.partition, range)));
   }
 
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]> {
@@ -185,6 +197,7 @@ export class MemoryStore implements Store {
 
   async commit(batch: Batch): Promise<void> {
     this.#assertOpen();
+    for (const range of batch.ranges) this.#open(range.column).deleteRange(range);
     this.#apply([...batch.rows, ...batch.published]);
   }
 
@@ -196,6 +209,17 @@ export class MemoryStore implements Store {
     assertKeyShape(column, partition, order);
     const value = this.#open(column).values.get(keyText(partition) + keyText(order));
     return value === undefined ? undefined : Buffer.from(value);
+  }
+
+  #range(column: Column, partition: Uint8Array, query: RangeQuery): Row[] {
+    const rows = this.#open(column);
+    const [first, end] = rows.indexes(partition, query);
+    const found: Row[] = [];
+    for (let step = 0; step < Math.min(query.limit, end - first); step += 1) {
+      const { order, value } = rows.row(query.reverse === true ? end - 1 - step : first + step);
+      found.push({ order, value });
+    }
+    return found;
   }
 
   #seekLast(column: Column, partition: Uint8Array, order: Uint8Array): Row | undefined {

@@ -82,6 +82,25 @@ export function assertKeyShape(column: Column, partition: Uint8Array, order: Uin
   }
 }
 
+/** Lowest and highest order part of some rows of a partition, both included; absent: no bound. */
+export interface OrderBounds {
+  readonly from?: Uint8Array | undefined;
+  readonly to?: Uint8Array | undefined;
+}
+
+/** @throws RangeError when partition or bounds do not have the column's shape. */
+export function assertBounds(
+  column: Column,
+  partition: Uint8Array,
+  { from, to }: OrderBounds,
+): void {
+  if (from !== undefined) assertKeyShape(column, partition, from);
+  if (to !== undefined) assertKeyShape(column, partition, to);
+  if (partition.length !== column.partitionBytes) {
+    throw new RangeError(`column ${column.name} has no partition of ${partition.length} bytes`);
+  }
+}
+
 function column(
   number: number,
   name: string,

@@ -10,6 +10,7 @@ import {
   type Column,
   HEAD,
   MAX_ORDER_BYTES,
+  type OrderBounds,
   type Row,
   type RowKey,
   type ScannedRow,
@@ -19,8 +20,10 @@ import { NO_ORDER } from '../columns/order-key.ts';
 import {
   assertKeyCount,
   assertRange,
+  assertRanges,
   assertScan,
   type ColumnStatistics,
+  type PartitionRange,
   type RangeQuery,
   type ScanQuery,
   type StoreReader,
@@ -43,6 +46,7 @@ interface LmdbRange {
 export interface LmdbColumn {
   get(key: RowKey): Buffer | undefined;
   getRange(range: LmdbRange): Iterable<{ readonly key: Buffer; readonly value: Buffer }>;
+  getKeys(range: Omit<LmdbRange, 'limit'>): Iterable<Buffer>;
   put(key: RowKey, value: Uint8Array): unknown;
   remove(key: RowKey): unknown;
   getStats(): {
@@ -111,14 +115,18 @@ export class LmdbReads implements StoreReader {
 
   range(column: Column, partition: Uint8Array, query: RangeQuery): readonly Row[] {
     assertRange(column, partition, query);
-    const { from, to, limit } = query;
-    const low = { partition, order: from ?? NO_ORDER };
-    const high = { partition, order: to ?? afterAllOrders(column) };
+    const { limit } = query;
+    const { start, end } = boundKeys(column, partition, query);
     const range =
       query.reverse === true
-        ? { start: high, end: low, inclusiveEnd: true, reverse: true, limit }
-        : { start: low, end: high, inclusiveEnd: true, limit };
+        ? { start: end, end: start, inclusiveEnd: true, reverse: true, limit }
+        : { start, end, inclusiveEnd: true, limit };
     return this.#collect(column, range, rowOfPartition);
+  }
+
+  rangeMany(column: Column, ranges: readonly PartitionRange[]): readonly (readonly Row[])[] {
+    assertRanges(column, ranges);
+    return ranges.map((range) => this.range(column, range.partition, range));
   }
 
   scan(column: Column, query: ScanQuery): readonly ScannedRow[] {
@@ -138,6 +146,18 @@ export class LmdbReads implements StoreReader {
   async close(): Promise<void> {
     this.#closing ??= this.#root.close();
     await this.#closing;
+  }
+
+  /** Order parts of the rows of a partition between two bounds. @throws StoreError `store_io` */
+  protected *orders(column: Column, partition: Uint8Array, bounds: OrderBounds): Generator<Buffer> {
+    const range = { ...boundKeys(column, partition, bounds), inclusiveEnd: true };
+    try {
+      for (const key of this.columns.get(column.number)!.getKeys(range)) {
+        yield key.subarray(partition.length);
+      }
+    } catch (cause) {
+      throw this.#readFailure(column, cause);
+    }
   }
 
   /** @throws StoreError `store_closed` */
@@ -178,15 +198,26 @@ export class LmdbReads implements StoreReader {
       if (cause instanceof CompressedValueError) {
         throw new RowDamagedError(column, key, cause.message, { cause });
       }
-      const detail = cause instanceof Error ? cause.message : String(cause);
-      const message = `column ${column.name} of ${this.directory} cannot be read: ${detail}`;
-      throw new StoreError('store_io', message, { cause });
+      throw this.#readFailure(column, cause);
     }
+  }
+
+  #readFailure(column: Column, cause: unknown): StoreError {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    const message = `column ${column.name} of ${this.directory} cannot be read: ${detail}`;
+    return new StoreError('store_io', message, { cause });
   }
 }
 
 /** For reads of more than one row. */
 const NO_KEY: RowKey = { partition: NO_ORDER, order: NO_ORDER };
+
+/** The first and the last possible key of some rows of a partition. */
+function boundKeys(column: Column, partition: Uint8Array, { from, to }: OrderBounds) {
+  const start: RowKey = { partition, order: from ?? NO_ORDER };
+  const end: RowKey = { partition, order: to ?? afterAllOrders(column) };
+  return { start, end };
+}
 
 /** An order part longer and higher than every one the column has: it comes after the end of any partition. */
 function afterAllOrders(column: Column): Buffer {

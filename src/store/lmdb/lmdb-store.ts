@@ -3,10 +3,10 @@
  * process writes. Commits run on the engine's own thread and settle when they are on disk.
  */
 import { statfsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
-import { Batch, type BatchOperation } from '../batch.ts';
-import { type Column, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.ts';
+import { Batch, type BatchOperation, type DeletedRange } from '../batch.ts';
+import { type Column, IDENTITY, type RowKey, STORE_FORMAT_VERSION } from '../columns/columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { Store, StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -38,6 +38,8 @@ interface LmdbStoreOptions {
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 /** Maximum wait for LMDB to report the cause of a failed commit. */
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
+/** Keys of deleted ranges looked up between two turns of the event loop: a few milliseconds. */
+const KEYS_PER_TURN = 2_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
 /** LMDB's error codes for missing or wrong pages, and for their consequences. */
@@ -116,10 +118,18 @@ async function openForWriting(
   }
 }
 
+/** A row of a range that is deleted. */
+interface DeletedRow {
+  readonly database: LmdbColumn;
+  readonly key: RowKey;
+}
+
 class LmdbStore extends LmdbReads implements Store {
   readonly #lock: LmdbWriterLock;
   /** Settles, never rejects, when all commits begun so far have settled. */
   #lastCommit: Promise<unknown> = Promise.resolve();
+  /** The last commit with ranges, until it has settled: later commits come after it. */
+  #lastRanges: Promise<unknown> | undefined;
   #hasFailed = false;
   #released = false;
 
@@ -136,8 +146,15 @@ class LmdbStore extends LmdbReads implements Store {
   async commit(batch: Batch): Promise<void> {
     this.assertOpen();
     if (batch.size === 0) return;
-    const done = this.#commit(batch);
-    this.#lastCommit = Promise.allSettled([this.#lastCommit, done]);
+    const done = this.#commitInOrder(batch);
+    const settled = Promise.allSettled([this.#lastCommit, done]);
+    this.#lastCommit = settled;
+    if (batch.ranges.length > 0) {
+      this.#lastRanges = settled;
+      void settled.then(() => {
+        if (this.#lastRanges === settled) this.#lastRanges = undefined;
+      });
+    }
     await done;
   }
 
@@ -150,12 +167,32 @@ class LmdbStore extends LmdbReads implements Store {
     await super.close();
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  /** The engine deletes row by row, so the rows of ranges are looked up when all earlier commits are there. */
+  async #commitInOrder(batch: Batch): Promise<void> {
+    if (batch.ranges.length > 0) await this.#lastCommit;
+    else if (this.#lastRanges !== undefined) await this.#lastRanges;
+    await this.#commit(batch, await this.#rowsOf(batch.ranges));
+  }
+
+  async #rowsOf(ranges: readonly DeletedRange[]): Promise<readonly DeletedRow[]> {
+    const rows: DeletedRow[] = [];
+    for (const { column, partition, ...bounds } of ranges) {
+      const database = this.columns.get(column.number)!;
+      for (const order of this.orders(column, partition, bounds)) {
+        rows.push({ database, key: { partition, order } });
+        if (rows.length % KEYS_PER_TURN === 0) await nextTurn();
+      }
+    }
+    return rows;
+  }
+
+  async #commit(batch: Batch, deleted: readonly DeletedRow[]): Promise<void> {
     let stored: boolean;
     try {
       // After a failure the engine may refuse every transaction; its thread would then never answer.
       if (this.#hasFailed) this.#lock.probe();
       stored = await this.#lock.commit(() => {
+        for (const { database, key } of deleted) database.remove(key);
         for (const operation of batch.rows) this.#apply(operation);
         for (const operation of batch.published) this.#apply(operation);
       });
