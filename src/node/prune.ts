@@ -1,4 +1,4 @@
-/** Pruning a ledger: `daybook prune`, and in a serving node that writes (docs/operations.md). */
+/** Pruning a ledger: `daybook prune`, and in a serving node that writes (docs/pruning.md). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { pinnedPrimaryStores } from '../ledger/balances/pinned-stores.ts';

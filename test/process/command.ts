@@ -143,7 +143,11 @@ export class ServedNode {
     options: CommandOptions = {},
   ): Promise<ServedNode> {
     const all = ['serve', '--data', data, '--listen', '127.0.0.1:0', ...args];
-    const child = startCommand(all, options);
+    return ServedNode.of(startCommand(all, options));
+  }
+
+  /** A node that a test has started in its own way. */
+  static async of(child: ChildProcess): Promise<ServedNode> {
     running.add(child);
     const output = new Output(child);
     const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;

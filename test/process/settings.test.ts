@@ -112,8 +112,7 @@ describe('what is refused', () => {
     ['control characters', 'git_hash: "\x1b[2J"\nlisten: 1', /listen: 1 is not a valid listen/],
   ])('in a file: %s', async (_, content, text) => {
     const result = await runCommand(['serve', '--config', configFile(content)]);
-    const isValue = / is not a valid |^config file, /.test(result.stderr);
-    expect(expectFailure(result, isValue ? 2 : 1)).toMatch(text);
+    expect(expectFailure(result, 2)).toMatch(text);
   });
 
   it('a file that is absent, a folder, or too long', async () => {
@@ -126,7 +125,7 @@ describe('what is refused', () => {
       expect(expectFailure(await runCommand(['serve', '--config', path]), 1)).toContain(text);
     }
     const fits = configFile(`bad: 1\n${'#'.repeat(MAX_CONFIG_FILE_BYTES - 7)}`);
-    expect(expectFailure(await runCommand(['serve', '--config', fits]), 1)).toContain('"bad"');
+    expect(expectFailure(await runCommand(['serve', '--config', fits]), 2)).toContain('"bad"');
   });
 
   it('an unknown variable is a warning that names the nearest one', async () => {

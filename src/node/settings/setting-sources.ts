@@ -55,8 +55,7 @@ export async function loadSettings(
   const known = new Set(Object.keys(table).map((name) => outsideNames(name).file));
   const unknown = [...inFile.keys()].find((name) => !known.has(name));
   if (unknown !== undefined) {
-    throw new NodeError(
-      'bad_config_file',
+    throw badConfigFile(
       `config file ${configFile}: there is no setting ${JSON.stringify(unknown)}; ` +
         'see daybook serve --help for all',
     );
@@ -136,12 +135,17 @@ async function readConfigFile(path: string): Promise<Map<string, unknown>> {
     content = parseYaml(text, { logLevel: 'error' }) ?? {};
   } catch (cause) {
     const [line] = reasonOf(cause).split('\n');
-    throw new NodeError('bad_config_file', `config file ${path}: ${line}`, { cause });
+    throw badConfigFile(`config file ${path}: ${line}`, cause);
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new NodeError('bad_config_file', `config file ${path} must hold a mapping of settings`);
+    throw badConfigFile(`config file ${path} must hold a mapping of settings`);
   }
   return new Map(Object.entries(content));
+}
+
+/** Wrong usage, like a wrong flag: starting the node again does not mend it. */
+function badConfigFile(message: string, cause?: unknown): NodeError {
+  return new NodeError('bad_config_file', message, { cause, exitCode: 2 });
 }
 
 /** Converts the text of a flag or variable to the setting's type; any other text is left for the check to refuse. */
