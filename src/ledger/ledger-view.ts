@@ -8,6 +8,11 @@ import type { StoreView } from '../store/view.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Asset, balanceAt } from './balances/balance.ts';
 import {
+  type BalanceListRequest,
+  type BalancePage,
+  listBalances,
+} from './balances/balance-list.ts';
+import {
   type EventPageAnswer,
   type EventPageCache,
   type EventPageForm,
@@ -113,6 +118,11 @@ export class LedgerView {
       state: (keyHash: Uint8Array, at: bigint) => guard.state(account, keyHash, at),
     };
     return balanceAt(sources, account, asset, version);
+  }
+
+  /** A page of all that an account holds. Rejects with LedgerError. */
+  balances(request: BalanceListRequest): Promise<BalancePage> {
+    return listBalances({ view: this.#view, guard: this.#guard }, request);
   }
 
   /**

@@ -6,9 +6,10 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import { type Address, addressBytes } from '../move/types/address.ts';
-import { BALANCE, type StoredBalance } from './columns/balance-column.ts';
+import { BALANCE, type BalanceHolder, type StoredBalance } from './columns/balance-column.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
 import {
+  BALANCES,
   BLOCKS_BY_VERSION,
   type Column,
   type Row,
@@ -85,6 +86,20 @@ export class StoreView {
    */
   balance(owner: Uint8Array, metadata: Uint8Array): MaybePromise<StoredBalance | undefined> {
     return BALANCE.get(this.#store, { owner, metadata });
+  }
+
+  /** An owner's rows of balances from a metadata's address on, like `balance`; up to `limit`, also those of 0. */
+  balances(
+    owner: Uint8Array,
+    from: Uint8Array | undefined,
+    limit: number,
+  ): MaybePromise<(readonly [BalanceHolder, StoredBalance])[]> {
+    return andThen(this.#store.range(BALANCES, owner, { from, limit }), (rows) =>
+      rows.map(({ order, value }) => {
+        const row = BALANCE.decode({ partition: owner, order }, value);
+        return [{ owner: Buffer.from(owner), metadata: order }, row] as const;
+      }),
+    );
   }
 
   eventStream(stream: StreamId): EventStreamView {

@@ -1,7 +1,7 @@
 /** All endpoints, in the order of the documentation. */
 import { accountEndpoint, resourceEndpoint } from './accounts.ts';
 import { auxiliaryInfoEndpoint } from './auxiliary-info.ts';
-import { balanceEndpoint } from './balance.ts';
+import { balanceEndpoint, balancesEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
@@ -28,6 +28,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   readyEndpoint,
   moduleEndpoint,
   balanceEndpoint,
+  balancesEndpoint,
   accountEndpoint,
   resourceEndpoint,
   resourcesEndpoint,

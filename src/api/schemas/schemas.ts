@@ -275,6 +275,19 @@ export const BalanceSchema = Type.Integer({
   minimum: 0,
 });
 
+const HeldBalanceSchema = closedObject('HeldBalance', 'What an account has of an asset.', {
+  asset_type: AssetTypeSchema,
+  metadata: AddressSchema,
+  amount: U64Schema,
+  name: Type.Optional(Type.String({ description: 'Absent where the ledger does not say it.' })),
+  symbol: Type.Optional(Type.String()),
+  decimals: Type.Optional(Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 })),
+});
+
+export const HeldBalancesSchema = Type.Array(HeldBalanceSchema, {
+  description: 'Assets by the addresses of their metadata.',
+});
+
 export const IndexSchema = closedObject('IndexResponse', 'The state of the ledger.', {
   chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
   epoch: U64Schema,

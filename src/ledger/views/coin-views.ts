@@ -2,7 +2,7 @@
 import { BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
-import { coinStoreTag, frameworkTag } from '../../move/types/framework-tag.ts';
+import { coinInfoTag, coinStoreTag, frameworkTag } from '../../move/types/framework-tag.ts';
 import { formatTypeTag, type StructTag, type TypeTag } from '../../move/types/type-tag.ts';
 import type { FrameworkState } from './framework-state.ts';
 import { assetSupply, primaryBalance } from './fungible-asset-views.ts';
@@ -25,10 +25,6 @@ async function structOf(state: FrameworkState, [type]: readonly TypeTag[]): Prom
   if (type!.kind === 'struct') return type!.struct;
   const message = `Expected a struct type, found: ${type!.kind}`;
   throw await state.abort('type_info', NATIVE_FUNCTION_NOT_AVAILABLE, message);
-}
-
-function coinInfoTag(coin: StructTag): StructTag {
-  return frameworkTag('coin', 'CoinInfo', [{ kind: 'struct', struct: coin }]);
 }
 
 /** A field of the information about a coin. */

@@ -3,6 +3,7 @@ import type { Address } from '../../move/types/address.ts';
 import { NATIVE_METADATA_ADDRESS, primaryStoreAddress } from '../../move/types/derived-address.ts';
 import {
   CONCURRENT_FUNGIBLE_BALANCE_TAG,
+  FUNGIBLE_METADATA_TAG,
   FUNGIBLE_STORE_TAG,
   frameworkTag,
   OBJECT_CORE_TAG,
@@ -22,7 +23,6 @@ const OBJECT_DOES_NOT_EXIST = 0x6_0002n;
 const FUNGIBLE_STORE_EXISTENCE = 0x6_0017n;
 const INVALID_DISPATCHABLE_OPERATIONS = 0x1_001cn;
 
-const METADATA_TAG = frameworkTag('fungible_asset', 'Metadata');
 const SUPPLY_TAG = frameworkTag('fungible_asset', 'Supply');
 const CONCURRENT_SUPPLY_TAG = frameworkTag('fungible_asset', 'ConcurrentSupply');
 const DERIVE_SUPPLY_TAG = frameworkTag('fungible_asset', 'DeriveSupply');
@@ -31,12 +31,12 @@ const DISPATCH_TAG = frameworkTag('fungible_asset', 'DispatchFunctionStore');
 /** A field of the metadata of a fungible asset. */
 export function assetField(name: string): FrameworkView {
   return async (state, { args }) => [
-    await state.field(addressArgument(args[0]!), METADATA_TAG, name),
+    await state.field(addressArgument(args[0]!), FUNGIBLE_METADATA_TAG, name),
   ];
 }
 
 export const assetMetadata: FrameworkView = async (state, { args }) => [
-  await state.borrow(addressArgument(args[0]!), METADATA_TAG),
+  await state.borrow(addressArgument(args[0]!), FUNGIBLE_METADATA_TAG),
 ];
 
 export const fungibleAssetSupply: FrameworkView = async (state, { args }) => [

@@ -19,6 +19,11 @@ export function coinStoreTag(coinType: StructTag): StructTag {
   return frameworkTag('coin', 'CoinStore', [{ kind: 'struct', struct: coinType }]);
 }
 
+/** `0x1::coin::CoinInfo<coinType>`. */
+export function coinInfoTag(coinType: StructTag): StructTag {
+  return frameworkTag('coin', 'CoinInfo', [{ kind: 'struct', struct: coinType }]);
+}
+
 export const ACCOUNT_TAG = frameworkTag('account', 'Account');
 export const APTOS_COIN_TAG = frameworkTag('aptos_coin', 'AptosCoin');
 export const CHAIN_ID_TAG = frameworkTag('chain_id', 'ChainId');
@@ -27,6 +32,7 @@ export const CONCURRENT_FUNGIBLE_BALANCE_TAG = frameworkTag(
   'ConcurrentFungibleBalance',
 );
 export const FEATURES_TAG = frameworkTag('features', 'Features');
+export const FUNGIBLE_METADATA_TAG = frameworkTag('fungible_asset', 'Metadata');
 export const FUNGIBLE_STORE_TAG = frameworkTag('fungible_asset', 'FungibleStore');
 /** The module event that newer frameworks emit immediately before the handle event; same data. */
 export const NEW_EPOCH_TAG = frameworkTag('reconfiguration', 'NewEpoch');

@@ -1,0 +1,208 @@
+/**
+ * All that an account holds, asset by asset (docs/extensions.md). The rows of balances name the assets, in the order
+ * of their metadata's addresses; a row is of a coin, of a fungible asset, or of both where they are paired. An address
+ * does not tell the coin's type, so the types are looked for among the account's coin stores.
+ */
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { unlessRefused } from '../../move/errors.ts';
+import { type Address, addressBytes, addressFromBytes } from '../../move/types/address.ts';
+import {
+  NATIVE_METADATA_ADDRESS,
+  pairedMetadataAddress,
+} from '../../move/types/derived-address.ts';
+import {
+  APTOS_COIN_TAG,
+  coinInfoTag,
+  FUNGIBLE_METADATA_TAG,
+  OBJECT_GROUP_TAG,
+} from '../../move/types/framework-tag.ts';
+import { decodeResourceGroup, findGroupMember } from '../../move/types/resource-group.ts';
+import {
+  type AccessPathKey,
+  parsePhysicalStateKey,
+  physicalStateKey,
+  resourceGroupStateKey,
+  resourceStateKey,
+  stateKeyHash,
+} from '../../move/types/state-key.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import type { BalanceHolder, StoredBalance } from '../../store/columns/balance-column.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
+import type { StoreView } from '../../store/view.ts';
+import { LedgerError } from '../ledger-error.ts';
+import { nextTurn } from '../pace.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+import { balanceAt, CoinAsset, FungibleAsset } from './balance.ts';
+
+/** Most assets of a page: each is up to four reads. */
+export const MAX_BALANCES_PER_PAGE = 100;
+/** State keys of an account that are looked through for coin stores: less than a second, in steps. */
+const MAX_KEYS_LOOKED_AT = 100_000;
+const KEYS_PER_STEP = 256;
+
+/** How people write amounts of an asset. */
+export interface AssetUnit {
+  readonly name: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+export interface HeldBalance {
+  readonly metadata: Address;
+  /** The type of the coin; `undefined` for a fungible asset that the account never had a coin store of. */
+  readonly coin: StructTag | undefined;
+  /** More than 0. */
+  readonly amount: bigint;
+  /** `undefined` where nothing at this version says it. */
+  readonly unit: AssetUnit | undefined;
+}
+
+export interface BalancePage {
+  readonly balances: readonly HeldBalance[];
+  /** The metadata that the next page begins with; `undefined` on the last page. */
+  readonly next: Address | undefined;
+}
+
+export interface BalanceListRequest {
+  readonly address: Address;
+  readonly version: bigint;
+  /** The first metadata; absent: from the beginning. */
+  readonly start?: Address | undefined;
+  /** 1 to MAX_BALANCES_PER_PAGE. */
+  readonly limit: number;
+}
+
+interface BalanceListSources {
+  readonly view: Pick<StoreView, 'balances' | 'accountKeys' | 'stateMany'>;
+  readonly guard: PruningGuard;
+}
+
+type BalanceRow = readonly [BalanceHolder, StoredBalance];
+type Coins = ReadonlyMap<Address, StructTag>;
+
+/**
+ * A page of the balances that are not 0; it may have fewer than `limit`, and a next one.
+ * @throws LedgerError `version_pruned`; `internal_error` for a balance that does not decode, and for an account with
+ *   more keys than are looked at
+ */
+export async function listBalances(
+  { view, guard }: BalanceListSources,
+  request: BalanceListRequest,
+  maxKeys = MAX_KEYS_LOOKED_AT,
+): Promise<BalancePage> {
+  const { address, version, start, limit } = request;
+  const owner = addressBytes(address);
+  const rows = await view.balances(
+    owner,
+    start === undefined ? undefined : addressBytes(start),
+    limit + 1,
+  );
+  const page = rows.slice(0, limit);
+  const coins = await coinsOf(view, request, page, maxKeys);
+  const held: Omit<HeldBalance, 'unit'>[] = [];
+  const state = (keyHash: Uint8Array, at: bigint) => guard.state(address, keyHash, at);
+  for (const [holder, row] of page) {
+    const metadata = addressFromBytes(holder.metadata);
+    const coin = coins.get(metadata);
+    const asset = coin === undefined ? new FungibleAsset(metadata) : new CoinAsset(coin);
+    const amount = await balanceAt(
+      { view: { balance: () => row }, state },
+      address,
+      asset,
+      version,
+    );
+    if (amount > 0n) held.push({ metadata, coin, amount });
+  }
+  const units = await unitsOf(view, held, version);
+  // Rows of other objects that pruning took meanwhile would be missing without a word.
+  await guard.assertRetained(version, address);
+  const next = rows[limit]?.[0].metadata;
+  return {
+    balances: held.map((one, at) => ({ ...one, unit: units[at] })),
+    next: next === undefined ? undefined : addressFromBytes(next),
+  };
+}
+
+/**
+ * The coins of a page by their paired metadata: those that the account has or had a coin store of.
+ * @throws LedgerError `internal_error` when a coin that counts was not found among the first `maxKeys` keys
+ */
+async function coinsOf(
+  view: BalanceListSources['view'],
+  { address, version }: BalanceListRequest,
+  rows: readonly BalanceRow[],
+  maxKeys: number,
+): Promise<Coins> {
+  const coins = new Map<Address, StructTag>([[NATIVE_METADATA_ADDRESS, APTOS_COIN_TAG]]);
+  const counts = new Map(
+    rows.map(([{ metadata }, row]) => [
+      addressFromBytes(metadata),
+      row.version > version || row.coin !== 0n,
+    ]),
+  );
+  counts.delete(NATIVE_METADATA_ADDRESS);
+  let from: Buffer | undefined;
+  for (let looked = 0; counts.size > 0; looked += KEYS_PER_STEP) {
+    if (looked >= maxKeys) {
+      if (![...counts.values()].includes(true)) break;
+      const message = `the account has more than ${maxKeys} state keys; ask for one balance at a time`;
+      throw new LedgerError('internal_error', message);
+    }
+    const page = await view.accountKeys(address, {
+      from,
+      limit: Math.min(KEYS_PER_STEP, maxKeys - looked),
+      version,
+    });
+    for (const key of page.keys) {
+      const coin = coinOfStore(key);
+      if (coin === undefined) continue;
+      const metadata = pairedMetadataAddress(coin);
+      if (counts.delete(metadata)) coins.set(metadata, coin);
+    }
+    if (page.next === undefined) break;
+    from = page.next;
+    await nextTurn();
+  }
+  return coins;
+}
+
+function coinOfStore(physical: Buffer): StructTag | undefined {
+  const { parsed } = parsePhysicalStateKey(physical) as AccessPathKey;
+  if (parsed?.kind !== 'resource') return undefined;
+  const { address, module, name, typeArguments } = parsed.tag;
+  const [coin] = typeArguments;
+  const isStore = address === APTOS_COIN_TAG.address && module === 'coin' && name === 'CoinStore';
+  return isStore && coin?.kind === 'struct' ? coin.struct : undefined;
+}
+
+/** From the metadata of the fungible asset, or else from the coin's own information. */
+async function unitsOf(
+  view: BalanceListSources['view'],
+  held: readonly Omit<HeldBalance, 'unit'>[],
+  version: bigint,
+): Promise<(AssetUnit | undefined)[]> {
+  const groups = held.map(({ metadata }) => resourceGroupStateKey(metadata, OBJECT_GROUP_TAG));
+  const coins = held.flatMap(({ coin }) => coin ?? []);
+  const infos = coins.map((coin) => resourceStateKey(coin.address, coinInfoTag(coin)));
+  const hashes = [...groups, ...infos].map((key) => stateKeyHash(physicalStateKey(key)));
+  const values = await view.stateMany(hashes, version);
+  const infoOf = new Map(coins.map((coin, at) => [coin, values[groups.length + at]]));
+  return held.map(({ coin }, at) => unitInGroup(values[at]) ?? unitIn(coin && infoOf.get(coin)));
+}
+
+function unitInGroup(group: StateEntry | undefined): AssetUnit | undefined {
+  const members = group?.bytes && unlessRefused(() => decodeResourceGroup(group.bytes!));
+  const bytes = members && findGroupMember(members, FUNGIBLE_METADATA_TAG);
+  return bytes && unlessRefused(() => readUnit(bytes));
+}
+
+function unitIn(entry: StateEntry | undefined): AssetUnit | undefined {
+  const bytes = entry?.bytes;
+  return bytes && unlessRefused(() => readUnit(bytes));
+}
+
+/** Both kinds of resource begin with the same three fields. */
+function readUnit(bytes: Uint8Array): AssetUnit {
+  const reader = new BcsReader(bytes);
+  return { name: reader.string(), symbol: reader.string(), decimals: reader.u8() };
+}
