@@ -1,0 +1,26 @@
+/**
+ * Installs what only tests, lint and benchmarks need (test/tools/package.json), if it is not there. `npm ci` leaves it
+ * out (.npmrc), so that `npm ci && npm start` is fast.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = new URL('..', import.meta.url);
+const readJson = (path) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
+
+const { devDependencies } = readJson('test/tools/package.json');
+const isInstalled = ([name, version]) => {
+  const path = `node_modules/${name}/package.json`;
+  return existsSync(new URL(path, ROOT)) && readJson(path).version === version;
+};
+
+if (!Object.entries(devDependencies).every(isInstalled)) {
+  const command = 'npm install --no-save --workspaces --include-workspace-root';
+  const { status } = spawnSync(command, {
+    cwd: fileURLToPath(ROOT),
+    shell: true,
+    stdio: 'inherit',
+  });
+  process.exitCode = status ?? 1;
+}
