@@ -65,13 +65,12 @@ async function run(flags: PruneFlags): Promise<void> {
   printFacts(factsOf(report), flags.json);
 }
 
-function factsOf({ head, versions, rows, keptAccounts, seconds }: PruneFolderReport) {
+function factsOf({ head, versions, keptAccounts, seconds }: PruneFolderReport) {
   return {
     ledger_version: String(head.version),
     oldest_ledger_version: String(head.oldestVersion),
     oldest_block_height: String(head.oldestBlockHeight),
     pruned_versions: String(versions),
-    changed_rows: rows,
     kept_accounts: keptAccounts,
     seconds: Number(seconds.toFixed(2)),
   };

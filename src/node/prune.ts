@@ -132,10 +132,10 @@ export async function startPruning(
     }
     while (policy !== undefined) {
       const isDone = await ifDiskHasSpace(logger, async () => {
-        const { head, versions, rows, steps } = await pruner.run(policy, signal);
+        const { head, versions, steps } = await pruner.run(policy, signal);
         if (versions === 0n) return;
         const oldest = String(head.oldestVersion);
-        logger.info({ oldest, versions: String(versions), rows, steps }, 'pruned');
+        logger.info({ oldest, versions: String(versions), steps }, 'pruned');
       });
       await rest(isDone ? PRUNE_INTERVAL_MS : RETRY_INTERVAL_MS);
     }

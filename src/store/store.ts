@@ -119,6 +119,26 @@ export async function getAll(
   return found;
 }
 
+/** `rangeMany` for ranges of any number of rows in all. */
+export async function rangeAll(
+  store: StoreReader,
+  column: Column,
+  ranges: readonly PartitionRange[],
+): Promise<(readonly Row[])[]> {
+  const found: (readonly Row[])[] = [];
+  let first = 0;
+  while (first < ranges.length) {
+    let end = first;
+    for (let rows = 0; end < ranges.length; end += 1) {
+      rows += ranges[end]!.limit;
+      if (rows > MAX_RANGE_MANY_ROWS) break;
+    }
+    for (const rows of await store.rangeMany(column, ranges.slice(first, end))) found.push(rows);
+    first = end;
+  }
+  return found;
+}
+
 /** All rows of a partition between two inclusive bounds, read one page at a time on demand. */
 export async function* rowsBetween(
   store: StoreReader,

@@ -6,12 +6,18 @@
  */
 import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { ADDRESS_BYTES } from '../../src/move/types/address.ts';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
-import { readPinnedAccounts, readPruneProgress } from '../../src/store/columns/pruning-column.ts';
+import {
+  type PinnedAccounts,
+  readPinnedAccounts,
+  readPruneProgress,
+} from '../../src/store/columns/pruning-column.ts';
 import { EventStreamView } from '../../src/store/event-pages.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
+import type { PinnedObject } from '../../src/store/pruning/superseded-state.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -98,6 +104,41 @@ async function runHistory(seed: number, directory: string, happened: Happened): 
   happened.deletions += written.filter(({ value }) => value === undefined).length;
   happened.events += history.events.flat().length + history.moduleEvents.length;
 }
+
+test('what is left does not depend on the steps, also of objects of pinned accounts', async () => {
+  for (let run = 0; run < RUNS; run += 1) {
+    const random = randomSource(testSeed() + run);
+    const below: Below = (most) => Math.floor(random() * most);
+    const history = new History();
+    const stores = [1, 7, 40, 1e9].map(() => new MemoryStore());
+    const writers = await Promise.all(stores.map((store) => LedgerWriter.open(store)));
+    for (let round = 0; round < 12; round += 1) {
+      const next = history.nextChunk(below);
+      for (const writer of writers) await writer.append(next);
+      const pinned = round === 3 ? [address(1)] : round === 7 ? [address(2)] : [];
+      const versions = below(3) === 0 ? 1 + below(history.version + 5) : undefined;
+      for (const [index, writer] of writers.entries()) {
+        const bounds = { maxRows: [1, 7, 40, 1e9][index]!, maxMs: 1e9 };
+        const pruner = new Pruner(writer, { bounds, graceMs: 0, restFactor: 0, objectsOf });
+        await pruner.pinAccounts(pinned);
+        if (versions !== undefined) await pruner.run({ versions });
+      }
+    }
+    for (const store of stores.slice(1)) await compareStores(stores[0]!, store);
+  }
+});
+
+/** Of tables: values say now and then whose they are, in turns. */
+const objectsOf = (accounts: PinnedAccounts): PinnedObject => {
+  return ({ owner }, entries) => {
+    if (owner[ADDRESS_BYTES - 1] !== 9) return undefined;
+    for (const { bytes } of entries) {
+      const value = Number(bytes ?? 1);
+      if (value % 4 === 0) return accounts.get(address((value % 8) / 4 + 1));
+    }
+    return undefined;
+  };
+};
 
 /** Prunes both stores alike; now and then a run is cut off after some steps. */
 async function prune(

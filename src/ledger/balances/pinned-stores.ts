@@ -15,7 +15,7 @@ import {
 } from '../../move/types/state-key.ts';
 import { fungibleStoreCodec } from '../../move/values/framework-resource.ts';
 import type { PinnedAccounts } from '../../store/columns/pruning-column.ts';
-import type { PinnedObject } from '../../store/pruning/prune-step.ts';
+import type { PinnedObject } from '../../store/pruning/superseded-state.ts';
 
 /**
  * Maximum number of cached addresses of primary stores; all are dropped together when there are more. About 100 MB.

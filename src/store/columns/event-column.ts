@@ -112,10 +112,11 @@ export function putModuleEvent(
   batch.put(MODULE_EVENTS, key.partition, order, writer.view());
 }
 
-export function moduleEventBounds({ partition, order }: BucketKey) {
-  const from = Buffer.concat([order, Buffer.alloc(INDEX_BYTES)]);
-  const to = Buffer.concat([order, Buffer.alloc(INDEX_BYTES, 0xff)]);
-  return [partition, { from, to }] as const;
+/** Partition and bounds of the module events of a version, or of some that share a bucket. */
+export function moduleEventBounds(first: BucketKey, last = first) {
+  const from = Buffer.concat([first.order, Buffer.alloc(INDEX_BYTES)]);
+  const to = Buffer.concat([last.order, Buffer.alloc(INDEX_BYTES, 0xff)]);
+  return [first.partition, { from, to }] as const;
 }
 
 /** Reads a module event. @throws RowDamagedError */

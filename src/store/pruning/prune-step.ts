@@ -1,7 +1,7 @@
 /**
  * One bounded step of deleting pruned rows. Versions are cleared in ascending order, each completely and in one commit
  * with the progress: whatever a version wrote superseded an older row (version-writes-column.ts, docs/spec/ledger.md
- * §5.6).
+ * §5.6). Many versions are read together, in a few round trips, and what need not be read is deleted by ranges.
  *
  * The remaining rows depend only on the history and the oldest version, not on the number of steps or runs: of each
  * key its newest write at or below the oldest version, unless that is a deletion; of each stream its newest event below
@@ -11,18 +11,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MerkleAccumulator } from '../../move/crypto/accumulator.ts';
 import { transactionInfoHash } from '../../move/transactions/transaction-info.ts';
-import { addressFromBytes } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from '../columns/block-column.ts';
 import {
-  type Column,
+  BLOCKS_BY_VERSION,
   EPOCHS,
   EVENTS,
   MODULE_EVENTS,
-  type Row,
-  type RowKey,
-  STATE,
-  STATE_KEYS,
   TRANSACTION_INFOS,
   TRANSACTIONS,
   VERSION_WRITES,
@@ -35,33 +30,22 @@ import {
   type PruneProgress,
 } from '../columns/pruning-column.ts';
 import { decoding } from '../columns/row-codec.ts';
-import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
-import { rowsOfKey } from '../columns/state-key-column.ts';
 import { indexRows } from '../columns/transaction-index-column.ts';
 import {
   type EmittedEvent,
+  type VersionWrites,
   WRITES_OF_VERSION,
-  type WrittenKey,
 } from '../columns/version-writes-column.ts';
-import { rowsBetween, type StoreReader } from '../store.ts';
-import { keyText, RowDamagedError } from '../store-error.ts';
+import type { StoreReader } from '../store.ts';
+import { RowDamagedError } from '../store-error.ts';
+import { endOfVersions, versionRows } from '../version-rows.ts';
+import { type Retained, SupersededState } from './superseded-state.ts';
 
 export interface PruneBounds {
+  /** The step ends with the version whose rows reach this many, as far as they are counted. */
   readonly maxRows: number;
-  /** The step ends with the version that is reached after this many milliseconds. */
+  /** No more versions are read after this many milliseconds. */
   readonly maxMs: number;
-}
-
-/**
- * For a key under another address, the version from which a pinned account retains it, `undefined` if none does: the
- * store does not know the owners of objects.
- * @param entries writes of the key, the newest first
- */
-export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
-
-interface Retained {
-  readonly accounts: PinnedAccounts;
-  readonly objectSince: PinnedObject;
 }
 
 interface PruneStepResult {
@@ -85,39 +69,41 @@ export async function makePruneStep(
   bounds: PruneBounds,
 ): Promise<PruneStepResult> {
   const startedMs = performance.now();
-  let turnMs = startedMs;
-  const step = new PruneStep(store, progress, retained);
+  const step = new PruneStep(store, progress, oldestVersion, retained);
   while (step.nextVersion < oldestVersion) {
-    await step.clearVersion();
-    const nowMs = performance.now();
-    const isFull = step.batch.size >= bounds.maxRows || nowMs - startedMs >= bounds.maxMs;
-    if (isFull && step.nextVersion < oldestVersion) return step.finish();
-    // An embedded store answers at once: without this, requests would wait for the whole step.
-    if (nowMs - turnMs >= MAX_TURN_MS) {
-      await nextTurn();
-      turnMs = performance.now();
-    }
+    await step.clearVersions(bounds.maxRows);
+    if (step.rows >= bounds.maxRows || performance.now() - startedMs >= bounds.maxMs) break;
   }
-  await step.clearSupersededAt(oldestVersion);
   return step.finish();
 }
 
+const NOTHING: VersionWrites = { keys: [], events: [] };
+
 class PruneStep {
   readonly #store: StoreReader;
-  readonly #retained: Retained;
-  readonly batch = new Batch();
+  readonly #oldestVersion: bigint;
+  readonly #accounts: PinnedAccounts;
+  readonly #batch = new Batch();
   readonly #accumulator: MerkleAccumulator;
-  /** By key hash, the newest version in this step that wrote the key: older rows are done with. */
-  readonly #cleared = new Map<string, bigint>();
+  readonly #state: SupersededState;
   /** By stream, the first event that this step has left. */
-  readonly #clearedEvents = new Map<string, bigint>();
-  readonly #deletedKeyRows = new Set<string>();
+  readonly #firstEvents = new Map<string, bigint>();
+  /** Rows of what is cleared: of each version one, and those that it wrote. */
+  #rows = 0;
+  #turnMs = performance.now();
 
-  constructor(store: StoreReader, progress: PruneProgress, retained: Retained) {
+  constructor(
+    store: StoreReader,
+    progress: PruneProgress,
+    oldestVersion: bigint,
+    retained: Retained,
+  ) {
     const { clearedBelow, frozenRoots } = progress;
     this.#store = store;
-    this.#retained = retained;
+    this.#oldestVersion = oldestVersion;
+    this.#accounts = retained.accounts;
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots);
+    this.#state = new SupersededState(store, this.#batch, retained);
   }
 
   /** The lowest version that is not cleared. */
@@ -125,123 +111,101 @@ class PruneStep {
     return this.#accumulator.leafCount;
   }
 
+  get rows(): number {
+    return this.#rows;
+  }
+
   finish(): PruneStepResult {
     const { leafCount: clearedBelow, frozenSubtreeRoots: frozenRoots } = this.#accumulator;
     const progress = { clearedBelow, frozenRoots };
-    PRUNE_PROGRESS.publish(this.batch, undefined, progress);
-    return { batch: this.batch, progress };
+    PRUNE_PROGRESS.publish(this.#batch, undefined, progress);
+    return { batch: this.#batch, progress };
   }
 
-  /** Deletes everything of the next version that nothing retained needs. */
-  async clearVersion(): Promise<void> {
-    const version = this.nextVersion;
-    const key = encodeBucketKey(version);
-    const { partition, order } = key;
-    const info = await this.#store.get(TRANSACTION_INFOS, partition, order);
-    if (info === undefined) throw new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
-    const writes = await WRITES_OF_VERSION.get(this.#store, version);
-    for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
-    for (const event of writes?.events ?? []) await this.#clearEventsBefore(event, version);
-    if (writes !== undefined) this.#delete(VERSION_WRITES, key);
-    for await (const row of rowsBetween(this.#store, MODULE_EVENTS, ...moduleEventBounds(key))) {
-      this.batch.delete(MODULE_EVENTS, partition, row.order);
+  /** Deletes everything of the next versions that nothing retained needs: at least of one of them. */
+  async clearVersions(maxRows: number): Promise<void> {
+    const store = this.#store;
+    const first = this.nextVersion;
+    const end = endOfVersions(first, this.#oldestVersion);
+    const [infos, writes, transactions, blocks, oldest] = await Promise.all([
+      versionRows(store, TRANSACTION_INFOS, first, end),
+      versionRows(store, VERSION_WRITES, first, end),
+      versionRows(store, TRANSACTIONS, first, end),
+      versionRows(store, BLOCKS_BY_VERSION, first, end),
+      end === this.#oldestVersion ? WRITES_OF_VERSION.get(store, end) : undefined,
+    ]);
+    const cleared = new Map<bigint, VersionWrites>();
+    while (this.nextVersion < end && (this.nextVersion === first || this.rows < maxRows)) {
+      const version = this.nextVersion;
+      const key = encodeBucketKey(version);
+      const info = infos.get(version);
+      if (info === undefined) throw new RowDamagedError(TRANSACTION_INFOS, key, 'it is missing');
+      const row = writes.get(version);
+      const written = row === undefined ? NOTHING : WRITES_OF_VERSION.decode(key, row);
+      cleared.set(version, written);
+      this.#clearTransaction(version, info, transactions.get(version));
+      const block = blocks.get(version);
+      if (block !== undefined) {
+        BLOCK_BY_HEIGHT.delete(this.#batch, BLOCK_BY_VERSION.decode(key, block).height);
+      }
+      this.#rows += 1 + written.keys.length + written.events.length;
+      this.#accumulator.append(transactionInfoHash(info));
     }
-    const block = await BLOCK_BY_VERSION.get(this.#store, version);
-    if (block !== undefined) {
-      this.#delete(BLOCK_BY_VERSION.column, key);
-      this.#delete(BLOCK_BY_HEIGHT.column, encodeBucketKey(block.height));
-    }
-    if ((await EPOCH_END.get(this.#store, version)) !== undefined) {
-      this.#delete(EPOCHS, EPOCH_END.keyOf(version));
-    }
-    await this.#clearTransaction(version, key, info);
-    this.#delete(TRANSACTION_INFOS, key);
-    this.#accumulator.append(transactionInfoHash(info));
+    this.#clearByVersion(first, this.nextVersion - 1n);
+    this.#clearEvents(cleared);
+    // The oldest version itself stays; what it superseded goes.
+    if (this.nextVersion === this.#oldestVersion) cleared.set(end, oldest ?? NOTHING);
+    await this.#pause();
+    await this.#state.clear(cleared);
+    await this.#pause();
   }
 
-  /** Deletes the values that a version superseded; the version itself stays. */
-  async clearSupersededAt(version: bigint): Promise<void> {
-    const writes = await WRITES_OF_VERSION.get(this.#store, version);
-    for (const written of writes?.keys ?? []) await this.#clearKey(written, version);
+  /** Deletes the rows that columns have by version. */
+  #clearByVersion(first: bigint, last: bigint): void {
+    const from = encodeBucketKey(first);
+    const to = encodeBucketKey(last);
+    const bounds = { from: from.order, to: to.order };
+    for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, BLOCKS_BY_VERSION]) {
+      this.#batch.deleteRange(column, from.partition, bounds);
+    }
+    this.#batch.deleteRange(MODULE_EVENTS, ...moduleEventBounds(from, to));
+    const { partition, order } = EPOCH_END.keyOf(last);
+    this.#batch.deleteRange(EPOCHS, partition, { to: order });
   }
 
-  /** Deletes a whole transaction, where it is stored, and its rows in the indexes. */
-  async #clearTransaction(version: bigint, key: RowKey, info: Buffer): Promise<void> {
-    const bytes = await this.#store.get(TRANSACTIONS, key.partition, key.order);
+  /** Deletes a transaction's rows in the indexes, where it is stored. */
+  #clearTransaction(version: bigint, info: Buffer, bytes: Buffer | undefined): void {
     if (bytes === undefined) return;
-    this.#delete(TRANSACTIONS, key);
-    for (const row of decoding(TRANSACTIONS, key, () => indexRows(version, info, bytes))) {
-      this.#delete(row.column, row);
+    const key = encodeBucketKey(version);
+    const rows = decoding(TRANSACTIONS, key, () => indexRows(version, info, bytes));
+    for (const { column, partition, order } of rows) this.#batch.delete(column, partition, order);
+  }
+
+  /** Deletes what events supersede: the events of their streams before them. */
+  #clearEvents(writes: ReadonlyMap<bigint, VersionWrites>): void {
+    const newest = new Map<string, EmittedEvent>();
+    for (const [version, { events }] of writes) {
+      for (const event of events) {
+        const since = this.#accounts.get(event.address);
+        // Not even those of the version from which a history is complete.
+        if (since !== undefined && version >= since) continue;
+        newest.set(encodeStreamId(event).toString('latin1'), event);
+      }
+    }
+    for (const [name, { sequenceNumber }] of newest) {
+      if (sequenceNumber === 0n) continue;
+      const first = this.#firstEvents.get(name);
+      const from = first === undefined ? undefined : encodeU64Key(first);
+      const to = encodeU64Key(sequenceNumber - 1n);
+      this.#batch.deleteRange(EVENTS, Buffer.from(name, 'latin1'), { from, to });
+      this.#firstEvents.set(name, sequenceNumber);
     }
   }
 
-  #delete(column: Column, { partition, order }: RowKey): void {
-    this.batch.delete(column, partition, order);
-  }
-
-  async #clearKey(key: WrittenKey, version: bigint): Promise<void> {
-    if (this.#isRetainedAt(key.owner, version)) return;
-    const name = key.hash.toString('latin1');
-    const cleared = this.#cleared.get(name);
-    const from = cleared === undefined ? undefined : encodeU64Key(cleared);
-    const bounds = { from, to: encodeU64Key(version) };
-    const rows: Row[] = [];
-    for await (const row of rowsBetween(this.#store, STATE, key.hash, bounds)) rows.push(row);
-    const entries = rows.map((row) => decodeStateRow(key.hash, row)).reverse();
-    if (this.#retained.accounts.size > 0) {
-      const since = this.#retained.objectSince(key, entries);
-      if (since !== undefined && version > since) return;
-    }
-    this.#cleared.set(name, version);
-    const newest = entries[0];
-    for (const row of rows) {
-      const isNewest = row === rows[rows.length - 1];
-      if (!isNewest || newest?.bytes === undefined) this.batch.delete(STATE, key.hash, row.order);
-    }
-    if (newest?.deletedKey !== undefined) await this.#forgetKey(key.hash, newest, version);
-  }
-
-  /** A key whose last row is deleted is unknown until it is written again. */
-  async #forgetKey(hash: Buffer, deletion: StateEntry, version: bigint): Promise<void> {
-    const from = encodeU64Key(version + 1n);
-    const later = await this.#store.range(STATE, hash, { from, limit: 1 });
-    if (later.length > 0) return;
-    // The end of a long key first, then the branches to which nothing else is attached.
-    for (const row of rowsOfKey(deletion.deletedKey!, hash).toReversed()) {
-      this.#delete(row.column, row);
-      this.#deletedKeyRows.add(keyText(row));
-      if (row.column === STATE_KEYS || (await this.#hasKeys(row))) return;
-    }
-  }
-
-  /** Whether the partition of a key's row has rows that this step does not delete. */
-  async #hasKeys({ column, partition }: RowKey & { readonly column: Column }): Promise<boolean> {
-    for await (const { order } of rowsBetween(this.#store, column, partition, {})) {
-      if (!this.#deletedKeyRows.has(keyText({ partition, order }))) return true;
-    }
-    return false;
-  }
-
-  /** Deletes what an event supersedes: the events of its stream before it. */
-  async #clearEventsBefore(event: EmittedEvent, version: bigint): Promise<void> {
-    const { address, sequenceNumber } = event;
-    const since = this.#retained.accounts.get(address);
-    // Not even those of the version from which a history is complete.
-    if (sequenceNumber === 0n || (since !== undefined && version >= since)) return;
-    const partition = encodeStreamId(event);
-    const name = partition.toString('latin1');
-    const to = encodeU64Key(sequenceNumber - 1n);
-    const from = encodeU64Key(this.#clearedEvents.get(name) ?? 0n);
-    this.#clearedEvents.set(name, sequenceNumber);
-    for await (const { order } of rowsBetween(this.#store, EVENTS, partition, { from, to })) {
-      this.batch.delete(EVENTS, partition, order);
-    }
-  }
-
-  /** Rows superseded before the version from which a history is complete do not belong to it. */
-  #isRetainedAt(owner: Buffer, version: bigint): boolean {
-    if (this.#retained.accounts.size === 0) return false;
-    const since = this.#retained.accounts.get(addressFromBytes(owner));
-    return since !== undefined && version > since;
+  /** An embedded store answers at once: without this, requests would wait for the whole step. */
+  async #pause(): Promise<void> {
+    if (performance.now() - this.#turnMs < MAX_TURN_MS) return;
+    await nextTurn();
+    this.#turnMs = performance.now();
   }
 }

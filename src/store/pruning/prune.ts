@@ -27,7 +27,8 @@ import {
 import { RowDamagedError, StoreError } from '../store-error.ts';
 import { StoreView } from '../view.ts';
 import type { LedgerWriter } from '../writer.ts';
-import { makePruneStep, type PinnedObject, type PruneBounds } from './prune-step.ts';
+import { makePruneStep, type PruneBounds } from './prune-step.ts';
+import type { PinnedObject } from './superseded-state.ts';
 
 /**
  * A step in a node that also commits: other commits wait for it, a few tenths of a second including its own commit;
@@ -63,7 +64,6 @@ interface PrunerOptions {
 export interface PruneReport {
   readonly head: Head;
   readonly versions: bigint;
-  readonly rows: number;
   readonly steps: number;
 }
 
@@ -122,7 +122,6 @@ export class Pruner {
     const { oldestVersion } = this.#head();
     let { clearedBelow } = await readPruneProgress(reader);
     const firstVersion = clearedBelow;
-    let rows = 0;
     let steps = 0;
     // After a restart the time of publishing is unknown, so the whole grace is given again.
     if (clearedBelow < oldestVersion) await rest(graceMs, signal);
@@ -132,18 +131,17 @@ export class Pruner {
     while (clearedBelow < oldestVersion && signal?.aborted !== true) {
       let turnBeganMs = 0;
       // Read inside the commit queue: whether a key has no more rows must still be true when its row is deleted.
-      const { progress, batch } = await this.#writer.commitBetween(async () => {
+      const { progress } = await this.#writer.commitBetween(async () => {
         turnBeganMs = performance.now();
         const before = await readPruneProgress(reader);
         return makePruneStep(reader, before, oldestVersion, retained, bounds);
       });
       ({ clearedBelow } = progress);
-      rows += batch.size;
       steps += 1;
       onProgress?.(progress, oldestVersion);
       await rest((performance.now() - turnBeganMs) * restFactor, signal);
     }
-    return { head: this.#head(), versions: clearedBelow - firstVersion, rows, steps };
+    return { head: this.#head(), versions: clearedBelow - firstVersion, steps };
   }
 
   #head(): Head {

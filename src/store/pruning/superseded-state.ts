@@ -1,0 +1,213 @@
+/**
+ * Deletes the values of state that cleared versions superseded, for many keys together: which rows go follows from the
+ * newest row that a key has at its last cleared write, so the older ones are not read.
+ */
+import { addressFromBytes } from '../../move/types/address.ts';
+import type { Batch } from '../batch.ts';
+import { type Column, type Row, type RowKey, STATE } from '../columns/columns.ts';
+import { encodeU64Key } from '../columns/order-key.ts';
+import type { PinnedAccounts } from '../columns/pruning-column.ts';
+import { decodeStateRow, type StateEntry } from '../columns/state-column.ts';
+import { rowsOfKey } from '../columns/state-key-column.ts';
+import type { VersionWrites, WrittenKey } from '../columns/version-writes-column.ts';
+import { type PartitionRange, rangeAll, rowsBetween, type StoreReader } from '../store.ts';
+import { keyText } from '../store-error.ts';
+
+/**
+ * For a key under another address, the version from which a pinned account retains it, `undefined` if none does: the
+ * store does not know the owners of objects.
+ * @param entries writes of the key, the newest first
+ */
+export type PinnedObject = (key: WrittenKey, entries: readonly StateEntry[]) => bigint | undefined;
+
+export interface Retained {
+  readonly accounts: PinnedAccounts;
+  readonly objectSince: PinnedObject;
+}
+
+/** A key, and the cleared versions that wrote it, ascending. */
+interface ClearedKey {
+  readonly key: WrittenKey;
+  readonly name: string;
+  readonly versions: bigint[];
+}
+
+/** A key whose last cleared write deleted it. */
+interface DeletedKey {
+  readonly hash: Buffer;
+  readonly physical: Buffer;
+  readonly version: bigint;
+}
+
+export class SupersededState {
+  readonly #store: StoreReader;
+  readonly #batch: Batch;
+  readonly #retained: Retained;
+  /** By key hash, the last write that is cleared: older rows are deleted. */
+  readonly #cleared = new Map<string, bigint>();
+  readonly #deletedKeyRows = new Set<string>();
+
+  /** @param batch gets the changes */
+  constructor(store: StoreReader, batch: Batch, retained: Retained) {
+    this.#store = store;
+    this.#batch = batch;
+    this.#retained = retained;
+  }
+
+  /**
+   * Deletes what some writes superseded, and what they deleted.
+   * @param writes by version, ascending
+   * @throws RowDamagedError
+   */
+  async clear(writes: ReadonlyMap<bigint, VersionWrites>): Promise<void> {
+    const keys = this.#keysIn(writes);
+    const found = await rangeAll(
+      this.#store,
+      STATE,
+      keys.map((key) => this.#newestRows(key)),
+    );
+    const deleted: DeletedKey[] = [];
+    for (const [index, key] of keys.entries()) {
+      const gone = await this.#clearKey(key, found[index]!);
+      if (gone !== undefined) deleted.push(gone);
+    }
+    await this.#forgetKeys(deleted);
+  }
+
+  #keysIn(writes: ReadonlyMap<bigint, VersionWrites>): ClearedKey[] {
+    const byName = new Map<string, ClearedKey>();
+    for (const [version, { keys }] of writes) {
+      for (const key of keys) {
+        if (this.#isRetainedAt(key.owner, version)) continue;
+        const name = key.hash.toString('latin1');
+        const known = byName.get(name);
+        if (known === undefined) byName.set(name, { key, name, versions: [version] });
+        else known.versions.push(version);
+      }
+    }
+    return [...byName.values()];
+  }
+
+  /** The newest row decides what goes. Whether an object is pinned may depend on older ones. */
+  #newestRows({ key, name, versions }: ClearedKey): PartitionRange {
+    return {
+      partition: key.hash,
+      from: this.#firstLeft(name),
+      to: encodeU64Key(versions[versions.length - 1]!),
+      limit: this.#hasPinned ? rowsAround(versions) : 1,
+      reverse: true,
+    };
+  }
+
+  /** @returns the key if its last cleared write deleted it */
+  async #clearKey(cleared: ClearedKey, rows: readonly Row[]): Promise<DeletedKey | undefined> {
+    const { hash } = cleared.key;
+    const version = this.#hasPinned
+      ? await this.#lastClearedWrite(cleared, rows)
+      : cleared.versions[cleared.versions.length - 1]!;
+    if (version === undefined) return undefined;
+    const from = this.#firstLeft(cleared.name);
+    this.#cleared.set(cleared.name, version);
+    const order = encodeU64Key(version);
+    const newest = rows.find((row) => Buffer.compare(row.order, order) <= 0);
+    if (newest === undefined) return undefined;
+    const entry = decodeStateRow(hash, newest);
+    const isDeletion = entry.bytes === undefined;
+    const last = isDeletion ? entry.version : entry.version - 1n;
+    if (last >= 0n) this.#batch.deleteRange(STATE, hash, { from, to: encodeU64Key(last) });
+    const physical = entry.deletedKey;
+    return physical === undefined ? undefined : { hash, physical, version };
+  }
+
+  /** The last write that no pinned account retains; each is judged by the rows that those before it leave. */
+  async #lastClearedWrite(cleared: ClearedKey, rows: readonly Row[]): Promise<bigint | undefined> {
+    const { key, versions } = cleared;
+    let entries: readonly StateEntry[] = rows.map((row) => decodeStateRow(key.hash, row));
+    let areAll = rows.length < rowsAround(versions);
+    let last: bigint | undefined;
+    for (const version of versions) {
+      let since = this.#retained.objectSince(key, upTo(entries, version));
+      if (since === undefined && !areAll) {
+        // A history that is retained, of an object that does not say in its newest values whose it is.
+        entries = await this.#allEntries(cleared);
+        areAll = true;
+        since = this.#retained.objectSince(key, upTo(entries, version));
+      }
+      if (since !== undefined && version > since) continue;
+      last = version;
+      entries = entries.filter((entry) => entry.version >= version);
+      areAll = true;
+    }
+    return last;
+  }
+
+  /** The rows of a key up to its last cleared write, the newest first. */
+  async #allEntries({ key: { hash }, name, versions }: ClearedKey): Promise<StateEntry[]> {
+    const bounds = { from: this.#firstLeft(name), to: encodeU64Key(versions.at(-1)!) };
+    const entries: StateEntry[] = [];
+    for await (const row of rowsBetween(this.#store, STATE, hash, bounds)) {
+      entries.push(decodeStateRow(hash, row));
+    }
+    return entries.reverse();
+  }
+
+  /** The first row of a key that this step has left; `undefined` if it has deleted none. */
+  #firstLeft(name: string): Buffer | undefined {
+    const cleared = this.#cleared.get(name);
+    return cleared === undefined ? undefined : encodeU64Key(cleared);
+  }
+
+  /** Keys whose last row is deleted are unknown until they are written again. */
+  async #forgetKeys(deleted: readonly DeletedKey[]): Promise<void> {
+    const later = await rangeAll(
+      this.#store,
+      STATE,
+      deleted.map(({ hash, version }) => ({
+        partition: hash,
+        from: encodeU64Key(version + 1n),
+        limit: 1,
+      })),
+    );
+    for (const [index, { physical, hash }] of deleted.entries()) {
+      if (later[index]!.length === 0) await this.#forgetKey(physical, hash);
+    }
+  }
+
+  /** The end of a long key first, then the branches to which nothing else is attached. */
+  async #forgetKey(physical: Buffer, hash: Buffer): Promise<void> {
+    const rows = rowsOfKey(physical, hash);
+    for (const [level, row] of [...rows.entries()].reverse()) {
+      this.#batch.delete(row.column, row.partition, row.order);
+      this.#deletedKeyRows.add(keyText(row));
+      if (level === 0 || (await this.#hasKeys(row))) return;
+    }
+  }
+
+  /** Whether the partition of a key's row has rows that this step does not delete. */
+  async #hasKeys({ column, partition }: RowKey & { readonly column: Column }): Promise<boolean> {
+    for await (const { order } of rowsBetween(this.#store, column, partition, {})) {
+      if (!this.#deletedKeyRows.has(keyText({ partition, order }))) return true;
+    }
+    return false;
+  }
+
+  get #hasPinned(): boolean {
+    return this.#retained.accounts.size > 0;
+  }
+
+  /** Rows superseded before the version from which a history is complete do not belong to it. */
+  #isRetainedAt(owner: Buffer, version: bigint): boolean {
+    if (!this.#hasPinned) return false;
+    const since = this.#retained.accounts.get(addressFromBytes(owner));
+    return since !== undefined && version > since;
+  }
+}
+
+/** The rows of some writes, the one they superseded, and one more, which tells whether there are older ones. */
+function rowsAround(versions: readonly bigint[]): number {
+  return versions.length + 2;
+}
+
+function upTo(entries: readonly StateEntry[], version: bigint): readonly StateEntry[] {
+  return entries.filter((entry) => entry.version <= version);
+}
