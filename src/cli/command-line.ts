@@ -1,5 +1,51 @@
-/** Shared by several commands: option values that are numbers or lists, and reports. */
-import { InvalidArgumentError } from 'commander';
+/** Shared by all commands: their help, option values, settings and reports. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { NodeError } from '../node/node-error.ts';
+import { CONFIG_VARIABLE, outsideNames } from '../node/settings/setting-sources.ts';
+import { NODE_SETTINGS, type NodeSettings, nodeSettings } from '../node/settings/settings.ts';
+
+interface CommandHelp {
+  readonly name: string;
+  /** One line in the list of commands. */
+  readonly purpose: string;
+  /** What else its own help says. */
+  readonly about?: string;
+  /** Command lines, without `daybook`. */
+  readonly examples: readonly string[];
+}
+
+/** Adds a command with its help. */
+export function addCommand(program: Command, { name, purpose, about, examples }: CommandHelp) {
+  const lines = examples.map((line) => `\n  daybook ${line}`).join('');
+  return program
+    .command(name)
+    .summary(purpose)
+    .description(about === undefined ? purpose : `${purpose}\n\n${about}`)
+    .addHelpText('after', `\nExamples:${lines}`);
+}
+
+/** Adds the option of a setting that `serve` has too: same sources, same default. */
+export function addSettingOption(
+  command: Command,
+  setting: 'data' | 'logLevel' | 'signingDomainPrefix',
+  description: string = NODE_SETTINGS[setting].description,
+): Command {
+  const { flag, variable } = outsideNames(setting);
+  const { default: value } = NODE_SETTINGS[setting];
+  return command.option(
+    `${flag} <value>`,
+    `${description} (default ${JSON.stringify(value)}; env ${variable})`,
+  );
+}
+
+/** The settings of a command: from its flags, then from the other sources. @throws NodeError */
+export function settingsOf(
+  flags: Readonly<Record<string, unknown>>,
+  configFile: string | undefined,
+): Promise<NodeSettings> {
+  const file = configFile ?? process.env[CONFIG_VARIABLE];
+  return nodeSettings({ flags, environment: process.env, configFile: file });
+}
 
 /** Parses an option that is a whole number. @param max with fewer than 17 digits; absent: the largest safe integer */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -28,8 +74,44 @@ export function collected(text: string, before: readonly string[] = []): readonl
   return [...before, text];
 }
 
-/** Facts of a report, by their names in JSON. */
-type Facts = Readonly<Record<string, string | number | null>>;
+/** What a command reports. */
+export interface Report {
+  /** The object that `--json` prints. */
+  readonly facts: Facts;
+  /** For people; absent: a line for each fact. */
+  readonly text?: string;
+  /** What is wrong with what was examined: the command fails after its report. */
+  readonly failure?: NodeError | undefined;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A failure whose report is printed together with it, as one JSON object. */
+export class ReportedFailure extends NodeError {
+  readonly facts: Facts;
+
+  constructor({ code, message, exitCode }: NodeError, facts: Facts) {
+    super(code, message, { exitCode });
+    this.facts = facts;
+  }
+}
+
+/** Adds `--json` to a command, runs it with its settings, and prints its report on stdout. */
+export function addReport<Flags extends object>(
+  command: Command,
+  run: (flags: Flags, settings: NodeSettings) => Promise<Report>,
+): void {
+  command.option('--json', 'print the report, or the error, as one JSON object').action(report);
+  async function report(flags: Flags & Readonly<Record<string, string | undefined>>) {
+    const { data, logLevel, signingDomainPrefix, config, json } = flags;
+    const settings = await settingsOf({ data, logLevel, signingDomainPrefix }, config);
+    const { facts, text, failure } = await run(flags, settings);
+    if (json !== undefined && failure !== undefined) throw new ReportedFailure(failure, facts);
+    const forPeople = text ?? factLines(facts);
+    process.stdout.write(json === undefined ? forPeople : `${jsonText(facts)}\n`);
+    if (failure !== undefined) throw failure;
+  }
+}
 
 /** Facts as lines for people. @param nameCharacters the width of the names */
 export function factLines(facts: Facts, nameCharacters = 24): string {
@@ -41,7 +123,14 @@ export function factLines(facts: Facts, nameCharacters = 24): string {
     .join('');
 }
 
-/** Prints a report on stdout, as lines or as one JSON object. */
-export function printFacts(facts: Facts, isJson: boolean | undefined): void {
-  process.stdout.write(isJson ? `${JSON.stringify(facts)}\n` : factLines(facts));
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+
+/** JSON with invisible characters escaped: the terminal shows what is there. */
+export function jsonText(value: unknown, indentCharacters = 0): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return (
+    JSON.stringify(value, null, indentCharacters)
+      // Line feeds are between tokens only. A character beyond U+FFFF has two units.
+      .replaceAll(INVISIBLE, (character) => character.split('').map(escaped).join(''))
+  );
 }

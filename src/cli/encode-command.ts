@@ -1,48 +1,43 @@
 /** `daybook encode` and `daybook decode`: convert submissions with a ledger on disk, without a server. */
 import type { Command } from 'commander';
 import { readInput } from '../node/settings/input.ts';
-import { CONFIG_VARIABLE } from '../node/settings/setting-sources.ts';
-import { nodeSettings } from '../node/settings/settings.ts';
-import type { SubmissionSettings } from '../node/submission.ts';
+import type { NodeSettings } from '../node/settings/settings.ts';
+import { addCommand, addReport, addSettingOption, jsonText, type Report } from './command-line.ts';
 
 export function addEncodeCommand(program: Command): void {
-  addSubmissionCommand(
-    program.command('encode'),
-    'Read a transaction request (JSON) from standard input, print the bytes to sign.',
-    async (settings, input) => {
-      const { encodeRequest } = await import('../node/submission.ts');
-      return encodeRequest(settings, input);
-    },
-  );
+  const command = addCommand(program, {
+    name: 'encode',
+    purpose: 'Read a transaction request (JSON), print the bytes to sign.',
+    about: 'The request comes from standard input. No server is needed.',
+    examples: ['encode < request.json', 'encode --data ./mainnet --json < request.json'],
+  });
+  addSubmissionReport(command, async (settings, input) => {
+    const { encodeRequest } = await import('../node/submission.ts');
+    const message = await encodeRequest(settings, input);
+    return { facts: { signing_message: message }, text: `${message}\n` };
+  });
 }
 
 export function addDecodeCommand(program: Command): void {
-  addSubmissionCommand(
-    program.command('decode'),
-    'Read bytes to sign (hex) from standard input, print the request and notes on it.',
-    async (settings, input) => {
-      const { decodeMessage } = await import('../node/submission.ts');
-      return decodeMessage(settings, input.toString('latin1'));
-    },
-  );
+  const command = addCommand(program, {
+    name: 'decode',
+    purpose: 'Read bytes to sign (hex), print the request with notes.',
+    about: 'The bytes come from standard input. No server is needed.',
+    examples: ['decode < message.hex', 'encode < request.json | daybook decode --json'],
+  });
+  addSubmissionReport(command, async (settings, input) => {
+    const { decodeMessage } = await import('../node/submission.ts');
+    const facts = (await decodeMessage(settings, input.toString('latin1'))) as Report['facts'];
+    return { facts, text: `${jsonText(facts, 2)}\n` };
+  });
 }
 
-function addSubmissionCommand(
+function addSubmissionReport(
   command: Command,
-  description: string,
-  answer: (settings: SubmissionSettings, input: Buffer) => Promise<string>,
+  answer: (settings: NodeSettings, input: Buffer) => Promise<Report>,
 ): void {
-  command
-    .description(description)
-    .option('--data <dir>', 'folder of the ledger (env: DAYBOOK_DATA)')
-    .option(
-      '--signing-domain-prefix <text>',
-      'text before the type name in the seed of a signing message (env: DAYBOOK_SIGNING_DOMAIN_PREFIX)',
-    )
-    .option('--config <file>', 'YAML or JSON file of settings (env: DAYBOOK_CONFIG)')
-    .action(async ({ config, ...flags }: Record<string, string | undefined>) => {
-      const configFile = config ?? process.env[CONFIG_VARIABLE];
-      const settings = await nodeSettings({ flags, environment: process.env, configFile });
-      process.stdout.write(`${await answer(settings, await readInput(process.stdin))}\n`);
-    });
+  addSettingOption(command, 'data');
+  addSettingOption(command, 'signingDomainPrefix');
+  command.option('--config <file>', 'YAML or JSON file of settings (env DAYBOOK_CONFIG)');
+  addReport(command, async (_flags, settings) => answer(settings, await readInput(process.stdin)));
 }

@@ -2,19 +2,24 @@
 import type { Command } from 'commander';
 import type { FollowReport } from '../node/follow.ts';
 import { ProgressLine } from '../node/progress.ts';
+import type { NodeSettings } from '../node/settings/settings.ts';
 import { stopSignal } from '../node/shutdown.ts';
-import { collected, printFacts, u64, wholeNumber } from './command-line.ts';
+import {
+  addCommand,
+  addReport,
+  addSettingOption,
+  collected,
+  u64,
+  wholeNumber,
+} from './command-line.ts';
 
 interface FollowFlags {
-  readonly data: string;
   readonly from: string;
   readonly until?: bigint;
-  readonly trust: readonly string[];
+  readonly trust?: readonly string[];
   readonly waypoint?: string;
   readonly feed: boolean;
   readonly pageTransactions: number;
-  readonly logLevel: string;
-  readonly json?: boolean;
 }
 
 /** More than any node returns at once. */
@@ -22,12 +27,16 @@ const MAX_PAGE_TRANSACTIONS = 10_000;
 const DEFAULT_PAGE_TRANSACTIONS = 1_000;
 
 export function addFollowCommand(program: Command): void {
-  program
-    .command('follow')
-    .description(
-      'Follow another node: fetch its transactions, verify every byte, commit; continues where it stopped.',
-    )
-    .requiredOption('--data <dir>', 'folder of the ledger; may be absent or empty')
+  const command = addCommand(program, {
+    name: 'follow',
+    purpose: 'Replicate another node, every byte verified.',
+    about: 'Continues where it stopped. daybook serve --follow replicates and serves.',
+    examples: [
+      'follow --data ./mainnet --from https://node.example/v1 --waypoint genesis_waypoint.txt',
+      'follow --data ./mainnet --from https://node.example/v1 --until 1000000',
+    ],
+  });
+  addSettingOption(command, 'data', 'folder of the ledger; may be absent or empty')
     .requiredOption('--from <url>', 'a node that answers GET /v1/transactions in BCS')
     .option(
       '--until <version>',
@@ -38,7 +47,6 @@ export function addFollowCommand(program: Command): void {
       '--trust <version:root>',
       'root of the transaction accumulator after a version, 64 hex digits; may be given again',
       collected,
-      [],
     )
     .option('--waypoint <text or file>', 'genesis waypoint "0:hex", or a file that contains it')
     .option(
@@ -50,24 +58,25 @@ export function addFollowCommand(program: Command): void {
       `transactions per request, 1 to ${MAX_PAGE_TRANSACTIONS}; the node may give fewer`,
       wholeNumber(1, MAX_PAGE_TRANSACTIONS),
       DEFAULT_PAGE_TRANSACTIONS,
-    )
-    .option('--log-level <level>', 'least severe log lines on stderr', 'info')
-    .option('--json', 'print the report as one JSON object')
-    .action(run);
+    );
+  addSettingOption(command, 'logLevel');
+  addReport(command, async (flags: FollowFlags, settings) => ({
+    facts: factsOf(await followed(flags, settings)),
+  }));
 }
 
-async function run(flags: FollowFlags): Promise<void> {
+async function followed(flags: FollowFlags, settings: NodeSettings): Promise<FollowReport> {
   // Created before the start, so that a signal during the opening of the store also stops cleanly.
   const abort = new AbortController();
   void stopSignal().then(() => abort.abort());
   const { followIntoFolder } = await import('../node/follow.ts');
   const { createLogger } = await import('../node/metrics/log.ts');
+  const { data, logLevel } = settings;
   const line = process.stderr.isTTY ? new ProgressLine() : undefined;
   // The line on a terminal replaces log lines of level info.
-  const logger = createLogger(line && flags.logLevel === 'info' ? 'warn' : flags.logLevel);
+  const logger = createLogger(line && logLevel === 'info' ? 'warn' : logLevel);
   const request = { ...flags, keepsTransactions: flags.feed };
-  const report = await followIntoFolder(flags.data, request, logger, line, abort.signal);
-  printFacts(factsOf(report), flags.json);
+  return await followIntoFolder(data, request, logger, line, abort.signal);
 }
 
 function factsOf({ head, chainId, counters, seconds }: FollowReport) {

@@ -1,29 +1,33 @@
 /** `daybook init`: a ledger from a genesis file. */
 import type { Command } from 'commander';
 import type { InitReport } from '../node/init.ts';
-import { factLines } from './command-line.ts';
+import { withProgress } from '../node/progress.ts';
+import { addCommand, addReport, addSettingOption, factLines } from './command-line.ts';
 
 interface InitFlags {
-  readonly data: string;
   readonly genesis: string;
   readonly waypoint?: string;
-  readonly json?: boolean;
 }
 
 export function addInitCommand(program: Command): void {
-  program
-    .command('init')
-    .description('Make a ledger from a genesis file, checked against its waypoint.')
-    .requiredOption('--data <dir>', 'folder for the ledger; must be absent or empty')
+  const command = addCommand(program, {
+    name: 'init',
+    purpose: 'Make a ledger from a genesis file.',
+    about: 'The file is checked against its waypoint before anything is written.',
+    examples: ['init --data ./mainnet --genesis genesis.blob --waypoint genesis_waypoint.txt'],
+  });
+  addSettingOption(command, 'data', 'folder for the ledger; must be absent or empty')
     .requiredOption('--genesis <file>', 'genesis transaction (genesis.blob)')
-    .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given')
-    .option('--json', 'print the report as one JSON object')
-    .action(async (flags: InitFlags) => {
-      const { initLedger } = await import('../node/init.ts');
-      const report = await initLedger(flags.data, flags.genesis, flags.waypoint);
-      const facts = factsOf(report);
-      process.stdout.write(flags.json ? `${JSON.stringify(facts)}\n` : linesOf(facts));
-    });
+    .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given');
+  addReport(command, async ({ genesis, waypoint }: InitFlags, { data }) => {
+    const { initLedger } = await import('../node/init.ts');
+    const facts = factsOf(
+      await withProgress((show) =>
+        initLedger(data, genesis, waypoint, (stage) => show(() => stage)),
+      ),
+    );
+    return { facts, text: textOf(facts) };
+  });
 }
 
 function factsOf({ chainId, waypoint, waypointCompared, counts }: InitReport) {
@@ -39,7 +43,7 @@ function factsOf({ chainId, waypoint, waypointCompared, counts }: InitReport) {
   };
 }
 
-function linesOf({ waypoint_compared: isCompared, ...facts }: ReturnType<typeof factsOf>): string {
+function textOf({ waypoint_compared: isCompared, ...facts }: ReturnType<typeof factsOf>): string {
   const compared = isCompared
     ? 'equal to the waypoint given'
     : 'nothing was compared: give --waypoint to check the file';

@@ -1,24 +1,25 @@
 /** `daybook sample`: a deterministic sample ledger of any size. */
 import { type Command, Option } from 'commander';
-import { countText, ProgressLine } from '../node/progress.ts';
-import { printFacts, u64, wholeNumber } from './command-line.ts';
+import { countText, withProgress } from '../node/progress.ts';
+import { addCommand, addReport, addSettingOption, u64, wholeNumber } from './command-line.ts';
 
 interface SampleFlags {
-  readonly data: string;
   readonly transactions: number;
   readonly accounts: number;
   readonly seed: bigint;
   readonly feed: boolean;
-  readonly json?: boolean;
 }
 
 export function addSampleCommand(program: Command): void {
-  program
-    .command('sample')
-    .description(
-      'Make a sample ledger from a seed: every byte and hash is valid; a generator makes it, not a virtual machine.',
-    )
-    .requiredOption('--data <dir>', 'folder for the ledger; must be absent or empty')
+  const command = addCommand(program, {
+    name: 'sample',
+    purpose: 'Make a deterministic sample ledger of any size.',
+    about:
+      'Everything is derived from the seed. Every byte and hash is valid; a generator makes them, ' +
+      'not a virtual machine.',
+    examples: ['sample', 'sample --data ./large --transactions 1000000 --accounts 50000 --seed 7'],
+  });
+  addSettingOption(command, 'data', 'folder for the ledger; must be absent or empty')
     .option(
       '--transactions <n>',
       'fewest transactions; the last block is completed',
@@ -35,26 +36,25 @@ export function addSampleCommand(program: Command): void {
     .option(
       '--no-feed',
       'do not store whole transactions: smaller, but other nodes cannot follow it',
-    )
-    .option('--json', 'print the report as one JSON object')
-    .action(async (flags: SampleFlags) => {
-      const { makeSample } = await import('../node/sample.ts');
-      const line = new ProgressLine();
-      const startedMs = performance.now();
-      const request = { ...flags, keepsTransactions: flags.feed };
-      const { chainId, head, seconds, publisher } = await makeSample(flags.data, request, (done) =>
-        line.update(() => countText('transactions', done, flags.transactions, startedMs)),
-      );
-      line.clear();
-      const facts = {
-        chain_id: chainId,
-        ledger_version: String(head.version),
-        block_height: String(head.blockHeight),
-        epoch: String(head.epoch),
-        publisher,
-        seconds: Number(seconds.toFixed(2)),
-        transactions_per_second: Math.round(Number(head.version + 1n) / seconds),
-      };
-      printFacts(facts, flags.json);
-    });
+    );
+  addReport(command, async (flags: SampleFlags, { data }) => {
+    const { makeSample } = await import('../node/sample.ts');
+    const startedMs = performance.now();
+    const request = { ...flags, keepsTransactions: flags.feed };
+    const { chainId, head, seconds, publisher } = await withProgress((show) =>
+      makeSample(data, request, (done) =>
+        show(() => countText('transactions', done, flags.transactions, startedMs)),
+      ),
+    );
+    const facts = {
+      chain_id: chainId,
+      ledger_version: String(head.version),
+      block_height: String(head.blockHeight),
+      epoch: String(head.epoch),
+      publisher,
+      seconds: Number(seconds.toFixed(2)),
+      transactions_per_second: Math.round(Number(head.version + 1n) / seconds),
+    };
+    return { facts };
+  });
 }

@@ -1,10 +1,9 @@
 /** `daybook serve`: answers over HTTP from the ledger in a folder until a signal stops it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { CONFIG_VARIABLE } from '../node/settings/setting-sources.ts';
-import { nodeSettings, settingFlags } from '../node/settings/settings.ts';
+import { settingFlags } from '../node/settings/settings.ts';
 import { stopSignal } from '../node/shutdown.ts';
-import { collected } from './command-line.ts';
+import { addCommand, collected, settingsOf } from './command-line.ts';
 
 /** How long a start may take after a signal, in milliseconds: most have finished by then and end cleanly. */
 const START_GRACE_MS = 2_000;
@@ -16,7 +15,7 @@ interface ServeFlags extends Record<string, unknown> {
 }
 
 /** Flags by setting; a short form counts as its setting. */
-function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string, unknown> {
+function withShortForms({ keep, keepAccount, ...flags }: ServeFlags): Record<string, unknown> {
   const lists = [flags['keepAccounts'], ...(keepAccount ?? [])].filter((one) => one !== undefined);
   return {
     ...flags,
@@ -27,25 +26,28 @@ function settingsOf({ keep, keepAccount, ...flags }: ServeFlags): Record<string,
 
 /** Adds the command to the program, with one flag per setting. */
 export function addServeCommand(program: Command): void {
-  const command = program
-    .command('serve', { isDefault: false })
-    .description('Answer over HTTP from the ledger in a folder.')
-    .option('--config <file>', 'YAML or JSON file of settings (env: DAYBOOK_CONFIG)');
+  const command = addCommand(program, {
+    name: 'serve',
+    purpose: 'Serve a ledger over HTTP.',
+    about:
+      'Prints one line of JSON when it answers; logs go to stderr. A flag overrides its environment ' +
+      'variable, which overrides the config file.',
+    examples: [
+      'serve',
+      'serve --data ./mainnet --header-prefix X-Aptos --follow https://node.example/v1',
+      'serve --config /etc/daybook.yaml',
+    ],
+  }).option('--config <file>', 'YAML or JSON file of settings (env DAYBOOK_CONFIG)');
   for (const { flag, help } of settingFlags()) command.option(flag, help);
   command
     .option('--keep <versions>', 'short for --keep-versions')
     .option(
       '--keep-account <address>',
-      'keep the whole history of this account from now on; may be given again',
+      'retain the whole history of this account from now on; may be given again',
       collected,
     );
   command.action(async ({ config, ...given }: ServeFlags) => {
-    const flags = settingsOf(given);
-    const settings = await nodeSettings({
-      flags,
-      environment: process.env,
-      configFile: config ?? process.env[CONFIG_VARIABLE],
-    });
+    const settings = await settingsOf(withShortForms(given), config);
     // Before the start: a signal that comes while the ledger opens must end in a clean stop too.
     const stopped = stopSignal();
     const started = new AbortController();

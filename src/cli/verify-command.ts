@@ -1,35 +1,47 @@
 /** `daybook verify`: examines a ledger and prints a digest of each column. */
 import type { Command } from 'commander';
-import { grouped, ProgressLine } from '../node/progress.ts';
-import { DEFAULT_DATA_FOLDER } from '../node/settings/settings.ts';
+import { NodeError } from '../node/node-error.ts';
+import { grouped, withProgress } from '../node/progress.ts';
 import type { VerifyReport } from '../node/verify.ts';
+import { addCommand, addReport, addSettingOption } from './command-line.ts';
 
 export function addVerifyCommand(program: Command): void {
-  program
-    .command('verify')
-    .description('Compute every hash again, check columns against each other, print digests.')
-    .option('--data <dir>', 'folder of the ledger', DEFAULT_DATA_FOLDER)
-    .option('--json', 'print one JSON object')
-    .action(async ({ data, json }: { data: string; json?: boolean }) => {
-      const { verifyFolder, DAMAGE_REMEDY } = await import('../node/verify.ts');
-      const line = new ProgressLine();
-      const report = await verifyFolder(data, ({ what, done }) =>
-        line.update(() => `${what}: ${grouped(done)}`),
-      );
-      line.clear();
-      process.stdout.write(json ? `${JSON.stringify(objectOf(report))}\n` : lines(report));
-      if (report.damageCount === 0) return;
-      const { NodeError } = await import('../node/node-error.ts');
-      const [first] = report.damages;
-      const remedy = report.prunedMeanwhile
-        ? 'the ledger was pruned meanwhile: stop the node that prunes and verify again'
-        : DAMAGE_REMEDY;
-      throw new NodeError(
-        'damaged',
-        `the ledger in ${data} is damaged in ${report.damageCount} places, first in ` +
-          `${damageText(first!)}; ${remedy}`,
-      );
-    });
+  const command = addCommand(program, {
+    name: 'verify',
+    purpose: 'Check a whole ledger for corruption.',
+    about:
+      'Computes every hash again, checks the columns against each other, and prints a digest of ' +
+      'each: two ledgers are equal when their digests are. It works while a node serves the ' +
+      'ledger. Exit code 1 if anything is damaged.',
+    examples: ['verify', 'verify --data ./copy --json'],
+  });
+  addSettingOption(command, 'data');
+  addReport(command, async (_flags, { data }) => {
+    const { verifyFolder, DAMAGE_REMEDY } = await import('../node/verify.ts');
+    const report = await withProgress((show) =>
+      verifyFolder(data, ({ what, done }) => show(() => `${what}: ${grouped(done)}`)),
+    );
+    const remedy = report.prunedMeanwhile
+      ? 'the ledger was pruned meanwhile: stop the node that prunes and verify again'
+      : DAMAGE_REMEDY;
+    return {
+      facts: factsOf(report),
+      text: textOf(report),
+      failure: failureOf(report, data, remedy),
+    };
+  });
+}
+
+function failureOf(
+  { damageCount, damages: [first] }: VerifyReport,
+  data: string,
+  remedy: string,
+): NodeError | undefined {
+  if (first === undefined) return undefined;
+  const message =
+    `the ledger in ${data} is damaged in ${damageCount} places, ` +
+    `first in ${damageText(first)}; ${remedy}`;
+  return new NodeError('damaged', message);
 }
 
 function damageText({ column, key, version, detail }: VerifyReport['damages'][number]): string {
@@ -37,7 +49,7 @@ function damageText({ column, key, version, detail }: VerifyReport['damages'][nu
   return `${where}${version === undefined ? '' : `, version ${version}`}: ${detail}`;
 }
 
-function lines(report: VerifyReport): string {
+function textOf(report: VerifyReport): string {
   const { head, columns, damages, damageCount, hashedVersions } = report;
   const facts = [
     `ledger version          ${head.version}`,
@@ -57,7 +69,7 @@ function lines(report: VerifyReport): string {
   return facts.map((line) => `${line}\n`).join('');
 }
 
-function objectOf(report: VerifyReport): Record<string, unknown> {
+function factsOf(report: VerifyReport) {
   const { head, columns, damages, damageCount, hashedVersions } = report;
   return {
     holds: damageCount === 0,

@@ -19,9 +19,8 @@ import type { LedgerWriter } from '../store/writer.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, hasStore, refuseUsedFolder, withWriter } from './open-store.ts';
-import { durationText, grouped, type ProgressLine } from './progress.ts';
+import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 
-const LOG_INTERVAL_MS = 5_000;
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
 /** Maximum silence of an upstream in the middle of a response, in milliseconds. */
@@ -261,14 +260,14 @@ function showFollowProgress(
     /** Shows the newest durable version if the interval has passed; it is absent before genesis. */
     update: (version: bigint | undefined, upstreamVersion: bigint | undefined): void => {
       if (line !== undefined) {
-        line.update(() => {
+        line.show(() => {
           const { rate, left, leftSecs } = measure(version, upstreamVersion);
           const at = version === undefined ? 'before genesis' : `version ${grouped(version)}`;
           const rest =
             leftSecs === undefined ? '' : `, ${grouped(left!)} left, ${durationText(leftSecs)}`;
           return `${at}, ${grouped(Math.round(rate))}/s${rest}`;
         });
-      } else if (performance.now() - shownMs >= LOG_INTERVAL_MS) {
+      } else if (performance.now() - shownMs >= LINE_INTERVAL_MS) {
         const { rate, left, leftSecs, passedMs, split } = measure(version, upstreamVersion);
         // Nothing new and nothing left: no lines while the upstream does not grow.
         if (rate === 0 && left === 0n) return;

@@ -35,24 +35,29 @@ export interface InitReport {
 /**
  * Makes a ledger in `dataFolder` from a genesis file.
  * @param waypointOrFile the waypoint's text or a file that contains it
+ * @param onStage gets what is being done
  * @throws NodeError: `file_not_readable`, `not_a_genesis`, `waypoint_mismatch`, `ledger_exists`, `data_not_usable`
  */
 export async function initLedger(
   dataFolder: string,
   genesisFile: string,
   waypointOrFile?: string,
+  onStage: (stage: string) => void = () => undefined,
 ): Promise<InitReport> {
   const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
+  onStage(`reading ${genesisFile}`);
   const bytes = readInputFile(genesisFile, 'genesis file', MAX_GENESIS_BYTES);
   const genesis = withGenesisErrors(
     () => readGenesis(bytes),
     ({ message }) => ['not_a_genesis', `${genesisFile}: ${message}`],
   );
+  onStage('computing the hashes of genesis');
   const hashes = withGenesisErrors(
     () =>
       expected === undefined ? computeGenesisHashes(genesis) : checkWaypoint(genesis, expected),
     ({ message }) => ['waypoint_mismatch', `${message}; nothing was stored`],
   );
+  onStage('storing genesis');
   await withNewLedger(dataFolder, (writer) =>
     new Committer(writer).pushAll([chunkOfGenesis(genesis, hashes)]),
   );

@@ -1,8 +1,23 @@
 /** Opens the store in a data folder, or creates one; errors are NodeErrors that say what to do. */
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { dataFileOf, lockFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
-import { openLmdbReader, openLmdbStore, openLmdbUpgrade } from '../store/lmdb/lmdb-store.ts';
+import {
+  copyLmdbStore,
+  openLmdbReader,
+  openLmdbStore,
+  openLmdbUpgrade,
+} from '../store/lmdb/lmdb-store.ts';
 import type { Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { OLD_COLUMNS } from '../store/upgrade/upgrade.ts';
@@ -78,11 +93,12 @@ export async function withStoreToUpgrade<T>(
  * Runs `work` with the writer of a new, empty ledger, which the folder contains when `work` is done, not before:
  * whatever ends this process meanwhile leaves no ledger. The folder may be the root of a volume, so its file is moved
  * and not the folder.
+ * @param work may put a data file of its own in the place of the writer's
  * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
 export async function withNewLedger<T>(
   dataFolder: string,
-  work: (writer: LedgerWriter) => Promise<T>,
+  work: (writer: LedgerWriter, making: string) => Promise<T>,
 ): Promise<T> {
   refuseUsedFolder(dataFolder);
   await removeEmptyStore(dataFolder);
@@ -92,16 +108,52 @@ export async function withNewLedger<T>(
   try {
     const result = await withWriter(making, (writer) => {
       hasBegun = true;
-      return work(writer);
+      return work(writer, making);
     });
+    syncToDisk(dataFileOf(making));
     if (hasStore(dataFolder)) throw ledgerExistsError(dataFolder);
     renameSync(lockFileOf(making), lockFileOf(dataFolder));
     // Last: from now on there is a ledger.
     renameSync(dataFileOf(making), dataFileOf(dataFolder));
+    syncToDisk(dataFolder);
     return result;
   } finally {
     // Otherwise it is another process's.
     if (hasBegun) rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes a new ledger that is a copy of another one as it is now, while others read and write that.
+ * @param onBegin gets a function that tells how many bytes are copied, and about how many will be
+ * @returns what `examine` returns for the copy
+ * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
+ */
+export async function copyStore<T>(
+  from: string,
+  to: string,
+  onBegin: (copiedBytes: () => number, neededBytes: number) => void,
+  examine: (copy: StoreReader) => Promise<T>,
+): Promise<T> {
+  if (!hasStore(from)) throw noLedgerError(from);
+  return await withNewLedger(to, async (_writer, making) => {
+    // The store of that writer only keeps other processes away.
+    const copying = join(making, 'copy');
+    mkdirSync(copying);
+    const copiedBytes = () => (hasStore(copying) ? storeFileBytes(copying) : 0);
+    await copyLmdbStore(from, copying, (neededBytes) => onBegin(copiedBytes, neededBytes));
+    const found = await withReader(copying, examine);
+    renameSync(dataFileOf(copying), dataFileOf(making));
+    return found;
+  });
+}
+
+function syncToDisk(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,32 +1,56 @@
-/** Progress of long work: one line that is redrawn on a terminal; elsewhere a line every few seconds. */
+/** Progress of long work on stderr: one line that is redrawn on a terminal; elsewhere a line every few seconds. */
 
 /** How often the line on a terminal is redrawn, in milliseconds. */
 const TERMINAL_INTERVAL_MS = 200;
-/** Interval of log lines without a terminal, in milliseconds. */
-const LINE_INTERVAL_MS = 5_000;
+/** Interval of lines without a terminal, in milliseconds. */
+export const LINE_INTERVAL_MS = 5_000;
 const BAR_CHARACTERS = 24;
 /** Moves to the start of the line on a terminal and clears it. */
 const CLEAR_LINE = '\r\x1b[K';
 
+/** Says how far work is. The text is asked for when it is time to show it. */
+export type ShowProgress = (text: () => string) => void;
+
+/** Runs work that shows how far it is; the line is gone when it ends, however it ends. */
+export async function withProgress<T>(work: (show: ShowProgress) => Promise<T>): Promise<T> {
+  const line = new ProgressLine();
+  try {
+    return await work((text) => line.show(text));
+  } finally {
+    line.clear();
+  }
+}
+
 /** A line on stderr that shows how far some work is. */
 export class ProgressLine {
+  readonly #isTerminal = process.stderr.isTTY;
+  readonly #intervalMs = this.#isTerminal ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS;
   #shownMs = performance.now();
   #isDrawn = false;
+  #text: () => string = () => '';
+  #timer: NodeJS.Timeout | undefined;
 
-  /** Shows a text when it is time to. */
-  update(text: () => string): void {
-    const { isTTY } = process.stderr;
-    const nowMs = performance.now();
-    if (nowMs - this.#shownMs < (isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS)) return;
-    this.#shownMs = nowMs;
-    process.stderr.write(isTTY ? CLEAR_LINE + text() : `${text()}\n`);
-    this.#isDrawn = isTTY;
+  /** Shows a text as often as it is time to, until `clear`: also while the work reports nothing. */
+  show(text: () => string): void {
+    this.#text = text;
+    this.#timer ??= setInterval(() => this.#draw(), this.#intervalMs).unref();
+    // Work that holds the event loop lets no timer through.
+    if (performance.now() - this.#shownMs >= this.#intervalMs) this.#draw();
   }
 
   /** Removes the line from a terminal, before something else is written there. */
   clear(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
     if (this.#isDrawn) process.stderr.write(CLEAR_LINE);
     this.#isDrawn = false;
+  }
+
+  #draw(): void {
+    this.#shownMs = performance.now();
+    const text = this.#text();
+    process.stderr.write(this.#isTerminal ? CLEAR_LINE + text : `${text}\n`);
+    this.#isDrawn = this.#isTerminal;
   }
 }
 

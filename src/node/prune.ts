@@ -42,7 +42,7 @@ function prunePolicyOf({ keepVersions, keepSeconds }: KeepSettings): PrunePolicy
 /** The accounts in the settings and in their file. @throws NodeError `bad_setting`, `file_not_readable` */
 function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set<Address> {
   const accounts = new Set<Address>();
-  const add = (line: string, where: string): void => {
+  const add = (line: string, where: string, exitCode: 1 | 2): void => {
     const text = line.replace(/#.*$/, '').trim();
     if (text === '') return;
     try {
@@ -50,20 +50,21 @@ function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set
     } catch (cause) {
       if (!(cause instanceof HexTextError)) throw cause;
       const message = `${where}: ${JSON.stringify(text)} is not an address: ${cause.message}`;
-      throw new NodeError('bad_setting', message, { cause });
+      throw new NodeError('bad_setting', message, { cause, exitCode });
     }
   };
-  for (const text of keepAccounts.split(',')) add(text, 'keep_accounts');
+  for (const text of keepAccounts.split(',')) add(text, 'keep_accounts', 2);
   if (keepAccountsFile !== '') {
     const bytes = readInputFile(keepAccountsFile, 'file of accounts', MAX_ACCOUNTS_FILE_BYTES);
     for (const [index, line] of bytes.toString('utf8').split('\n').entries()) {
-      add(line, `${keepAccountsFile}, line ${index + 1}`);
+      add(line, `${keepAccountsFile}, line ${index + 1}`, 1);
     }
   }
   if (accounts.size <= MAX_PINNED_ACCOUNTS) return accounts;
   throw new NodeError(
     'bad_setting',
     `${accounts.size} accounts are to be pinned, at most ${MAX_PINNED_ACCOUNTS} are allowed`,
+    { exitCode: 2 },
   );
 }
 

@@ -30,33 +30,22 @@ export function encodeRequest(settings: SubmissionSettings, request: Buffer): Pr
 }
 
 /**
- * The request that a signing message is made from, with notes, as indented JSON. Invisible characters are escaped: the
- * terminal shows what is there.
+ * The request that a signing message is made from, with notes, as values of JSON.
  * @param text hex, `0x` and quotes optional, surrounding blanks ignored
  * @throws NodeError as encodeRequest
  */
-export function decodeMessage(settings: SubmissionSettings, text: string): Promise<string> {
+export function decodeMessage(settings: SubmissionSettings, text: string) {
   return withLedger(settings, async ({ lookupModule, state }, domainPrefix) => {
     const { chainId, timestampUsecs } = state;
     const bytes = parseMessageText(withoutQuotes(text.trim()));
     const context = { chainId, timestampUsecs, domainPrefix, lookupModule };
-    const decoded = submissionJson(await decodeSubmission(bytes, context));
-    return escapeInvisible(JSON.stringify(plainJson(decoded), null, 2));
+    return plainJson(submissionJson(await decodeSubmission(bytes, context)));
   });
 }
 
 /** The interface answers with a JSON string, which may be given as it is. */
 function withoutQuotes(text: string): string {
   return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text;
-}
-
-const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
-
-/** In indented JSON, line feeds are between tokens only. */
-function escapeInvisible(json: string): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // A character beyond U+FFFF has two units.
-  return json.replaceAll(INVISIBLE, (character) => character.split('').map(escaped).join(''));
 }
 
 function withLedger<T>(

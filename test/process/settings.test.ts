@@ -188,7 +188,7 @@ describe('wrong usage', () => {
     [['nonsense'], /unknown command 'nonsense'/],
     [['--nonsense'], /unknown option '--nonsense'/],
     [['init', '--data', 'x'], /required option '--genesis <file>' not specified/],
-    [['init', '--genesis', 'x'], /required option '--data <dir>' not specified/],
+    [['copy'], /required option '--to <dir>' not specified/],
     [['init', '--data', 'x', '--genesis'], /argument missing/],
     [['init', '--data', 'x', '--genesis', 'y', 'z'], /too many arguments/],
     [['status', '--jso'], /unknown option '--jso'/],

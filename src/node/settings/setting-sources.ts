@@ -44,7 +44,8 @@ interface LoadedSettings {
 
 /**
  * All settings of a table, each from its strongest source, checked.
- * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`, `file_not_readable`
+ * @throws NodeError `bad_setting` naming setting, source and what is allowed; `bad_config_file`: both with exit code 2;
+ *   `file_not_readable`
  */
 export async function loadSettings(
   table: SettingTable,

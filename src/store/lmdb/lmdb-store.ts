@@ -85,6 +85,56 @@ export async function openLmdbUpgrade(
   return openForWriting(options, oldColumns);
 }
 
+/**
+ * Copies a store as it is now into a folder without one, leaving out free pages; others may read and write it
+ * meanwhile. Nobody holds the writer lock of the copy.
+ * @param onBegin gets about how many bytes the copy will have
+ * @throws StoreError as `openLmdbReader`; `store_full`, `store_io`
+ */
+export async function copyLmdbStore(
+  from: string,
+  to: string,
+  onBegin: (neededBytes: number) => void,
+): Promise<void> {
+  const reader = openLmdbReader({ directory: from });
+  const neededBytes = (await reader.statistics()).reduce((sum, { bytes }) => sum + bytes, 0);
+  await reader.close();
+  const freeBytes = freeBytesAt(to);
+  if (freeBytes < neededBytes) throw noRoomForCopy(to, neededBytes, freeBytes);
+  onBegin(neededBytes);
+  const root = openRoot({ directory: from }, true);
+  try {
+    await root.backup(to, true);
+  } catch (cause) {
+    // The engine's error has no code.
+    if (freeBytesAt(to) < NEARLY_FULL_BYTES) throw noRoomForCopy(to, neededBytes, freeBytes, cause);
+    const message = `copying ${from} to ${to} failed: ${reason(cause)}`;
+    throw new StoreError('store_io', message, { cause });
+  } finally {
+    await root.close();
+  }
+  const copy = openRoot({ directory: to }, false);
+  LmdbWriterLock.clear(copy);
+  await copy.close();
+}
+
+function noRoomForCopy(to: string, neededBytes: number, freeBytes: number, cause?: unknown) {
+  return new StoreError(
+    'store_full',
+    `no room for a copy of ${neededBytes} bytes: ${freeBytes} are free where ${to} lies; make room and try again`,
+    { cause, neededBytes, freeBytes },
+  );
+}
+
+function freeBytesAt(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** @param oldColumns for an upgrade */
 async function openForWriting(
   options: LmdbStoreOptions,
@@ -220,8 +270,7 @@ class LmdbStore extends LmdbReads implements Store {
   async #commitFailure(error: unknown, batch: Batch): Promise<StoreError> {
     const cause = await causeOfFailure(error);
     const errno = (cause as { code?: unknown }).code;
-    const { bavail, bsize } = statfsSync(this.directory);
-    const freeBytes = bavail * bsize;
+    const freeBytes = freeBytesAt(this.directory);
     const batchBytes = batch.byteLength;
     // A write that is cut short by a full disk comes out of the engine as an I/O error.
     const nearlyFull = freeBytes < Math.max(NEARLY_FULL_BYTES, batchBytes);
@@ -233,10 +282,9 @@ class LmdbStore extends LmdbReads implements Store {
         { cause, batchBytes, freeBytes },
       );
     }
-    const detail = cause instanceof Error ? cause.message : String(cause);
     return new StoreError(
       'store_io',
-      `a commit to ${this.directory} failed (${detail}): nothing of it was stored, check the disk`,
+      `a commit to ${this.directory} failed (${reason(cause)}): nothing of it was stored, check the disk`,
       { cause },
     );
   }
@@ -277,8 +325,8 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
     root.readerCheck();
     return root;
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new StoreError('store_io', `${directory} cannot be opened: ${detail}`, { cause: error });
+    const message = `${directory} cannot be opened: ${reason(error)}`;
+    throw new StoreError('store_io', message, { cause: error });
   }
 }
 

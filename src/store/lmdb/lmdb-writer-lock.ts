@@ -28,14 +28,15 @@ export class LmdbWriterLock {
     this.#token = token;
   }
 
+  /** Removes the lock from a copy, which has the one of its source. */
+  static clear(root: RootDatabase<never, string>): void {
+    const database = openLockDatabase(root);
+    database.transactionSync(() => database.removeSync(LOCK_KEY));
+  }
+
   /** Takes the lock. @throws StoreError `store_locked` when a living process holds it. */
   static acquire(root: RootDatabase<never, string>, where: string): LmdbWriterLock {
-    const database = root.openDB<Buffer, Buffer>({
-      name: LOCK_DATABASE,
-      encoding: 'binary',
-      keyEncoding: 'binary',
-      useVersions: true,
-    });
+    const database = openLockDatabase(root);
     const token = randomInt(1, MAX_TOKEN);
     database.transactionSync(() => {
       const held = database.get(LOCK_KEY);
@@ -69,6 +70,15 @@ export class LmdbWriterLock {
       }
     });
   }
+}
+
+function openLockDatabase(root: RootDatabase<never, string>): Database<Buffer, Buffer> {
+  return root.openDB({
+    name: LOCK_DATABASE,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+    useVersions: true,
+  });
 }
 
 function lockedBy(pid: number, where: string): StoreError {
