@@ -9,7 +9,7 @@ const BAR_CHARACTERS = 24;
 const CLEAR_LINE = '\r\x1b[K';
 
 /** Says how far work is. The text is asked for when it is time to show it. */
-export type ShowProgress = (text: () => string) => void;
+type ShowProgress = (text: () => string) => void;
 
 /** Runs work that shows how far it is; the line is gone when it ends, however it ends. */
 export async function withProgress<T>(work: (show: ShowProgress) => Promise<T>): Promise<T> {

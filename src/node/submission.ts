@@ -16,7 +16,7 @@ import { withReader } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 
 /** The settings that affect the output of the commands. */
-export type SubmissionSettings = Pick<NodeSettings, 'data' | 'signingDomainPrefix'>;
+type SubmissionSettings = Pick<NodeSettings, 'data' | 'signingDomainPrefix'>;
 
 /**
  * The signing message of a request, in hex with `0x`.

@@ -8,8 +8,6 @@ import {
 } from '../../api/settings.ts';
 import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
 
-export const DEFAULT_DATA_FOLDER = './daybook-data';
-
 function text(description: string) {
   return { type: 'string', description, default: '' } as const;
 }
@@ -18,7 +16,7 @@ const OWN_SETTINGS = {
   data: {
     type: 'string',
     description: 'folder of the ledger',
-    default: DEFAULT_DATA_FOLDER,
+    default: './daybook-data',
     minLength: 1,
   },
   sample: {
