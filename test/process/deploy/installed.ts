@@ -41,7 +41,11 @@ export function unprivilegedUser(): { readonly uid: number; readonly gid: number
   return { uid: process.getuid!(), gid: process.getgid!() };
 }
 
+/** `PATH` with the folder of servers, which only root has. */
+export const SERVER_PATH = `${process.env['PATH']}:/usr/sbin`;
+
 /** Whether a program can be started; if not, tests of it are skipped by name. */
 export function hasProgram(name: string, ...args: readonly string[]): boolean {
-  return spawnSync(name, args, { stdio: 'ignore' }).status === 0;
+  const env = { ...process.env, PATH: SERVER_PATH };
+  return spawnSync(name, args, { stdio: 'ignore', env }).status === 0;
 }
