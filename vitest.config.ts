@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 /** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
 
-const shared = { testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks' as const };
+const shared = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  pool: 'forks' as const,
+  globalSetup: ['test/postgres/run.ts'],
+};
 
 export default defineConfig({
   test: {

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { findPostgres } from '../postgres/cluster.ts';
+import { newPostgresLocation } from '../postgres/shared.ts';
 import { MemoryStore } from './memory-store.ts';
 
 /** A folder that is removed when the test has finished. */
@@ -21,9 +25,21 @@ export async function temporaryLmdbStore(directory = temporaryDirectory()): Prom
   return store;
 }
 
-/** Engines by name. */
-export const ENGINES: readonly (readonly [name: string, open: () => Promise<Store>])[] = [
+/** A store in PostgreSQL of its own, closed when the test has finished. */
+export async function temporaryPostgresStore(): Promise<Store> {
+  const store = await openPostgresStore(parsePostgresUrl(await newPostgresLocation()));
+  onTestFinished(() => store.close());
+  return store;
+}
+
+type Engine = readonly [name: string, open: () => Promise<Store>];
+
+/** Engines by name; without an installation of PostgreSQL the others. */
+export const ENGINES: readonly Engine[] = [
   ['memory', async () => new MemoryStore()],
   ['memory, answering later', async () => new MemoryStore({ answers: 'later' })],
   ['LMDB', () => temporaryLmdbStore()],
+  ...(findPostgres() === undefined
+    ? []
+    : [['PostgreSQL', () => temporaryPostgresStore()] as const]),
 ];

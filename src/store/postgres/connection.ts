@@ -1,0 +1,201 @@
+/**
+ * One connection to a PostgreSQL server. Statements are sent without waiting for the answers to earlier ones, which
+ * come in order. A server that stops answering loses the connection: every statement has an end.
+ */
+import pg from 'pg';
+import pgpass from 'pgpass';
+import { StoreError } from '../store-error.ts';
+import { asStoreError } from './postgres-error.ts';
+import { type Field, readRowsAsBytes } from './row-messages.ts';
+
+/** A prepared statement; its text is parsed once in a connection. */
+export interface Statement {
+  /** Stands for the text: at most 63 characters. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Answer {
+  /** What the server did, such as `SELECT` or `ROLLBACK`. */
+  readonly command: string;
+  readonly rows: readonly (readonly Field[])[];
+}
+
+export interface ConnectionTarget {
+  /** For `pg`. */
+  readonly url: string;
+  /** For messages; without secrets. */
+  readonly shown: string;
+}
+
+/** How long opening a connection may take, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How much later than the server a connection gives up a statement, in milliseconds. */
+const TIMEOUT_SLACK_MS = 2_000;
+/** How often a connection looks whether the server still answers, in milliseconds. */
+const WATCH_INTERVAL_MS = 250;
+const KEEPALIVE_DELAY_MS = 10_000;
+
+/**
+ * Plans must not depend on statistics of tables that grow by a million rows between two analyses, and compiling them
+ * takes longer than running them. What a server or a pooler refuses is left as it is.
+ */
+const SESSION_SETTINGS = [
+  'jit = off',
+  'plan_cache_mode = force_generic_plan',
+  'enable_seqscan = off',
+  'enable_sort = off',
+  'enable_hashjoin = off',
+  'enable_mergejoin = off',
+  'max_parallel_workers_per_gather = 0',
+];
+
+/** A writer that has vanished, or is stopped in the middle of a commit, does not lock the ledger for long. */
+const WRITER_SETTINGS = [
+  'idle_in_transaction_session_timeout = 10000',
+  'tcp_keepalives_idle = 5',
+  'tcp_keepalives_interval = 2',
+  'tcp_keepalives_count = 3',
+];
+
+export class PostgresConnection {
+  readonly #client: pg.Client;
+  readonly #shown: string;
+  readonly #limitMs: number;
+  /** When the last answer came, or the oldest waiting statement was sent. */
+  #progressMs = 0;
+  #pending = 0;
+  #isLost = false;
+  readonly #watch: NodeJS.Timeout;
+
+  private constructor(client: pg.Client, shown: string, limitMs: number) {
+    this.#client = client;
+    this.#shown = shown;
+    this.#limitMs = limitMs + TIMEOUT_SLACK_MS;
+    client.on('error', () => this.#lose());
+    client.on('end', () => this.#lose());
+    let watchedMs = performance.now();
+    this.#watch = setInterval(() => {
+      const nowMs = performance.now();
+      // A process that was stopped, or busy, has not had the time to read answers.
+      const hasSlept = nowMs - watchedMs > 2 * WATCH_INTERVAL_MS;
+      watchedMs = nowMs;
+      if (hasSlept || this.#pending === 0 || nowMs - this.#progressMs < this.#limitMs) return;
+      this.#lose();
+    }, WATCH_INTERVAL_MS).unref();
+  }
+
+  /**
+   * @param limitMs how long a statement may take, in milliseconds
+   * @throws StoreError `store_unreachable`, `store_refused`
+   */
+  static async open(
+    { url, shown }: ConnectionTarget,
+    role: 'reader' | 'writer',
+    limitMs: number,
+  ): Promise<PostgresConnection> {
+    let connection: PostgresConnection | undefined;
+    try {
+      const client = newClient(url, role);
+      readRowsAsBytes(client.connection);
+      connection = new PostgresConnection(client, shown, limitMs);
+      await client.connect();
+      const opened = connection;
+      const settings = [`statement_timeout = ${limitMs}`, ...SESSION_SETTINGS];
+      if (role === 'writer') settings.push(...WRITER_SETTINGS);
+      await Promise.all(
+        settings.map((setting) => opened.run(`set ${setting}`).catch(() => undefined)),
+      );
+      return opened;
+    } catch (cause) {
+      if (connection !== undefined) connection.#lose();
+      throw asStoreError(cause, `connecting to ${shown}`, false);
+    }
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Statements that have not been answered. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** The server's number of this session. */
+  get sessionId(): number {
+    return (this.#client as unknown as { readonly processID: number }).processID;
+  }
+
+  /** Runs a prepared statement. @throws StoreError */
+  query(statement: Statement, values: readonly unknown[]): Promise<Answer> {
+    return this.#send({ ...statement, values: [...values] });
+  }
+
+  /** Runs a statement that is needed once. @throws StoreError */
+  run(text: string, values: readonly unknown[] = []): Promise<Answer> {
+    return this.#send({ text, values: [...values] });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    const { stream } = this.#client.connection;
+    if (this.#isLost) stream.destroy();
+    else await this.#client.end();
+    this.#isLost = true;
+  }
+
+  #send(query: { readonly text: string; readonly values: unknown[] }): Promise<Answer> {
+    if (this.#isLost) return Promise.reject(this.#failure(new Error('the connection is lost')));
+    if (this.#pending === 0) this.#progressMs = performance.now();
+    this.#pending += 1;
+    return new Promise((resolve, reject) => {
+      const config = { ...query, rowMode: 'array' as const, binary: true, queryMode: 'extended' };
+      const settle = (error: Error | null, answer: Answer): void => {
+        this.#pending -= 1;
+        this.#progressMs = performance.now();
+        if (error) reject(this.#failure(error));
+        else resolve(answer);
+      };
+      void this.#client.query(config as pg.QueryArrayConfig, settle as never);
+    });
+  }
+
+  #failure(cause: Error): StoreError {
+    return asStoreError(cause, `a statement to ${this.#shown}`, !this.#isLost);
+  }
+
+  #lose(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    clearInterval(this.#watch);
+    this.#client.connection.stream.destroy();
+  }
+}
+
+function newClient(url: string, role: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `daybook ${role}`,
+    pipeline: true,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    types: { getTypeParser: () => (field: unknown) => field },
+  });
+  // `pg` reads the file of passwords itself, but prints a warning that it will not do so for ever.
+  const withPassword = client as unknown as { password: string | null | (() => Promise<string>) };
+  withPassword.password ??= () => passwordOfFile(client);
+  return client;
+}
+
+/** From PGPASSFILE or `~/.pgpass`. @throws StoreError `store_refused` */
+function passwordOfFile(client: pg.Client): Promise<string> {
+  const { connectionParameters } = client as unknown as { connectionParameters: object };
+  return new Promise((resolve, reject) => {
+    pgpass(connectionParameters, (password) => {
+      if (password !== undefined) resolve(password);
+      else reject(new StoreError('store_refused', 'the server wants a password: set PGPASSWORD'));
+    });
+  });
+}

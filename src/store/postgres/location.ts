@@ -1,0 +1,76 @@
+/**
+ * Where a ledger in PostgreSQL is: `postgres://[user[:password]@]host[:port][,host[:port]…]/database[?…]`. Everything
+ * behind `?` is what `pg` knows (`sslmode`, `sslrootcert`, `options`, …), and `schema`: several ledgers can share a
+ * database. Without a password in it, `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` has one.
+ */
+import { StoreError } from '../store-error.ts';
+
+/** The schema of a ledger whose location names none. */
+const DEFAULT_SCHEMA = 'daybook';
+const SCHEMA_PARAMETER = 'schema';
+/** Leaves room for the suffix of an unfinished ledger: PostgreSQL cuts names after 63 bytes. */
+const MAX_SCHEMA_CHARACTERS = 48;
+const PREFIX = /^postgres(?:ql)?:\/\//i;
+const PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^#]*))?$/i;
+const HOST = /^(?:\[[0-9a-f:.]*\]|[^[\]:]*)(?::\d{1,5})?$/i;
+
+export interface PostgresLocation {
+  /** For `pg`, one for each host, in their order; they may contain a password. */
+  readonly urls: readonly string[];
+  readonly schema: string;
+  /** For people: without user, password and parameters. */
+  readonly shown: string;
+}
+
+export function isPostgresUrl(location: string): boolean {
+  return PREFIX.test(location);
+}
+
+/** @throws StoreError `store_location_invalid` */
+export function parsePostgresUrl(url: string): PostgresLocation {
+  const parts = partsOf(url);
+  if (parts === undefined) {
+    throw invalid(
+      'it is not postgres://USER@HOST:PORT/DATABASE, or a password in it is not percent-encoded',
+    );
+  }
+  const { user, hosts, path, parameters } = parts;
+  const schema = parameters.get(SCHEMA_PARAMETER) ?? DEFAULT_SCHEMA;
+  checkSchema(schema);
+  parameters.delete(SCHEMA_PARAMETER);
+  const rest = parameters.size === 0 ? '' : `?${parameters}`;
+  const urls = hosts.map((host) => `postgres://${user}${host}${path}${rest}`);
+  return { urls, schema, shown: shownPostgresUrl(url) };
+}
+
+/** A location without user, password and all parameters but the schema; also of one that is malformed. */
+export function shownPostgresUrl(url: string): string {
+  const parts = partsOf(url);
+  if (parts === undefined) return 'postgres://…';
+  const { hosts, path, parameters } = parts;
+  const schema = parameters.get(SCHEMA_PARAMETER);
+  const query = schema === null ? '' : `?${SCHEMA_PARAMETER}=${schema}`;
+  return `postgres://${hosts.join(',')}${path}${query}`;
+}
+
+function partsOf(url: string) {
+  const match = PARTS.exec(url);
+  if (match === null) return undefined;
+  const [, user, authority = '', path = '', query = ''] = match;
+  const hosts = authority.split(',');
+  if (!hosts.every((host) => HOST.test(host))) return undefined;
+  const parameters = new URLSearchParams(query);
+  return { user: user === undefined ? '' : `${user}@`, hosts, path, parameters };
+}
+
+function checkSchema(schema: string): void {
+  const isName = /^[a-z_][a-z0-9_]*$/.test(schema) && !schema.startsWith('pg_');
+  if (isName && schema.length <= MAX_SCHEMA_CHARACTERS) return;
+  throw invalid(
+    `${SCHEMA_PARAMETER} must be at most ${MAX_SCHEMA_CHARACTERS} of a-z, 0-9 and _, not begin with a digit or pg_`,
+  );
+}
+
+function invalid(detail: string): StoreError {
+  return new StoreError('store_location_invalid', `the location of the ledger is wrong: ${detail}`);
+}

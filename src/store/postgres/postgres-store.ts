@@ -1,0 +1,323 @@
+/** The store in PostgreSQL: any number of processes read, one writes (writer-session.ts). */
+import type { Batch, BatchOperation } from '../batch.ts';
+import { COLUMNS, type Column } from '../columns/columns.ts';
+import type { Store, StoreReader } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+import { encodeByteArrays } from './byte-arrays.ts';
+import { type Answer, PostgresConnection, type Statement } from './connection.ts';
+import type { PostgresLocation } from './location.ts';
+import { PostgresPool } from './pool.ts';
+import { boundArrays, PostgresReads } from './postgres-reads.ts';
+import {
+  checkSchema,
+  dropSchema,
+  hasSchema,
+  makeSchema,
+  renameSchema,
+  unfinishedSchema,
+} from './schema.ts';
+import { WriterSession } from './writer-session.ts';
+
+/** Bytes of keys and values in one statement; a single row may have more. */
+const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
+/** Bytes of statements that have not been answered. */
+const MAX_UNANSWERED_BYTES = 2 * MAX_STATEMENT_BYTES;
+/** How long looking for a ledger may take, in milliseconds. */
+const LOOK_LIMIT_MS = 10_000;
+
+const BEGIN: Statement = { name: 'begin', text: 'begin' };
+const COMMIT: Statement = { name: 'commit', text: 'commit' };
+const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
+
+/** Whether there is a store. @throws StoreError `store_unreachable`, `store_refused` */
+export function hasPostgresStore(location: PostgresLocation): Promise<boolean> {
+  return withConnection(location, (connection) => hasSchema(connection, location.schema));
+}
+
+/** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
+export async function openPostgresReader(location: PostgresLocation): Promise<StoreReader> {
+  const { schema, shown } = location;
+  const isThere = await withConnection(location, (connection) =>
+    checkSchema(connection, schema, shown, false),
+  );
+  if (!isThere) throw notFound(shown);
+  return new PostgresReads(new PostgresPool(targetOf(location)), schema, shown);
+}
+
+/**
+ * Opens a store for writing, and creates it if it does not exist.
+ * @throws StoreError `store_locked` when another process writes it, `store_format_mismatch`, `store_foreign` and others
+ */
+export async function openPostgresStore(location: PostgresLocation): Promise<Store> {
+  return openForWriting(location, undefined);
+}
+
+/**
+ * Opens a store for an upgrade: also one of an older format.
+ * @param oldColumns columns that older formats have
+ * @throws StoreError as `openPostgresStore`; `store_not_found`; `store_in_use` while another process reads
+ */
+export async function openPostgresUpgrade(
+  location: PostgresLocation,
+  oldColumns: readonly Column[],
+): Promise<Store> {
+  if (!(await hasPostgresStore(location))) throw notFound(location.shown);
+  return openForWriting(location, oldColumns);
+}
+
+/**
+ * Runs `work` with a new, empty store, which is at the location when `work` is done, not before: whatever ends this
+ * process meanwhile leaves none.
+ * @throws StoreError `store_locked` when another process is making one, `store_foreign`; what `work` throws
+ */
+export async function makePostgresStore<T>(
+  location: PostgresLocation,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const { shown, schema } = location;
+  const making = { ...location, schema: unfinishedSchema(schema) };
+  const session = await WriterSession.acquire(targetOf(location), making.schema);
+  const drop = async () => dropSchema(await session.reconnected(), making.schema);
+  const store = await releasedOnFailure(session, async () => {
+    // What a killed process left.
+    await drop();
+    return await openWith(session, making, []);
+  });
+  try {
+    const result = await work(store);
+    await renameSchema(await session.reconnected(), making.schema, schema, shown);
+    return result;
+  } catch (error) {
+    // Another process drops it if this one cannot.
+    await drop().catch(() => undefined);
+    throw error;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Removes a store in which no ledger was ever committed. @throws StoreError `store_locked` */
+export async function removePostgresStore(location: PostgresLocation): Promise<void> {
+  const session = await WriterSession.acquire(targetOf(location), location.schema);
+  try {
+    await dropSchema(session.connection, location.schema);
+  } finally {
+    await session.release();
+  }
+}
+
+/** @param oldColumns for an upgrade */
+async function openForWriting(
+  location: PostgresLocation,
+  oldColumns: readonly Column[] | undefined,
+): Promise<Store> {
+  const { schema, shown } = location;
+  const session = await WriterSession.acquire(targetOf(location), schema);
+  return await releasedOnFailure(session, async () => {
+    await checkSchema(session.connection, schema, shown, oldColumns !== undefined);
+    return await openWith(session, location, oldColumns ?? []);
+  });
+}
+
+/** Opens a store whose lock is held; makes its schema if it does not exist. */
+async function openWith(
+  session: WriterSession,
+  location: PostgresLocation,
+  oldColumns: readonly Column[],
+): Promise<Store> {
+  const { schema, shown } = location;
+  await makeSchema(session.connection, schema, shown, [...COLUMNS, ...oldColumns]);
+  await session.beginTerm();
+  return new PostgresStore(session, location, oldColumns);
+}
+
+/** A statement of a commit. */
+interface Change {
+  readonly statement: Statement;
+  readonly values: readonly Buffer[];
+}
+
+class PostgresStore extends PostgresReads implements Store {
+  readonly #session: WriterSession;
+  /** Settles, never rejects, when all commits begun so far have settled. */
+  #lastCommit: Promise<unknown> = Promise.resolve();
+
+  constructor(session: WriterSession, location: PostgresLocation, oldColumns: readonly Column[]) {
+    const { schema, shown } = location;
+    super(new PostgresPool(targetOf(location)), schema, shown, oldColumns);
+    this.#session = session;
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    this.assertOpen();
+    if (batch.size === 0) return;
+    const done = this.#lastCommit.then(() => this.#commit(batch));
+    this.#lastCommit = done.catch(() => undefined);
+    await done;
+  }
+
+  protected override async release(): Promise<void> {
+    await this.#lastCommit;
+    await this.#session.release();
+    await super.release();
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    const connection = await this.#session.reconnected();
+    try {
+      const sent = new SentStatements(connection);
+      sent.add(BEGIN);
+      sent.add(this.#session.fence, [this.#session.term]);
+      for (const { statement, values } of this.#statementsOf(batch)) {
+        sent.add(statement, values);
+        await sent.belowLimit();
+      }
+      const [, fence] = await sent.answers();
+      if (fence!.rows.length === 0) throw this.#session.lostError();
+    } catch (error) {
+      await connection.query(ROLLBACK, []).catch(() => undefined);
+      throw error;
+    }
+    try {
+      await connection.query(COMMIT, []);
+    } finally {
+      // Also after a failure: it may have been stored.
+      this.forgetHead();
+    }
+  }
+
+  *#statementsOf({ ranges, rows, published }: Batch): Iterable<Change> {
+    for (const [column, deleted] of byColumn(ranges)) {
+      const partitions = encodeByteArrays(deleted.map(({ partition }) => partition));
+      const { removeRanges: statement } = this.statements(column);
+      yield { statement, values: [partitions, ...boundArrays(deleted)] };
+    }
+    for (const operations of [rows, published]) {
+      for (const [column, changes] of byColumn(operations)) {
+        yield* this.#changesOf(column, lastChanges(changes));
+      }
+    }
+  }
+
+  *#changesOf(column: Column, operations: Iterable<BatchOperation>): Iterable<Change> {
+    const { put, remove } = this.statements(column);
+    const puts: BatchOperation[] = [];
+    const removals: BatchOperation[] = [];
+    for (const change of operations) (change.value === undefined ? removals : puts).push(change);
+    for (const part of parts(removals)) yield { statement: remove, values: keyArrays(part) };
+    for (const part of parts(puts)) {
+      const values = encodeByteArrays(part.map(({ value }) => value!));
+      yield { statement: put, values: [...keyArrays(part), values] };
+    }
+  }
+}
+
+/** Statements of one transaction, sent without waiting for answers. */
+class SentStatements {
+  readonly #connection: PostgresConnection;
+  readonly #answers: Promise<Answer>[] = [];
+  #bytes = 0;
+
+  constructor(connection: PostgresConnection) {
+    this.#connection = connection;
+  }
+
+  add(statement: Statement, values: readonly (Buffer | string)[] = []): void {
+    const answer = this.#connection.query(statement, values);
+    // Awaited later: until then a failure is not "unhandled".
+    answer.catch(() => undefined);
+    this.#answers.push(answer);
+    for (const value of values) this.#bytes += value.length;
+  }
+
+  /** Waits when much has not been answered. @throws StoreError of the first statement that failed */
+  async belowLimit(): Promise<void> {
+    if (this.#bytes < MAX_UNANSWERED_BYTES) return;
+    await this.answers();
+    this.#bytes = 0;
+  }
+
+  /** @throws StoreError of the first statement that failed: those behind it fail because it did */
+  async answers(): Promise<readonly Answer[]> {
+    const answers: Answer[] = [];
+    for (const answer of this.#answers) answers.push(await answer);
+    return answers;
+  }
+}
+
+function byColumn<T extends { readonly column: Column }>(changes: readonly T[]): Map<Column, T[]> {
+  const found = new Map<Column, T[]>();
+  for (const change of changes) {
+    const ofColumn = found.get(change.column);
+    if (ofColumn === undefined) found.set(change.column, [change]);
+    else ofColumn.push(change);
+  }
+  return found;
+}
+
+/** The last change of each row: one statement cannot change a row twice. */
+function lastChanges(operations: readonly BatchOperation[]): Iterable<BatchOperation> {
+  const changes = new Map<string, BatchOperation>();
+  for (const operation of operations) {
+    changes.set(latin1(operation.partition) + latin1(operation.order), operation);
+  }
+  return changes.values();
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+/** Cuts changes into parts of one statement each. */
+function* parts(operations: readonly BatchOperation[]): Iterable<readonly BatchOperation[]> {
+  let part: BatchOperation[] = [];
+  let byteLength = 0;
+  for (const operation of operations) {
+    const { partition, order, value } = operation;
+    const bytes = partition.length + order.length + (value?.length ?? 0);
+    if (part.length > 0 && byteLength + bytes > MAX_STATEMENT_BYTES) {
+      yield part;
+      part = [];
+      byteLength = 0;
+    }
+    part.push(operation);
+    byteLength += bytes;
+  }
+  if (part.length > 0) yield part;
+}
+
+function keyArrays(operations: readonly BatchOperation[]): [partitions: Buffer, orders: Buffer] {
+  return [
+    encodeByteArrays(operations.map(({ partition }) => partition)),
+    encodeByteArrays(operations.map(({ order }) => order)),
+  ];
+}
+
+async function withConnection<T>(
+  location: PostgresLocation,
+  work: (connection: PostgresConnection) => Promise<T>,
+): Promise<T> {
+  const connection = await PostgresConnection.open(targetOf(location), 'reader', LOOK_LIMIT_MS);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function releasedOnFailure<T>(session: WriterSession, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await session.release();
+    throw error;
+  }
+}
+
+function targetOf({ urls, shown }: PostgresLocation) {
+  return { url: urls[0]!, shown };
+}
+
+function notFound(shown: string): StoreError {
+  return new StoreError('store_not_found', `there is no ledger in ${shown}: make one first`);
+}

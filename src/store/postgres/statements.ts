@@ -1,0 +1,118 @@
+/**
+ * The SQL of the store: a table for each column, its primary key the two parts of the row's key. Every statement that
+ * the store runs more than once is prepared.
+ */
+import type { Column } from '../columns/columns.ts';
+import type { Statement } from './connection.ts';
+
+/** The writer's row: which process may commit. */
+export const WRITER_TABLE = 'writer';
+
+export interface ColumnStatements {
+  /** The name of the table in its schema, and the whole name, quoted. */
+  readonly table: string;
+  readonly name: string;
+  readonly get: Statement;
+  readonly getMany: Statement;
+  readonly seekLast: Statement;
+  readonly seekLastMany: Statement;
+  readonly range: Statement;
+  readonly rangeReverse: Statement;
+  readonly rangeMany: Statement;
+  readonly scan: Statement;
+  readonly put: Statement;
+  readonly remove: Statement;
+  readonly removeRanges: Statement;
+}
+
+/** Names may change, numbers never do; a name makes the table easier to recognise. */
+function tableOf(column: Column): string {
+  return `c${String(column.number).padStart(2, '0')}_${column.name}`;
+}
+
+export function quotedName(schema: string, table: string): string {
+  return `"${schema}"."${table}"`;
+}
+
+export function statementsOf(schema: string, column: Column): ColumnStatements {
+  const table = tableOf(column);
+  const t = quotedName(schema, table);
+  const statement = (what: string, text: string): Statement => ({
+    name: `${what}_${table}`,
+    text,
+  });
+  const keys = 'unnest($1::bytea[], $2::bytea[]) with ordinality as k(p, o, n)';
+  return {
+    table,
+    name: t,
+    get: statement('get', `select v from ${t} where p = $1 and o = $2`),
+    getMany: statement(
+      'getMany',
+      `select k.n::int4, t.v from ${keys} join ${t} t on t.p = k.p and t.o = k.o`,
+    ),
+    seekLast: statement(
+      'seekLast',
+      `select o, v from ${t} where p = $1 and o <= $2 order by o desc limit 1`,
+    ),
+    seekLastMany: statement(
+      'seekLastMany',
+      `select k.n::int4, f.o, f.v from ${keys} cross join lateral (select o, v from ${t} t ` +
+        'where t.p = k.p and t.o <= k.o order by t.o desc limit 1) f',
+    ),
+    range: statement(
+      'range',
+      `select o, v from ${t} where p = $1 and o >= $2 and o <= $3 order by o limit $4::int4`,
+    ),
+    rangeReverse: statement(
+      'rangeReverse',
+      `select o, v from ${t} where p = $1 and o >= $2 and o <= $3 order by o desc limit $4::int4`,
+    ),
+    // The fourth array contains limits; one below zero stands for a range in reverse.
+    rangeMany: statement(
+      'rangeMany',
+      'select k.n::int4, f.o, f.v from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::int4[]) ' +
+        `with ordinality as k(p, a, b, l, n) cross join lateral (${['', ' desc']
+          .map(
+            (direction) =>
+              `(select o, v from ${t} t where k.l ${direction === '' ? '>' : '<'} 0 and t.p = k.p ` +
+              `and t.o >= k.a and t.o <= k.b order by t.o${direction} limit abs(k.l))`,
+          )
+          .join(' union all ')}) f`,
+    ),
+    // The sum is that of the rows before: a page ends with the row that reaches the bound.
+    scan: statement(
+      'scan',
+      `select p, o, v from (select p, o, v, coalesce(sum(octet_length(p) + octet_length(o) + ` +
+        `octet_length(v)) over (order by p, o rows between unbounded preceding and 1 preceding), 0) ` +
+        `as before from (select p, o, v from ${t} where (p, o) > ($1, $2) order by p, o ` +
+        'limit $3::int4) part) page where before < $4::int8 order by p, o',
+    ),
+    put: statement(
+      'put',
+      `insert into ${t} (p, o, v) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) ` +
+        'on conflict (p, o) do update set v = excluded.v',
+    ),
+    remove: statement(
+      'remove',
+      `delete from ${t} t using unnest($1::bytea[], $2::bytea[]) as k(p, o) ` +
+        'where t.p = k.p and t.o = k.o',
+    ),
+    removeRanges: statement(
+      'removeRanges',
+      `delete from ${t} t using unnest($1::bytea[], $2::bytea[], $3::bytea[]) as k(p, a, b) ` +
+        'where t.p = k.p and t.o >= k.a and t.o <= k.b',
+    ),
+  };
+}
+
+/** What makes the table of a column. Values are compressed, and stay with their keys if a page has room for them. */
+export function tableDefinition({ name }: ColumnStatements): readonly string[] {
+  return [
+    `create table if not exists ${name} ` +
+      '(p bytea not null, o bytea not null, v bytea not null, primary key (p, o))',
+    `alter table ${name} alter column v set storage main`,
+    // A server may be built without LZ4.
+    `do $$ begin alter table ${name} alter column v set compression lz4; ` +
+      'exception when feature_not_supported then null; end $$',
+  ];
+}

@@ -1,0 +1,76 @@
+/** Where a ledger in PostgreSQL is, and what is said of it to people. */
+import { describe, expect, test } from 'vitest';
+import {
+  isPostgresUrl,
+  parsePostgresUrl,
+  shownPostgresUrl,
+} from '../../src/store/postgres/location.ts';
+
+const SECRET = 's3cr3t';
+
+describe('the location of a ledger in PostgreSQL', () => {
+  test('what is one', () => {
+    expect(isPostgresUrl('postgres://host/db')).toBe(true);
+    expect(isPostgresUrl('PostgreSQL://host/db')).toBe(true);
+    expect(isPostgresUrl('./postgres')).toBe(false);
+    expect(isPostgresUrl('postgres:/host')).toBe(false);
+  });
+
+  test('its parts; one URL for each host', () => {
+    expect(parsePostgresUrl('postgres://host/db')).toEqual({
+      urls: ['postgres://host/db'],
+      schema: 'daybook',
+      shown: 'postgres://host/db',
+    });
+    const several = 'postgres://me:p%40ss@a:5432,[::1]:6000,c/db?sslmode=verify-full&schema=other';
+    expect(parsePostgresUrl(several)).toEqual({
+      urls: [
+        'postgres://me:p%40ss@a:5432/db?sslmode=verify-full',
+        'postgres://me:p%40ss@[::1]:6000/db?sslmode=verify-full',
+        'postgres://me:p%40ss@c/db?sslmode=verify-full',
+      ],
+      schema: 'other',
+      shown: 'postgres://a:5432,[::1]:6000,c/db?schema=other',
+    });
+    expect(parsePostgresUrl('postgres:///db?host=/run/postgresql').urls).toEqual([
+      'postgres:///db?host=%2Frun%2Fpostgresql',
+    ]);
+  });
+
+  test('malformed ones are refused without being repeated', () => {
+    for (const url of [
+      `postgres://me:${SECRET}@host:port/db`,
+      `postgres://me:${SECRET}@a/b@host/db`,
+      `postgres://me:${SECRET}/x@host/db`,
+      `postgres://me:${SECRET}#x@host/db`,
+      `postgres://host/db?schema=${'a'.repeat(49)}&password=${SECRET}`,
+      `postgres://host/db?schema=pg_x&password=${SECRET}`,
+      `postgres://host/db?schema=A&password=${SECRET}`,
+      `postgres://host/db?schema=1&password=${SECRET}`,
+      `postgres://host/db?schema=&password=${SECRET}`,
+    ]) {
+      const refusal = expect.objectContaining({ code: 'store_location_invalid' });
+      expect(() => parsePostgresUrl(url), url).toThrow(refusal);
+      expect(() => parsePostgresUrl(url), url).not.toThrow(new RegExp(SECRET));
+    }
+    expect(parsePostgresUrl(`postgres://host/db?schema=${'a'.repeat(48)}`).schema).toHaveLength(48);
+  });
+
+  test('what is shown never contains a password, however the location is written', () => {
+    for (const url of [
+      `postgres://me:${SECRET}@host/db?schema=x`,
+      `postgres://me:${SECRET}@a,b:1/db`,
+      `postgres://${SECRET}@host/db`,
+      `postgres://host/db?password=${SECRET}&schema=x`,
+      `postgres://host/db?schema=x&sslpassword=${SECRET}#${SECRET}`,
+      `postgres://me:a@${SECRET}@host/db`,
+      `postgres://me:a/${SECRET}@host/db`,
+      `postgres://me:a?${SECRET}@host/db`,
+      `postgres://me:a#${SECRET}@host/db`,
+      `postgres://me:${SECRET}@/db`,
+    ]) {
+      expect(shownPostgresUrl(url), url).toMatch(/^postgres:\/\//);
+      expect(shownPostgresUrl(url), url).not.toContain(SECRET);
+    }
+  });
+});

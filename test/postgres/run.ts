@@ -1,0 +1,30 @@
+/** A global setup of vitest: gives the tests of a run a folder for their server, and ends the server with the run. */
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly postgresFolder: string;
+  }
+}
+
+export default function setUp({ provide }: TestProject): () => Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-postgres-'));
+  // The server has another user than the tests.
+  chmodSync(folder, 0o711);
+  provide('postgresFolder', folder);
+  return async () => {
+    await endServer(join(folder, 'data', 'postmaster.pid'));
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** The server's first process has the first line of the file, and removes the file when it ends. */
+async function endServer(pidFile: string): Promise<void> {
+  if (!existsSync(pidFile)) return;
+  process.kill(Number.parseInt(readFileSync(pidFile, 'utf8'), 10), 'SIGQUIT');
+  while (existsSync(pidFile)) await sleep(20);
+}

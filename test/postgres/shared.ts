@@ -1,0 +1,39 @@
+/**
+ * One server for all tests of a run that are not about servers. It is started when the first of them wants it, and
+ * ended with the run (test/postgres/run.ts). Nothing in it survives a crash.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { PostgresServer } from './cluster.ts';
+
+const SETTINGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'synchronous_commit=off',
+  'max_wal_size=4GB',
+];
+
+/** The location of a ledger that no other test uses; there is none yet. */
+export async function newPostgresLocation(): Promise<string> {
+  return `${await sharedServer()}?schema=t${randomBytes(8).toString('hex')}`;
+}
+
+/** The location of the server, whichever process of the run has started it. */
+async function sharedServer(): Promise<string> {
+  const folder = inject('postgresFolder');
+  const urlFile = join(folder, 'url');
+  if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');
+  try {
+    mkdirSync(join(folder, 'starting'));
+  } catch {
+    while (!existsSync(urlFile)) await sleep(50);
+    return readFileSync(urlFile, 'utf8');
+  }
+  const server = await PostgresServer.create(join(folder, 'data'), SETTINGS);
+  writeFileSync(`${urlFile}.new`, server.url());
+  renameSync(`${urlFile}.new`, urlFile);
+  return server.url();
+}
