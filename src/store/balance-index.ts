@@ -25,7 +25,7 @@ import {
 import { BALANCES, PRIMARY_STORES, STATE } from './columns/columns.ts';
 import { encodeU64Key } from './columns/order-key.ts';
 import { decodeStateRow } from './columns/state-column.ts';
-import { getAll, type StoreReader } from './store.ts';
+import { getAll, type StoreReader, seekLastAll } from './store.ts';
 
 /** The last of a chunk's writes to a key that may hold a balance. */
 export interface BalanceWrite {
@@ -96,12 +96,12 @@ export async function putBalances(
   const all = [...updates.values()];
   const places = all.map(({ holder }) => BALANCE.keyOf(holder));
   const stored = await getAll(store, BALANCES, places);
+  const added = all.filter((_, index) => stored[index] === undefined);
+  const first = await firstBalances(batch, store, added, objects, firstVersion);
   for (const [index, update] of all.entries()) {
     const value = stored[index];
     const before =
-      value === undefined
-        ? await firstBalance(batch, store, update, objects, firstVersion)
-        : BALANCE.decode(places[index]!, value);
+      value === undefined ? (first.get(update) ?? NOTHING) : BALANCE.decode(places[index]!, value);
     BALANCE.put(batch, update.holder, balanceAfter(before, update));
   }
 }
@@ -123,30 +123,46 @@ function updateOf(
 
 const NOTHING: StoredBalance = { version: 0n, coin: 0n, fungible: 0n };
 
-/** The balance before its first row; writes the row that maps its primary store back to it. */
-async function firstBalance(
+/**
+ * The balances before their first rows, except those that had nothing; writes the rows that map their primary stores
+ * back to them.
+ */
+async function firstBalances(
   batch: Batch,
   store: StoreReader,
-  { holder, fungible }: BalanceUpdate,
+  added: readonly BalanceUpdate[],
   objects: ReadonlyMap<string, ObjectWrite>,
   firstVersion: bigint,
-): Promise<StoredBalance> {
-  const address = fungible?.address ?? primaryStoreOf(holder.owner, holder.metadata);
-  PRIMARY_STORE.put(batch, address, holder);
-  if (fungible !== undefined) return NOTHING;
-  // The object may exist already without having stated this owner.
-  const object = objects.get(address.toString('latin1'));
-  if (object !== undefined) {
-    return { ...NOTHING, version: object.version, fungible: object.change.amount };
+): Promise<ReadonlyMap<BalanceUpdate, StoredBalance>> {
+  const balances = new Map<BalanceUpdate, StoredBalance>();
+  const older: { update: BalanceUpdate; physical: Buffer; hash: Buffer }[] = [];
+  for (const update of added) {
+    const { holder, fungible } = update;
+    const address = fungible?.address ?? primaryStoreOf(holder.owner, holder.metadata);
+    PRIMARY_STORE.put(batch, address, holder);
+    if (fungible !== undefined) continue;
+    // The object may exist already without having stated this owner.
+    const object = objects.get(address.toString('latin1'));
+    if (object !== undefined) {
+      const { version, change } = object;
+      balances.set(update, { ...NOTHING, version, fungible: change.amount });
+    } else if (firstVersion > 0n) {
+      const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
+      const physical = physicalStateKey(group);
+      older.push({ update, physical, hash: stateKeyHash(physical) });
+    }
   }
-  if (firstVersion === 0n) return NOTHING;
-  const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
-  const physical = physicalStateKey(group);
-  const hash = stateKeyHash(physical);
-  const row = await store.seekLast(STATE, hash, encodeU64Key(firstVersion - 1n));
-  if (row === undefined) return NOTHING;
-  const { version, bytes } = decodeStateRow(hash, row);
-  return { ...NOTHING, version, fungible: objectGroupChange(physical, bytes).amount };
+  const order = encodeU64Key(firstVersion === 0n ? 0n : firstVersion - 1n);
+  const keys = older.map(({ hash }) => ({ partition: hash, order }));
+  const rows = await seekLastAll(store, STATE, keys);
+  for (const [index, { update, physical, hash }] of older.entries()) {
+    const row = rows[index];
+    if (row === undefined) continue;
+    const { version, bytes } = decodeStateRow(hash, row);
+    const { amount } = objectGroupChange(physical, bytes);
+    balances.set(update, { ...NOTHING, version, fungible: amount });
+  }
+  return balances;
 }
 
 function balanceAfter(before: StoredBalance, update: BalanceUpdate): StoredBalance {

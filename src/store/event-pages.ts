@@ -14,7 +14,7 @@ import {
 } from './columns/event-column.ts';
 import type { Head } from './columns/head.ts';
 import { encodeU64Key, U64_MAX } from './columns/order-key.ts';
-import type { StoreReader } from './store.ts';
+import { type StoreReader, seekLastAll } from './store.ts';
 import { EventGapError } from './store-error.ts';
 
 export interface EventPageQuery {
@@ -184,6 +184,26 @@ export class EventStreamView {
     const { address, creationNumber } = this.#stream;
     return new EventGapError(`0x${address}/${creationNumber}`, expected, actual);
   }
+}
+
+/** `lastSequenceNumber` of many streams. @throws RowDamagedError */
+export async function lastSequenceNumbers(
+  store: StoreReader,
+  head: Head,
+  streams: readonly StreamId[],
+): Promise<(bigint | undefined)[]> {
+  const order = encodeU64Key(U64_MAX);
+  const keys = streams.map((stream) => ({ partition: encodeStreamId(stream), order }));
+  const rows = await seekLastAll(store, EVENTS, keys);
+  const numbers: (bigint | undefined)[] = [];
+  for (const [index, stream] of streams.entries()) {
+    const row = rows[index];
+    const last = row && decodeEventRow(keys[index]!.partition, row);
+    const isVisible = last === undefined || last.version <= head.version;
+    const view = new EventStreamView(store, head, stream);
+    numbers.push(isVisible ? last?.sequenceNumber : await view.lastSequenceNumber());
+  }
+  return numbers;
 }
 
 /** The first of the newest `limit` sequence numbers of a stream that ends with `last`. */

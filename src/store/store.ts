@@ -111,10 +111,25 @@ export async function getAll(
   column: Column,
   keys: readonly RowKey[],
 ): Promise<(Buffer | undefined)[]> {
-  const found: (Buffer | undefined)[] = [];
+  return inParts(keys, (part) => store.getMany(column, part));
+}
+
+/** `seekLastMany` for any number of keys. */
+export async function seekLastAll(
+  store: StoreReader,
+  column: Column,
+  keys: readonly RowKey[],
+): Promise<(Row | undefined)[]> {
+  return inParts(keys, (part) => store.seekLastMany(column, part));
+}
+
+async function inParts<T>(
+  keys: readonly RowKey[],
+  read: (part: readonly RowKey[]) => MaybePromise<readonly T[]>,
+): Promise<T[]> {
+  const found: T[] = [];
   for (let at = 0; at < keys.length; at += MAX_GET_MANY_KEYS) {
-    const part = await store.getMany(column, keys.slice(at, at + MAX_GET_MANY_KEYS));
-    for (const value of part) found.push(value);
+    for (const one of await read(keys.slice(at, at + MAX_GET_MANY_KEYS))) found.push(one);
   }
   return found;
 }

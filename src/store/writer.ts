@@ -127,8 +127,10 @@ export class LedgerWriter {
     if (identity === undefined) throw new RangeError('a ledger without identity');
     const { batch, keys, balances } = rowsAhead ?? chunkRows(chunk, identity);
     if (chunk.identity !== undefined) LEDGER_IDENTITY.put(batch, undefined, chunk.identity);
-    await this.#putNewKeys(batch, keys);
-    await putBalances(batch, this.#store, balances, chunk.firstVersion);
+    await Promise.all([
+      this.#putNewKeys(batch, keys),
+      putBalances(batch, this.#store, balances, chunk.firstVersion),
+    ]);
     const next = await this.#commit(batch, headAfter(chunk, head));
     this.#identity = identity;
     return { outcome: 'committed', head: next };
@@ -152,12 +154,13 @@ export class LedgerWriter {
       asked.puts.push(() => putKey(batch, rows, physical, version));
       byColumn.set(end.column, asked);
     }
-    for (const [column, { ends, puts }] of byColumn) {
+    const columns = [...byColumn].map(async ([column, { ends, puts }]) => {
       const present = await getAll(this.#store, column, ends);
       puts.forEach((put, index) => {
         if (present[index] === undefined) put();
       });
-    }
+    });
+    await Promise.all(columns);
   }
 
   /** Compares a chunk with what is there by the infos, which cover everything else by hashes. */

@@ -187,10 +187,10 @@ describe('a place in a stream', () => {
     let meanwhile = async (): Promise<void> => undefined;
     const reader: StoreReader = {
       ...readsOf(store),
-      seekLast: async (column, partition, order) => {
-        const row = await store.seekLast(column, partition, order);
+      seekLastMany: async (column, keys) => {
+        const rows = await store.seekLastMany(column, keys);
         if (column === EVENTS) await meanwhile();
-        return row;
+        return rows;
       },
     };
     const translator = new ChunkTranslator({

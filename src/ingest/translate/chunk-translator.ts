@@ -4,7 +4,8 @@
  * handle's state is that after the event's own transaction, and a sequence number is assigned once.
  *
  * Chunks that are not committed yet are looked into before the store: translation needs the state and the streams as
- * they are at a version, wherever that version still is.
+ * they are at a version, wherever that version still is. What is left to read is read for a whole chunk together: the
+ * state with the handles, then the ends of the streams.
  */
 import { stateKeyHash } from '../../move/types/state-key.ts';
 import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk.ts';
@@ -13,12 +14,22 @@ import { STATE } from '../../store/columns/columns.ts';
 import { encodeStreamId, type StreamId } from '../../store/columns/event-column.ts';
 import { encodeU64Key } from '../../store/columns/order-key.ts';
 import { decodeStateRow } from '../../store/columns/state-column.ts';
-import { EventStreamView } from '../../store/event-pages.ts';
+import { lastSequenceNumbers } from '../../store/event-pages.ts';
+import { seekLastAll } from '../../store/store.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
-import { type TranslatedBody, translationOf } from './event-translation.ts';
+import {
+  type EventTranslation,
+  type ModuleEvent,
+  type TranslatedBody,
+  translationOf,
+} from './event-translation.ts';
+
+function nameOf(key: Buffer): string {
+  return key.toString('latin1');
+}
 
 function streamName(stream: StreamId): string {
-  return encodeStreamId(stream).toString('latin1');
+  return nameOf(encodeStreamId(stream));
 }
 
 /**
@@ -29,46 +40,72 @@ class ChunkOverlay {
   readonly chunk: Chunk;
   readonly #values = new Map<string, Buffer | undefined>();
   readonly #lastSequenceNumbers = new Map<string, bigint>();
-  #nextIndex = 0;
+  #nextWrites = 0;
+  #nextEvents = 0;
 
   constructor(chunk: Chunk) {
     this.chunk = chunk;
   }
 
-  /** Includes the writes and handle events of all transactions up to and with `index`. */
-  advance(index = this.chunk.transactions.length - 1): void {
-    const { transactions } = this.chunk;
-    for (; this.#nextIndex <= index; this.#nextIndex += 1) {
-      const { writes, events } = transactions[this.#nextIndex]!;
-      for (const { key, value } of writes) {
-        this.#values.set(key.toString('latin1'), value === undefined ? undefined : asBuffer(value));
+  /**
+   * The value under a physical key after a transaction: `null` when the chunk has not written it, `undefined` when it
+   * deleted it. Transactions come in order.
+   */
+  value(
+    physicalKeyName: string,
+    index = this.chunk.transactions.length - 1,
+  ): Buffer | undefined | null {
+    for (; this.#nextWrites <= index; this.#nextWrites += 1) {
+      for (const { key, value } of this.chunk.transactions[this.#nextWrites]!.writes) {
+        this.#values.set(nameOf(key), value === undefined ? undefined : asBuffer(value));
       }
-      for (const event of events) {
+    }
+    const value = this.#values.get(physicalKeyName);
+    return value === undefined && !this.#values.has(physicalKeyName) ? null : value;
+  }
+
+  /**
+   * The newest sequence number of a stream after the events of a transaction; `undefined` when the chunk has none of
+   * it. Transactions come in order.
+   */
+  lastSequenceNumber(name: string, index = this.chunk.transactions.length - 1): bigint | undefined {
+    for (; this.#nextEvents <= index; this.#nextEvents += 1) {
+      for (const event of this.chunk.transactions[this.#nextEvents]!.events) {
         if (event.kind === 'stream') {
           this.#lastSequenceNumbers.set(streamName(event), event.sequenceNumber);
         }
       }
     }
-  }
-
-  addTranslated(event: TranslatedEvent): void {
-    this.#lastSequenceNumbers.set(streamName(event), event.sequenceNumber);
-  }
-
-  /** The value under a physical key: `null` when the chunk has not written it, `undefined` when it deleted it. */
-  value(physicalKeyName: string): Buffer | undefined | null {
-    const value = this.#values.get(physicalKeyName);
-    return value === undefined && !this.#values.has(physicalKeyName) ? null : value;
-  }
-
-  /** The newest sequence number of a stream in the chunk; `undefined` when it has none of it. */
-  lastSequenceNumber(name: string): bigint | undefined {
     return this.#lastSequenceNumbers.get(name);
+  }
+
+  addTranslated(name: string, sequenceNumber: bigint): void {
+    this.#lastSequenceNumbers.set(name, sequenceNumber);
   }
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** A module event that may have a translation. */
+interface Candidate {
+  /** Of its transaction in the chunk. */
+  readonly index: number;
+  /** Its own, in the transaction. */
+  readonly eventIndex: number;
+  readonly translation: EventTranslation;
+  readonly event: ModuleEvent;
+  /** Values under its state keys as the chunk has written them so far, `null` where it has not. */
+  readonly values: readonly (Buffer | undefined | null)[];
+}
+
+/** One that has, without its place in the stream. */
+interface Placeless {
+  readonly index: number;
+  readonly eventIndex: number;
+  readonly body: TranslatedBody;
+  readonly stream: string;
 }
 
 export class ChunkTranslator {
@@ -86,17 +123,15 @@ export class ChunkTranslator {
    */
   async translate(chunk: Chunk): Promise<Chunk> {
     const overlay = new ChunkOverlay(chunk);
-    const transactions: ChunkTransaction[] = [];
-    let isChanged = false;
-    for (const [index, transaction] of chunk.transactions.entries()) {
-      const translatedEvents = await this.#translateTransaction(overlay, index, transaction);
-      if (translatedEvents.length > 0) isChanged = true;
-      transactions.push(
-        translatedEvents.length === 0 ? transaction : { ...transaction, translatedEvents },
-      );
-    }
+    const candidates = candidatesOf(overlay);
+    const translated = await this.#translateAll(overlay, candidates);
     this.#pending.push(overlay);
-    return isChanged ? { ...chunk, transactions } : chunk;
+    if (translated.size === 0) return chunk;
+    const transactions = chunk.transactions.map((transaction, index): ChunkTransaction => {
+      const translatedEvents = translated.get(index);
+      return translatedEvents === undefined ? transaction : { ...transaction, translatedEvents };
+    });
+    return { ...chunk, transactions };
   }
 
   /** Called when chunks up to a version are committed: they are read from the store from now on. */
@@ -104,70 +139,123 @@ export class ChunkTranslator {
     this.#pending = this.#pending.filter(({ chunk }) => lastVersionOf(chunk) > version);
   }
 
-  async #translateTransaction(
+  /** Translated events by the index of their transaction. */
+  async #translateAll(
     overlay: ChunkOverlay,
-    index: number,
-    transaction: ChunkTransaction,
-  ): Promise<readonly TranslatedEvent[]> {
-    const { events } = transaction;
-    let translated: TranslatedEvent[] | undefined;
-    for (const [eventIndex, event] of events.entries()) {
-      if (event.kind !== 'module') continue;
-      const translation = translationOf(event.typeTag);
-      if (translation === undefined) continue;
-      overlay.advance(index);
-      const version = overlay.chunk.firstVersion + BigInt(index);
-      const data = asBuffer(event.data);
-      const body = await translation.translate(data, (key) => this.#state(overlay, key, version));
-      // Some frameworks emitted both forms at once: then the stream has its event already.
-      if (body === undefined || emitsInto(transaction, body)) continue;
-      const sequenceNumber = await this.#nextSequenceNumber(overlay, body);
-      const added: TranslatedEvent = {
+    candidates: readonly Candidate[],
+  ): Promise<ReadonlyMap<number, readonly TranslatedEvent[]>> {
+    const translated = new Map<number, TranslatedEvent[]>();
+    if (candidates.length === 0) return translated;
+    const { chunk } = overlay;
+    const placeless = placelessOf(chunk, candidates, await this.#valuesBefore(chunk, candidates));
+    const lastBefore = await this.#lastBefore(placeless);
+    for (const { index, eventIndex, body, stream } of placeless) {
+      const { address, creationNumber, typeTag, data } = body;
+      const last = overlay.lastSequenceNumber(stream, index) ?? lastBefore.get(stream);
+      // The handle's count in a stream without events.
+      const sequenceNumber = last === undefined ? body.counter : last + 1n;
+      overlay.addTranslated(stream, sequenceNumber);
+      const event: TranslatedEvent = {
         kind: 'stream',
-        address: body.address,
-        creationNumber: body.creationNumber,
-        sequenceNumber,
-        typeTag: body.typeTag,
-        data: body.data,
+        ...{ address, creationNumber, sequenceNumber, typeTag, data },
         index: eventIndex,
       };
-      overlay.addTranslated(added);
-      translated ??= [];
-      translated.push(added);
+      const ofTransaction = translated.get(index);
+      if (ofTransaction === undefined) translated.set(index, [event]);
+      else ofTransaction.push(event);
     }
-    return translated ?? [];
+    return translated;
   }
 
-  /** The value under a key after a version of the chunk being translated. */
-  async #state(overlay: ChunkOverlay, key: Buffer, version: bigint): Promise<Buffer | undefined> {
-    const name = key.toString('latin1');
-    const own = overlay.value(name);
-    if (own !== null) return own;
-    for (const earlier of this.#pending.toReversed()) {
-      earlier.advance();
-      const value = earlier.value(name);
-      if (value !== null) return value;
+  /** Values before a chunk, by physical key, of the keys that the chunk has not written so far. */
+  async #valuesBefore(
+    { firstVersion }: Chunk,
+    candidates: readonly Candidate[],
+  ): Promise<ReadonlyMap<string, Buffer | undefined>> {
+    const values = new Map<string, Buffer | undefined>();
+    const stored: { readonly name: string; readonly hash: Buffer }[] = [];
+    for (const { event, values: own } of candidates) {
+      for (const [index, key] of event.stateKeys.entries()) {
+        const name = nameOf(key);
+        if (own[index] !== null || values.has(name)) continue;
+        const pending = this.#inPending((earlier) => earlier.value(name), null);
+        values.set(name, pending ?? undefined);
+        if (pending === null && firstVersion > 0n) stored.push({ name, hash: stateKeyHash(key) });
+      }
     }
-    const hash = stateKeyHash(key);
-    const row = await this.#ledger.reader.seekLast(STATE, hash, encodeU64Key(version));
-    return row === undefined ? undefined : decodeStateRow(hash, row).bytes;
+    const keys = stored.map(({ hash }) => ({
+      partition: hash,
+      order: encodeU64Key(firstVersion - 1n),
+    }));
+    const rows = await seekLastAll(this.#ledger.reader, STATE, keys);
+    for (const [index, { name, hash }] of stored.entries()) {
+      const row = rows[index];
+      if (row !== undefined) values.set(name, decodeStateRow(hash, row).bytes);
+    }
+    return values;
   }
 
-  /** One after the newest of the stream, of either kind; the handle's count in a stream without events. */
-  async #nextSequenceNumber(overlay: ChunkOverlay, body: TranslatedBody): Promise<bigint> {
-    const name = streamName(body);
-    let last = overlay.lastSequenceNumber(name);
-    for (const earlier of this.#pending.toReversed()) {
-      if (last !== undefined) break;
-      earlier.advance();
-      last = earlier.lastSequenceNumber(name);
+  /** The newest sequence numbers before a chunk, by stream; `undefined` for streams without events. */
+  async #lastBefore(
+    events: readonly Placeless[],
+  ): Promise<ReadonlyMap<string, bigint | undefined>> {
+    const last = new Map<string, bigint | undefined>();
+    const stored: { readonly stream: string; readonly body: TranslatedBody }[] = [];
+    for (const { stream, body } of events) {
+      if (last.has(stream)) continue;
+      const pending = this.#inPending((earlier) => earlier.lastSequenceNumber(stream), undefined);
+      last.set(stream, pending);
+      if (pending === undefined) stored.push({ stream, body });
     }
     const { head, reader } = this.#ledger;
-    if (last === undefined && head !== undefined) {
-      last = await new EventStreamView(reader, head, body).lastSequenceNumber();
-    }
-    return last === undefined ? body.counter : last + 1n;
+    if (head === undefined) return last;
+    const streams = stored.map(({ body }) => body);
+    const numbers = await lastSequenceNumbers(reader, head, streams);
+    for (const [index, { stream }] of stored.entries()) last.set(stream, numbers[index]);
+    return last;
   }
+
+  /** What the newest pending chunk says that says anything but `nothing`. */
+  #inPending<T>(find: (earlier: ChunkOverlay) => T, nothing: T): T {
+    for (let index = this.#pending.length - 1; index >= 0; index -= 1) {
+      const found = find(this.#pending[index]!);
+      if (found !== nothing) return found;
+    }
+    return nothing;
+  }
+}
+
+function candidatesOf(overlay: ChunkOverlay): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (const [index, { events }] of overlay.chunk.transactions.entries()) {
+    for (const [eventIndex, { kind, typeTag, data }] of events.entries()) {
+      const translation = kind === 'module' ? translationOf(typeTag) : undefined;
+      const event = translation?.read(asBuffer(data));
+      if (translation === undefined || event === undefined) continue;
+      const values = event.stateKeys.map((key) => overlay.value(nameOf(key), index));
+      candidates.push({ index, eventIndex, translation, event, values });
+    }
+  }
+  return candidates;
+}
+
+function placelessOf(
+  { transactions }: Chunk,
+  candidates: readonly Candidate[],
+  before: ReadonlyMap<string, Buffer | undefined>,
+): Placeless[] {
+  const found: Placeless[] = [];
+  for (const { index, eventIndex, translation, event, values } of candidates) {
+    const known = event.stateKeys.map((key, place) => {
+      const own = values[place];
+      return own === null ? before.get(nameOf(key)) : own;
+    });
+    const body = translation.translate(event, known);
+    // Some frameworks emitted both forms at once: then the stream has its event already.
+    if (body === undefined || emitsInto(transactions[index]!, body)) continue;
+    found.push({ index, eventIndex, body, stream: streamName(body) });
+  }
+  return found;
 }
 
 function emitsInto({ events }: ChunkTransaction, body: TranslatedBody): boolean {

@@ -2,7 +2,6 @@
  * Translates one module event to the handle event with the old stream's key, found in the state (docs/spec/ledger.md
  * §5.8, docs/spec/http.md §7.6). chunk-translator.ts gives it its place in the stream.
  */
-import type { MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import {
   ADDRESS_BYTES,
@@ -28,8 +27,14 @@ import {
 } from './handle-resources.ts';
 import { TRANSLATIONS, type Translation } from './translation-table.ts';
 
-/** The bytes under a physical state key; `undefined` when there are none. */
-type StateLookup = (physicalKey: Buffer) => MaybePromise<Buffer | undefined>;
+/** BCS of an event's fields by name. */
+type Fields = ReadonlyMap<string, Buffer>;
+
+export interface ModuleEvent {
+  readonly fields: Fields;
+  /** The physical keys that the handle may be under, in the order in which they are looked at. */
+  readonly stateKeys: readonly Buffer[];
+}
 
 /** A module event in the form of its old stream. */
 export interface TranslatedBody {
@@ -46,7 +51,7 @@ export interface TranslatedBody {
 /** Longest type text of a coin that is parsed, in bytes: longer ones cannot name a struct of the chain. */
 const MAX_COIN_TYPE_BYTES = 8_192;
 
-class EventTranslation {
+export class EventTranslation {
   readonly #row: Translation;
   readonly #fields: readonly (readonly [name: string, kind: FieldKind])[];
   readonly #typeTag: Buffer;
@@ -59,14 +64,27 @@ class EventTranslation {
     this.#resources = row.resources.map((resource) => new ResourcePlace(resource, row.handle));
   }
 
+  /** What a module event says; `undefined` when it does not decode: such an event stays a module event. */
+  read(data: Buffer): ModuleEvent | undefined {
+    return unlessMalformed(() => {
+      const fields = this.#readFields(data);
+      const owner = fields.get(this.#row.owner)!;
+      const stateKeys = this.#resources.map((place) => place.stateKey(owner, fields));
+      return { fields, stateKeys };
+    });
+  }
+
   /**
    * The handle event; `undefined` when there is no handle and the reference has no default, or something does not
    * decode: such an event stays a module event.
+   * @param values under the event's state keys; `undefined` where there is none
    */
-  async translate(data: Buffer, lookup: StateLookup): Promise<TranslatedBody | undefined> {
-    try {
-      const fields = this.#readFields(data);
-      const handle = await this.#findHandle(fields, lookup);
+  translate(
+    { fields }: ModuleEvent,
+    values: readonly (Buffer | undefined)[],
+  ): TranslatedBody | undefined {
+    return unlessMalformed(() => {
+      const handle = this.#findHandle(fields, values);
       if (handle === undefined) return undefined;
       const parts = this.#row.handleFields.map((name) => fields.get(name)!);
       return {
@@ -76,14 +94,11 @@ class EventTranslation {
         typeTag: this.#typeTag,
         data: parts.length === 1 ? parts[0]! : Buffer.concat(parts),
       };
-    } catch (error) {
-      if (error instanceof BcsError || error instanceof TypeTextError) return undefined;
-      throw error;
-    }
+    });
   }
 
   /** Splits the data of a module event into its fields. @throws BcsError when it is of another shape */
-  #readFields(data: Buffer): ReadonlyMap<string, Buffer> {
+  #readFields(data: Buffer): Fields {
     const reader = new BcsReader(data);
     const found = new Map<string, Buffer>();
     for (const [name, kind] of this.#fields) {
@@ -95,22 +110,27 @@ class EventTranslation {
     return found;
   }
 
-  async #findHandle(
-    fields: ReadonlyMap<string, Buffer>,
-    lookup: StateLookup,
-  ): Promise<EventHandle | undefined> {
-    const { defaultCreationNumber } = this.#row;
-    const owner = fields.get(this.#row.owner)!;
-    for (const place of this.#resources) {
-      const value = await lookup(place.stateKey(owner, fields));
+  #findHandle(fields: Fields, values: readonly (Buffer | undefined)[]): EventHandle | undefined {
+    for (const [index, place] of this.#resources.entries()) {
+      const value = values[index];
       // Without the group there is no object, and so no stream (docs/spec/http.md §7.6).
       if (value === undefined && place.inObjectGroup) return undefined;
       const handle = value === undefined ? undefined : place.handleIn(value);
       if (handle !== undefined) return handle;
     }
+    const { defaultCreationNumber } = this.#row;
     if (defaultCreationNumber === undefined) return undefined;
-    const address = addressFromBytes(owner);
+    const address = addressFromBytes(fields.get(this.#row.owner)!);
     return { counter: 0n, key: { address, creationNumber: defaultCreationNumber } };
+  }
+}
+
+function unlessMalformed<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof BcsError || error instanceof TypeTextError) return undefined;
+    throw error;
   }
 }
 
@@ -134,7 +154,7 @@ class ResourcePlace {
   }
 
   /** The physical state key of the resource, or of its group, under an address. */
-  stateKey(owner: Buffer, fields: ReadonlyMap<string, Buffer>): Buffer {
+  stateKey(owner: Buffer, fields: Fields): Buffer {
     const { typeArgument } = this.#resource;
     const argument = typeArgument === undefined ? undefined : textOf(fields.get(typeArgument)!);
     let end = this.#keyEnds.get(argument ?? '');
