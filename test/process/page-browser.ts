@@ -28,6 +28,8 @@ export interface Reader {
   readonly widthPx?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly reducedMotion?: 'reduce' | 'no-preference';
+  /** What each request of the page waits for before it goes to the node. */
+  readonly gate?: () => Promise<void>;
   /** What the console may say, because the test provokes it. */
   readonly expectedOffence?: RegExp;
 }
@@ -70,6 +72,14 @@ export class WatchingBrowser {
       const isOurs = url.startsWith(`${this.#origin}/`) || url.startsWith('data:');
       if (!isOurs) offences.push(`asked ${url}`);
     });
+    const { gate } = reader;
+    if (gate !== undefined) {
+      const isRequest = ({ pathname }: URL): boolean => pathname.startsWith('/v1');
+      await page.route(isRequest, async (route) => {
+        await gate();
+        await route.continue();
+      });
+    }
     await page.goto(this.#origin + path);
     return { page, offences };
   }

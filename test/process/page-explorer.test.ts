@@ -267,27 +267,4 @@ describePage('page: explorer', ({ node, open, go }) => {
       expect(lines).toBe(Number(shown) + 1 + (format === 'CSV' ? 1 : 0));
     }
   });
-
-  it('pruned history is called so, everywhere', async () => {
-    await node().pruneBelow(900n);
-    const page = await open('/');
-    for (const hash of [
-      '#/transactions?start=5',
-      '#/transaction?id=5',
-      '#/block?height=1',
-      `#/account?address=${CAFE_HEX}&version=5`,
-      '#/module?account=0x1&name=coin&version=5',
-    ]) {
-      await go(page, hash);
-      const code = page.getByRole('alert').locator('code').first();
-      await code.waitFor();
-      expect(await code.textContent()).toMatch(/pruned/);
-    }
-    await search(page, '5');
-    await page
-      .locator('.hit.unknown')
-      .first()
-      .getByText(/pruned/)
-      .waitFor();
-  });
 });

@@ -1,109 +1,54 @@
-/** The page for everybody: contrast, width, names, keyboard, motion. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+/** The page's frame: titles, keyboard, motion, policy; and that contrast is measured. */
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import {
-  BROKEN_IDS,
-  LOW_CONTRAST_TEXTS,
-  NAMELESS_ELEMENTS,
-  SIDEWAYS_OVERFLOW,
-} from './page-measures.ts';
+import { LOW_CONTRAST_TEXTS } from './page-measures.ts';
 import { describePage } from './page-suite.ts';
 
-const REQUEST = {
-  sender: '0x1',
-  ...{ sequence_number: '0', max_gas_amount: '1', gas_unit_price: '1' },
-  expiration_timestamp_secs: '9',
-  payload: {
-    type: 'entry_function_payload',
-    function: '0x1::coin::transfer',
-    type_arguments: ['0x1::aptos_coin::AptosCoin'],
-    arguments: ['0x2', '3'],
-  },
-};
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Hash, and what is there when the view is complete. */
-const VIEWS: readonly (readonly [hash: string, ready: string])[] = [
-  ['#/overview', 'dl.figures'],
-  [`#/balance?account=${CAFE_HEX}&from=1500`, '.sample-control'],
-  ['#/balance?account=xyz', '[role=alert]'],
-  ['#/transactions', 'table.transactions time'],
-  ['#/transaction?id=1000', 'section[aria-label=Changes] article'],
-  ['#/transaction?id=0x12', '[role=alert]'],
-  ['#/blocks', 'table.blocks time'],
-  ['#/block?height=20', 'table.transactions time'],
-  [`#/account?address=${CAFE_HEX}`, 'table.assets td.number span'],
-  [`#/account?address=${CAFE_HEX}&show=transactions`, 'table.transactions time'],
-  [`#/account?address=${CAFE_HEX}&show=resources&version=1000`, 'details.resource'],
-  [`#/account?address=${CAFE_HEX}&show=modules`, '.links a'],
-  [`#/account?address=${CAFE_HEX}&show=events`, 'table.streams'],
-  ['#/account?address=0x77', '.note.warning'],
-  ['#/search?q=20', '.hit.exists'],
-  [`#/search?q=${'ab'.repeat(32)}`, '.note'],
-  [`#/events?account=${CAFE_HEX}&stream=2`, 'table.events tbody tr'],
-  ['#/module?account=0x1&name=coin&item=CoinStore', 'article'],
-  ['#/encode?example=script', '.note:not([hidden])'],
-  [`#/encode?request=${encodeURIComponent(JSON.stringify(REQUEST))}`, 'table.parts'],
-];
-
-/** What axe-core finds against WCAG 2.2 AA, as `rule: element`. */
-async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(`axe
-    .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
-    .then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))),
-    )`);
+/** The name of the control with the focus, which is seen: it has an outline, and is in the window. */
+async function focused(page: Page): Promise<string> {
+  const { text, outlinePx, isInside } = (await page.evaluate(FOCUSED)) as Focused;
+  expect(outlinePx, text).toBeGreaterThanOrEqual(2);
+  expect(isInside, text).toBe(true);
+  return text;
 }
 
-async function check(page: Page): Promise<void> {
-  await page.evaluate(
-    "document.querySelectorAll('details').forEach((node) => { node.open = true })",
-  );
-  expect(await page.evaluate(SIDEWAYS_OVERFLOW)).toEqual([]);
-  expect(await page.evaluate(LOW_CONTRAST_TEXTS)).toEqual([]);
-  expect(await page.evaluate(NAMELESS_ELEMENTS)).toEqual([]);
-  expect(await page.evaluate(BROKEN_IDS)).toEqual([]);
-  expect(await axeViolations(page)).toEqual([]);
-  const headings = await page.evaluate(
-    "[...document.querySelectorAll('main :is(h1, h2, h3)')].map((node) => Number(node.tagName[1]))",
-  );
-  (headings as number[]).forEach((level, at, all) => {
-    expect(level).toBeLessThanOrEqual((all[at - 1] ?? 0) + 1);
-  });
+interface Focused {
+  readonly text: string;
+  readonly outlinePx: number;
+  readonly isInside: boolean;
 }
 
-describePage('page: frame', ({ open, go }) => {
-  describe.each([
-    [390, 'light'],
-    [390, 'dark'],
-    [1280, 'light'],
-    [1280, 'dark'],
-    [2560, 'light'],
-  ] as const)('at %i px, %s', (widthPx, colorScheme) => {
-    it('has enough contrast, fits the width, and names everything, in every view', async () => {
-      const page = await open('/', { widthPx, colorScheme });
-      for (const [hash, ready] of VIEWS) {
-        await go(page, hash);
-        await page.locator(ready).first().waitFor();
-        await check(page);
-      }
-    });
-  });
+const FOCUSED = `(() => {
+  const node = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(node);
+  const { top, left, bottom, right } = node.getBoundingClientRect();
+  return {
+    text: (node.labels?.[0] ?? node).textContent.trim(),
+    outlinePx: outlineStyle === 'none' ? 0 : Number.parseFloat(outlineWidth),
+    isInside: bottom > 0 && right > 0 && top < innerHeight && left < innerWidth,
+  };
+})()`;
 
-  it('fits 320 px, the width of a page magnified four times', async () => {
-    const page = await open('/', { widthPx: 320 });
-    for (const [hash, ready] of VIEWS) {
-      await go(page, hash);
-      await page.locator(ready).first().waitFor();
-      expect(await page.evaluate(SIDEWAYS_OVERFLOW)).toEqual([]);
-    }
-  });
+/** More than any view has controls. */
+const MAX_TABS = 300;
 
+/** Goes on with the Tab key to the control of this name; every one on the way is seen. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
+    await page.keyboard.press('Tab');
+    if ((await focused(page)) === name) return;
+  }
+  throw new Error(`no control is called ${name}`);
+}
+
+async function follow(page: Page, name: string): Promise<void> {
+  await page.locator('main').getByRole('link', { name, exact: true }).first().waitFor();
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+}
+
+describePage('page: frame', ({ open }) => {
   it('the measurement of contrast can fail', async () => {
     const page = await open('/');
     await page.addStyleTag({ url: '/page/base.css' });
@@ -127,25 +72,48 @@ describePage('page: frame', ({ open, go }) => {
     expect(titles.size).toBe(8);
   });
 
-  it('can be used from the keyboard: skip link, form, and a focus that can be seen', async () => {
-    const page = await open('/#/module');
-    await page.locator('main form').waitFor();
+  it('is walked from the ledger to a signing message and back with the keyboard alone', async () => {
+    const page = await open('/');
+    await page.locator('table time').first().waitFor();
     await page.keyboard.press('Tab');
-    expect(await page.locator(':focus').textContent()).toBe('Skip to content');
-    const box = await page.locator(':focus').boundingBox();
-    expect(box!.y).toBeGreaterThanOrEqual(0);
+    expect(await focused(page)).toBe('Skip to content');
     await page.keyboard.press('Enter');
     expect(await page.locator('main:focus').count()).toBe(1);
-    await page.keyboard.press('Tab');
-    await page.keyboard.type('0x1');
-    await page.keyboard.press('Tab');
-    await page.keyboard.type('coin');
-    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
-    expect(Number.parseFloat(outline as string)).toBeGreaterThanOrEqual(2);
+    await page.keyboard.press('/');
+    await page.keyboard.type('nonsense!');
     await page.keyboard.press('Enter');
-    await page.locator('article').first().waitFor();
-    expect(await page.locator('input[name=name]:focus').count()).toBe(1);
-    expect(await page.locator('#announcements').textContent()).toBe('Module coin shown');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('input:focus').count()).toBe(0);
+    await page.keyboard.press('/');
+    expect(await focused(page)).toBe('Search the ledger');
+    await page.keyboard.type(CAFE_HEX);
+    await page.keyboard.press('Enter');
+    await page.locator('h1:focus').getByText('Account').waitFor();
+    await follow(page, 'Event streams');
+    await follow(page, 'ticks');
+    await page.locator('h1:focus').getByText('Event stream 2').waitFor();
+    await page.locator('tbody tr').first().waitFor();
+    await tabTo(page, 'Follow live');
+    await page.keyboard.press('Space');
+    expect(await page.getByLabel('Follow live').isChecked()).toBe(false);
+    await follow(page, `${CAFE_HEX}::ticker::Tick`);
+    await page.locator(':focus h3').getByText('Tick').waitFor();
+    await follow(page, 'Encode a call');
+    await page.locator('h1:focus').getByText('Encode').waitFor();
+    await page.getByLabel('Argument 1: u64').waitFor();
+    await tabTo(page, 'Argument 1: u64');
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('7');
+    await tabTo(page, 'Encode');
+    await page.keyboard.press('Enter');
+    await page.locator('table.parts').waitFor();
+    await tabTo(page, 'Argument 1');
+    expect(await page.locator('.run.marked').allTextContents()).toEqual(['080700000000000000']);
+    const titles = ['Encode', 'Module', 'Event stream 2', 'Account', 'Account', 'Ledger'];
+    for (const title of titles) {
+      await page.goBack();
+      await page.locator('h1').getByText(title).waitFor();
+    }
   });
 
   it('keeps still when asked to', async () => {

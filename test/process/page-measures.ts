@@ -62,32 +62,3 @@ export const SIDEWAYS_OVERFLOW = `(() => {
     .map((element) => element.tagName + '.' + element.className)
     .slice(0, 5);
 })()`;
-
-/** Controls, sections and images that assistive technology would have no name for. */
-export const NAMELESS_ELEMENTS = `(() => {
-  const named = (element) => {
-    const by = element.getAttribute('aria-labelledby');
-    if (by !== null) return document.getElementById(by)?.textContent.trim();
-    if (element.getAttribute('aria-label')) return true;
-    const labels = [...(element.labels ?? [])];
-    if (labels.length > 0) return labels.some((label) => label.textContent.trim());
-    return element.textContent.trim();
-  };
-  const selector = 'a, button, input, select, textarea, summary, nav, form, [role=img], section';
-  return [...document.querySelectorAll(selector)]
-    .filter((element) => element.checkVisibility() && !named(element))
-    .map((element) => element.outerHTML.slice(0, 80));
-})()`;
-
-/** Ids that are used twice, and references to ids that nobody has. */
-export const BROKEN_IDS = `(() => {
-  const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
-  const twice = ids.filter((id, at) => ids.indexOf(id) !== at);
-  const refers = ['for', 'aria-labelledby', 'aria-describedby', 'list'];
-  const dangling = refers.flatMap((name) =>
-    [...document.querySelectorAll('[' + name + ']')]
-      .map((element) => element.getAttribute(name))
-      .filter((id) => !ids.includes(id)),
-  );
-  return [...twice, ...dangling];
-})()`;

@@ -41,8 +41,8 @@ export interface PageNode {
   stop(): Promise<void>;
 }
 
-/** Starts a node on a free port. */
-export async function startPageNode(): Promise<PageNode> {
+/** Starts a node on a free port. At first its ledger has `transactions` at least; of 1, genesis alone. */
+export async function startPageNode(transactions = FIRST_TRANSACTIONS): Promise<PageNode> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-page-'));
   const store = await openLmdbStore({ directory });
   const writer = await LedgerWriter.open(store);
@@ -59,7 +59,7 @@ export async function startPageNode(): Promise<PageNode> {
     await writer.append(next.value);
     blocks.push(...next.value.blocks);
   };
-  while ((writer.head?.version ?? 0n) < FIRST_TRANSACTIONS) await grow();
+  while ((writer.head?.version ?? -1n) + 1n < transactions) await grow();
   const listen = async (port: number) => {
     const api = buildApi(openLedger(store), apiSettings(), console, {
       pageFiles: readPageFiles({ isSample: true }),

@@ -22,14 +22,18 @@ export interface PageSuite {
   go(page: Page, hash: string): Promise<void>;
 }
 
-/** A suite with one node and one browser. */
-export function describePage(name: string, define: (suite: PageSuite) => void): void {
+/** A suite with one node and one browser; the ledger has `transactions` at first. */
+export function describePage(
+  name: string,
+  define: (suite: PageSuite) => void,
+  transactions?: number,
+): void {
   describe.skipIf(!hasBrowser)(`${name} (skipped without Chromium)`, () => {
     let node: PageNode;
     let browser: WatchingBrowser;
     const watched: WatchedPage[] = [];
     beforeAll(async () => {
-      const [started, launched] = await Promise.all([startPageNode(), launchBrowser()]);
+      const [started, launched] = await Promise.all([startPageNode(transactions), launchBrowser()]);
       node = started;
       browser = new WatchingBrowser(launched, node.origin);
     });

@@ -8,7 +8,7 @@ import { type ComponentType, render } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type LiveState, live, useLive } from './live-ledger.ts';
 import { go, linkTo } from './navigation.ts';
-import { agoText, groupDigits, shortHex, timeText } from './number-text.ts';
+import { agoText, groupDigits, readU64, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
 import { parseRoute, readSearch, routeHash, type ViewName } from './route.ts';
 import type { ViewProps } from './view.ts';
@@ -112,22 +112,21 @@ function Page() {
     document.title = `${title} · Daybook`;
   }, [title]);
   const Shown = route && VIEWS[route.view].show;
+  const refusal = refusalOf(hash, version);
   return (
     <>
       <SkipLink />
       <Header view={view} version={parameter('version')} />
       <main id="main" tabIndex={-1}>
-        {Shown === undefined ? (
-          <Failure title="Unknown view" error={new Error(`There is no view for ${hash}.`)} />
+        <h1 tabIndex={-1} ref={heading}>
+          {title}
+        </h1>
+        {refusal !== undefined || Shown === undefined ? (
+          <Failure title="Nothing to show" error={refusal} />
         ) : (
-          <>
-            <h1 tabIndex={-1} ref={heading}>
-              {title}
-            </h1>
-            <div key={view}>
-              <Shown {...{ parameter, version }} />
-            </div>
-          </>
+          <div key={view}>
+            <Shown {...{ parameter, version }} />
+          </div>
         )}
         {defect !== undefined && (
           <Failure title="Something went wrong on this page" error={defect} />
@@ -141,6 +140,13 @@ function Page() {
       </footer>
     </>
   );
+}
+
+/** Why no view can show this; undefined when one can try. */
+function refusalOf(hash: string, version: string | undefined): Error | undefined {
+  if (parseRoute(hash) === undefined) return new Error(`There is no view for ${hash}.`);
+  if (version === undefined || readU64(version) !== undefined) return undefined;
+  return new RangeError(`A version is a whole number below 2^64, not “${version}”.`);
 }
 
 /** Its target is an element, not a route: a hash link would leave the view. */
@@ -238,6 +244,7 @@ function Search() {
           placeholder="Version, hash, address, module  ( / )"
           title={SEARCH_HINT}
           onInput={(event) => event.currentTarget.setCustomValidity('')}
+          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />
         <button type="submit" class="primary">
           Search

@@ -342,7 +342,7 @@ function useSeenObjects(address: string, version: string | undefined) {
       setObjects([...found.values()]);
       setComplete(true);
     },
-    [versions.join()],
+    [sent.json === undefined, versions.join()],
   );
   return { objects, isComplete };
 }

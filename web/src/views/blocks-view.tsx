@@ -1,5 +1,5 @@
 /** Blocks, newest first. Every block is asked for once. */
-import { useAnswer } from '../ask.ts';
+import { type Asked, useAnswer } from '../ask.ts';
 import { HeightId, Hex, Time, VersionId } from '../ids.tsx';
 import { textField } from '../json-fields.ts';
 import { blockOfRequest, blockRequest } from '../ledger-requests.ts';
@@ -21,7 +21,19 @@ export function BlocksView({ parameter, version }: ViewProps) {
   if (newest === undefined) return <Waiting />;
   const oldest = readU64(info?.oldestBlockHeight ?? '') ?? 0n;
   const top = lesser(readU64(parameter('top')) ?? newest, newest);
-  const rows = Array.from({ length: Number(PAGE_SIZE) }, (_, at) => top - BigInt(at));
+  return <Blocks {...{ top, newest, oldest }} />;
+}
+
+interface BlocksProps {
+  readonly top: bigint;
+  readonly newest: bigint;
+  readonly oldest: bigint;
+}
+
+function Blocks({ top, newest, oldest }: BlocksProps) {
+  const first = useAnswer(blockRequest(String(top)));
+  const others = Array.from({ length: Number(PAGE_SIZE) - 1 }, (_, at) => top - BigInt(at) - 1n);
+  if (first.failure !== undefined) return <Failure title="No blocks" error={first.failure} />;
   return (
     <>
       <table class="blocks cards">
@@ -39,10 +51,11 @@ export function BlocksView({ parameter, version }: ViewProps) {
           </tr>
         </thead>
         <tbody>
-          {rows
+          <BlockRow height={String(top)} asked={first} />
+          {others
             .filter((height) => height >= oldest)
             .map((height) => (
-              <BlockRow key={height} height={String(height)} />
+              <AskedRow key={height} height={String(height)} />
             ))}
         </tbody>
       </table>
@@ -55,21 +68,21 @@ export function BlocksView({ parameter, version }: ViewProps) {
           <span>Block {groupDigits(oldest)} is the oldest here.</span>
         )}
       </nav>
-      <RequestPanel
-        asked={{ request: blockRequest(String(top)), refreshes: 0 }}
-        title="Request of the first row"
-      />
+      <RequestPanel asked={first} title="Request of the first row" />
     </>
   );
 }
 
-function BlockRow({ height }: { height: string }) {
-  const { json, failure } = useAnswer(blockRequest(height));
+function AskedRow({ height }: { height: string }) {
+  return <BlockRow height={height} asked={useAnswer(blockRequest(height))} />;
+}
+
+function BlockRow({ height, asked: { json, failure } }: { height: string; asked: Asked }) {
   const [first, last] = [textField(json, 'first_version'), textField(json, 'last_version')];
   const count =
     first && last ? counted(Number(BigInt(last) - BigInt(first)) + 1, 'transaction') : '';
   return (
-    <tr>
+    <tr aria-busy={json === undefined && failure === undefined}>
       <td class="number">
         <HeightId height={height} />
       </td>

@@ -6,7 +6,7 @@ import { EncodeEditor } from '../encode-editor.tsx';
 import { ENCODE_EXAMPLES, exampleText } from '../encode-request.ts';
 import { encodeRequest } from '../ledger-requests.ts';
 import { go } from '../navigation.ts';
-import { Failure, QueryForm, TextArea } from '../parts.tsx';
+import { Failure, QueryForm, TextArea, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { routeHash } from '../route.ts';
 import { readHexText } from '../signing-message.ts';
@@ -86,6 +86,7 @@ function Encoded({ body }: { body: string }) {
   const { json, failure } = asked;
   return (
     <>
+      {json === undefined && failure === undefined && <Waiting />}
       {failure !== undefined && <Failure title="The request was refused" error={failure} />}
       {typeof json === 'string' && <Bytes hex={json} />}
       {json !== undefined && typeof json !== 'string' && (

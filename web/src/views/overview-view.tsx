@@ -96,8 +96,8 @@ function Latest({ newest, version }: LatestProps) {
   const start = newest !== undefined && newest >= count ? newest - count + 1n : 0n;
   const page = version === undefined ? {} : { start };
   const request = transactionsRequest({ ...page, limit: LATEST_TRANSACTIONS });
-  const { json } = useAnswer(newest === undefined ? undefined : request, newest);
-  if (!isList(json)) return null;
+  const { json, failure } = useAnswer(newest === undefined ? undefined : request, newest);
+  if (!isList(json)) return newest === undefined || failure !== undefined ? null : <Waiting />;
   const isWanted = (one: JsonValue) =>
     version === undefined || (readU64(textField(one, 'version') ?? '') ?? 0n) <= newest!;
   return (
