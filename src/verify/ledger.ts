@@ -1,6 +1,6 @@
 /**
  * Verifies a whole ledger: recomputes every hash, compares the columns with each other, and computes digests of all
- * columns. What it checks and what it cannot: docs/operations.md.
+ * columns. What it checks and what it cannot: docs/storage.md.
  */
 import {
   COLUMNS,
