@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { NodeError } from '../node/node-error.ts';
 import { CONFIG_VARIABLE, outsideNames } from '../node/settings/setting-sources.ts';
 import { NODE_SETTINGS, type NodeSettings, nodeSettings } from '../node/settings/settings.ts';
+import { escapeInvisible } from '../node/visible-text.ts';
 
 interface CommandHelp {
   readonly name: string;
@@ -123,14 +124,7 @@ export function factLines(facts: Facts, nameCharacters = 24): string {
     .join('');
 }
 
-const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
-
-/** JSON with invisible characters escaped: the terminal shows what is there. */
+/** JSON for a terminal. Line feeds are between tokens only. */
 export function jsonText(value: unknown, indentCharacters = 0): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return (
-    JSON.stringify(value, null, indentCharacters)
-      // Line feeds are between tokens only. A character beyond U+FFFF has two units.
-      .replaceAll(INVISIBLE, (character) => character.split('').map(escaped).join(''))
-  );
+  return escapeInvisible(JSON.stringify(value, null, indentCharacters));
 }

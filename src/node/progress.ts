@@ -5,6 +5,8 @@ const TERMINAL_INTERVAL_MS = 200;
 /** Interval of lines without a terminal, in milliseconds. */
 export const LINE_INTERVAL_MS = 5_000;
 const BAR_CHARACTERS = 24;
+/** Time after which a rate says something about what is left, in milliseconds. */
+const ESTIMATE_AFTER_MS = 2_000;
 /** Moves to the start of the line on a terminal and clears it. */
 const CLEAR_LINE = '\r\x1b[K';
 
@@ -59,12 +61,14 @@ export class ProgressLine {
  * @param what the plural of what is counted, e.g. `transactions`
  */
 export function countText(what: string, done: number, total: number, startedMs: number): string {
-  const rate = done / Math.max((performance.now() - startedMs) / 1000, 0.001);
+  const passedMs = performance.now() - startedMs;
+  const rate = done / Math.max(passedMs / 1000, 0.001);
   const share = Math.min(1, done / total);
   const filled = Math.round(share * BAR_CHARACTERS);
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_CHARACTERS - filled);
   const counted = `${grouped(done)} ${what}, ${grouped(Math.round(rate))}/s`;
-  const left = rate === 0 ? '' : `, ${durationText((total - done) / rate)} left`;
+  const isEarly = rate === 0 || passedMs < ESTIMATE_AFTER_MS;
+  const left = isEarly ? '' : `, ${durationText((total - done) / rate)} left`;
   return `${bar} ${Math.floor(share * 100)}% ${counted}${left}`;
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
 const BUILT = new URL('../../dist/cli/main.js', import.meta.url);
 
 /** What a command left behind. */
@@ -69,7 +69,7 @@ export async function endOf(child: ChildProcess): Promise<CommandResult> {
 
 /** Lines that long work prints every five seconds: on a busy machine, short work too. */
 const PROGRESS =
-  /^(?:(?:format \d+: )?[█░]+ .*|[a-z_ ]+: [\d,]+|(?:version [\d,]+|before genesis), [\d,]+\/s.*)\n/gm;
+  /^(?:(?:format \d+: )?[█░]+ .*|[a-z_ ]+: [\d,]+|requests in flight get \d+ s to finish|(?:reading|computing|storing) .*)\n/gm;
 
 class Output {
   stdout = '';

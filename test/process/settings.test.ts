@@ -166,14 +166,28 @@ describe('help', () => {
     }
   });
 
-  it('lists the commands, and each command its options', async () => {
+  it('lists the commands; each has a purpose, its options, examples and the exit codes', async () => {
     const { code, stdout } = await runCommand(['--help']);
     expect(code).toBe(0);
-    for (const command of ['serve', 'init', 'status', 'sample', 'encode']) {
-      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
-      const own = await runCommand([command, '--help']);
+    const lines = [...stdout.matchAll(/^ {2}(\w+) \[options\] {2,}(\S.*\.)$/gm)];
+    const commands = ['serve', 'init', 'follow', 'sample', 'prune', 'copy', 'status', 'verify'];
+    expect(lines.map(([, name]) => name)).toEqual([...commands, 'upgrade', 'encode', 'decode']);
+    for (const [, command, purpose] of lines) {
+      const own = await runCommand([command!, '--help']);
       expect([own.code, own.stderr]).toEqual([0, '']);
-      expect(own.stdout).toContain(`Usage: daybook ${command}`);
+      const [usage, options, rest] = own.stdout.split(/\nOptions:\n|\nExamples:\n/);
+      expect(usage).toContain(`Usage: daybook ${command} [options]\n\n${purpose}\n`);
+      expect(options!.replaceAll(/\s+/g, ' ')).toContain(
+        'default "./daybook-data"; env DAYBOOK_DATA)',
+      );
+      const [examples, exitCodes] = rest!.split('\nExit codes:\n');
+      const known = new Set(options!.match(/--[a-z-]+/g));
+      for (const [, named, more] of examples!.matchAll(/daybook (\w+)(.*)$/gm)) {
+        if (named === command)
+          expect([...known]).toEqual(expect.arrayContaining(more!.match(/--[a-z-]+/g) ?? []));
+      }
+      expect(examples).toMatch(new RegExp(`^ {2}daybook ${command}\\b`));
+      expect(exitCodes).toMatch(/^ {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}130, 143 /);
     }
   });
 

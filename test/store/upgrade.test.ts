@@ -219,7 +219,7 @@ describe('other stores', () => {
 
   test.each([
     [2, 'use the older Daybook that wrote it, or build the store again'],
-    [5, 'use the newer Daybook that wrote it'],
+    [5, 'install the newer Daybook that wrote it'],
   ])('format %i is refused, also by an upgrade', async (format, remedy) => {
     const directory = await formatted(format);
     const text = `${directory} holds store format ${format}, this program reads format 4: ${remedy}`;

@@ -3,11 +3,11 @@
  * `sampled` has the rates and levels of the reference; `all` writes each request.
  */
 import type { IncomingMessage } from 'node:http';
-import { destination, type Level, type Logger, pino } from 'pino';
+import { type Level, type Logger, pino } from 'pino';
 import type { RequestObserver, RequestOutcome } from '../../api/http/observers.ts';
 import type { NodeSettings } from '../settings/settings.ts';
+import { openLogStream } from './log-stream.ts';
 
-const STDERR = 2;
 /** Lines are written together when they reach this many bytes, */
 const WRITE_BYTES = 8 * 1024;
 /** or after this time, in milliseconds. */
@@ -43,7 +43,7 @@ export function openAccessLog({
 }: NodeSettings): AccessLog | undefined {
   if (accessLog === 'off') return undefined;
   const isAll = accessLog === 'all';
-  const stream = destination({ fd: STDERR, sync: true, minLength: WRITE_BYTES });
+  const stream = openLogStream(WRITE_BYTES);
   const timer = setInterval(() => stream.flushSync(), WRITE_INTERVAL_MS).unref();
   const logger = pino({ level: isAll ? 'info' : logLevel, base: { pid: process.pid } }, stream);
   const clientHeader = `${headerPrefix}-client`.toLowerCase();

@@ -1,19 +1,19 @@
-/** The node's log: one JSON object per line on stderr, so that stdout stays for answers. */
-import { destination, type Logger, pino, stdSerializers } from 'pino';
+/** The node's log. */
+import { type Logger, pino, stdSerializers } from 'pino';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
+import { openLogStream } from './log-stream.ts';
 
-const STDERR = 2;
 /** How often refusals are logged, in milliseconds. */
 const OVERLOAD_INTERVAL_MS = 5_000;
 
 /**
- * A logger at a level. Lines are written synchronously: a node writes few, and none may be lost at exit. An error's
- * cause is logged next to it, not in its message: our messages name the cause where it helps.
+ * A logger at a level. An error's cause is logged next to it, not in its message: our messages name the cause where it
+ * helps.
  */
 export function createLogger(level: string): Logger {
   const serializers = { err: stdSerializers.errWithCause };
   const settings = { level, base: { pid: process.pid }, serializers };
-  return pino(settings, destination({ fd: STDERR, sync: true }));
+  return pino(settings, openLogStream());
 }
 
 /** Logs at intervals how many requests were refused, if any were. @returns a function that stops it */

@@ -89,7 +89,7 @@ export function checkFormat(read: ReadRow, where: string, isUpgrade = false): bo
       : `is being upgraded from store format ${found} to ${named}`;
   const remedy =
     named > expected
-      ? 'use the newer Daybook that wrote it'
+      ? 'install the newer Daybook that wrote it'
       : isUpgradable
         ? `run daybook upgrade --data ${where}`
         : 'use the older Daybook that wrote it, or build the store again';

@@ -1,0 +1,10 @@
+/** Text that is shown on a terminal. */
+
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
+
+/** Invisible characters but line feeds as `\uXXXX`: what is shown is what is there, and nothing controls the terminal. */
+export function escapeInvisible(text: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // A character beyond U+FFFF has two units.
+  return text.replaceAll(INVISIBLE, (character) => character.split('').map(escaped).join(''));
+}
