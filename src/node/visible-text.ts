@@ -2,7 +2,7 @@
 
 const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
-/** Invisible characters but line feeds as `\uXXXX`: what is shown is what is there, and nothing controls the terminal. */
+/** Invisible characters but line feeds as `\uXXXX`: the terminal shows what is there and does not obey it. */
 export function escapeInvisible(text: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   // A character beyond U+FFFF has two units.

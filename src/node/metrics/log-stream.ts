@@ -1,11 +1,11 @@
-/** Where log lines go: to stderr, so that stdout stays for answers. One JSON object per line, or formatted on a terminal. */
+/** Where log lines go: to stderr, so that stdout stays for answers. As JSON; on a terminal, formatted for people. */
 import { createRequire } from 'node:module';
 import { destination } from 'pino';
 import { escapeInvisible } from '../visible-text.ts';
 
 const STDERR = 2;
 
-export interface LogStream {
+interface LogStream {
   write(line: string): void;
   flushSync(): void;
 }
