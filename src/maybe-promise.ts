@@ -56,3 +56,37 @@ export function mapInOrder<T, U>(
   };
   return from(0);
 }
+
+/**
+ * Begins all reads before waiting for any, and gives their values in order; fails with the first failure. A read that
+ * throws ends it at once; what the others come to does not matter then.
+ */
+export function together<T>(reads: readonly (() => MaybePromise<T>)[]): MaybePromise<T[]> {
+  const begun: MaybePromise<T>[] = [];
+  try {
+    for (const read of reads) begun.push(read());
+  } catch (failure) {
+    void Promise.allSettled(begun);
+    throw failure;
+  }
+  return begun.some((value) => value instanceof Promise) ? Promise.all(begun) : (begun as T[]);
+}
+
+/**
+ * A read that may be wanted after another one: begun at once where that one has to be waited for anyway, otherwise when
+ * it is asked for. Its failure counts only when it is asked for.
+ */
+export function alongside<U>(
+  other: MaybePromise<unknown>,
+  read: () => MaybePromise<U>,
+): () => MaybePromise<U> {
+  if (!(other instanceof Promise)) return read;
+  const begun = settle<U, () => U>(
+    read,
+    (value) => () => value,
+    (failure) => () => {
+      throw failure;
+    },
+  );
+  return () => andThen(begun, (outcome) => outcome());
+}

@@ -1,6 +1,13 @@
 /** Waiting in one way: values that are there are used at once, promised ones later, with the same outcome. */
 import { describe, expect, test } from 'vitest';
-import { andThen, type MaybePromise, mapInOrder, settle } from '../src/maybe-promise.ts';
+import {
+  alongside,
+  andThen,
+  type MaybePromise,
+  mapInOrder,
+  settle,
+  together,
+} from '../src/maybe-promise.ts';
 
 const failure = new Error('failed');
 const text = (value: number) => `value ${value}`;
@@ -33,6 +40,49 @@ describe('what is promised is waited for', () => {
   test('settle recovers from a rejection', async () => {
     const attempt = () => Promise.reject<number>(failure);
     await expect(settle(attempt, text, failureText)).resolves.toBe('recovered');
+  });
+});
+
+describe('reads that do not depend on one another', () => {
+  const later = async (value: number, failed = false) => {
+    if (failed) throw failure;
+    return value;
+  };
+
+  test('together begins all of them, and fails with the first failure', async () => {
+    expect(together([() => 1, () => 2])).toEqual([1, 2]);
+    await expect(together([() => later(1), () => 2])).resolves.toEqual([1, 2]);
+    const begun: number[] = [];
+    const noted = (value: number, failed = false) => {
+      begun.push(value);
+      return later(value, failed);
+    };
+    await expect(together([() => noted(1, true), () => noted(2)])).rejects.toBe(failure);
+    expect(begun).toEqual([1, 2]);
+    const thrown = () => {
+      throw failure;
+    };
+    expect(() => together([() => later(1, true), thrown])).toThrow(failure);
+  });
+
+  test('alongside begins the second where the first has to be waited for', async () => {
+    let begun = 0;
+    const second = () => {
+      begun += 1;
+      return later(2);
+    };
+    const unwanted = alongside(1, second);
+    expect(begun).toBe(0);
+    await expect(unwanted()).resolves.toBe(2);
+    expect(begun).toBe(1);
+    const wanted = alongside(later(1), second);
+    expect(begun).toBe(2);
+    await expect(wanted()).resolves.toBe(2);
+    expect(begun).toBe(2);
+    // A failure that nobody asks for is nobody's.
+    alongside(later(1), () => later(2, true));
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(alongside(later(1), () => later(2, true))()).rejects.toBe(failure);
   });
 });
 

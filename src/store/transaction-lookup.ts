@@ -4,6 +4,7 @@ import { transactionHashIn } from '../move/transactions/transaction-info.ts';
 import {
   ACCOUNT_TRANSACTIONS,
   type Row,
+  type RowKey,
   TRANSACTION_HASHES,
   TRANSACTION_INFOS,
 } from './columns/columns.ts';
@@ -17,7 +18,7 @@ import {
   SENDER_TRANSACTION,
   type SenderTransaction,
 } from './columns/transaction-index-column.ts';
-import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
+import { getAll, MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 
 /**
  * The version of the transaction with a hash; `undefined` if none up to the head has it, or it is pruned.
@@ -57,8 +58,12 @@ function transactionHashAt(store: StoreReader, version: bigint): MaybePromise<Bu
   const key = encodeBucketKey(version);
   return andThen(
     store.get(TRANSACTION_INFOS, key.partition, key.order),
-    (info) => info && decoding(TRANSACTION_INFOS, key, () => transactionHashIn(info)),
+    (info) => info && hashIn(key, info),
   );
+}
+
+function hashIn(key: RowKey, info: Buffer): Buffer {
+  return decoding(TRANSACTION_INFOS, key, () => transactionHashIn(info));
 }
 
 /** Which transactions of a sender: from a version on, or the last up to a version. */
@@ -92,19 +97,21 @@ export class SenderView {
   /** All of them, with and without sequence number, by version, ascending; at most `limit`. */
   async byVersion(bounds: VersionBounds, limit: number): Promise<TransactionSummary[]> {
     const isUpwards = 'from' in bounds;
-    const [numbered, others] = isUpwards
-      ? [await this.#numberedFrom(bounds.from, limit), await this.#othersFrom(bounds.from, limit)]
-      : [await this.#numberedTo(bounds.to, limit), await this.#othersTo(bounds.to, limit)];
-    const all = [...numbered, ...others].sort((left, right) =>
-      left.version < right.version ? -1 : 1,
-    );
-    const found: TransactionSummary[] = [];
-    for (const sent of isUpwards ? all.slice(0, limit) : all.slice(-limit)) {
-      const hash = await transactionHashAt(this.#store, sent.version);
+    const both = isUpwards
+      ? [this.#numberedFrom(bounds.from, limit), this.#othersFrom(bounds.from, limit)]
+      : [this.#numberedTo(bounds.to, limit), this.#othersTo(bounds.to, limit)];
+    const all = (await Promise.all(both))
+      .flat()
+      .sort((left, right) => (left.version < right.version ? -1 : 1));
+    const listed = isUpwards ? all.slice(0, limit) : all.slice(-limit);
+    const keys = listed.map(({ version }) => encodeBucketKey(version));
+    const infos = await getAll(this.#store, TRANSACTION_INFOS, keys);
+    return listed.flatMap((sent, index) => {
+      const info = infos[index];
       // Pruned since the row was read.
-      if (hash !== undefined) found.push({ ...sent, hash });
-    }
-    return found;
+      if (info === undefined) return [];
+      return [{ ...sent, hash: hashIn(keys[index]!, info) }];
+    });
   }
 
   async #othersFrom(version: bigint, limit: number): Promise<SenderTransaction[]> {

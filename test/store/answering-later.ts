@@ -1,13 +1,17 @@
 /** A store as a distributed engine would be: every answer comes in a later turn of the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
-import type { StoreReader } from '../../src/store/store.ts';
+import type { Batch } from '../../src/store/batch.ts';
+import type { Store, StoreReader } from '../../src/store/store.ts';
 
-/** The same rows, later; counts the reads. */
+/** The same rows, later; counts the reads, and how often somebody waits for one. */
 export class AnsweringLater implements StoreReader {
   /** Reads so far, by method and column, such as `get balances`. */
   readonly reads: string[] = [];
+  /** Reads that began in the same turn of the event loop count once: no one of them had to wait for another. */
+  roundTrips = 0;
   readonly #store: StoreReader;
+  #begunInThisTurn = false;
 
   constructor(store: StoreReader) {
     this.#store = store;
@@ -44,8 +48,30 @@ export class AnsweringLater implements StoreReader {
   /** What is passed as a key may be used again when the call returns, so the read itself is made now. */
   protected async later<T>(what: string, read: () => MaybePromise<T>): Promise<T> {
     this.reads.push(what);
+    if (!this.#begunInThisTurn) {
+      this.#begunInThisTurn = true;
+      this.roundTrips += 1;
+      // Before any answer of this turn is there.
+      setImmediate(() => {
+        this.#begunInThisTurn = false;
+      });
+    }
     const answer = read();
     await nextTurn();
     return answer;
+  }
+}
+
+/** A store to write, whose commits come later too. */
+export class CommittingLater extends AnsweringLater implements Store {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    super(store);
+    this.#store = store;
+  }
+
+  commit(batch: Batch): Promise<void> {
+    return this.later('commit', () => this.#store.commit(batch));
   }
 }

@@ -1,5 +1,5 @@
 /** Balances of coins and fungible assets (docs/spec/http.md §9). */
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, together } from '../../maybe-promise.ts';
 import { domainSeed, HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
 import {
   ADDRESS_BYTES,
@@ -70,8 +70,11 @@ async function stateBalance(
   { keys }: Asset,
   version: bigint,
 ): Promise<bigint> {
-  const coin = keys.coinStores && (await state(keys.coinStores.hash(account), version));
-  const group = await state(primaryStoreGroup(account, keys), version);
+  const { coinStores } = keys;
+  const [coin, group] = await together([
+    () => coinStores && state(coinStores.hash(account), version),
+    () => state(primaryStoreGroup(account, keys), version),
+  ]);
   const sum = decodeStored(
     '',
     () =>

@@ -46,6 +46,11 @@ export interface CachedPage {
 /** Pages by stream, first sequence number, count and form; for all views of a ledger. */
 export type EventPageCache = Cache<CachedPage>;
 
+const ANY_PAGE: CachedPage = {
+  answer: { body: new Uint8Array(0), tagCore: '' },
+  ...{ firstVersion: 0n, lastVersion: 0n, modules: [] },
+};
+
 /** Memory of a page besides its body, in bytes, estimated. */
 const PAGE_OVERHEAD_BYTES = 512;
 
@@ -92,6 +97,7 @@ export class StreamPages {
         const page = { answer, firstVersion: first.version, lastVersion, modules };
         const key = keyOf(request, first.sequenceNumber, events.length, form);
         pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
+        pages.set(anyKeyOf(request, form), ANY_PAGE, PAGE_OVERHEAD_BYTES);
         return answer;
       });
     });
@@ -112,7 +118,10 @@ export class StreamPages {
     form: EventPageForm,
   ): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
-    return andThen(this.#sources.store.eventStream(request).lastSequenceNumber(), (last) => {
+    const { pages, store } = this.#sources;
+    // Where the stream ends matters only if a page of it is cached.
+    if (pages.get(anyKeyOf(request, form)) === undefined) return undefined;
+    return andThen(store.eventStream(request).lastSequenceNumber(), (last) => {
       if (last === undefined || (start !== undefined && start > last)) return undefined;
       const first = start ?? firstOfNewest(last, limit);
       const available = last - first + 1n;
@@ -179,6 +188,11 @@ function keyOf(
   form: EventPageForm,
 ): string {
   return `${address}${creationNumber}/${first}/${count}/${form}`;
+}
+
+/** The place of `ANY_PAGE`, which says that some page of a stream may be cached. */
+function anyKeyOf({ address, creationNumber }: StreamId, form: EventPageForm): string {
+  return `${address}${creationNumber}/${form}`;
 }
 
 /** 80 hex digits: creation number little-endian, then the address (docs/spec/http.md §5.7). */

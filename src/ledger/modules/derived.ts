@@ -4,7 +4,7 @@
  * returns modules with the same digests.
  */
 import { Cache, type CacheName, type CacheSize, copiedText } from '../../cache.ts';
-import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, settle, together } from '../../maybe-promise.ts';
 import { MoveError } from '../../move/errors.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
@@ -28,11 +28,15 @@ export function areUnchanged(
   modules: readonly ModuleStamp[],
   lookup: ModuleLookup,
 ): MaybePromise<boolean> {
-  const checks = mapInOrder(modules, ({ id, digest }) =>
-    settle(
-      () => lookup(id),
-      (module) => digest !== undefined && module?.digest === digest,
-      falseIfBroken,
+  const checks = together(
+    modules.map(
+      ({ id, digest }) =>
+        () =>
+          settle(
+            () => lookup(id),
+            (module) => digest !== undefined && module?.digest === digest,
+            falseIfBroken,
+          ),
     ),
   );
   return andThen(checks, (results) => results.every((isSame) => isSame));

@@ -1,6 +1,6 @@
 /** The modules of a ledger as one version shows them. */
 import { Cache, copiedText } from '../../cache.ts';
-import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { alongside, andThen, type MaybePromise, settle, together } from '../../maybe-promise.ts';
 import type { CompiledModule } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
@@ -117,7 +117,8 @@ export class ModuleView {
   readonly #guard: PruningGuard;
   readonly #remembered = new Map<Address, Map<string, Remembered>>();
   #rememberedCount = 0;
-  #limits: DatedLimits | undefined;
+  /** Promised while they are being read. */
+  #limits: MaybePromise<DatedLimits> | undefined;
 
   /** @param newer a view at a later version: what was written before both versions is looked up there only once */
   constructor(caches: ModuleCaches, guard: PruningGuard, version: bigint, newer?: ModuleView) {
@@ -125,8 +126,13 @@ export class ModuleView {
     this.#guard = guard;
     this.version = version;
     this.newer = newer;
-    this.lookup = ({ address, name }) =>
-      andThen(this.#find(address, name), (found) => this.#load(found));
+    this.lookup = ({ address, name }) => {
+      const known = this.#remembered.get(address)?.get(name)?.loaded;
+      if (known !== undefined) return known;
+      const found = this.#find(address, name);
+      const limits = alongside(found, () => this.#loaderLimits());
+      return andThen(found, (module) => this.#load(module, limits));
+    };
   }
 
   /** A module as it is stored; `undefined` when there is none. */
@@ -146,7 +152,13 @@ export class ModuleView {
   sinceVersionOf(modules: readonly ModuleId[]): MaybePromise<bigint> {
     return andThen(this.#loaderLimits(), ({ sinceVersion }) =>
       andThen(
-        mapInOrder(modules, ({ address, name }) => this.#find(address, name)),
+        together(
+          modules.map(
+            ({ address, name }) =>
+              () =>
+                this.#find(address, name),
+          ),
+        ),
         (found) => {
           let since = sinceVersion;
           for (const { stored } of found) {
@@ -194,10 +206,13 @@ export class ModuleView {
     return found;
   }
 
-  #load(found: Remembered): MaybePromise<CompiledModule | undefined> {
+  #load(
+    found: Remembered,
+    datedLimits: () => MaybePromise<DatedLimits>,
+  ): MaybePromise<CompiledModule | undefined> {
     const { stored, loaded } = found;
     if (loaded !== undefined || stored === undefined) return loaded;
-    return andThen(this.#loaderLimits(), ({ limits }) => {
+    return andThen(datedLimits(), ({ limits }) => {
       found.loaded = stored.load(limits);
       return found.loaded;
     });
@@ -206,15 +221,23 @@ export class ModuleView {
   #loaderLimits(): MaybePromise<DatedLimits> {
     if (this.#limits !== undefined) return this.#limits;
     const { newer } = this;
-    return andThen(newer === undefined ? undefined : newer.#loaderLimits(), (known) => {
-      const limits =
-        known !== undefined && known.sinceVersion <= this.version
-          ? known
-          : loaderLimitsAt(this.#guard, this.version);
-      return andThen(limits, (found) => {
+    const limits = settle(
+      () =>
+        andThen(newer === undefined ? undefined : newer.#loaderLimits(), (known) =>
+          known !== undefined && known.sinceVersion <= this.version
+            ? known
+            : loaderLimitsAt(this.#guard, this.version),
+        ),
+      (found) => {
         this.#limits = found;
         return found;
-      });
-    });
+      },
+      (failure) => {
+        this.#limits = undefined;
+        throw failure;
+      },
+    );
+    this.#limits = limits;
+    return limits;
   }
 }
