@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
+import { LOW_CONTRAST_TEXTS } from './page-measures.ts';
 import { describePage, grouped, NATIVE_COIN } from './page-suite.ts';
 
 interface SampleRow {
@@ -79,6 +80,11 @@ describePage('page: balance', ({ node, open, go }) => {
     expect(rows).toHaveLength(asked);
     expect([rows[0]!.version, rows.at(-1)!.version]).toEqual([1000n, 1700n]);
     expect(await page.locator('.plot circle').count()).toBe(asked);
+    // axe-core looks at the color of text in SVG, which is painted with its fill.
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.evaluate(LOW_CONTRAST_TEXTS)).toEqual([]);
+    }
     const slider = page.getByRole('slider', { name: 'Sample' });
     for (const [key, { version, outcome }] of [
       ['Home', rows[0]!],

@@ -224,7 +224,8 @@ describePage('page: every view', ({ node, open, go }) => {
   const refused = (looks: readonly Look[]) =>
     looks.map(([hash, title, code]) => [hash, title, shown(code)] as const);
 
-  it('loading, then filled', async () => {
+  // Forty pages, each in full: minutes on a machine that does other things.
+  it('loading, then filled', { timeout: 400_000 }, async () => {
     const gate = new Gate();
     await visit(await open('/#/encode', { gate: gate.pass }), FILLED, gate);
   });
