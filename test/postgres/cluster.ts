@@ -4,12 +4,13 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { childrenOf } from '../process/worker-processes.ts';
 
 /** Where Debian has the programs of each major version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
@@ -74,6 +75,22 @@ export class PostgresServer {
     return server;
   }
 
+  /** Makes a standby of a running server, and starts it: also of one that was its primary. */
+  static async createStandby(
+    folder: string,
+    port: number,
+    primary: PostgresServer,
+  ): Promise<PostgresServer> {
+    rmSync(folder, { recursive: true, force: true });
+    makeServerFolder(folder);
+    const source = ['--dbname', primary.url(`?application_name=${basename(folder)}`)];
+    const args = ['-D', folder, ...source, '--write-recovery-conf', '--checkpoint=fast'];
+    await runProgram('pg_basebackup', [...args, '--no-sync'], folder);
+    const server = new PostgresServer(folder, port, primary.#settings);
+    await server.start();
+    return server;
+  }
+
   /** @param query such as `?schema=other` */
   url(query = ''): string {
     return `postgres://${USER}@127.0.0.1:${this.port}/postgres${query}`;
@@ -121,6 +138,11 @@ export class PostgresServer {
     await once(child, 'exit');
   }
 
+  /** Stops all its processes where they are, as a machine that hangs does, or has them go on. */
+  signalAll(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    for (const pid of [this.pid, ...childrenOf(this.pid)]) process.kill(pid, signal);
+  }
+
   async #answers(): Promise<boolean> {
     try {
       await this.query('select 1');
@@ -131,7 +153,7 @@ export class PostgresServer {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
