@@ -19,8 +19,8 @@ import { MemoryStore } from './memory-store.ts';
 const PUBLISHER = padAddress(SAMPLE_PUBLISHER.slice(2));
 const CHUNKS = [
   ...sampleChunks({
-    ...{ transactions: 2_000, accounts: 60, seed: 7n },
-    chunkTransactions: 200,
+    ...{ transactions: 3_000, accounts: 60, seed: 7n },
+    chunkTransactions: 300,
   }),
 ];
 
@@ -48,7 +48,7 @@ test('pruning: a few for a hundred versions', async () => {
   const writer = await sampleOf(store);
   store.roundTrips = 0;
   const { versions } = await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 1 });
-  expect(Number(versions)).toBeGreaterThan(1_900);
+  expect(Number(versions)).toBeGreaterThan(2_900);
   expect(store.roundTrips / Number(versions)).toBeLessThan(0.05);
 });
 
