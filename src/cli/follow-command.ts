@@ -36,7 +36,11 @@ export function addFollowCommand(program: Command): void {
       'follow --data ./mainnet --from https://node.example/v1 --until 1000000',
     ],
   });
-  addSettingOption(command, 'data', 'folder of the ledger; may be absent or empty')
+  addSettingOption(
+    command,
+    'data',
+    'folder of the ledger, which may be absent or empty, or postgres://HOST/DATABASE',
+  )
     .requiredOption('--from <url>', 'a node that answers GET /v1/transactions in BCS')
     .option(
       '--until <version>',

@@ -16,7 +16,11 @@ export function addInitCommand(program: Command): void {
     about: 'The file is checked against its waypoint before anything is written.',
     examples: ['init --data ./mainnet --genesis genesis.blob --waypoint genesis_waypoint.txt'],
   });
-  addSettingOption(command, 'data', 'folder for the ledger; must be absent or empty')
+  addSettingOption(
+    command,
+    'data',
+    'folder for the ledger, absent or empty, or postgres://HOST/DATABASE',
+  )
     .requiredOption('--genesis <file>', 'genesis transaction (genesis.blob)')
     .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given');
   addReport(command, async ({ genesis, waypoint }: InitFlags, { data }) => {

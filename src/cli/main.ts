@@ -3,6 +3,7 @@
  * 1 failed, 2 wrong usage. With `--json` an error is a JSON object on stdout too.
  */
 import { Command, CommanderError } from 'commander';
+import { hidePasswords } from '../node/locations/shown-location.ts';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/settings/settings.ts';
 import { jsonText, ReportedFailure } from './command-line.ts';
@@ -63,6 +64,7 @@ function buildProgram(): Command {
  * commander has printed its own.
  */
 export async function main(args: readonly string[]): Promise<number> {
+  hidePasswords(args);
   try {
     await buildProgram().parseAsync([...args], { from: 'user' });
     return 0;

@@ -19,7 +19,11 @@ export function addSampleCommand(program: Command): void {
       'not a virtual machine.',
     examples: ['sample', 'sample --data ./large --transactions 1000000 --accounts 50000 --seed 7'],
   });
-  addSettingOption(command, 'data', 'folder for the ledger; must be absent or empty')
+  addSettingOption(
+    command,
+    'data',
+    'folder for the ledger, absent or empty, or postgres://HOST/DATABASE',
+  )
     .option(
       '--transactions <n>',
       'fewest transactions; the last block is completed',

@@ -1,6 +1,7 @@
 /** Errors of ledger reads, with the API's messages (docs/spec/http.md §4.2, §5.4–5.7). */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LayoutError } from '../move/values/layout.ts';
+import { isTransient } from '../store/store-error.ts';
 
 /** Codes of errors of a read; the API maps them to statuses. */
 export type LedgerErrorCode =
@@ -29,6 +30,16 @@ export class LedgerError extends Error {
     this.name = 'LedgerError';
     this.code = code;
   }
+}
+
+/**
+ * A failure of the way to the store as LedgerError `ledger_unavailable`, any other failure unchanged. Its text does not
+ * say where the store is.
+ */
+export function asLedgerFailure(failure: unknown): unknown {
+  if (!isTransient(failure)) return failure;
+  const message = 'The ledger cannot be read at the moment';
+  return new LedgerError('ledger_unavailable', message, { cause: failure });
 }
 
 /** The answer for a version below the oldest. */

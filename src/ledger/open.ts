@@ -5,10 +5,10 @@ import { type Head, HeadReader } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY, type LedgerIdentity } from '../store/columns/identity-column.ts';
 import { type PinnedAccounts, readPinnedAccounts } from '../store/columns/pruning-column.ts';
 import type { StoreReader } from '../store/store.ts';
-import { StoreError } from '../store/store-error.ts';
+import { isTransient, StoreError } from '../store/store-error.ts';
 import { StoreView } from '../store/view.ts';
 import { BlockPriceCache } from './gas/gas-price.ts';
-import { LedgerError } from './ledger-error.ts';
+import { asLedgerFailure, LedgerError } from './ledger-error.ts';
 import { type LedgerCaches, LedgerView } from './ledger-view.ts';
 import { ModuleCache, TypeCache } from './modules/module-view.ts';
 import { PruningGuard } from './pruning-guard.ts';
@@ -73,7 +73,7 @@ class StoredLedger implements LedgerReader {
         return view;
       },
       (cause) => {
-        if (!(cause instanceof StoreError)) throw cause;
+        if (!(cause instanceof StoreError) || isTransient(cause)) throw asLedgerFailure(cause);
         const message = `Failed to retrieve latest ledger info: ${cause.message}`;
         throw new LedgerError('ledger_unavailable', message, { cause });
       },

@@ -1,6 +1,6 @@
 /** `daybook copy`: a consistent copy of a ledger, without free space, while others read and write it. */
 import { type Head, readHead } from '../store/columns/head.ts';
-import { copyStore, emptyStoreError, storeFileBytes } from './open-store.ts';
+import { copyStore, emptyStoreError } from './open-store.ts';
 
 interface CopyReport {
   readonly head: Head;
@@ -21,11 +21,10 @@ export async function copyLedger(
   onBegin: (copiedBytes: () => number, neededBytes: number) => void,
 ): Promise<CopyReport> {
   const startedMs = performance.now();
-  const head = await copyStore(from, to, onBegin, async (copy) => {
-    const found = await readHead(copy);
-    if (found === undefined) throw emptyStoreError(from);
-    return found;
+  const { found, ...sizes } = await copyStore(from, to, onBegin, async (copy) => {
+    const head = await readHead(copy);
+    if (head === undefined) throw emptyStoreError(from);
+    return head;
   });
-  const [fromBytes, toBytes] = [storeFileBytes(from), storeFileBytes(to)];
-  return { head, fromBytes, toBytes, seconds: (performance.now() - startedMs) / 1000 };
+  return { head: found, ...sizes, seconds: (performance.now() - startedMs) / 1000 };
 }

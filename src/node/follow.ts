@@ -18,7 +18,7 @@ import type { Head } from '../store/columns/head.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
-import { asNodeError, hasStore, refuseUsedFolder, withWriter } from './open-store.ts';
+import { asNodeError, refuseUsedLocation, withWriter } from './open-store.ts';
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 
 /** How often an upstream that has nothing new is polled, in milliseconds. */
@@ -73,19 +73,19 @@ export interface Following {
  * @throws NodeError: `bad_input`, `data_not_usable`, `follow_stopped`
  */
 export async function followIntoFolder(
-  dataFolder: string,
+  data: string,
   request: FollowRequest,
   logger: Logger,
   line: ProgressLine | undefined,
   signal: AbortSignal,
 ): Promise<FollowReport> {
   const options = followOptions(request);
-  if (!hasStore(dataFolder)) refuseUsedFolder(dataFolder);
+  await refuseUsedLocation(data);
   const startedMs = performance.now();
   const counters = newFollowCounters();
   const context = { logger, line, signal };
   try {
-    return await withWriter(dataFolder, async (writer) => {
+    return await withWriter(data, async (writer) => {
       const head = await follow(writer, options, counters, context);
       const seconds = (performance.now() - startedMs) / 1000;
       return { head, chainId: writer.identity?.chainId, counters, seconds };

@@ -33,13 +33,13 @@ export interface InitReport {
 }
 
 /**
- * Makes a ledger in `dataFolder` from a genesis file.
+ * Makes a ledger in `data` from a genesis file.
  * @param waypointOrFile the waypoint's text or a file that contains it
  * @param onStage gets what is being done
  * @throws NodeError: `file_not_readable`, `not_a_genesis`, `waypoint_mismatch`, `ledger_exists`, `data_not_usable`
  */
 export async function initLedger(
-  dataFolder: string,
+  data: string,
   genesisFile: string,
   waypointOrFile?: string,
   onStage: (stage: string) => void = () => undefined,
@@ -58,7 +58,7 @@ export async function initLedger(
     ({ message }) => ['waypoint_mismatch', `${message}; nothing was stored`],
   );
   onStage('storing genesis');
-  await withNewLedger(dataFolder, (writer) =>
+  await withNewLedger(data, (writer) =>
     new Committer(writer).pushAll([chunkOfGenesis(genesis, hashes)]),
   );
   return {

@@ -7,6 +7,7 @@ import { readHead } from '../store/columns/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import type { Following } from './follow.ts';
+import { shownLocation } from './locations/shown-location.ts';
 import { NodeError } from './node-error.ts';
 import {
   emptyStoreError,
@@ -41,34 +42,41 @@ export async function openNodeStore(
     const message = 'the clock is that of produced blocks: --clock wall needs --produce';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
-  if (!hasStore(data) && follow === '') {
-    if (!settings.sample) throw noLedgerError(data);
+  if (follow === '' && !(await hasStore(data))) {
+    if (!settings.sample) throw await noLedgerError(data);
     await makeSmallSample(data, logger);
   }
   const opened =
     produce === 0 && follow === ''
-      ? openForReading(settings, stopList, logger)
+      ? await openForReading(settings, stopList, logger)
       : await openForWriting(settings, stopList, logger);
   if ((await readHead(opened.store)) === undefined) throw emptyStoreError(data);
   return opened;
 }
 
 /** New users have no genesis file: a sample ledger gives them something to query. */
-async function makeSmallSample(dataFolder: string, logger: Logger): Promise<void> {
+async function makeSmallSample(data: string, logger: Logger): Promise<void> {
   // Loaded here: the generator is needed once in a folder's life.
   const { makeSample, SMALL_SAMPLE } = await import('./sample.ts');
   const { transactions, seed } = SMALL_SAMPLE;
-  logger.info({ data: dataFolder, transactions, seed: String(seed) }, 'no ledger: making a sample');
-  const { seconds } = await makeSample(dataFolder, SMALL_SAMPLE);
+  logger.info(
+    { data: shownLocation(data), transactions, seed: String(seed) },
+    'no ledger: making a sample',
+  );
+  const { seconds } = await makeSample(data, SMALL_SAMPLE);
   logger.info({ seconds }, 'sample ledger made');
 }
 
-function openForReading(settings: NodeSettings, stopList: StopList, logger: Logger): NodeStore {
+async function openForReading(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<NodeStore> {
   const { keepVersions, keepSeconds, keepAccounts, keepAccountsFile } = settings;
   if (keepVersions > 0 || keepSeconds > 0 || keepAccounts !== '' || keepAccountsFile !== '') {
     logger.warn('nothing is pruned: this node does not write; daybook prune does');
   }
-  const store = openStoreReader(settings.data);
+  const store = await openStoreReader(settings.data);
   stopList.add('the store', () => store.close());
   return { store };
 }

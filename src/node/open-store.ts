@@ -1,73 +1,64 @@
-/** Opens the store in a data folder, or creates one; errors are NodeErrors that say what to do. */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { dataFileOf, lockFileOf, STORE_FILE } from '../store/lmdb/lmdb-file.ts';
-import {
-  copyLmdbStore,
-  openLmdbReader,
-  openLmdbStore,
-  openLmdbUpgrade,
-} from '../store/lmdb/lmdb-store.ts';
-import type { Store, StoreReader } from '../store/store.ts';
+/** Opens the store of a ledger, or creates one; errors are NodeErrors that say what to do. */
+import { isPostgresUrl } from '../store/postgres/location.ts';
+import type { ColumnStatistics, Store, StoreReader } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
-import { OLD_COLUMNS } from '../store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../store/writer.ts';
-import { NodeError, reasonOf } from './node-error.ts';
+import { FolderLocation, ledgerExists, storeFileBytes } from './locations/folder-location.ts';
+import type { LedgerLocation } from './locations/location.ts';
+import { shownLocation } from './locations/shown-location.ts';
+import { NodeError, type NodeErrorCode } from './node-error.ts';
 
-/** The folder in a data folder where a new ledger is made; its file is moved when it is complete. */
-const UNFINISHED_FOLDER = 'unfinished';
-
-export function hasStore(dataFolder: string): boolean {
-  return existsSync(dataFileOf(dataFolder));
+/** @param data a folder, or `postgres://…` @throws NodeError `bad_setting` */
+async function locationOf(data: string): Promise<LedgerLocation> {
+  if (!isPostgresUrl(data)) return new FolderLocation(data);
+  // Loaded here: most ledgers are in folders.
+  const { SchemaLocation } = await import('./locations/postgres-location.ts');
+  return await withNodeErrors(async () => new SchemaLocation(data));
 }
 
-export function storeFileBytes(dataFolder: string): number {
-  return statSync(dataFileOf(dataFolder)).size;
+/** @throws NodeError `data_not_usable` when that cannot be known */
+export async function hasStore(data: string): Promise<boolean> {
+  const location = await locationOf(data);
+  return await withNodeErrors(() => location.hasStore());
+}
+
+/** Bytes that a store takes. @param columns its statistics */
+export async function storeBytes(
+  data: string,
+  columns: readonly ColumnStatistics[],
+): Promise<number> {
+  return (await locationOf(data)).storeBytes(columns);
 }
 
 /** Opens the store for reading. @throws NodeError `no_ledger`, `data_not_usable` */
-export function openStoreReader(dataFolder: string): StoreReader {
-  if (!hasStore(dataFolder)) throw noLedgerError(dataFolder);
-  try {
-    return openLmdbReader({ directory: dataFolder });
-  } catch (cause) {
-    throw asNodeError(cause);
-  }
+export async function openStoreReader(data: string): Promise<StoreReader> {
+  const location = await locationOf(data);
+  return await withNodeErrors(async () => {
+    if (!(await location.hasStore())) throw await noLedgerAt(location);
+    return await location.openReader();
+  });
 }
 
 /** Opens the store for writing; creates it if it does not exist. @throws NodeError `data_not_usable` */
-export async function openStoreWriter(dataFolder: string): Promise<Store> {
-  try {
-    return await openLmdbStore({ directory: dataFolder });
-  } catch (cause) {
-    throw asNodeError(cause);
-  }
+export async function openStoreWriter(data: string): Promise<Store> {
+  const location = await locationOf(data);
+  return await withNodeErrors(() => location.openWriter());
 }
 
 /** Runs `work` with a reader, then closes it. @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws */
 export async function withReader<T>(
-  dataFolder: string,
+  data: string,
   work: (store: StoreReader) => Promise<T>,
 ): Promise<T> {
-  return await closing(openStoreReader(dataFolder), work);
+  return await closing(await openStoreReader(data), work);
 }
 
 /** Runs `work` with the writer of a store, then closes it. @throws NodeError `data_not_usable`; what `work` throws */
 export async function withWriter<T>(
-  dataFolder: string,
+  data: string,
   work: (writer: LedgerWriter) => Promise<T>,
 ): Promise<T> {
-  const store = await openStoreWriter(dataFolder);
+  const store = await openStoreWriter(data);
   return await closing(store, async () => work(await LedgerWriter.open(store)));
 }
 
@@ -76,111 +67,92 @@ export async function withWriter<T>(
  * @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws
  */
 export async function withStoreToUpgrade<T>(
-  dataFolder: string,
+  data: string,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  if (!hasStore(dataFolder)) throw noLedgerError(dataFolder);
-  let store: Store;
-  try {
-    store = await openLmdbUpgrade({ directory: dataFolder }, OLD_COLUMNS);
-  } catch (cause) {
-    throw asNodeError(cause);
-  }
+  const location = await locationOf(data);
+  const store = await withNodeErrors(async () => {
+    if (!(await location.hasStore())) throw await noLedgerAt(location);
+    return await location.openUpgrade();
+  });
   return await closing(store, work);
 }
 
 /**
- * Runs `work` with the writer of a new, empty ledger, which the folder contains when `work` is done, not before:
- * whatever ends this process meanwhile leaves no ledger. The folder may be the root of a volume, so its file is moved
- * and not the folder.
- * @param work may put a data file of its own in the place of the writer's
+ * Runs `work` with the writer of a new, empty ledger, which is there when `work` is done, not before: whatever ends
+ * this process meanwhile leaves no ledger.
  * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
 export async function withNewLedger<T>(
-  dataFolder: string,
-  work: (writer: LedgerWriter, making: string) => Promise<T>,
+  data: string,
+  work: (writer: LedgerWriter) => Promise<T>,
 ): Promise<T> {
-  refuseUsedFolder(dataFolder);
-  await removeEmptyStore(dataFolder);
-  const making = join(dataFolder, UNFINISHED_FOLDER);
-  await removeUnfinished(making);
-  let hasBegun = false;
-  try {
-    const result = await withWriter(making, (writer) => {
-      hasBegun = true;
-      return work(writer, making);
-    });
-    syncToDisk(dataFileOf(making));
-    if (hasStore(dataFolder)) throw ledgerExistsError(dataFolder);
-    renameSync(lockFileOf(making), lockFileOf(dataFolder));
-    // Last: from now on there is a ledger.
-    renameSync(dataFileOf(making), dataFileOf(dataFolder));
-    syncToDisk(dataFolder);
-    return result;
-  } finally {
-    // Otherwise it is another process's.
-    if (hasBegun) rmSync(making, { recursive: true, force: true });
-  }
+  const location = await locationOf(data);
+  return await withNodeErrors(async () => {
+    await makeRoom(location);
+    return await location.makeStore(async (store) => work(await LedgerWriter.open(store)));
+  });
 }
 
 /**
  * Makes a new ledger that is a copy of another one as it is now, while others read and write that.
  * @param onBegin gets a function that tells how many bytes are copied, and about how many will be
- * @returns what `examine` returns for the copy
- * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
+ * @returns what `examine` returns for the copy, and the sizes of both
+ * @throws NodeError `bad_input`, `no_ledger`, `ledger_exists`, `data_not_usable`
  */
 export async function copyStore<T>(
   from: string,
   to: string,
   onBegin: (copiedBytes: () => number, neededBytes: number) => void,
   examine: (copy: StoreReader) => Promise<T>,
-): Promise<T> {
-  if (!hasStore(from)) throw noLedgerError(from);
-  return await withNewLedger(to, async (_writer, making) => {
-    // The store of that writer only keeps other processes away.
-    const copying = join(making, 'copy');
-    mkdirSync(copying);
-    const copiedBytes = () => (hasStore(copying) ? storeFileBytes(copying) : 0);
-    await copyLmdbStore(from, copying, (neededBytes) => onBegin(copiedBytes, neededBytes));
-    const found = await withReader(copying, examine);
-    renameSync(dataFileOf(copying), dataFileOf(making));
-    return found;
+): Promise<{ readonly found: T; readonly fromBytes: number; readonly toBytes: number }> {
+  const source = await locationOf(from);
+  const target = await locationOf(to);
+  if (!(source instanceof FolderLocation && target instanceof FolderLocation)) {
+    throw new NodeError('bad_input', 'ledgers are copied from folder to folder', { exitCode: 2 });
+  }
+  return await withNodeErrors(async () => {
+    if (!(await source.hasStore())) throw await noLedgerAt(source);
+    await makeRoom(target);
+    const found = await target.copyStore(from, onBegin, examine);
+    return { found, fromBytes: storeFileBytes(from), toBytes: storeFileBytes(to) };
   });
 }
 
-function syncToDisk(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Removes a store without a ledger, as following leaves one that never began. @throws NodeError `ledger_exists` */
-async function removeEmptyStore(dataFolder: string): Promise<void> {
-  if (!hasStore(dataFolder)) return;
-  await withWriter(dataFolder, async ({ head }) => {
-    if (head !== undefined) throw ledgerExistsError(dataFolder);
+/** Accepts a place for a ledger that has none, or has one already. @throws NodeError `data_not_usable` */
+export async function refuseUsedLocation(data: string): Promise<void> {
+  const location = await locationOf(data);
+  await withNodeErrors(async () => {
+    if (!(await location.hasStore())) await location.refuseUsed();
   });
-  rmSync(dataFileOf(dataFolder));
 }
 
-/** Removes what a killed process left. @throws NodeError `data_not_usable` when a living one is making a ledger */
-async function removeUnfinished(making: string): Promise<void> {
-  if (!existsSync(making)) return;
-  try {
-    await withWriter(making, async () => undefined);
-  } catch (error) {
-    const { cause } = error as NodeError;
-    if (cause instanceof StoreError && cause.code === 'store_locked') throw error;
-  }
-  rmSync(making, { recursive: true, force: true });
+/** The error for a place without a store. */
+export async function noLedgerError(data: string): Promise<NodeError> {
+  return await noLedgerAt(await locationOf(data));
 }
 
-function ledgerExistsError(dataFolder: string): NodeError {
-  const message = `${dataFolder} holds a ledger already: give an absent or empty folder`;
-  return new NodeError('ledger_exists', message);
+async function noLedgerAt(location: LedgerLocation): Promise<NodeError> {
+  const { shown } = location;
+  const why = (await location.isUnfinished())
+    ? ': a command that was to make one was cut off, or is at work'
+    : '';
+  return new NodeError(
+    'no_ledger',
+    `there is no ledger in ${shown}${why}; make one: ` +
+      `daybook init --data ${shown} --genesis FILE --waypoint FILE, ` +
+      `or of a sample: daybook sample --data ${shown}`,
+  );
+}
+
+/** Removes a store without a ledger, as following leaves one that never began. @throws NodeError `ledger_exists`, … */
+async function makeRoom(location: LedgerLocation): Promise<void> {
+  await location.refuseUsed();
+  if (!(await location.hasStore())) return;
+  await closing(await location.openWriter(), async (store) => {
+    if ((await LedgerWriter.open(store)).head !== undefined) throw ledgerExists(location);
+  });
+  await location.removeStore();
 }
 
 async function closing<S extends StoreReader, T>(
@@ -196,51 +168,31 @@ async function closing<S extends StoreReader, T>(
   }
 }
 
-/**
- * Accepts a folder that is absent or empty, or that holds a store (whether it has a ledger is for the writer to see:
- * a start that was cut off leaves one without).
- * @throws NodeError `data_not_usable`
- */
-export function refuseUsedFolder(dataFolder: string): void {
-  if (!existsSync(dataFolder)) return;
-  let names: string[];
-  try {
-    names = readdirSync(dataFolder);
-  } catch (cause) {
-    const message = `cannot use ${dataFolder}: ${reasonOf(cause)}`;
-    throw new NodeError('data_not_usable', message, { cause });
-  }
-  const others = names.filter((name) => !STORE_FILE.test(name) && name !== UNFINISHED_FOLDER);
-  if (others.length === 0) return;
-  throw new NodeError(
-    'data_not_usable',
-    `${dataFolder} is not empty (it holds ${others.slice(0, 3).join(', ')}): give an absent or empty folder`,
-  );
-}
-
-/** The error for a folder without a store. */
-export function noLedgerError(dataFolder: string): NodeError {
-  const isUnfinished = existsSync(join(dataFolder, UNFINISHED_FOLDER));
-  const why = isUnfinished ? ': a command that was to make one was cut off, or is at work' : '';
-  return new NodeError(
-    'no_ledger',
-    `there is no ledger in ${dataFolder}${why}; make one: ` +
-      `daybook init --data ${dataFolder} --genesis FILE --waypoint FILE, ` +
-      `or of a sample: daybook sample --data ${dataFolder}`,
-  );
-}
-
 /** The error for a store in which no ledger was ever committed, because making it was cut off. */
-export function emptyStoreError(dataFolder: string): NodeError {
+export function emptyStoreError(data: string): NodeError {
   return new NodeError(
     'no_ledger',
-    `the store in ${dataFolder} holds no ledger yet: a command that was to make one was cut off, run it again`,
+    `the store in ${shownLocation(data)} holds no ledger yet: ` +
+      'a command that was to make one was cut off, run it again',
   );
 }
+
+async function withNodeErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw asNodeError(cause);
+  }
+}
+
+const CODES: Partial<Record<StoreError['code'], NodeErrorCode>> = {
+  store_not_found: 'no_ledger',
+  store_location_invalid: 'bad_setting',
+};
 
 /** A failure of the store as a NodeError; any other failure unchanged. */
 export function asNodeError(cause: unknown): unknown {
   if (!(cause instanceof StoreError)) return cause;
-  const code = cause.code === 'store_not_found' ? 'no_ledger' : 'data_not_usable';
-  return new NodeError(code, cause.message, { cause });
+  const code = CODES[cause.code] ?? 'data_not_usable';
+  return new NodeError(code, cause.message, { cause, exitCode: code === 'bad_setting' ? 2 : 1 });
 }

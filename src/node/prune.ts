@@ -74,7 +74,7 @@ function pinnedAccountsOf({ keepAccounts, keepAccountsFile }: KeepSettings): Set
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_setting`
  */
 export async function pruneFolder(
-  dataFolder: string,
+  data: string,
   keep: KeepSettings,
   graceMs: number,
   onProgress: (progress: PruneProgress, oldestVersion: bigint) => void,
@@ -87,9 +87,9 @@ export async function pruneFolder(
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
   // A reader fails if there is no store; a writer would create one.
-  await openStoreReader(dataFolder).close();
-  return await withWriter(dataFolder, async (writer) => {
-    if (writer.head === undefined) throw emptyStoreError(dataFolder);
+  await (await openStoreReader(data)).close();
+  return await withWriter(data, async (writer) => {
+    if (writer.head === undefined) throw emptyStoreError(data);
     const pruner = new Pruner(writer, {
       ...{ objectsOf: pinnedPrimaryStores, graceMs, restFactor: 0, bounds: OFFLINE_PRUNE_BOUNDS },
       onProgress,

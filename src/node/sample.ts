@@ -57,13 +57,13 @@ export const SMALL_SAMPLE: SampleRequest = {
  * @throws NodeError: `ledger_exists`, `data_not_usable`, `bad_input` for settings no sample can have
  */
 export async function makeSample(
-  dataFolder: string,
+  data: string,
   request: SampleRequest,
   onProgress: (transactions: number) => void = () => undefined,
 ) {
   const startedMs = performance.now();
   try {
-    return await withNewLedger(dataFolder, async (writer) => {
+    return await withNewLedger(data, async (writer) => {
       const committer = new Committer(writer, {
         onCommit: ({ head }) => onProgress(Number(head.version) + 1),
       });

@@ -10,11 +10,11 @@ export type StatusReport = Awaited<ReturnType<typeof ledgerStatus>>;
  * @returns the object that `status --json` prints; versions and heights are decimal strings as in the API
  * @throws NodeError
  */
-export function ledgerStatus(dataFolder: string) {
-  return withReader(dataFolder, async (store) => {
+export function ledgerStatus(data: string) {
+  return withReader(data, async (store) => {
     const head = await readHead(store);
     const identity = await LEDGER_IDENTITY.get(store);
-    if (head === undefined || identity === undefined) throw emptyStoreError(dataFolder);
+    if (head === undefined || identity === undefined) throw emptyStoreError(data);
     const columns = await store.statistics();
     return {
       chain_id: identity.chainId,

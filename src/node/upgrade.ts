@@ -24,13 +24,13 @@ interface UpgradeProgress {
  * @throws NodeError `no_ledger`, `data_not_usable`
  */
 export function upgradeFolder(
-  dataFolder: string,
+  data: string,
   onProgress: (progress: UpgradeProgress) => void,
 ): Promise<UpgradeReport> {
   const startedMs = performance.now();
-  return withStoreToUpgrade(dataFolder, async (store) => {
+  return withStoreToUpgrade(data, async (store) => {
     const head = await readHead(store);
-    if (head === undefined) throw emptyStoreError(dataFolder);
+    if (head === undefined) throw emptyStoreError(data);
     const fromFormat = await upgradeStore(store, (from, below) =>
       onProgress({ from, below, head }),
     );

@@ -5,10 +5,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { isStoreError, RowDamagedError, StoreError } from '../store/store-error.ts';
+import { isPostgresUrl } from '../store/postgres/location.ts';
+import { isStoreError, isTransient, RowDamagedError, StoreError } from '../store/store-error.ts';
 import { type VerifyProgress, type VerifyReport, verifyLedger } from '../verify/ledger.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
-import { emptyStoreError, openStoreReader } from './open-store.ts';
+import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
 export type { VerifyReport };
 
@@ -32,15 +33,16 @@ export type VerifyMessage =
   | { readonly kind: 'failed'; readonly code: NodeErrorCode; readonly message: string };
 
 /**
- * Verifies the ledger of a folder; readers and a writer may continue meanwhile.
+ * Verifies a ledger; readers and a writer may continue meanwhile.
  * @throws NodeError `no_ledger`, `data_not_usable`; `damaged` when the ledger cannot be read to its end
  */
 export async function verifyFolder(
-  directory: string,
+  data: string,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyReport> {
-  if (!IS_COMPILED) return verifyHere(directory, onProgress);
-  const child = fork(fileURLToPath(PROCESS_URL), [directory], {
+  // A server that reads damaged pages does not take this process with it.
+  if (!IS_COMPILED || isPostgresUrl(data)) return verifyHere(data, onProgress);
+  const child = fork(fileURLToPath(PROCESS_URL), [data], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [],
@@ -68,22 +70,23 @@ export async function verifyFolder(
   const line = output.split('\n').find((text) => text.trim() !== '');
   throw new NodeError(
     'damaged',
-    `the store in ${directory} is damaged: the engine ${how} where it read ${what}` +
+    `the store in ${data} is damaged: the engine ${how} where it read ${what}` +
       `${line === undefined ? '' : ` (${line.trim()})`}; ${DAMAGE_REMEDY}`,
   );
 }
 
-/** Verifies the ledger of a folder in this process, which may crash when LMDB reads damaged pages. */
+/** Verifies a ledger in this process, which may crash when LMDB reads damaged pages. */
 export async function verifyHere(
-  directory: string,
+  data: string,
   onProgress: (progress: VerifyProgress) => void,
 ): Promise<VerifyReport> {
-  const store = openStoreReader(directory);
+  const store = await openStoreReader(data);
   try {
     return await verifyLedger(store, onProgress);
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause;
-    if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(directory);
+    if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(data);
+    if (isTransient(cause)) throw asNodeError(cause);
     const isRow = cause instanceof RowDamagedError;
     const message = `${isRow ? '' : 'the store cannot be read: '}${cause.message}`;
     throw new NodeError('damaged', message, { cause });

@@ -64,6 +64,13 @@ export function isStoreError<Code extends StoreErrorCode>(
   return error instanceof StoreError && error.code === code;
 }
 
+const TRANSIENT: readonly StoreErrorCode[] = ['store_unreachable', 'store_timeout', 'store_busy'];
+
+/** Whether the way to the store has failed, and not the store: the same read may succeed a moment later. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof StoreError && TRANSIENT.includes(error.code);
+}
+
 /** The refusal of a chunk for the sake of one of its versions. */
 export function chunkError(code: StoreErrorCode, version: bigint, detail: string): StoreError {
   return new StoreError(code, `version ${version}: ${detail}`, { version });

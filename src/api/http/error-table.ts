@@ -5,7 +5,7 @@
  */
 import { DecodeError } from '../../ledger/decode/message.ts';
 import { EncodeError } from '../../ledger/encode/encode-error.ts';
-import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
+import { asLedgerFailure, LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import { ViewError } from '../../ledger/views/view-error.ts';
 
 /** Every value of `error_code` (docs/spec/http.md §4.2). */
@@ -75,6 +75,7 @@ export function frameworkError(status: number, message: string, options?: ErrorO
 interface Refusal {
   readonly status: number;
   readonly code: ErrorCode;
+  readonly retryAfterSecs?: number;
 }
 
 const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
@@ -92,15 +93,16 @@ const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
   transactions_not_kept: { status: 403, code: 'api_disabled' },
   invalid_input: { status: 400, code: 'invalid_input' },
   internal_error: { status: 500, code: 'internal_error' },
-  ledger_unavailable: { status: 503, code: 'internal_error' },
+  ledger_unavailable: { status: 503, code: 'internal_error', retryAfterSecs: 1 },
 };
 
 /** What a client is told of any failure; undefined for an unexpected one. */
-export function knownFailure(error: unknown): ApiError | undefined {
-  if (error instanceof ApiError) return error;
+export function knownFailure(failure: unknown): ApiError | undefined {
+  if (failure instanceof ApiError) return failure;
+  const error = asLedgerFailure(failure);
   if (error instanceof LedgerError) {
-    const { status, code } = LEDGER_REFUSALS[error.code];
-    return new ApiError(status, code, error.message, { cause: error });
+    const { status, code, ...retry } = LEDGER_REFUSALS[error.code];
+    return new ApiError(status, code, error.message, { cause: error, ...retry });
   }
   if (error instanceof EncodeError) {
     // docs/spec/encode.md §A0.

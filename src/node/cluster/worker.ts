@@ -94,7 +94,7 @@ async function answer(
   metrics: ProcessMetrics | undefined,
 ): Promise<ConnectionCounter> {
   const logger = createLogger(settings.logLevel);
-  const store = openStoreReader(settings.data);
+  const store = await openStoreReader(settings.data);
   stopList.add('the store', () => store.close());
   const running = await startInterface(store, settings, logger, stopList, metrics);
   const { server, port, state } = running;

@@ -11,7 +11,7 @@ import { readPruneProgress } from '../../store/columns/pruning-column.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Following } from '../follow.ts';
 import type { NodeStore } from '../node-store.ts';
-import { storeFileBytes } from '../open-store.ts';
+import { storeBytes } from '../open-store.ts';
 import { type ListenAddress, listen, parseListenAddress } from '../settings/listen-address.ts';
 import { type NodeSettings, packageVersion } from '../settings/settings.ts';
 import type { StopList } from '../shutdown.ts';
@@ -125,12 +125,16 @@ async function ledgerFamilies(store: StoreReader): Promise<MetricFamily[]> {
   ];
 }
 
-async function storeFamilies(store: StoreReader, dataFolder: string): Promise<MetricFamily[]> {
+async function storeFamilies(store: StoreReader, data: string): Promise<MetricFamily[]> {
   const columns = await store.statistics();
   const byColumn = (what: 'bytes' | 'rows'): MetricValue[] =>
     columns.map((column) => ({ value: column[what], labels: { column: column.column.name } }));
   return [
-    gauge('daybook_store_file_bytes', 'Size of the store’s file.', storeFileBytes(dataFolder)),
+    gauge(
+      'daybook_store_file_bytes',
+      'Size of the store’s file, or of its tables.',
+      await storeBytes(data, columns),
+    ),
     gauge('daybook_store_column_bytes', 'Bytes of a column.', byColumn('bytes')),
     gauge('daybook_store_column_rows', 'Rows of a column.', byColumn('rows')),
   ];

@@ -15,7 +15,7 @@ function text(description: string) {
 const OWN_SETTINGS = {
   data: {
     type: 'string',
-    description: 'folder of the ledger',
+    description: 'folder of the ledger, or postgres://HOST/DATABASE',
     default: './daybook-data',
     minLength: 1,
   },

@@ -1,0 +1,164 @@
+/** A ledger in a folder: an LMDB file. */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { dataFileOf, lockFileOf, STORE_FILE } from '../../store/lmdb/lmdb-file.ts';
+import {
+  copyLmdbStore,
+  openLmdbReader,
+  openLmdbStore,
+  openLmdbUpgrade,
+} from '../../store/lmdb/lmdb-store.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-error.ts';
+import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
+import { NodeError, reasonOf } from '../node-error.ts';
+import type { LedgerLocation } from './location.ts';
+
+/** The folder in a data folder where a new ledger is made; its file is moved when it is complete. */
+const UNFINISHED_FOLDER = 'unfinished';
+
+/** Bytes of the file of a store. */
+export function storeFileBytes(folder: string): number {
+  return existsSync(dataFileOf(folder)) ? statSync(dataFileOf(folder)).size : 0;
+}
+
+/** The folder may be the root of a volume, so a new ledger's file is moved and not the folder. */
+export class FolderLocation implements LedgerLocation {
+  readonly shown: string;
+  readonly otherwise = 'an absent or empty folder';
+  readonly #folder: string;
+  readonly #making: string;
+
+  constructor(folder: string) {
+    this.shown = folder;
+    this.#folder = folder;
+    this.#making = join(folder, UNFINISHED_FOLDER);
+  }
+
+  async hasStore(): Promise<boolean> {
+    return existsSync(dataFileOf(this.#folder));
+  }
+
+  async isUnfinished(): Promise<boolean> {
+    return existsSync(this.#making);
+  }
+
+  /**
+   * Accepts a folder that is absent or empty, or that holds a store (whether it has a ledger is for the writer to see:
+   * a start that was cut off leaves one without).
+   */
+  async refuseUsed(): Promise<void> {
+    if (!existsSync(this.#folder)) return;
+    let names: string[];
+    try {
+      names = readdirSync(this.#folder);
+    } catch (cause) {
+      const message = `cannot use ${this.#folder}: ${reasonOf(cause)}`;
+      throw new NodeError('data_not_usable', message, { cause });
+    }
+    const others = names.filter((name) => !STORE_FILE.test(name) && name !== UNFINISHED_FOLDER);
+    if (others.length === 0) return;
+    throw new NodeError(
+      'data_not_usable',
+      `${this.#folder} is not empty (it holds ${others.slice(0, 3).join(', ')}): give ${this.otherwise}`,
+    );
+  }
+
+  storeBytes(): number {
+    return storeFileBytes(this.#folder);
+  }
+
+  async openReader(): Promise<StoreReader> {
+    return openLmdbReader({ directory: this.#folder });
+  }
+
+  openWriter(): Promise<Store> {
+    return openLmdbStore({ directory: this.#folder });
+  }
+
+  openUpgrade(): Promise<Store> {
+    return openLmdbUpgrade({ directory: this.#folder }, OLD_COLUMNS);
+  }
+
+  async makeStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    await this.#removeUnfinished();
+    const store = await openLmdbStore({ directory: this.#making });
+    try {
+      const result = await work(store).finally(() => store.close());
+      this.#publish();
+      return result;
+    } finally {
+      rmSync(this.#making, { recursive: true, force: true });
+    }
+  }
+
+  async removeStore(): Promise<void> {
+    rmSync(dataFileOf(this.#folder));
+  }
+
+  /**
+   * Makes a new ledger that is a copy of another folder's as it is now, while others read and write that.
+   * @param onBegin gets a function that tells how many bytes are copied, and about how many will be
+   * @returns what `examine` returns for the copy
+   */
+  async copyStore<T>(
+    from: string,
+    onBegin: (copiedBytes: () => number, neededBytes: number) => void,
+    examine: (copy: StoreReader) => Promise<T>,
+  ): Promise<T> {
+    // The store that is being made only keeps other processes away.
+    return await this.makeStore(async () => {
+      const copying = join(this.#making, 'copy');
+      mkdirSync(copying);
+      const copiedBytes = () => storeFileBytes(copying);
+      await copyLmdbStore(from, copying, (neededBytes) => onBegin(copiedBytes, neededBytes));
+      const copy = openLmdbReader({ directory: copying });
+      const found = await examine(copy).finally(() => copy.close());
+      renameSync(dataFileOf(copying), dataFileOf(this.#making));
+      return found;
+    });
+  }
+
+  #publish(): void {
+    syncToDisk(dataFileOf(this.#making));
+    if (existsSync(dataFileOf(this.#folder))) throw ledgerExists(this);
+    renameSync(lockFileOf(this.#making), lockFileOf(this.#folder));
+    // Last: from now on there is a ledger.
+    renameSync(dataFileOf(this.#making), dataFileOf(this.#folder));
+    syncToDisk(this.#folder);
+  }
+
+  /** Removes what a killed process left. @throws StoreError `store_locked` when a living one is making a ledger */
+  async #removeUnfinished(): Promise<void> {
+    if (!existsSync(this.#making)) return;
+    try {
+      await (await openLmdbStore({ directory: this.#making })).close();
+    } catch (error) {
+      if (isStoreError(error, 'store_locked')) throw error;
+    }
+    rmSync(this.#making, { recursive: true, force: true });
+  }
+}
+
+export function ledgerExists({ shown, otherwise }: LedgerLocation): NodeError {
+  return new NodeError('ledger_exists', `${shown} holds a ledger already: give ${otherwise}`);
+}
+
+function syncToDisk(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,33 @@
+/** A place where a ledger can be: what commands need of it, whichever engine has it. */
+import type { ColumnStatistics, Store, StoreReader } from '../../store/store.ts';
+
+export interface LedgerLocation {
+  /** For messages and logs: without secrets. */
+  readonly shown: string;
+  /** What else to give where there is something already. */
+  readonly otherwise: string;
+
+  hasStore(): Promise<boolean>;
+  /** Whether making a ledger here has begun and not ended. */
+  isUnfinished(): Promise<boolean>;
+  /** @throws NodeError `data_not_usable` when something is there that is not a store */
+  refuseUsed(): Promise<void>;
+  /** Bytes that the store takes. */
+  storeBytes(columns: readonly ColumnStatistics[]): number;
+
+  /** @throws StoreError, as the following ones */
+  openReader(): Promise<StoreReader>;
+  /** Creates the store if it does not exist. */
+  openWriter(): Promise<Store>;
+  /** Opens a store for an upgrade: also one of an older format. */
+  openUpgrade(): Promise<Store>;
+
+  /**
+   * Runs `work` with a new, empty store, which is here when `work` is done, not before: whatever ends this process
+   * meanwhile leaves none.
+   * @throws StoreError `store_locked` when another process is making one; NodeError `ledger_exists`; what `work` throws
+   */
+  makeStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /** Removes a store in which no ledger was ever committed. */
+  removeStore(): Promise<void>;
+}
