@@ -177,7 +177,7 @@ describe('folders that init refuses', () => {
     const data = absent();
     await init(data);
     const before = readFileSync(join(data, 'data.mdb'));
-    for (const again of [['--waypoint', waypoint], ['--json'], []]) {
+    for (const again of [['--waypoint', waypoint], []]) {
       expect(expectFailure(await init(data, ...again), 1)).toContain('holds a ledger already');
     }
     const { stdout } = await runCommand(['status', '--data', data, '--json']);

@@ -108,7 +108,7 @@ export async function copyLmdbStore(
   } catch (cause) {
     // The engine's error has no code.
     if (freeBytesAt(to) < NEARLY_FULL_BYTES) throw noRoomForCopy(to, neededBytes, freeBytes, cause);
-    const message = `copying ${from} to ${to} failed: ${reason(cause)}`;
+    const message = `copying ${from} failed (${reason(cause)}): check the disks, and daybook verify`;
     throw new StoreError('store_io', message, { cause });
   } finally {
     await root.close();
