@@ -5,9 +5,8 @@
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GENERATOR_VERSION } from '../sample/settings.ts';
-import { STORE_FORMAT_VERSION } from '../store/columns/columns.ts';
-import { makeSample, type SampleRequest, SMALL_SAMPLE } from './sample.ts';
+import { type SampleRequest, sampleName } from './prebuilt-sample.ts';
+import { makeSample, SMALL_SAMPLE } from './sample.ts';
 import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
 
@@ -70,11 +69,7 @@ async function started(settings: NodeSettings): Promise<EmbeddedNode> {
 /** The folder of a sample ledger that is made once and then only read, by any number of processes. */
 async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOptions) {
   const request = { ...SMALL_SAMPLE, ...sample };
-  const { seed, transactions, accounts, keepsTransactions } = request;
-  const name = ['daybook-sample', STORE_FORMAT_VERSION, GENERATOR_VERSION, seed, transactions]
-    .concat([accounts, keepsTransactions ? 'feed' : 'lean'])
-    .join('-');
-  const folder = join(cacheFolder, name);
+  const folder = join(cacheFolder, sampleName(request));
   if (existsSync(folder)) return folder;
   // Made elsewhere and moved when complete: two processes may do so at once, and one may be killed.
   const making = mkdtempSync(join(cacheFolder, 'daybook-making-'));

@@ -119,6 +119,24 @@ export async function copyStore<T>(
   });
 }
 
+/**
+ * Makes a new ledger of the bytes of a folder's data file.
+ * @returns what `examine` returns for it; `undefined`, and nothing is made, where ledgers are not files
+ * @throws NodeError `ledger_exists`, `data_not_usable`
+ */
+export async function restoreStore<T>(
+  data: string,
+  bytes: Uint8Array,
+  examine: (store: StoreReader) => Promise<T>,
+): Promise<T | undefined> {
+  const location = await locationOf(data);
+  if (!(location instanceof FolderLocation)) return undefined;
+  return await withNodeErrors(async () => {
+    await makeRoom(location);
+    return await location.restoreStore(bytes, examine);
+  });
+}
+
 /** Accepts a place for a ledger that has none, or has one already. @throws NodeError `data_not_usable` */
 export async function refuseUsedLocation(data: string): Promise<void> {
   const location = await locationOf(data);

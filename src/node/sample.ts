@@ -19,10 +19,13 @@ import {
   sampleChunksInParallel,
 } from '../sample/sample.ts';
 import type { Chunk } from '../store/chunk.ts';
+import { type Head, readHead } from '../store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
-import { withNewLedger } from './open-store.ts';
+import { restoreStore, withNewLedger } from './open-store.ts';
+import { readPrebuiltSample, type SampleRequest } from './prebuilt-sample.ts';
 import { newestState } from './sample-resource.ts';
 
 /** How often a producing node commits, at most, in milliseconds. */
@@ -32,18 +35,7 @@ const MAX_AHEAD_SECONDS = 60;
 /** How often a commit to a full disk is tried again, in milliseconds. */
 const FULL_DISK_INTERVAL_MS = 1_000;
 
-export interface SampleRequest {
-  /** Fewest transactions; the last block is completed. */
-  readonly transactions: number;
-  /** Ordinary accounts that the ledger grows to. */
-  readonly accounts: number;
-  /** u64. */
-  readonly seed: bigint;
-  /** Whether whole transactions are stored, so that the ledger can feed another. */
-  readonly keepsTransactions: boolean;
-}
-
-/** The ledger of `serve` in an empty folder: made in well under two seconds. */
+/** The ledger of `serve` in an empty folder. */
 export const SMALL_SAMPLE: SampleRequest = {
   transactions: 5_000,
   accounts: 500,
@@ -52,9 +44,10 @@ export const SMALL_SAMPLE: SampleRequest = {
 };
 
 /**
- * Makes a sample ledger in a folder; everything reported is on disk.
+ * Makes a sample ledger, of the package or by generating it; everything reported is on disk.
  * @param onProgress gets the number of durable transactions
- * @throws NodeError: `ledger_exists`, `data_not_usable`, `bad_input` for settings no sample can have
+ * @throws NodeError: `ledger_exists`, `data_not_usable`, `bad_input` for settings no sample can have, `damaged` for a
+ *   sample of the package
  */
 export async function makeSample(
   data: string,
@@ -63,18 +56,40 @@ export async function makeSample(
 ) {
   const startedMs = performance.now();
   try {
-    return await withNewLedger(data, async (writer) => {
-      const committer = new Committer(writer, {
-        onCommit: ({ head }) => onProgress(Number(head.version) + 1),
-      });
-      const head = (await committer.pushAll(sampleChunksInParallel(request)))!;
-      const seconds = (performance.now() - startedMs) / 1000;
-      return { chainId: writer.identity!.chainId, head, seconds, publisher: SAMPLE_PUBLISHER };
-    });
+    const prebuilt = await readPrebuiltSample(request);
+    const { chainId, head } =
+      (prebuilt && (await restoreStore(data, prebuilt, newestFacts))) ??
+      (await generate(data, request, onProgress));
+    const seconds = (performance.now() - startedMs) / 1000;
+    return { chainId, head, seconds, publisher: SAMPLE_PUBLISHER };
   } catch (cause) {
     if (!(cause instanceof SampleError)) throw cause;
     throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
   }
+}
+
+interface SampleFacts {
+  readonly chainId: number;
+  readonly head: Head;
+}
+
+async function newestFacts(store: StoreReader): Promise<SampleFacts> {
+  const { chainId } = (await LEDGER_IDENTITY.get(store))!;
+  return { chainId, head: (await readHead(store))! };
+}
+
+async function generate(
+  data: string,
+  request: SampleRequest,
+  onProgress: (transactions: number) => void,
+): Promise<SampleFacts> {
+  return await withNewLedger(data, async (writer) => {
+    const committer = new Committer(writer, {
+      onCommit: ({ head }) => onProgress(Number(head.version) + 1),
+    });
+    await committer.pushAll(sampleChunksInParallel(request));
+    return await newestFacts(writer.reader);
+  });
 }
 
 interface Production {

@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataFileOf, lockFileOf, STORE_FILE } from '../../store/lmdb/lmdb-file.ts';
 import {
@@ -116,15 +117,33 @@ export class FolderLocation implements LedgerLocation {
     onBegin: (copiedBytes: () => number, neededBytes: number) => void,
     examine: (copy: StoreReader) => Promise<T>,
   ): Promise<T> {
+    return await this.#makeOfFile(examine, async (folder) => {
+      const copiedBytes = () => storeFileBytes(folder);
+      await copyLmdbStore(from, folder, (neededBytes) => onBegin(copiedBytes, neededBytes));
+    });
+  }
+
+  /** Makes a new ledger of the bytes of a data file. @returns what `examine` returns for it */
+  async restoreStore<T>(
+    bytes: Uint8Array,
+    examine: (store: StoreReader) => Promise<T>,
+  ): Promise<T> {
+    return await this.#makeOfFile(examine, (folder) => writeFile(dataFileOf(folder), bytes));
+  }
+
+  /** Makes a new ledger of the data file that `write` puts into a folder. */
+  async #makeOfFile<T>(
+    examine: (store: StoreReader) => Promise<T>,
+    write: (folder: string) => Promise<void>,
+  ): Promise<T> {
     // The store that is being made only keeps other processes away.
     return await this.makeStore(async () => {
-      const copying = join(this.#making, 'copy');
-      mkdirSync(copying);
-      const copiedBytes = () => storeFileBytes(copying);
-      await copyLmdbStore(from, copying, (neededBytes) => onBegin(copiedBytes, neededBytes));
-      const copy = openLmdbReader({ directory: copying });
+      const writing = join(this.#making, 'copy');
+      mkdirSync(writing);
+      await write(writing);
+      const copy = openLmdbReader({ directory: writing });
       const found = await examine(copy).finally(() => copy.close());
-      renameSync(dataFileOf(copying), dataFileOf(this.#making));
+      renameSync(dataFileOf(writing), dataFileOf(this.#making));
       return found;
     });
   }

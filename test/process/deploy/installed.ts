@@ -22,7 +22,9 @@ function productionPackages(): string[] {
   }
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Locked;
   return Object.entries(packages)
-    .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
+    .filter(
+      ([path, { dev, devOptional }]) => path.startsWith('node_modules/') && !dev && !devOptional,
+    )
     .map(([path]) => path)
     .filter((path) => existsSync(join(ROOT, path)));
 }

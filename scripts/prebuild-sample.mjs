@@ -1,0 +1,18 @@
+/** Makes the small sample ledger for the package: generating it takes longer than all the rest of a start. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { copyLedger } from '../dist/node/copy.js';
+import { writePrebuiltSample } from '../dist/node/prebuilt-sample.js';
+import { makeSample, SMALL_SAMPLE } from '../dist/node/sample.js';
+
+rmSync(new URL('../dist/samples', import.meta.url), { recursive: true, force: true });
+const folder = mkdtempSync(join(tmpdir(), 'daybook-prebuilt-'));
+try {
+  await makeSample(join(folder, 'made'), SMALL_SAMPLE);
+  // Without free space.
+  await copyLedger(join(folder, 'made'), join(folder, 'copy'), () => undefined);
+  await writePrebuiltSample(SMALL_SAMPLE, readFileSync(join(folder, 'copy/data.mdb')));
+} finally {
+  rmSync(folder, { recursive: true });
+}
