@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { StructAbi } from '../../src/move/modules/abi-shapes.ts';
 import { HexTextError } from '../../src/move/types/address.ts';
 import {
   EVEN_SAMPLES,
@@ -13,7 +14,6 @@ import {
   type SampleOutcome,
   sampleHistory,
 } from '../../web/src/balance-history.ts';
-import type { AbiStruct } from '../../web/src/move-abi.ts';
 import {
   functionLines,
   type Line,
@@ -243,18 +243,18 @@ function text(lines: readonly Line[]): string {
 }
 
 describe('Move declarations', () => {
-  const struct: AbiStruct = {
-    ...{ name: 'Order', isNative: false, isEvent: false, isEnum: false },
+  const struct: StructAbi = {
+    ...{ name: 'Order', is_native: false, is_event: false, is_enum: false },
     abilities: ['copy', 'drop'],
-    typeParameters: [['store'], []],
+    generic_type_params: [{ constraints: ['store'] }, { constraints: [] }],
     fields: [],
     variants: [],
   };
   const called = {
-    ...{ name: 'swap', visibility: 'friend', isEntry: false, isView: false },
-    typeParameters: [['copy', 'drop'], []],
-    parameters: ['&mut 0x1::coin::Coin<T0>', '|u64,T1|bool'],
-    results: ['0x1::coin::Coin<T1>', '&u8'],
+    ...{ name: 'swap', visibility: 'friend' as const, is_entry: false, is_view: false },
+    generic_type_params: [{ constraints: ['copy', 'drop'] }, { constraints: [] }],
+    params: ['&mut 0x1::coin::Coin<T0>', '|u64,T1|bool'],
+    return: ['0x1::coin::Coin<T1>', '&u8'],
   };
 
   it('reads like Move', () => {
@@ -264,30 +264,32 @@ describe('Move declarations', () => {
     );
     const view = {
       ...called,
-      visibility: 'private',
-      isView: true,
-      parameters: [],
-      results: ['u64'],
+      visibility: 'private' as const,
+      is_view: true,
+      params: [],
+      return: ['u64'],
     };
-    expect(text(functionLines({ ...view, typeParameters: [] }))).toBe('#[view]\nfun swap(): u64');
+    expect(text(functionLines({ ...view, generic_type_params: [] }))).toBe(
+      '#[view]\nfun swap(): u64',
+    );
     const entry = {
       ...called,
-      visibility: 'public',
-      isEntry: true,
-      results: [],
-      typeParameters: [],
+      visibility: 'public' as const,
+      is_entry: true,
+      return: [],
+      generic_type_params: [],
     };
-    expect(text(functionLines({ ...entry, parameters: ['&signer'] }))).toBe(
+    expect(text(functionLines({ ...entry, params: ['&signer'] }))).toBe(
       'public entry fun swap(&signer)',
     );
   });
 
   it('shows structs, events, natives and enums', () => {
     const fields = [{ name: 'value', type: 'u64' }];
-    expect(text(structLines({ ...struct, fields, isEvent: true }))).toBe(
+    expect(text(structLines({ ...struct, fields, is_event: true }))).toBe(
       '#[event]\nstruct Order<T0: store, T1> has copy, drop {\n    value: u64,\n}',
     );
-    expect(text(structLines({ ...struct, isNative: true, abilities: [] }))).toBe(
+    expect(text(structLines({ ...struct, is_native: true, abilities: [] }))).toBe(
       'native struct Order<T0: store, T1>;',
     );
     const variants = [
@@ -301,7 +303,7 @@ describe('Move declarations', () => {
         ],
       },
     ];
-    expect(text(structLines({ ...struct, typeParameters: [], isEnum: true, variants }))).toBe(
+    expect(text(structLines({ ...struct, generic_type_params: [], is_enum: true, variants }))).toBe(
       'enum Order has copy, drop {\n    Market,\n    Limit {\n        price: u64,\n    },\n' +
         '    Pair(u8, T0),\n}',
     );

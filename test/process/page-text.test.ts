@@ -6,9 +6,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_MAX_DEPTH, JsonNumber, JsonSyntaxError } from '../../src/move/json/json-text.ts';
-import { type ApiRequest, pathSegment, withQuery } from '../../web/src/api-request.ts';
 import { balanceTicks } from '../../web/src/balance-ticks.ts';
-import { curlCommand, shellWord } from '../../web/src/curl.ts';
 import {
   argumentText,
   argumentValue,
@@ -23,8 +21,7 @@ import {
   writeForm,
 } from '../../web/src/encode-request.ts';
 import { csvText, jsonLines } from '../../web/src/event-file.ts';
-import { formatJson, parseJson } from '../../web/src/json-fields.ts';
-import { balanceRequest } from '../../web/src/ledger-requests.ts';
+import { formatJson, parseJson } from '../../web/src/exact-json.ts';
 import {
   agoText,
   amountText,
@@ -35,6 +32,14 @@ import {
   sizeText,
   timeText,
 } from '../../web/src/number-text.ts';
+import {
+  type ApiRequest,
+  balanceRequest,
+  curlCommand,
+  pathSegment,
+  shellWord,
+  withQuery,
+} from '../../web/src/requests.ts';
 import { parseRoute, readSearch, routeHash } from '../../web/src/route.ts';
 import { propertySeed } from '../random.ts';
 
@@ -315,9 +320,9 @@ describe('the encode form', () => {
 
   it('makes a skeleton of a generic call', () => {
     const declared = {
-      ...{ name: 'f', visibility: 'public', isEntry: true, isView: false, results: [] },
-      typeParameters: [['store']],
-      parameters: ['&signer', 'T0', 'vector<T0>', 'signer', 'u16'],
+      ...{ name: 'f', visibility: 'public' as const, is_entry: true, is_view: false, return: [] },
+      generic_type_params: [{ constraints: ['store'] }],
+      params: ['&signer', 'T0', 'vector<T0>', 'signer', 'u16'],
     };
     const { typeArguments, arguments: values } = callSkeleton(declared);
     expect(typeArguments).toHaveLength(1);

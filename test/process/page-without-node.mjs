@@ -13,12 +13,8 @@ const page = pathToFileURL(`${node.argv[2]}/`);
 const { divideSigningMessage, hexDigits, readHexText } = await import(
   new URL('signing-message.js', page)
 );
-const { formatJson, listField, parseJson, textField } = await import(
-  new URL('json-fields.js', page)
-);
-const messages = listField(new Map([['vectors', parseJson(vectors)]]), 'vectors').map((vector) =>
-  textField(vector, 'signing_message'),
-);
+const { formatJson, parseJson } = await import(new URL('exact-json.js', page));
+const messages = parseJson(vectors).map((vector) => vector.signing_message);
 const found = messages.map((hex) => {
   const message = readHexText(hex);
   const { problem } = divideSigningMessage(message);

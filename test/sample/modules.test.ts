@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
-import { type ModuleAbi, moduleAbi } from '../../src/move/modules/abi.ts';
+import { moduleAbi } from '../../src/move/modules/abi.ts';
+import type { ModuleAbi } from '../../src/move/modules/abi-shapes.ts';
 import type { CompiledModule } from '../../src/move/modules/compiled.ts';
 import { moduleMetadata, resourceGroupOf } from '../../src/move/modules/metadata.ts';
 import { readModule } from '../../src/move/modules/read.ts';

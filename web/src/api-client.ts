@@ -1,14 +1,14 @@
 /** Requests to the node that serves this page, and its refusals as errors (docs/spec/http.md §3, §4). */
-
-import { JsonSyntaxError } from '../../src/move/json/json-text.ts';
-import type { ApiRequest } from './api-request.ts';
-import { parseJson, textField } from './json-fields.ts';
+import { formatHex } from '../../src/move/bcs/hex.ts';
+import { unlessRefused } from '../../src/move/errors.ts';
+import { parseJson } from './exact-json.ts';
+import type { ApiRequest } from './requests.ts';
 
 /** A successful answer. */
 export interface ApiAnswer {
   readonly request: ApiRequest;
   readonly status: number;
-  /** The body as it came. */
+  /** The body as it came; of bytes, their hex as JSON. */
   readonly text: string;
   /** The ledger headers without their prefix, e.g. `ledger-version`. */
   readonly ledgerHeaders: ReadonlyMap<string, string>;
@@ -16,14 +16,13 @@ export interface ApiAnswer {
 }
 
 /** Longest wait for an answer. */
-export const REQUEST_TIMEOUT_MS = 15_000;
-
+const REQUEST_TIMEOUT_MS = 15_000;
 /** Names of the ledger headers behind any prefix (docs/spec/http.md §3.1, docs/spec/decisions.md D1). */
 const LEDGER_HEADER =
   /-(chain-id|ledger-version|ledger-oldest-version|ledger-timestampusec|epoch|block-height|oldest-block-height|cursor)$/;
 const QUOTED_ANSWER_CHARACTERS = 300;
 
-/** The node refused, or did not answer. `code` is the error body's, or one of this page's own. */
+/** The node refused, or did not answer. */
 export class ApiFailure extends Error {
   readonly request: ApiRequest;
   /** HTTP status; 0 when there was no answer. */
@@ -34,107 +33,74 @@ export class ApiFailure extends Error {
 
   constructor(
     request: ApiRequest,
-    facts: { status: number; code: string; message: string; elapsedMs: number },
+    facts: { status?: number; code: string; message: string; elapsedMs?: number },
     options?: ErrorOptions,
   ) {
     super(facts.message, options);
-    this.name = 'ApiFailure';
     this.request = request;
-    this.status = facts.status;
+    this.status = facts.status ?? 0;
     this.code = facts.code;
-    this.elapsedMs = facts.elapsedMs;
+    this.elapsedMs = facts.elapsedMs ?? 0;
   }
 }
 
 /**
- * Makes the request. Rejects with ApiFailure for every refusal and every silence, and with the
- * signal's own reason when `signal` aborts.
+ * Makes the request. Rejects with ApiFailure for every refusal and every silence, and with the signal's own reason when
+ * `signal` aborts.
  */
 export async function send(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
-  if (
-    request.path
-      .split('?')[0]!
-      .split('/')
-      .some((part) => part === '.' || part === '..')
-  ) {
+  if (/\/\.\.?(?:[/?]|$)/.test(request.path)) {
     const message = 'a dot or two dots cannot be sent as a part of a path';
-    throw new ApiFailure(request, { status: 0, code: 'unsendable_path', message, elapsedMs: 0 });
+    throw new ApiFailure(request, { code: 'unsendable_path', message });
   }
   const startedMs = performance.now();
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-  let response: Response;
-  let text: string;
   try {
-    response = await fetch(request.path, {
+    const response = await fetch(request.path, {
       method: request.method,
-      headers: { Accept: 'application/json', ...bodyHeaders(request) },
+      headers: {
+        Accept: request.isRaw ? 'application/x-bcs' : 'application/json',
+        ...(request.body !== undefined && { 'Content-Type': 'application/json' }),
+      },
       body: request.body ?? null,
       signal: AbortSignal.any([signal, timeout]),
       cache: 'no-cache',
     });
-    text = await response.text();
+    const { ok, status, headers } = response;
+    const text =
+      ok && request.isRaw
+        ? JSON.stringify(formatHex(new Uint8Array(await response.arrayBuffer())))
+        : await response.text();
+    const elapsedMs = performance.now() - startedMs;
+    if (!ok) throw new ApiFailure(request, { status, elapsedMs, ...refusal(text) });
+    return { request, status, text, ledgerHeaders: ledgerHeaders(headers), elapsedMs };
   } catch (cause) {
+    if (cause instanceof ApiFailure) throw cause;
     signal.throwIfAborted();
-    throw silence(request, timeout.aborted, performance.now() - startedMs, cause);
+    const facts = timeout.aborted
+      ? { code: 'timeout', message: `no answer within ${REQUEST_TIMEOUT_MS / 1000} seconds` }
+      : { code: 'no_answer', message: 'the node could not be reached; is it still running?' };
+    throw new ApiFailure(request, facts, { cause });
   }
-  const elapsedMs = performance.now() - startedMs;
-  if (!response.ok) throw refusal(request, response.status, text, elapsedMs);
-  return {
-    request,
-    status: response.status,
-    text,
-    ledgerHeaders: ledgerHeaders(response.headers),
-    elapsedMs,
-  };
 }
 
-function bodyHeaders(request: ApiRequest): Record<string, string> {
-  return request.body === undefined ? {} : { 'Content-Type': 'application/json' };
-}
-
-function silence(
-  request: ApiRequest,
-  timedOut: boolean,
-  elapsedMs: number,
-  cause: unknown,
-): ApiFailure {
-  const facts = timedOut
-    ? { code: 'timeout', message: `no answer within ${REQUEST_TIMEOUT_MS / 1000} seconds` }
-    : { code: 'no_answer', message: 'the node could not be reached; is it still running?' };
-  return new ApiFailure(request, { status: 0, elapsedMs, ...facts }, { cause });
-}
-
-function refusal(request: ApiRequest, status: number, text: string, elapsedMs: number): ApiFailure {
-  const body = readErrorBody(text);
-  if (body !== undefined) return new ApiFailure(request, { status, elapsedMs, ...body });
+function refusal(text: string): { code: string; message: string } {
+  const body = unlessRefused(() => parseJson<{ error_code?: string; message?: string }>(text));
+  if (body?.error_code !== undefined && body.message !== undefined) {
+    return { code: body.error_code, message: body.message };
+  }
   const quoted = text.slice(0, QUOTED_ANSWER_CHARACTERS);
-  return new ApiFailure(request, {
-    status,
-    code: 'unreadable_answer',
-    message: quoted === '' ? 'the answer has no body' : `the answer is no error body: ${quoted}`,
-    elapsedMs,
-  });
+  const message =
+    quoted === '' ? 'the answer has no body' : `the answer is no error body: ${quoted}`;
+  return { code: 'unreadable_answer', message };
 }
 
-function readErrorBody(text: string): { code: string; message: string } | undefined {
-  try {
-    const body = parseJson(text);
-    const code = textField(body, 'error_code');
-    const message = textField(body, 'message');
-    return code === undefined || message === undefined ? undefined : { code, message };
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined;
-    throw error;
-  }
-}
-
+/** A search finds the leftmost: `-oldest-block-height`, not `-block-height` in it. */
 function ledgerHeaders(headers: Headers): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  // `x-node-oldest-block-height` also ends in `-block-height`: a search finds the leftmost, which
-  // is the whole name.
-  for (const [name, value] of headers) {
-    const short = LEDGER_HEADER.exec(name)?.[1];
-    if (short !== undefined) found.set(short, value);
-  }
-  return found;
+  return new Map(
+    [...headers].flatMap(([name, value]) => {
+      const short = LEDGER_HEADER.exec(name)?.[1];
+      return short === undefined ? [] : [[short, value] as const];
+    }),
+  );
 }

@@ -7,6 +7,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Sample, SampleOutcome, VersionRange } from './balance-history.ts';
 import { balanceTicks } from './balance-ticks.ts';
 import { type AssetUnit, amountText, counted, groupDigits } from './number-text.ts';
+import { Table } from './parts.tsx';
 
 const HEIGHT_PX = 280;
 const MIN_WIDTH_PX = 240;
@@ -125,22 +126,14 @@ export function BalanceChart({ range, samples, unit, marked }: ChartProps) {
       </p>
       <details>
         <summary>Samples as a table</summary>
-        <table class="samples">
-          <thead>
-            <tr>
-              <th scope="col">Version</th>
-              <th scope="col">Balance</th>
+        <Table style="samples" caption="Samples" columns={['Version', 'Balance']}>
+          {samples.map(({ version, outcome }) => (
+            <tr key={version}>
+              <td class="number">{groupDigits(version)}</td>
+              <td class="number">{outcomeText(outcome)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {samples.map(({ version, outcome }) => (
-              <tr key={version}>
-                <td class="number">{groupDigits(version)}</td>
-                <td class="number">{outcomeText(outcome)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       </details>
     </div>
   );

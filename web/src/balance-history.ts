@@ -14,7 +14,6 @@ export type SampleOutcome =
       readonly message: string;
     };
 
-/** A version and what was known of it. */
 export interface Sample {
   readonly version: bigint;
   readonly outcome: SampleOutcome;

@@ -1,48 +1,37 @@
-/** State changes of a transaction: what a resource was before it and is after it, field by field. */
-import { useState } from 'preact/hooks';
-import { JsonNumber, type JsonObject, type JsonValue } from '../../src/move/json/json-text.ts';
+/** State changes of a transaction: what a resource or an item was before and is after, field by field. */
+import type { ChangeJson } from './answers.ts';
 import { ApiFailure } from './api-client.ts';
-import { useAnswer } from './ask.ts';
+import { useAnswer } from './ask.tsx';
+import { formatJson, isList, isObject, type Json } from './exact-json.ts';
 import { AccountId, Hex } from './ids.tsx';
-import { field, formatJson, isList, textField } from './json-fields.ts';
-import { resourceRequest } from './ledger-requests.ts';
 import { JsonField, JsonView, TypeText } from './move-text.tsx';
-import { linkTo } from './navigation.ts';
 import { groupDigits } from './number-text.ts';
+import { Section, Some, Table } from './parts.tsx';
+import { type ApiRequest, itemRequest, rawItemRequest, resourceRequest } from './requests.ts';
+import { linkTo } from './route.ts';
 
-/** Changes shown before the reader asks for all; each resource is asked for as it was before. */
+/** Changes shown before the reader asks for all; each is asked for as it was before. */
 const CHANGES_AT_FIRST = 12;
 /** Longer values are not compared field by field. */
 const MAX_COMPARED_CHARACTERS = 50_000;
 
-export function Changes({ changes, version }: { changes: readonly JsonValue[]; version: bigint }) {
-  const [isAll, setAll] = useState(false);
-  const shown = isAll ? changes : changes.slice(0, CHANGES_AT_FIRST);
+export function Changes({ changes, version }: { changes: readonly ChangeJson[]; version: bigint }) {
   return (
-    <section aria-label="Changes">
-      <h2>
-        Changes <span class="tally">{groupDigits(changes.length)}</span>
-      </h2>
+    <Section title="Changes" count={changes.length}>
       {changes.length === 0 && <p class="hint">It changed nothing.</p>}
-      {shown.map((change, at) => (
-        <Change key={at} change={change} version={version} />
-      ))}
-      {shown.length < changes.length && (
-        <button type="button" onClick={() => setAll(true)}>
-          Show all {groupDigits(changes.length)} changes
-        </button>
-      )}
-    </section>
+      <Some items={changes} first={CHANGES_AT_FIRST} noun="changes">
+        {(change, at) => <Change key={at} change={change} version={version} />}
+      </Some>
+    </Section>
   );
 }
 
-function Change({ change, version }: { change: JsonValue; version: bigint }) {
-  const kind = textField(change, 'type') ?? '';
-  const address = textField(change, 'address');
-  const data = field(change, 'data');
-  const type =
-    textField(data, 'type') ?? textField(change, 'resource') ?? textField(change, 'module');
-  const handle = textField(change, 'handle');
+function Change({ change, version }: { change: ChangeJson; version: bigint }) {
+  const { type: kind, address, handle, data, resource, module } = change;
+  const type = (data?.['type'] as string | undefined) ?? resource ?? module;
+  const abi = data?.['abi'];
+  const name = isObject(abi) ? String(abi['name']) : undefined;
+  const before = version === 0n ? undefined : beforeRequest(change, String(version - 1n));
   return (
     <article class="item">
       <div class="item-head">
@@ -61,142 +50,132 @@ function Change({ change, version }: { change: JsonValue; version: bigint }) {
           </code>
         </p>
       )}
-      {kind === 'write_resource' && address && type && (
-        <ResourceChange {...{ address, type, version }} after={field(data, 'data') ?? null} />
+      {handle && <JsonView value={{ key: data?.['key'] ?? change.key ?? null }} />}
+      {address && name && (
+        <p>
+          <a href={linkTo('module', { account: address, name })}>Module {name}</a>
+        </p>
       )}
-      {kind === 'write_module' && address && <ModuleChange address={address} data={data} />}
-      {handle && <TableChange change={change} />}
+      {/_(?:resource|table_item)$/.test(kind) && (
+        <BeforeAndAfter request={before} after={valueAfter(change)} />
+      )}
     </article>
   );
 }
 
-function ModuleChange({ address, data }: { address: string; data: JsonValue | undefined }) {
-  const name = textField(field(data, 'abi'), 'name');
-  if (name === undefined) return null;
+/** Undefined for what was deleted. */
+function valueAfter({ type, data, value }: ChangeJson): Json | undefined {
+  if (type === 'write_resource') return data?.['data'] ?? null;
+  return type.startsWith('write') ? (data?.['value'] ?? value) : undefined;
+}
+
+/** What was there at a version: items are asked for by their types, where the node knows them. */
+function beforeRequest(change: ChangeJson, version: string): ApiRequest | undefined {
+  const { address, handle, key, resource, data } = change;
+  if (address !== undefined) {
+    const type = String(data?.['type'] ?? resource ?? '');
+    return type === '' ? undefined : resourceRequest(address, type, version);
+  }
+  if (handle === undefined || key === undefined) return undefined;
+  if (!data?.['value_type']) return rawItemRequest(handle, key, version);
+  const { key: decoded, key_type, value_type } = data;
+  return itemRequest(handle, formatJson({ key_type, value_type, key: decoded }), version);
+}
+
+interface ComparedProps {
+  /** Undefined where nothing can have been before. */
+  readonly request: ApiRequest | undefined;
+  readonly after: Json | undefined;
+}
+
+function BeforeAndAfter({ request, after }: ComparedProps) {
+  const { json, failure } = useAnswer(request);
+  if (json !== undefined) {
+    const isResource = request!.path.includes('/resource/');
+    const before = isResource && isObject(json) ? (json['data'] ?? null) : json;
+    return <Difference before={before} after={after} />;
+  }
+  if (request !== undefined && failure === undefined) {
+    return (
+      <p class="hint" aria-busy="true">
+        Asking for the value before…
+      </p>
+    );
+  }
+  const isNew = request === undefined || (failure instanceof ApiFailure && failure.status === 404);
   return (
-    <p>
-      <a href={linkTo('module', { account: address, name })}>Module {name}</a>
-    </p>
+    <>
+      <p class="hint">
+        {isNew
+          ? 'New at this version.'
+          : `What it was before is not known: ${(failure as Error).message}`}
+      </p>
+      {after === undefined ? <p class="hint">Deleted.</p> : <JsonView value={after} />}
+    </>
   );
 }
 
-function TableChange({ change }: { change: JsonValue }) {
-  const [key, value] = [textField(change, 'key'), textField(change, 'value')];
-  const decoded = field(change, 'data');
-  const rows = new Map<string, JsonValue>();
-  if (key !== undefined) rows.set('key', field(decoded, 'key') ?? key);
-  if (value !== undefined) rows.set('value', field(decoded, 'value') ?? value);
-  return <JsonView value={rows} />;
-}
-
-interface ResourceChangeProps {
-  readonly address: string;
-  readonly type: string;
-  readonly version: bigint;
-  readonly after: JsonValue;
-}
-
-function ResourceChange({ address, type, version, after }: ResourceChangeProps) {
-  const request = resourceRequest(address, type, String(version - 1n));
-  const asked = useAnswer(version === 0n ? undefined : request);
-  const isNew =
-    version === 0n || (asked.failure instanceof ApiFailure && asked.failure.status === 404);
-  if (isNew) {
-    return (
-      <>
-        <p class="hint">New at this version.</p>
-        <JsonView value={after} />
-      </>
-    );
-  }
-  if (asked.failure !== undefined) {
-    return (
-      <>
-        <p class="hint">What it was before is not known: {(asked.failure as Error).message}</p>
-        <JsonView value={after} />
-      </>
-    );
-  }
-  if (asked.json === undefined) return <p class="hint">Asking for the value before…</p>;
-  return <Difference before={field(asked.json, 'data') ?? null} after={after} />;
-}
-
-function Difference({ before, after }: { before: JsonValue; after: JsonValue }) {
+function Difference({ before, after }: { before: Json; after: Json | undefined }) {
   const isLong = formatJson(after).length + formatJson(before).length > MAX_COMPARED_CHARACTERS;
   const rows = isLong ? [] : differences(before, after);
   return (
     <>
       {isLong && <p class="hint">Too long to be compared here.</p>}
       {!isLong && rows.length === 0 && <p class="hint">Written with the value it had.</p>}
+      {after === undefined && <p class="hint">Deleted.</p>}
       {rows.length > 0 && (
-        <table class="difference">
-          <caption class="visually-hidden">Fields that changed</caption>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
+        <Table
+          style="difference"
+          caption="Fields that changed"
+          columns={['Field', 'Before', 'After']}
+        >
+          {rows.map(([path, old, now]) => (
+            <tr key={path}>
+              <th scope="row">{path}</th>
+              <td>{old === undefined ? '–' : <JsonField value={old} />}</td>
+              <td>
+                {now === undefined ? '–' : <JsonField value={now} />}
+                {increase(old, now)}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {rows.map(([path, old, now]) => (
-              <tr key={path}>
-                <th scope="row">{path}</th>
-                <td>{old === undefined ? '–' : <JsonField value={old} />}</td>
-                <td>
-                  {now === undefined ? '–' : <JsonField value={now} />}
-                  <Increase before={old} after={now} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
-      <details>
-        <summary>Whole value after</summary>
-        <JsonView value={after} />
-      </details>
+      {after !== undefined && (
+        <details>
+          <summary>Whole value after</summary>
+          <JsonView value={after} />
+        </details>
+      )}
     </>
   );
 }
 
 /** By how much a number grew or shrank. */
-function Increase({
-  before,
-  after,
-}: {
-  before: JsonValue | undefined;
-  after: JsonValue | undefined;
-}) {
-  if (typeof before !== 'string' || typeof after !== 'string') return null;
-  if (!/^\d{1,78}$/.test(before) || !/^\d{1,78}$/.test(after)) return null;
+function increase(before: Json | undefined, after: Json | undefined) {
+  const isNumber = (value: unknown): value is string => /^\d{1,78}$/.test(String(value));
+  if (!isNumber(before) || !isNumber(after)) return null;
   const change = BigInt(after) - BigInt(before);
-  const text = `${change < 0n ? '−' : '+'}${groupDigits(change < 0n ? -change : change)}`;
-  return <span class="hint"> {text}</span>;
-}
-
-type Row = readonly [path: string, before: JsonValue | undefined, after: JsonValue | undefined];
-
-/** The leaves that differ. */
-function differences(
-  before: JsonValue | undefined,
-  after: JsonValue | undefined,
-  path = '',
-): readonly Row[] {
-  const [old, now] = [childrenOf(before), childrenOf(after)];
-  if (old === undefined || now === undefined) {
-    const isSame =
-      before !== undefined && after !== undefined && formatJson(before) === formatJson(after);
-    return isSame ? [] : [[path || 'value', before, after]];
-  }
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) =>
-    differences(old.get(name), now.get(name), path === '' ? name : `${path}.${name}`),
+  return (
+    <span class="hint">
+      {' '}
+      {change < 0n ? '−' : '+'}
+      {groupDigits(change < 0n ? -change : change)}
+    </span>
   );
 }
 
-/** Fields or items by name; undefined for what has none. */
-function childrenOf(value: JsonValue | undefined): ReadonlyMap<string, JsonValue> | undefined {
-  if (isList(value)) return new Map(value.map((item, at) => [String(at), item]));
-  if (value instanceof Map && !(value instanceof JsonNumber)) return value as JsonObject;
-  return undefined;
+type Row = readonly [path: string, before: Json | undefined, after: Json | undefined];
+
+/** The leaves that differ. */
+function differences(before: Json | undefined, after: Json | undefined, path = ''): Row[] {
+  const hasParts = (value: Json | undefined) => isList(value) || isObject(value);
+  if (!hasParts(before) || !hasParts(after)) {
+    const isSame = before !== undefined && formatJson(before) === formatJson(after);
+    return isSame && after !== undefined ? [] : [[path || 'value', before, after]];
+  }
+  const [old, now] = [before, after].map((value) => new Map(Object.entries(value as Json[])));
+  return [...new Set([...old!.keys(), ...now!.keys()])].flatMap((name) =>
+    differences(old!.get(name), now!.get(name), path === '' ? name : `${path}.${name}`),
+  );
 }

@@ -1,8 +1,9 @@
 /** The editor of a request: a form for entry functions next to the JSON that is sent. The JSON is what counts. */
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
-import { JsonSyntaxError, type JsonValue } from '../../src/move/json/json-text.ts';
+import { JsonSyntaxError } from '../../src/move/json/json-text.ts';
+import { type AbiFunction, argumentTypes, type ModuleAnswer } from './answers.ts';
 import { ApiFailure } from './api-client.ts';
-import { type Asked, useAnswer } from './ask.ts';
+import { useAnswer } from './ask.tsx';
 import {
   argumentText,
   argumentValue,
@@ -18,10 +19,9 @@ import {
   type TextFieldName,
   writeForm,
 } from './encode-request.ts';
-import { formatJson, parseJson } from './json-fields.ts';
-import { moduleRequest } from './ledger-requests.ts';
-import { type AbiFunction, argumentTypes, readModuleAnswer } from './move-abi.ts';
+import { formatJson, type Json, parseJson } from './exact-json.ts';
 import { TextArea, TextField } from './parts.tsx';
+import { moduleRequest } from './requests.ts';
 
 const LABELS: Readonly<Record<TextFieldName, string>> = {
   sender: 'Sender',
@@ -47,7 +47,7 @@ interface EditorProps {
   readonly called: string;
 }
 
-function parse(text: string): JsonValue | JsonSyntaxError {
+function parse(text: string): Json | JsonSyntaxError {
   try {
     return parseJson(text);
   } catch (error) {
@@ -63,8 +63,7 @@ export function EncodeEditor({ text, onText, called }: EditorProps) {
   const known = isBroken ? undefined : readForm(request);
   const form = known ?? NO_FORM;
   const change = (changes: Partial<EncodeForm>): void => {
-    if (isBroken) return;
-    onText(formatJson(writeForm(request, { ...form, ...changes }), 2));
+    if (!isBroken) onText(formatJson(writeForm(request, { ...form, ...changes }), 2));
   };
   /** The function that the reader chose in the form; its arguments are not there yet. */
   const chosen = useRef<string | undefined>(undefined);
@@ -76,9 +75,9 @@ export function EncodeEditor({ text, onText, called }: EditorProps) {
     if (called !== '') choose(called);
   }, [called]);
   const { declared, note } = useDeclared(form.function);
-  const types = declared
-    ? argumentTypes(declared).map((type) => substituteTypes(type, form.typeArguments))
-    : [];
+  const types = argumentTypes(declared?.params ?? []).map((type) =>
+    substituteTypes(type, form.typeArguments),
+  );
   useEffect(() => {
     if (declared === undefined || chosen.current !== form.function) return;
     chosen.current = undefined;
@@ -201,22 +200,17 @@ function Examples({ onText }: { onText: (text: string) => void }) {
 /** The function of that name, from the ledger, and what it takes or why it is not known. */
 function useDeclared(name: string): { readonly declared?: AbiFunction; readonly note: string } {
   const parts = splitFunctionName(name);
-  const asked = useAnswer(parts && moduleRequest(parts.address, parts.module));
-  return useMemo(() => {
-    if (parts === undefined) return { note: 'A function is named address::module::name.' };
-    return declaredIn(asked, parts.name);
-  }, [name, asked]);
-}
-
-function declaredIn({ json, failure }: Asked, name: string) {
+  const { json, failure } = useAnswer<ModuleAnswer>(
+    parts && moduleRequest(parts.address, parts.module),
+  );
+  if (parts === undefined) return { note: 'A function is named address::module::name.' };
   if (failure instanceof ApiFailure) return { note: `${failure.code}: ${failure.message}` };
   if (json === undefined) return { note: 'Asking the node…' };
-  const { abi } = readModuleAnswer(json);
-  const declared = abi?.functions.find((one) => one.name === name && one.isEntry);
-  if (declared === undefined) return { note: `The module has no entry function “${name}”.` };
-  const taken = argumentTypes(declared);
-  const generics = declared.typeParameters.map((_, at) => `T${at}`).join(', ');
-  const parameters = taken.length === 0 ? 'no arguments' : taken.join(', ');
-  const note = `Takes ${parameters}${generics === '' ? '' : `; type parameters ${generics}`}.`;
-  return { declared, note };
+  const declared = json.abi?.exposed_functions.find(
+    (one) => one.name === parts.name && one.is_entry,
+  );
+  if (declared === undefined) return { note: `The module has no entry function “${parts.name}”.` };
+  const parameters = argumentTypes(declared.params).join(', ') || 'no arguments';
+  const generics = declared.generic_type_params.map((_, at) => `T${at}`).join(', ');
+  return { declared, note: `Takes ${parameters}${generics && `; type parameters ${generics}`}.` };
 }

@@ -2,37 +2,63 @@
  * Requests to encode (docs/spec/encode.md §A1, A2): examples to start from, and the form's fields to and from the JSON.
  * The JSON is what is sent; the form only changes fields of it and leaves everything else as it is.
  */
+import { unlessRefused } from '../../src/move/errors.ts';
+import { JsonNumber } from '../../src/move/json/json-text.ts';
+import { type AbiFunction, argumentTypes } from './answers.ts';
 import {
-  JsonNumber,
+  formatJson,
+  isList,
+  isObject,
+  type Json,
   type JsonObject,
-  JsonSyntaxError,
-  type JsonValue,
-} from '../../src/move/json/json-text.ts';
-import { field, formatJson, listField, parseJson, textField } from './json-fields.ts';
-import { type AbiFunction, argumentTypes } from './move-abi.ts';
+  parseJson,
+} from './exact-json.ts';
+import { NATIVE_COIN } from './requests.ts';
 
-const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 /** How long an example's transaction would be valid. */
 const EXPIRATION_SECS = 600;
+/** The accounts that publish code on every sample ledger. */
+export const SAMPLE_PUBLISHER =
+  '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
+const SECOND_PUBLISHER = '0xbeefd38c8a953879b70f83a625ce55f09b2a8156038bebf3f5489501b5ede0d3';
 
 /** A request to start from. */
-export interface EncodeExample {
+interface EncodeExample {
   readonly name: string;
   readonly title: string;
-  readonly changes: Readonly<Record<string, unknown>>;
+  readonly changes: JsonObject;
 }
 
 const TRANSFER = {
   type: 'entry_function_payload',
-  function: '0x1::coin::transfer',
-  type_arguments: [NATIVE_COIN],
-  arguments: ['0xb0b', '18446744073709551615'],
+  function: '0x1::aptos_account::transfer',
+  type_arguments: [],
+  arguments: [SECOND_PUBLISHER, '1000000'],
 };
 
 /** A script that takes every unsigned scalar and does nothing, in bytecode version 6. */
-const SCALARS_SCRIPT =
-  '0xa11ceb0b060000000205000e080e20000a060c020d0e03040f01050a0200000000000000000000000000000000' +
-  '000000000000000000000000000000010001000102';
+const SCALARS_SCRIPT = {
+  type: 'script_payload',
+  code: {
+    bytecode:
+      '0xa11ceb0b060000000205000e080e20000a060c020d0e03040f01050a0200000000000000000000000000000000' +
+      '000000000000000000000000000000010001000102',
+  },
+  type_arguments: [],
+  arguments: [
+    255,
+    65535,
+    4294967295,
+    '18446744073709551615',
+    '340282366920938463463374607431768211455',
+    '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+    true,
+    SECOND_PUBLISHER,
+    '0xdeadbeef',
+  ],
+};
+
+const MULTISIG = { type: 'multisig_payload', multisig_address: SECOND_PUBLISHER };
 
 /** One example per shape of transaction. */
 export const ENCODE_EXAMPLES: readonly EncodeExample[] = [
@@ -40,7 +66,7 @@ export const ENCODE_EXAMPLES: readonly EncodeExample[] = [
   {
     name: 'multi-agent',
     title: 'Multi-agent: a second signer',
-    changes: { payload: TRANSFER, secondary_signers: ['0xca11'] },
+    changes: { payload: TRANSFER, secondary_signers: [SECOND_PUBLISHER] },
   },
   {
     name: 'orderless',
@@ -50,54 +76,31 @@ export const ENCODE_EXAMPLES: readonly EncodeExample[] = [
   {
     name: 'multisig',
     title: 'Multisig account: run what was agreed',
-    changes: { payload: { type: 'multisig_payload', multisig_address: '0x321c75b8015e7f1e' } },
+    changes: { payload: MULTISIG },
   },
   {
     name: 'multisig-call',
     title: 'Multisig account: an entry function',
-    changes: {
-      payload: {
-        type: 'multisig_payload',
-        multisig_address: '0x321c75b8015e7f1e',
-        transaction_payload: TRANSFER,
-      },
-    },
+    changes: { payload: { ...MULTISIG, transaction_payload: TRANSFER } },
   },
   {
     name: 'script',
     title: 'Script: every unsigned scalar',
-    changes: {
-      payload: {
-        type: 'script_payload',
-        code: { bytecode: SCALARS_SCRIPT },
-        type_arguments: [],
-        arguments: [
-          255,
-          65535,
-          4294967295,
-          '18446744073709551615',
-          '340282366920938463463374607431768211455',
-          '115792089237316195423570985008687907853269984665640564039457584007913129639935',
-          true,
-          '0xcafe',
-          '0xdeadbeef',
-        ],
-      },
-    },
+    changes: { payload: SCALARS_SCRIPT },
   },
 ];
 
 /** The JSON text of an example; it expires some minutes after `nowMs` (milliseconds since 1970). */
-export function exampleText(example: EncodeExample, nowMs: number): string {
+export function exampleText({ changes }: EncodeExample, nowMs: number): string {
   const request = {
-    sender: '0xa11ce',
+    sender: SAMPLE_PUBLISHER,
     sequence_number: '42',
     max_gas_amount: '2000',
     gas_unit_price: '100',
     expiration_timestamp_secs: String(Math.floor(nowMs / 1000) + EXPIRATION_SECS),
-    ...example.changes,
+    ...changes,
   };
-  return JSON.stringify(request, null, 2);
+  return formatJson(request, 2);
 }
 
 /** The request fields that hold one text each. */
@@ -117,60 +120,58 @@ export interface EncodeForm {
   readonly secondarySigners: readonly string[];
   readonly function: string;
   readonly typeArguments: readonly string[];
-  readonly arguments: readonly JsonValue[];
+  readonly arguments: readonly Json[];
 }
 
 /** Reads the form's fields from a request; undefined when it holds what the form cannot show. */
-export function readForm(request: JsonValue): EncodeForm | undefined {
-  const payload = field(request, 'payload');
-  if (textField(payload, 'type') !== 'entry_function_payload') return undefined;
-  const texts = TEXT_FIELDS.map((name) => [name, textField(request, name) ?? ''] as const);
+export function readForm(request: Json): EncodeForm | undefined {
+  const { secondary_signers: signers, ...fields } = isObject(request) ? request : {};
+  const payload = isObject(fields['payload']) ? fields['payload'] : {};
+  if (payload['type'] !== 'entry_function_payload') return undefined;
+  const text = (value: Json | undefined) => (typeof value === 'string' ? value : '');
   return {
-    texts: new Map(texts),
-    secondarySigners: onlyTexts(listField(request, 'secondary_signers')),
-    function: textField(payload, 'function') ?? '',
-    typeArguments: onlyTexts(listField(payload, 'type_arguments')),
-    arguments: listField(payload, 'arguments'),
+    texts: new Map(TEXT_FIELDS.map((name) => [name, text(fields[name])])),
+    secondarySigners: listOf(signers).map(text).filter(Boolean),
+    function: text(payload['function']),
+    typeArguments: listOf(payload['type_arguments']).map(text).filter(Boolean),
+    arguments: listOf(payload['arguments']),
   };
 }
 
-function onlyTexts(items: readonly JsonValue[]): string[] {
-  return items.filter((item) => typeof item === 'string');
+function listOf(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
 }
 
 /** `request` with the form's fields written into it; optional fields that are empty are taken out. */
-export function writeForm(request: JsonValue, form: EncodeForm): JsonValue {
-  const changed = new Map(request instanceof Map ? (request as JsonObject) : []);
-  for (const [name, text] of form.texts) {
-    if (name === 'replay_protection_nonce' && text === '') changed.delete(name);
-    else changed.set(name, text);
-  }
-  if (form.secondarySigners.length > 0) changed.set('secondary_signers', form.secondarySigners);
-  else if (listField(request, 'secondary_signers').length > 0) changed.delete('secondary_signers');
-  const payload = new Map((field(request, 'payload') ?? new Map()) as JsonObject);
-  payload.set('type', 'entry_function_payload');
-  payload.set('function', form.function);
-  payload.set('type_arguments', form.typeArguments);
-  payload.set('arguments', form.arguments);
-  changed.set('payload', payload);
+export function writeForm(request: Json, form: EncodeForm): Json {
+  const changed: Record<string, Json> = Object.assign(
+    Object.create(null),
+    isObject(request) ? request : {},
+    Object.fromEntries(form.texts),
+  );
+  if (changed['replay_protection_nonce'] === '') delete changed['replay_protection_nonce'];
+  if (form.secondarySigners.length > 0) changed['secondary_signers'] = form.secondarySigners;
+  else if (listOf(changed['secondary_signers']).length > 0) delete changed['secondary_signers'];
+  changed['payload'] = Object.assign(Object.create(null), changed['payload'], {
+    type: 'entry_function_payload',
+    function: form.function,
+    type_arguments: form.typeArguments,
+    arguments: form.arguments,
+  });
   return changed;
 }
 
 /** Splits a list of types or addresses at the commas outside of angle brackets. */
 export function splitList(text: string): string[] {
-  const items: string[] = [];
+  const items = [''];
   let depth = 0;
-  let item = '';
   for (const character of text) {
     if (character === '<') depth += 1;
     if (character === '>') depth -= 1;
-    if (character === ',' && depth === 0) {
-      items.push(item.trim());
-      item = '';
-    } else item += character;
+    if (character === ',' && depth === 0) items.push('');
+    else items[items.length - 1] += character;
   }
-  items.push(item.trim());
-  return items.filter((piece) => piece !== '');
+  return items.map((item) => item.trim()).filter((item) => item !== '');
 }
 
 /** Types whose values are JSON strings (docs/spec/encode.md §A4, values). */
@@ -179,36 +180,29 @@ const STRING_TYPE =
 const NUMBER_TYPE = /^[ui](?:8|16|32)$/;
 
 /** How an argument is typed into a field: strings without quotes where the type takes nothing else. */
-export function argumentText(value: JsonValue, type: string | undefined): string {
-  const bare = typeof value === 'string' && type !== undefined && STRING_TYPE.test(type);
-  return bare ? value : formatJson(value);
+export function argumentText(value: Json, type = ''): string {
+  return typeof value === 'string' && STRING_TYPE.test(type) ? value : formatJson(value);
 }
 
 /** The JSON of what was typed. What the type does not take is left for the node to refuse. */
-export function argumentValue(text: string, type: string | undefined): JsonValue {
-  if (type !== undefined && STRING_TYPE.test(type)) return text;
+export function argumentValue(text: string, type = ''): Json {
+  if (STRING_TYPE.test(type)) return text;
   const trimmed = text.trim();
-  if (type !== undefined && NUMBER_TYPE.test(type) && /^-?\d+$/.test(trimmed)) {
-    return new JsonNumber(trimmed);
-  }
-  try {
-    return parseJson(trimmed);
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return text;
-    throw error;
-  }
+  if (NUMBER_TYPE.test(type) && /^-?\d+$/.test(trimmed)) return new JsonNumber(trimmed);
+  const read = unlessRefused(() => ({ json: parseJson(trimmed) }));
+  return read === undefined ? text : read.json;
 }
 
 /** A value that the type takes, to be replaced. */
-export function placeholderValue(type: string): JsonValue {
+export function placeholderValue(type: string): Json {
   if (type === 'bool') return false;
-  if (NUMBER_TYPE.test(type)) return new JsonNumber('1');
+  if (NUMBER_TYPE.test(type)) return 1;
   if (/^[ui]\d+$/.test(type)) return '1';
   if (type === 'address' || type.startsWith('0x1::object::Object<')) return '0x1';
   if (type === 'vector<u8>') return '0x';
   if (type.startsWith('vector<')) return [];
-  if (type.startsWith('0x1::option::Option<')) return new Map([['vec', []]]);
-  return type === '0x1::string::String' ? 'text' : new Map();
+  if (type.startsWith('0x1::option::Option<')) return { vec: [] };
+  return type === '0x1::string::String' ? 'text' : {};
 }
 
 /** Replaces `T0`, `T1`, … by the given type arguments. */
@@ -220,8 +214,8 @@ export function substituteTypes(type: string, typeArguments: readonly string[]):
 export function callSkeleton(
   declared: AbiFunction,
 ): Pick<EncodeForm, 'typeArguments' | 'arguments'> {
-  const typeArguments = declared.typeParameters.map(() => NATIVE_COIN);
-  const types = argumentTypes(declared).map((type) => substituteTypes(type, typeArguments));
+  const typeArguments = declared.generic_type_params.map(() => NATIVE_COIN);
+  const types = argumentTypes(declared.params).map((type) => substituteTypes(type, typeArguments));
   return { typeArguments, arguments: types.map(placeholderValue) };
 }
 
@@ -229,7 +223,7 @@ export function callSkeleton(
 export function splitFunctionName(
   text: string,
 ): { readonly address: string; readonly module: string; readonly name: string } | undefined {
-  const parts = /^((?:0x)?[0-9a-fA-F]{1,64})::([\w$]+)::([\w$]+)$/.exec(text.trim());
-  if (parts === null) return undefined;
-  return { address: parts[1]!, module: parts[2]!, name: parts[3]! };
+  const [, address, module, name] =
+    /^((?:0x)?[0-9a-fA-F]{1,64})::([\w$]+)::([\w$]+)$/.exec(text.trim()) ?? [];
+  return name === undefined ? undefined : { address: address!, module: module!, name };
 }

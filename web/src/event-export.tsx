@@ -59,25 +59,21 @@ async function collect(
   signal: AbortSignal,
   onProgress: (text: string) => void,
 ): Promise<{ readonly events: readonly EventRecord[]; readonly note: string }> {
-  const pages: (readonly EventRecord[])[] = [];
-  let count = 0;
+  let events: readonly EventRecord[] = [];
   let first = end;
-  while (first > 0n) {
-    if (count >= MAX_EXPORTED_EVENTS) {
-      const events = pages.reverse().flat().slice(-MAX_EXPORTED_EVENTS);
-      return { events, note: `, the newest ${groupDigits(MAX_EXPORTED_EVENTS)} of them` };
-    }
+  let note = '';
+  while (first > 0n && note === '') {
     const page = await readOlderEvents(stream, first, signal, FOLLOW_PAGE_SIZE);
     if (page.events.length === 0) break;
-    pages.push(page.events);
-    count += page.events.length;
-    first = page.events[0]!.sequenceNumber;
-    onProgress(`${counted(count, 'event')} so far…`);
-    if (page.pruned !== undefined) {
-      return { events: pages.reverse().flat(), note: '; older ones are pruned' };
+    events = [...page.events, ...events];
+    first = events[0]!.sequenceNumber;
+    onProgress(`${counted(events.length, 'event')} so far…`);
+    if (page.pruned !== undefined) note = '; older ones are pruned';
+    else if (events.length >= MAX_EXPORTED_EVENTS && first > 0n) {
+      note = `, the newest ${groupDigits(MAX_EXPORTED_EVENTS)} of them`;
     }
   }
-  return { events: pages.reverse().flat(), note: '' };
+  return { events: events.slice(-MAX_EXPORTED_EVENTS), note };
 }
 
 function download(content: Blob, name: string): void {

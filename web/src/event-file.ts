@@ -1,27 +1,19 @@
 /** Events, and their text in a file. */
-import type { JsonValue } from '../../src/move/json/json-text.ts';
-import { formatJson } from './json-fields.ts';
+import { formatJson, type Json } from './exact-json.ts';
 
 /** One event of the stream. */
 export interface EventRecord {
   readonly sequenceNumber: bigint;
   readonly version: bigint;
   readonly type: string;
-  readonly data: JsonValue;
+  readonly data: Json;
 }
 
 /** One event a line, fields as the node names them. */
 export function jsonLines(events: readonly EventRecord[]): string {
-  return events.map((event) => `${formatJson(eventObject(event))}\n`).join('');
-}
-
-function eventObject({ sequenceNumber, version, type, data }: EventRecord): JsonValue {
-  return new Map<string, JsonValue>([
-    ['sequence_number', String(sequenceNumber)],
-    ['version', String(version)],
-    ['type', type],
-    ['data', data],
-  ]);
+  const line = ({ sequenceNumber, version, type, data }: EventRecord) =>
+    formatJson({ sequence_number: String(sequenceNumber), version: String(version), type, data });
+  return events.map((event) => `${line(event)}\n`).join('');
 }
 
 /** With a line of names first, as RFC 4180 says; data as JSON. */

@@ -1,10 +1,10 @@
 /** Event records and pages of a stream (docs/spec/http.md §7). */
-
+import type { EventJson } from './answers.ts';
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
 import type { EventRecord } from './event-file.ts';
-import { field, isList, parseJson, textField } from './json-fields.ts';
-import { eventsRequest } from './ledger-requests.ts';
-import { readU64 } from './number-text.ts';
+import { parseJson } from './exact-json.ts';
+import { greater, readU64 } from './number-text.ts';
+import { eventsRequest } from './requests.ts';
 
 /** Events asked for at once. */
 export const EVENTS_PAGE_SIZE = 25;
@@ -19,60 +19,44 @@ export interface StreamName {
 }
 
 /** A page, ascending as the node gives it. */
-export interface EventPage {
+interface EventPage {
   readonly answer: ApiAnswer;
   readonly events: readonly EventRecord[];
+  /** Why it does not reach further back, when pruning cut it. */
+  readonly pruned?: ApiFailure | undefined;
 }
 
 /** Asks for a page; without `start` the newest. Rejects as `send` does. */
 export async function readEvents(
-  stream: StreamName,
-  page: { readonly start?: bigint; readonly limit: number },
+  { account, creationNumber }: StreamName,
+  page: { readonly start?: bigint | undefined; readonly limit: number },
   signal: AbortSignal,
 ): Promise<EventPage> {
-  const answer = await send(eventsRequest(stream.account, stream.creationNumber, page), signal);
-  return { answer, events: readRecords(answer) };
-}
-
-function readRecords(answer: ApiAnswer): EventRecord[] {
-  const json = parseJson(answer.text);
-  if (!isList(json)) throw unreadable(answer, 'the answer is no array');
-  return json.map((record) => {
-    const sequenceNumber = readU64(textField(record, 'sequence_number') ?? '');
-    const version = readU64(textField(record, 'version') ?? '');
-    if (sequenceNumber === undefined || version === undefined) {
-      throw unreadable(answer, 'a record lacks its numbers');
+  const answer = await send(eventsRequest(account, creationNumber, page), signal);
+  const events = parseJson<readonly EventJson[]>(answer.text).map(({ type, data, ...numbers }) => {
+    const sequenceNumber = readU64(numbers.sequence_number);
+    const version = readU64(numbers.version);
+    if (sequenceNumber !== undefined && version !== undefined) {
+      return { sequenceNumber, version, type, data };
     }
-    return {
-      sequenceNumber,
-      version,
-      type: textField(record, 'type') ?? '',
-      data: field(record, 'data') ?? null,
-    };
+    const message = 'a record lacks its numbers';
+    throw new ApiFailure(answer.request, { status: 200, code: 'unreadable_answer', message });
   });
-}
-
-function unreadable({ request, status, elapsedMs }: ApiAnswer, message: string): ApiFailure {
-  return new ApiFailure(request, { status, code: 'unreadable_answer', message, elapsedMs });
-}
-
-/** The page before `first`, and why it does not reach further when pruning cut it. */
-export interface OlderPage extends EventPage {
-  readonly pruned?: ApiFailure;
+  return { answer, events };
 }
 
 /**
- * The events just before `first` (1 or more). The node refuses a page that begins in pruned history
- * (410, docs/spec/decisions.md D4), so the beginning is then searched for in the page: at most log2 of the page
- * size further requests.
+ * The events just before `first` (1 or more). The node refuses a page that begins in pruned history (410,
+ * docs/spec/decisions.md D4), so the beginning is then searched for in the page: at most log2 of the page size further
+ * requests.
  */
 export async function readOlderEvents(
   stream: StreamName,
   first: bigint,
   signal: AbortSignal,
   pageSize = EVENTS_PAGE_SIZE,
-): Promise<OlderPage> {
-  let low = first > BigInt(pageSize) ? first - BigInt(pageSize) : 0n;
+): Promise<EventPage> {
+  let low = greater(first - BigInt(pageSize), 0n);
   let high = first;
   let pruned: ApiFailure | undefined;
   let best: EventPage | undefined;
@@ -89,7 +73,7 @@ export async function readOlderEvents(
     start = low + (high - low) / 2n;
   }
   if (best === undefined) throw pruned!;
-  return pruned === undefined ? best : { ...best, pruned };
+  return { ...best, pruned };
 }
 
 /** The events from `start` to before `end`: one page, or more where the node's largest page is smaller. */
@@ -103,15 +87,30 @@ async function readRange(
   const events = [...first.events];
   for (;;) {
     const next = (events.at(-1)?.sequenceNumber ?? end) + 1n;
-    if (next >= end) return { answer: first.answer, events };
+    if (next >= end) return { ...first, events };
     const page = await readEvents(stream, { start: next, limit: Number(end - next) }, signal);
-    if (page.events.length === 0) return { answer: first.answer, events };
+    if (page.events.length === 0) return { ...first, events };
     events.push(...page.events);
   }
 }
 
+/** The newest page, the one at `first`, or the last one up to a version. */
+export async function readFirstPage(
+  stream: StreamName,
+  first: bigint | undefined,
+  version: bigint | undefined,
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const limit = EVENTS_PAGE_SIZE;
+  if (version === undefined) return readEvents(stream, { start: first, limit }, signal);
+  const end = await endAtVersion(stream, version, signal);
+  if (first === undefined && end > 0n) return readOlderEvents(stream, end, signal);
+  const page = await readEvents(stream, { start: first ?? 0n, limit }, signal);
+  return { ...page, events: page.events.filter((event) => event.version <= version) };
+}
+
 /** The sequence number after the last event up to `version`: a binary search, one event a request. */
-export async function endAtVersion(
+async function endAtVersion(
   stream: StreamName,
   version: bigint,
   signal: AbortSignal,

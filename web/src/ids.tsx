@@ -1,17 +1,16 @@
 /** Identifiers that lead to what they name and can be copied, and times as dates. */
 import type { ComponentChildren } from 'preact';
-import { linkTo } from './navigation.ts';
 import { groupDigits, readU64, shortHex, timeText } from './number-text.ts';
 import { CopyButton } from './parts.tsx';
-
-interface CopiedProps {
-  readonly text: string;
-  readonly href?: string;
-  readonly children: ComponentChildren;
-}
+import { linkTo } from './route.ts';
 
 /** A text with a button that copies `text`, as a link when it leads somewhere. */
-export function Copied({ text, href, children }: CopiedProps) {
+export function Copied(props: {
+  text: string;
+  href?: string | undefined;
+  children: ComponentChildren;
+}) {
+  const { text, href, children } = props;
   return (
     <span class="copied">
       {href === undefined ? (
@@ -30,54 +29,48 @@ interface HexProps {
   readonly hex: string;
   /** Not shortened. */
   readonly full?: boolean;
+  readonly href?: string;
+}
+
+/** A hash, which leads nowhere by itself. */
+export function Hex({ hex, full, href }: HexProps) {
+  return (
+    <Copied text={hex} href={href}>
+      <code>{full ? hex : shortHex(hex)}</code>
+    </Copied>
+  );
 }
 
 /** An account or an object. */
-export function AccountId({ hex, full }: HexProps) {
-  return (
-    <Copied text={hex} href={linkTo('account', { address: hex })}>
-      <code>{full ? hex : shortHex(hex)}</code>
-    </Copied>
-  );
-}
-
-/** A hash that leads nowhere. */
-export function Hex({ hex, full }: HexProps) {
-  return (
-    <Copied text={hex}>
-      <code>{full ? hex : shortHex(hex)}</code>
-    </Copied>
-  );
-}
-
-/** A transaction by its hash. */
-export function TransactionHash({ hex, full }: HexProps) {
-  return (
-    <Copied text={hex} href={linkTo('transaction', { id: hex })}>
-      <code>{full ? hex : shortHex(hex)}</code>
-    </Copied>
-  );
+export function AccountId(props: HexProps) {
+  return <Hex {...props} href={linkTo('account', { address: props.hex })} />;
 }
 
 /** A version, which leads to its transaction. */
-export function VersionId({ version }: { version: bigint | string }) {
-  return <a href={linkTo('transaction', { id: version })}>{groupDigits(version)}</a>;
+export function VersionId({ version }: { version: string }) {
+  return (
+    <Copied text={version} href={linkTo('transaction', { id: version })}>
+      {groupDigits(version)}
+    </Copied>
+  );
 }
 
 /** A block's height. */
 export function HeightId({ height }: { height: string }) {
-  return <a href={linkTo('block', { height })}>{groupDigits(height)}</a>;
+  return (
+    <Copied text={height} href={linkTo('block', { height })}>
+      {groupDigits(height)}
+    </Copied>
+  );
 }
 
-/** `0x1::coin::transfer`, which leads to the declaration. */
-export function FunctionName({ name }: { name: string }) {
-  const [account = '', module = '', item] = name.split('::');
+/** `0x1::coin::transfer`, which leads to the declaration; shortened, and `shown` where another text is better. */
+export function DeclaredName({ name, shown }: { name: string; shown?: string }) {
+  const [account = '', module, item] = name.split('::');
   return (
-    <a href={linkTo('module', { account, name: module, item })} title={name}>
-      <code>
-        {shortHex(account)}::{module}::{item}
-      </code>
-    </a>
+    <Copied text={name} href={linkTo('module', { account, name: module, item })}>
+      <code>{shown ?? [shortHex(account), module, item].filter(Boolean).join('::')}</code>
+    </Copied>
   );
 }
 

@@ -5,13 +5,28 @@ import './styles/views.css';
 import './styles/explorer.css';
 import './styles/frame.css';
 import { type ComponentType, render } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type LiveState, live, useLive } from './live-ledger.ts';
-import { go, linkTo } from './navigation.ts';
+import {
+  useEffect,
+  useErrorBoundary,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'preact/hooks';
+import { startPolling, useLive } from './live-ledger.ts';
+import { go } from './navigation.ts';
 import { agoText, groupDigits, readU64, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
-import { parseRoute, readSearch, routeHash, type ViewName } from './route.ts';
-import type { ViewProps } from './view.ts';
+import {
+  arriveAt,
+  chosenVersion,
+  linkTo,
+  parameter,
+  parseRoute,
+  readSearch,
+  routeHash,
+  type ViewName,
+} from './route.ts';
 import { AccountView } from './views/account-view.tsx';
 import { BalanceView } from './views/balance-view.tsx';
 import { BlockView } from './views/block-view.tsx';
@@ -24,48 +39,35 @@ import { SEARCH_HINT, SearchView } from './views/search-view.tsx';
 import { TransactionView } from './views/transaction-view.tsx';
 import { TransactionsView } from './views/transactions-view.tsx';
 
-type Read = ViewProps['parameter'];
-
-interface ViewDefinition {
-  /** What is shown, in words. */
-  readonly title: (parameter: Read) => string;
-  readonly show: ComponentType<ViewProps>;
-}
-
-/** `name`, followed by what it is of when the reader has said so. */
+/** What is shown, in words: a name, followed by what it is of when the reader has said so. */
 function titled(name: string, empty: string, ...parameters: string[]) {
-  return (parameter: Read): string => {
-    const values = parameters.map((one) => shortHex(parameter(one)));
-    return values.includes('') ? empty : `${name} ${values.join('::')}`;
+  return (): string => {
+    const values = parameters.map((one) => parameter(one));
+    if (values.includes('')) return empty;
+    const texts = values.map((text) => (/^\d+$/.test(text) ? groupDigits(text) : shortHex(text)));
+    return `${name} ${texts.join('::')}`;
   };
 }
 
-function eventsTitle(parameter: Read): string {
+function eventsTitle(): string {
   const [account, stream] = [parameter('account'), parameter('stream')];
   return account === '' || stream === ''
     ? 'Event stream'
     : `Event stream ${stream} of ${shortHex(account)}`;
 }
 
-function countTitle(name: string, parameter: string) {
-  return (read: Read): string => {
-    const text = read(parameter);
-    return `${name} ${/^\d+$/.test(text) ? groupDigits(text) : shortHex(text)}`;
-  };
-}
-
-const VIEWS: Readonly<Record<ViewName, ViewDefinition>> = {
-  overview: { title: () => 'Ledger', show: OverviewView },
-  transactions: { title: () => 'Transactions', show: TransactionsView },
-  transaction: { title: countTitle('Transaction', 'id'), show: TransactionView },
-  blocks: { title: () => 'Blocks', show: BlocksView },
-  block: { title: countTitle('Block', 'height'), show: BlockView },
-  account: { title: titled('Account', 'Account', 'address'), show: AccountView },
-  module: { title: titled('Module', 'Module', 'account', 'name'), show: ModuleView },
-  events: { title: eventsTitle, show: EventsView },
-  balance: { title: titled('Balance of', 'Balance', 'account'), show: BalanceView },
-  encode: { title: () => 'Encode a transaction', show: EncodeView },
-  search: { title: titled('Search for', 'Search', 'q'), show: SearchView },
+const VIEWS: Readonly<Record<ViewName, readonly [title: () => string, show: ComponentType]>> = {
+  overview: [() => 'Ledger', OverviewView],
+  transactions: [() => 'Transactions', TransactionsView],
+  transaction: [titled('Transaction', 'Transaction', 'id'), TransactionView],
+  blocks: [() => 'Blocks', BlocksView],
+  block: [titled('Block', 'Block', 'height'), BlockView],
+  account: [titled('Account', 'Account', 'address'), AccountView],
+  module: [titled('Module', 'Module', 'account', 'name'), ModuleView],
+  events: [eventsTitle, EventsView],
+  balance: [titled('Balance of', 'Balance', 'account'), BalanceView],
+  encode: [() => 'Encode a transaction', EncodeView],
+  search: [titled('Search for', 'Search', 'q'), SearchView],
 };
 
 /** The views in the navigation, and those that belong to them. */
@@ -81,42 +83,35 @@ const NAVIGATION: readonly (readonly [ViewName, string, ...ViewName[]])[] = [
 ];
 
 function Page() {
-  const [hash, setHash] = useState(location.hash);
   /** Counts arrivals, so that going to the present hash shows its view again. */
   const [arrivals, setArrivals] = useState(0);
   const [defect, setDefect] = useState<unknown>();
   // Before the first paint: who clicks or types at once is heard.
   useLayoutEffect(() => {
-    const arrive = (): void => {
-      setHash(location.hash);
-      setArrivals((count) => count + 1);
-    };
+    window.addEventListener('hashchange', () => setArrivals((count) => count + 1));
     // A defect must be seen by the reader too, not only in the console.
-    const tell = (event: PromiseRejectionEvent): void => setDefect(event.reason);
-    window.addEventListener('hashchange', arrive);
-    window.addEventListener('unhandledrejection', tell);
+    window.addEventListener('unhandledrejection', ({ reason }) => setDefect(reason));
+    document.addEventListener('keydown', handleKey);
   }, []);
-  const route = parseRoute(hash);
+  const { hash } = location;
+  const view = arriveAt(hash)?.view;
   const heading = useRef<HTMLHeadingElement>(null);
-  const view = route?.view;
   useLayoutEffect(() => {
     announce('');
     if (arrivals === 0) return;
     window.scrollTo(0, 0);
     heading.current?.focus({ preventScroll: true });
   }, [view]);
-  const parameter = (name: string) => route?.parameters.get(name)?.trim() ?? '';
-  const version = parameter('version') || undefined;
-  const title = route === undefined ? 'Unknown view' : VIEWS[route.view].title(parameter);
+  const [readTitle, Shown] = (view && VIEWS[view]) ?? [() => 'Unknown view'];
+  const refusal = refusalOf(hash);
+  const title = readTitle();
   useLayoutEffect(() => {
     document.title = `${title} · Daybook`;
   }, [title]);
-  const Shown = route && VIEWS[route.view].show;
-  const refusal = refusalOf(hash, version);
   return (
     <>
       <SkipLink />
-      <Header view={view} version={parameter('version')} />
+      <Header view={view} />
       <main id="main" tabIndex={-1}>
         <h1 tabIndex={-1} ref={heading}>
           {title}
@@ -125,7 +120,7 @@ function Page() {
           <Failure title="Nothing to show" error={refusal} />
         ) : (
           <div key={view}>
-            <Shown {...{ parameter, version }} />
+            <Guarded Shown={Shown} />
           </div>
         )}
         {defect !== undefined && (
@@ -143,10 +138,42 @@ function Page() {
 }
 
 /** Why no view can show this; undefined when one can try. */
-function refusalOf(hash: string, version: string | undefined): Error | undefined {
+function refusalOf(hash: string): Error | undefined {
+  const version = chosenVersion();
   if (parseRoute(hash) === undefined) return new Error(`There is no view for ${hash}.`);
   if (version === undefined || readU64(version) !== undefined) return undefined;
   return new RangeError(`A version is a whole number below 2^64, not “${version}”.`);
+}
+
+/** A view; what breaks in it is said in its place, until the reader goes on. */
+function Guarded({ Shown }: { Shown: ComponentType }) {
+  const [error, reset] = useErrorBoundary();
+  useEffect(() => {
+    window.addEventListener('hashchange', reset);
+    return () => window.removeEventListener('hashchange', reset);
+  }, [reset]);
+  return error === undefined ? (
+    <Shown />
+  ) : (
+    <Failure title="This could not be shown" error={error} />
+  );
+}
+
+/** `/` goes to the search; Escape leaves a field of the header, or closes what is unfolded around the focus. */
+function handleKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  const isTyping = target.closest('input, textarea, select') !== null;
+  if (event.key === 'Escape') {
+    const unfolded = target.closest<HTMLDetailsElement>('details[open]');
+    if (target.closest('header') !== null) target.blur();
+    else if (unfolded !== null) {
+      unfolded.open = false;
+      unfolded.querySelector('summary')!.focus();
+    }
+  }
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  document.querySelector<HTMLInputElement>('search input')!.select();
 }
 
 /** Its target is an element, not a route: a hash link would leave the view. */
@@ -163,7 +190,7 @@ function SkipLink() {
   );
 }
 
-function Header({ view, version }: { view: ViewName | undefined; version: string }) {
+function Header({ view }: { view: ViewName | undefined }) {
   return (
     <header class="top">
       <div class="bar">
@@ -171,7 +198,7 @@ function Header({ view, version }: { view: ViewName | undefined; version: string
           Daybook
         </a>
         <Search />
-        <TimeMachine version={version} />
+        <TimeMachine />
       </div>
       <nav class="bar" aria-label="Views">
         <ul>
@@ -196,36 +223,21 @@ function Header({ view, version }: { view: ViewName | undefined; version: string
   );
 }
 
-/** The hash at the version in the address bar. */
-function withVersion(hash: string): string {
-  const route = parseRoute(hash)!;
-  return linkTo(route.view, Object.fromEntries(route.parameters));
-}
-
-/** One box for everything; `/` goes there. */
+/** One box for everything. */
 function Search() {
-  const input = useRef<HTMLInputElement>(null);
   const id = useId();
-  // Before the first paint, like the listeners of the page.
-  useLayoutEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      const isTyping = (event.target as Element).closest('input, textarea, select') !== null;
-      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      input.current!.focus();
-      input.current!.select();
-    };
-    document.addEventListener('keydown', focus);
-    return () => document.removeEventListener('keydown', focus);
-  }, []);
   const look = (event: Event): void => {
     event.preventDefault();
-    const q = input.current!.value.trim();
+    const input = document.getElementById(id) as HTMLInputElement;
+    const q = input.value.trim();
     const term = readSearch(q);
     if (term === undefined) {
-      input.current!.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
-      input.current!.reportValidity();
-    } else go(term.kind === 'place' ? withVersion(term.hash) : linkTo('search', { q }));
+      input.setCustomValidity(`This is none of these. ${SEARCH_HINT}`);
+      input.reportValidity();
+    } else if (term.kind === 'place') {
+      const { view, parameters } = parseRoute(term.hash)!;
+      go(linkTo(view, Object.fromEntries(parameters)));
+    } else go(linkTo('search', { q }));
   };
   return (
     <search>
@@ -235,7 +247,6 @@ function Search() {
         </label>
         <input
           id={id}
-          ref={input}
           type="text"
           required
           autocomplete="off"
@@ -244,7 +255,6 @@ function Search() {
           placeholder="Version, hash, address, module  ( / )"
           title={SEARCH_HINT}
           onInput={(event) => event.currentTarget.setCustomValidity('')}
-          onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         />
         <button type="submit" class="primary">
           Search
@@ -255,9 +265,10 @@ function Search() {
 }
 
 /** The version as of which everything is shown. */
-function TimeMachine({ version }: { version: string }) {
+function TimeMachine() {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
+  const version = chosenVersion() ?? '';
   const choose = (chosen: string): void => {
     const route = parseRoute(location.hash);
     const parameters = Object.fromEntries(route?.parameters ?? []);
@@ -296,13 +307,13 @@ function TimeMachine({ version }: { version: string }) {
   );
 }
 
-const STATUS_TEXTS: Readonly<Record<LiveState['status'], string>> = {
+const STATUS_TEXTS = {
   connecting: 'Connecting…',
   live: 'Live',
   idle: 'Not growing',
   paused: 'Paused',
   unreachable: 'Not reachable',
-};
+} as const;
 
 /** Is the node answering, and how far its ledger has come; only changes of status are announced. */
 function Strip() {
@@ -314,17 +325,17 @@ function Strip() {
     else if (wasGone.current) announce('The node answers again.');
     wasGone.current = isGone;
   }, [isGone]);
-  const age = info && agoText(Number(info.timestampUsecs / 1000n), Date.now());
-  const facts: (readonly [name: string, value: string, title?: string])[] =
-    info === undefined
-      ? []
-      : [
-          ['chain', info.chainId],
-          ['version', groupDigits(info.version)],
-          ['block', groupDigits(info.blockHeight)],
-          ['epoch', groupDigits(info.epoch)],
-          ['last block', age!, timeText(info.timestampUsecs)],
-        ];
+  const facts: (readonly [name: string, value: string, title?: string])[] = [];
+  if (info !== undefined) {
+    const usecs = BigInt(info.ledger_timestamp);
+    facts.push(
+      ['chain', String(info.chain_id)],
+      ['version', groupDigits(info.ledger_version)],
+      ['block', groupDigits(info.block_height)],
+      ['epoch', groupDigits(info.epoch)],
+      ['last block', agoText(Number(usecs / 1000n), Date.now()), timeText(usecs)],
+    );
+  }
   if (isGone && failure !== undefined) facts.push(['error', failure.code]);
   return (
     <section class="strip" aria-label="Ledger state">
@@ -342,5 +353,5 @@ function Strip() {
   );
 }
 
-live.start();
+startPolling();
 render(<Page />, document.getElementById('page')!);

@@ -23,7 +23,7 @@ export interface FunctionCode {
   readonly calledBy: readonly string[];
 }
 
-export interface ModuleCode {
+interface ModuleCode {
   readonly bytecodeVersion: number;
   readonly functions: readonly FunctionCode[];
   readonly constants: readonly { readonly type: string; readonly value: string }[];
@@ -32,104 +32,115 @@ export interface ModuleCode {
 /** Reads the code. @throws MoveError when the bytes do not load */
 export function readModuleCode(hex: string): ModuleCode {
   const module = readModule(readHexText(hex));
-  const own = module.functionDefinitions.map((definition) => ({
-    name: functionNameOfHandle(module, definition.handle),
-    instructions: definition.code?.code.map(
-      (instruction, at) => `${at}: ${instructionText(module, instruction)}`,
-    ),
-    calls: [...new Set((definition.code?.code ?? []).flatMap((one) => calledBy(module, one)))],
+  const names = new Names(module);
+  const own = module.functionDefinitions.map(({ handle, code }) => ({
+    name: functionNameOfHandle(module, handle),
+    instructions: code?.code.map((one, at) => `${at}: ${names.instruction(one)}`),
+    calls: [...new Set((code?.code ?? []).flatMap((one) => names.called(one) ?? []))],
   }));
   const functions = own.map((one) => ({
     ...one,
     calledBy: own.filter(({ calls }) => calls.includes(one.name)).map(({ name }) => name),
   }));
   const constants = module.constants.map(({ type, data }) => ({
-    type: tokenText(module, type),
+    type: names.token(type),
     value: constantText(type, data),
   }));
   return { bytecodeVersion: module.version, functions, constants };
 }
 
-function tokenText(module: CompiledModule, token: SignatureToken): string {
-  return formatSignatureToken(token, (handle) => structName(module, handle));
-}
+/** What the indices of a module mean. */
+class Names {
+  readonly #module: CompiledModule;
 
-function structName(module: CompiledModule, handle: number): string {
-  const { module: id, name } = structPathOfHandle(module, handle);
-  return formatStructPath(id, name);
-}
+  constructor(module: CompiledModule) {
+    this.#module = module;
+  }
 
-function functionName(module: CompiledModule, handle: number): string {
-  const name = functionNameOfHandle(module, handle);
-  const { module: at } = module.functionHandles[handle]!;
-  if (at === module.selfHandle) return name;
-  const declared = module.moduleHandles[at]!;
-  const address = formatAddress(module.addresses[declared.address]!);
-  return `${address}::${module.identifiers[declared.name]}::${name}`;
-}
+  token(token: SignatureToken): string {
+    return formatSignatureToken(token, (handle) => {
+      const { module, name } = structPathOfHandle(this.#module, handle);
+      return formatStructPath(module, name);
+    });
+  }
 
-function calledBy(module: CompiledModule, { opcode, operand }: Instruction): string[] {
-  const kind = OPCODES[opcode]?.operand;
-  if (kind === 'function') return [functionName(module, Number(operand))];
-  if (kind !== 'functionInstantiation') return [];
-  return [functionName(module, module.functionInstantiations[Number(operand)]!.handle)];
-}
+  tokens(signature: number): string {
+    return this.#module.signatures[signature]!.map((token) => this.token(token)).join(', ');
+  }
 
-function instructionText(module: CompiledModule, instruction: Instruction): string {
-  const { opcode, operand, count, mask } = instruction;
-  const info = OPCODES[opcode];
-  const name = info?.name ?? `opcode ${opcode}`;
-  const rest = [count, mask].filter((one) => one !== undefined).map(String);
-  if (operand === undefined) return [name, ...rest].join(' ');
-  return [name, operandText(module, instruction), ...rest].join(' ');
-}
+  function(handle: number): string {
+    const { functionHandles, selfHandle, moduleHandles, addresses, identifiers } = this.#module;
+    const name = functionNameOfHandle(this.#module, handle);
+    const { module } = functionHandles[handle]!;
+    if (module === selfHandle) return name;
+    const declared = moduleHandles[module]!;
+    const address = formatAddress(addresses[declared.address]!);
+    return `${address}::${identifiers[declared.name]}::${name}`;
+  }
 
-function operandText(module: CompiledModule, { opcode, operand }: Instruction): string {
-  const at = Number(operand);
-  const struct = (definition: number): string =>
-    structName(module, module.structDefinitions[definition]!.handle);
-  const field = (handle: number): string => {
-    const { owner, field } = module.fieldHandles[handle]!;
-    const definition = module.structDefinitions[owner]!;
-    const name =
-      definition.kind === 'struct' ? module.identifiers[definition.fields[field]!.name] : field;
-    return `${struct(owner)}.${name}`;
-  };
-  switch (OPCODES[opcode]?.operand) {
-    case 'function':
-      return functionName(module, at);
-    case 'functionInstantiation': {
-      const { handle, signature } = module.functionInstantiations[at]!;
-      const types = module.signatures[signature]!.map((token) => tokenText(module, token));
-      return `${functionName(module, handle)}<${types.join(', ')}>`;
+  struct(definition: number): string {
+    const { handle } = this.#module.structDefinitions[definition]!;
+    return structPathOfHandle(this.#module, handle).name;
+  }
+
+  field(handle: number): string {
+    const { owner, field } = this.#module.fieldHandles[handle]!;
+    const declared = this.#module.structDefinitions[owner]!;
+    const isStruct = declared.kind === 'struct';
+    const name = isStruct ? this.#module.identifiers[declared.fields[field]!.name] : field;
+    return `${this.struct(owner)}.${name}`;
+  }
+
+  /** The function that an instruction calls or makes a value of. */
+  called({ opcode, operand }: Instruction): string | undefined {
+    const kind = OPCODES[opcode]?.operand;
+    if (kind === 'function') return this.function(Number(operand));
+    if (kind !== 'functionInstantiation') return undefined;
+    return this.function(this.#module.functionInstantiations[Number(operand)]!.handle);
+  }
+
+  instruction(instruction: Instruction): string {
+    const { opcode, operand, count, mask } = instruction;
+    const words = [OPCODES[opcode]?.name ?? `opcode ${opcode}`];
+    if (operand !== undefined) words.push(this.#operand(instruction));
+    return [...words, ...[count, mask].filter((one) => one !== undefined)].join(' ');
+  }
+
+  #operand(instruction: Instruction): string {
+    const module = this.#module;
+    const at = Number(instruction.operand);
+    switch (OPCODES[instruction.opcode]?.operand) {
+      case 'function':
+        return this.function(at);
+      case 'functionInstantiation':
+        return `${this.called(instruction)}<${this.tokens(module.functionInstantiations[at]!.signature)}>`;
+      case 'struct':
+        return this.struct(at);
+      case 'structInstantiation':
+        return this.struct(module.structInstantiations[at]!.handle);
+      case 'fieldHandle':
+        return this.field(at);
+      case 'fieldInstantiation':
+        return this.field(module.fieldInstantiations[at]!.handle);
+      case 'constant': {
+        const { type, data } = module.constants[at]!;
+        return `${at}: ${constantText(type, data)}`;
+      }
+      case 'signature':
+        return this.tokens(at);
+      default:
+        return String(instruction.operand);
     }
-    case 'struct':
-      return struct(at);
-    case 'structInstantiation':
-      return struct(module.structInstantiations[at]!.handle);
-    case 'fieldHandle':
-      return field(at);
-    case 'fieldInstantiation':
-      return field(module.fieldInstantiations[at]!.handle);
-    case 'constant': {
-      const { type, data } = module.constants[at]!;
-      return `${at}: ${constantText(type, data)}`;
-    }
-    case 'signature':
-      return module.signatures[at]!.map((token) => tokenText(module, token)).join(', ');
-    default:
-      return String(operand);
   }
 }
 
-const PRINTABLE = /^[\x20-\x7e]+$/;
+const PRINTABLE = /^[\x20-\x7e]{1,4096}$/;
 
 /** The value in words where it is short to say; its bytes otherwise. */
 function constantText(type: SignatureToken, data: Uint8Array): string {
   const reader = new BcsReader(data);
   switch (type.kind) {
     case 'bool':
-      return String(reader.bool());
     case 'u8':
     case 'u16':
     case 'u32':
@@ -142,8 +153,8 @@ function constantText(type: SignatureToken, data: Uint8Array): string {
     case 'vector': {
       if (type.element.kind !== 'u8') return formatHex(data);
       const bytes = reader.bytes();
-      const text = String.fromCharCode(...bytes.subarray(0, 4096));
-      return PRINTABLE.test(text) && bytes.length <= 4096 ? JSON.stringify(text) : formatHex(bytes);
+      const text = String.fromCharCode(...bytes.subarray(0, 5000));
+      return PRINTABLE.test(text) ? JSON.stringify(text) : formatHex(bytes);
     }
     default:
       return formatHex(data);

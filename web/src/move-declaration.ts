@@ -2,20 +2,14 @@
  * Structs and functions of an ABI as Move declarations, in lines of tokens. The ABI has no parameter names and does not
  * tell which type parameters are phantom, so neither is shown (docs/spec/http.md §8.2).
  */
-import type { AbiField, AbiFunction, AbiStruct, AbiVariant, Constraints } from './move-abi.ts';
+import type { StructAbi } from '../../src/move/modules/abi-shapes.ts';
+import type { AbiFunction } from './answers.ts';
 
-/** Where a type is declared. */
-export interface TypeTarget {
-  readonly address: string;
-  readonly module: string;
-  readonly name: string;
-}
-
-/** A piece of a line; `target` marks the name of a struct that can be looked up. */
+/** A piece of a line; `target` is the whole name of a struct that can be looked up. */
 export interface Token {
   readonly kind: 'keyword' | 'name' | 'type' | 'attribute' | 'plain';
   readonly text: string;
-  readonly target?: TypeTarget;
+  readonly target?: { readonly address: string; readonly module: string; readonly name: string };
 }
 
 /** A line: its indentation in levels, and its tokens. */
@@ -27,126 +21,85 @@ export interface Line {
 /** A declaration that is longer than this is broken, one item to a line. */
 const MAX_LINE_COLUMNS = 76;
 
-const keyword = (text: string): Token => ({ kind: 'keyword', text });
-const plain = (text: string): Token => ({ kind: 'plain', text });
-const declaredName = (text: string): Token => ({ kind: 'name', text });
+const PIECE = new RegExp(
+  [
+    '(?<address>0x[0-9a-fA-F]+)::(?<module>[A-Za-z_$][\\w$]*)::(?<struct>[A-Za-z_$][\\w$]*)',
+    '(?<plain>[\\w$]+: )',
+    '(?<name>(?<=\\b(?:fun|struct|enum) )[\\w$]+)',
+    '(?<attribute>#\\[\\w+\\])',
+    '(?<keyword>&mut\\b|&|\\b(?:public|friend|entry|fun|native|struct|enum|has|copy|drop|store|key)\\b)',
+    '(?<type>[A-Za-z_]\\w*)',
+    '\\s+|.',
+  ].join('|'),
+  'gsu',
+);
 
-const TYPE_PIECE =
-  /(0x[0-9a-fA-F]+)::([A-Za-z_$][\w$]*)::([A-Za-z_$][\w$]*)|(?:&mut\b|&)|[A-Za-z_]\w*|\s+|./gsu;
-
-/** A type's text in tokens; struct names carry their target, type parameters are names. */
-export function typeTokens(type: string): Token[] {
-  return Array.from(type.matchAll(TYPE_PIECE), ([text, address, module, name]): Token => {
+/** The text of a type or a declaration in tokens; struct names carry their target. */
+export function typeTokens(code: string): Token[] {
+  return Array.from(code.matchAll(PIECE), ({ 0: text, groups = {} }): Token => {
+    const { address, module, struct: name } = groups;
     if (address !== undefined) {
       return { kind: 'type', text, target: { address, module: module!, name: name! } };
     }
-    if (text.startsWith('&')) return keyword(text);
-    return /^\w/.test(text) ? { kind: 'type', text } : plain(text);
+    const kinds = ['name', 'attribute', 'keyword', 'type'] as const;
+    return { kind: kinds.find((kind) => groups[kind] !== undefined) ?? 'plain', text };
   });
+}
+
+function line(text: string, indent = 0): Line {
+  return { indent, tokens: typeTokens(text) };
+}
+
+function generics(parameters: AbiFunction['generic_type_params']): string {
+  const each = parameters.map(({ constraints }, at) =>
+    constraints.length === 0 ? `T${at}` : `T${at}: ${constraints.join(' + ')}`,
+  );
+  return each.length === 0 ? '' : `<${each.join(', ')}>`;
 }
 
 /** `public entry fun transfer<T0: key>(&signer, address): u64`, with its attributes above. */
 export function functionLines(declared: AbiFunction): Line[] {
-  const head: Token[] = [];
-  if (declared.visibility === 'public') head.push(keyword('public '));
-  if (declared.visibility === 'friend') head.push(keyword('public(friend) '));
-  if (declared.isEntry) head.push(keyword('entry '));
-  head.push(keyword('fun '), declaredName(declared.name));
-  head.push(...typeParameterTokens(declared.typeParameters), plain('('));
-  const tail = [plain(')'), ...resultTokens(declared.results)];
-  const lines = enclosed(head, declared.parameters.map(typeTokens), tail);
-  return declared.isView ? [attributeLine('#[view]'), ...lines] : lines;
+  const visibility = { public: 'public ', friend: 'public(friend) ' }[
+    declared.visibility as string
+  ];
+  const entry = declared.is_entry ? 'entry ' : '';
+  const parameters = generics(declared.generic_type_params);
+  const head = `${visibility ?? ''}${entry}fun ${declared.name}${parameters}(`;
+  const results = declared.return.join(', ');
+  const tail = [')', `): ${results}`][declared.return.length] ?? `): (${results})`;
+  const whole = head + declared.params.join(', ') + tail;
+  const isShort = whole.length <= MAX_LINE_COLUMNS || declared.params.length === 0;
+  return [
+    ...(declared.is_view ? [line('#[view]')] : []),
+    ...(isShort
+      ? [line(whole)]
+      : [line(head), ...declared.params.map((type) => line(`${type},`, 1)), line(tail)]),
+  ];
 }
 
 /** `struct Coin<T0> has store { value: u64 }` or an enum with its variants, with attributes above. */
-export function structLines(declared: AbiStruct): Line[] {
-  const head: Token[] = [];
-  if (declared.isNative) head.push(keyword('native '));
-  head.push(keyword(declared.isEnum ? 'enum ' : 'struct '), declaredName(declared.name));
-  head.push(...typeParameterTokens(declared.typeParameters));
-  if (declared.abilities.length > 0) {
-    head.push(keyword(' has '), keyword(declared.abilities.join(', ')));
-  }
-  const attributes = declared.isEvent ? [attributeLine('#[event]')] : [];
-  if (declared.isNative) return [...attributes, { indent: 0, tokens: [...head, plain(';')] }];
-  const members = declared.isEnum
-    ? declared.variants.flatMap(variantLines)
-    : declared.fields.map((member) => ({
-        indent: 1,
-        tokens: [...fieldTokens(member), plain(',')],
-      }));
-  if (members.length === 0) {
-    return [...attributes, { indent: 0, tokens: [...head, plain(' {}')] }];
-  }
+export function structLines(declared: StructAbi): Line[] {
+  const { abilities, fields, is_enum, is_native, variants } = declared;
+  const has = abilities.length === 0 ? '' : ` has ${abilities.join(', ')}`;
+  const kind = `${is_native ? 'native ' : ''}${is_enum ? 'enum' : 'struct'}`;
+  const head = `${kind} ${declared.name}${generics(declared.generic_type_params)}${has}`;
+  const members = is_enum ? variants.flatMap(variantLines) : fieldLines(fields, 1);
+  const body =
+    members.length === 0 ? [line(`${head} {}`)] : [line(`${head} {`), ...members, line('}')];
   return [
-    ...attributes,
-    { indent: 0, tokens: [...head, plain(' {')] },
-    ...members,
-    { indent: 0, tokens: [plain('}')] },
+    ...(declared.is_event ? [line('#[event]')] : []),
+    ...(is_native ? [line(`${head};`)] : body),
   ];
 }
 
-function variantLines(variant: AbiVariant): Line[] {
-  const name = declaredName(variant.name);
-  if (variant.fields.length === 0) return [{ indent: 1, tokens: [name, plain(',')] }];
-  if (variant.fields.every((member) => /^_?\d+$/.test(member.name))) {
-    const types = joined(variant.fields.map((member) => typeTokens(member.type)));
-    return [{ indent: 1, tokens: [name, plain('('), ...types, plain('),')] }];
+function fieldLines(fields: StructAbi['fields'], indent: number): Line[] {
+  return fields.map(({ name, type }) => line(`${name}: ${type},`, indent));
+}
+
+function variantLines({ name, fields }: StructAbi['variants'][number]): Line[] {
+  if (fields.length === 0) return [line(`${name},`, 1)];
+  if (fields.every((member) => /^_?\d+$/.test(member.name))) {
+    return [line(`${name}(${fields.map(({ type }) => type).join(', ')}),`, 1)];
   }
-  return [
-    { indent: 1, tokens: [name, plain(' {')] },
-    ...variant.fields.map((member) => ({
-      indent: 2,
-      tokens: [...fieldTokens(member), plain(',')],
-    })),
-    { indent: 1, tokens: [plain('},')] },
-  ];
-}
-
-function fieldTokens(member: AbiField): Token[] {
-  return [plain(`${member.name}: `), ...typeTokens(member.type)];
-}
-
-function typeParameterTokens(parameters: readonly Constraints[]): Token[] {
-  if (parameters.length === 0) return [];
-  const each = parameters.map((constraints, at): Token[] => {
-    const name: Token = { kind: 'type', text: `T${at}` };
-    return constraints.length === 0
-      ? [name]
-      : [name, plain(': '), keyword(constraints.join(' + '))];
-  });
-  return [plain('<'), ...joined(each), plain('>')];
-}
-
-function resultTokens(results: readonly string[]): Token[] {
-  if (results.length === 0) return [];
-  const each = results.map(typeTokens);
-  return results.length === 1
-    ? [plain(': '), ...each[0]!]
-    : [plain(': ('), ...joined(each), plain(')')];
-}
-
-/** All on one line when it fits, else one item to a line. */
-function enclosed(head: Token[], items: Token[][], tail: Token[]): Line[] {
-  const single = [...head, ...joined(items), ...tail];
-  if (width(single) <= MAX_LINE_COLUMNS || items.length === 0) {
-    return [{ indent: 0, tokens: single }];
-  }
-  return [
-    { indent: 0, tokens: head },
-    ...items.map((item) => ({ indent: 1, tokens: [...item, plain(',')] })),
-    { indent: 0, tokens: tail },
-  ];
-}
-
-function joined(items: readonly Token[][]): Token[] {
-  return items.flatMap((item, at) => (at === 0 ? item : [plain(', '), ...item]));
-}
-
-function attributeLine(text: string): Line {
-  return { indent: 0, tokens: [{ kind: 'attribute', text }] };
-}
-
-function width(tokens: readonly Token[]): number {
-  return tokens.reduce((sum, token) => sum + token.text.length, 0);
+  return [line(`${name} {`, 1), ...fieldLines(fields, 2), line('},', 1)];
 }

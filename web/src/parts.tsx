@@ -1,53 +1,139 @@
-/** What every view is made of: facts, failures, copying, fields, forms. Data only ever becomes text. */
-import type { ComponentChildren, TargetedEvent, TargetedSubmitEvent } from 'preact';
+/** What every view is made of: facts, tables, failures, copying, fields, forms. Data only ever becomes text. */
+import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MoveError } from '../../src/move/errors.ts';
 import { ApiFailure } from './api-client.ts';
+import { groupDigits } from './number-text.ts';
 
 /** Announces something to screen readers once, without moving the focus. */
 export function announce(text: string): void {
   document.getElementById('announcements')!.textContent = text;
 }
 
-/** A row of a description list; nothing without a value. */
-export function Fact({ term, children }: { term: string; children?: ComponentChildren }) {
-  if (children === undefined || children === '') return null;
+export type FactRow = readonly [term: string, value: ComponentChildren];
+
+/** A description list; rows without a value are left out. */
+export function Facts({ rows, style = 'facts' }: { rows: readonly FactRow[]; style?: string }) {
+  const isThere = (value: ComponentChildren) => ![undefined, null, false, ''].includes(value as '');
   return (
-    <div>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
+    <dl class={style}>
+      {rows.map(
+        ([term, value], at) =>
+          isThere(value) && (
+            <div key={at}>
+              <dt>{term}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
   );
 }
 
-interface FailureFacts {
-  readonly message: string;
-  readonly code: string;
-  readonly status?: number;
+interface SectionProps {
+  readonly title: string;
+  readonly count?: number | undefined;
+  readonly style?: string;
+  readonly children: ComponentChildren;
 }
 
-function factsOf(error: unknown): FailureFacts {
-  if (error instanceof ApiFailure) {
-    const { message, code, status } = error;
-    return status === 0 ? { message, code } : { message, code, status };
-  }
-  if (error instanceof MoveError) return { message: error.message, code: error.code };
-  return { message: error instanceof Error ? error.message : String(error), code: 'page_error' };
+/** A part with a heading and how many things it has. */
+export function Section({ title, count, style, children }: SectionProps) {
+  return (
+    <section aria-label={title} class={style}>
+      <h2>
+        {title} {count !== undefined && <span class="tally">{groupDigits(count)}</span>}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+interface TableProps {
+  readonly style: string;
+  readonly caption: string;
+  /** `#` begins the name of a column of numbers. */
+  readonly columns: readonly string[];
+  /** The rows. */
+  readonly children: ComponentChildren;
+}
+
+export function Table({ style, caption, columns, children }: TableProps) {
+  return (
+    <table class={style}>
+      <caption class="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((name) => (
+            <th key={name} scope="col" class={name.startsWith('#') ? 'number' : undefined}>
+              {name.replace('#', '')}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
+
+/** The first of many things, and a button that shows the rest. */
+export function Some<T>(props: {
+  items: readonly T[];
+  first: number;
+  noun: string;
+  children: (item: T, at: number) => ComponentChildren;
+}) {
+  const { items, first, noun, children } = props;
+  const [isAll, setAll] = useState(false);
+  return (
+    <>
+      {(isAll ? items : items.slice(0, first)).map(children)}
+      {!isAll && items.length > first && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {groupDigits(items.length)} {noun}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Links to the neighbours of what is shown; those without an address are left out. */
+export function Pager({
+  label,
+  links,
+}: {
+  label: string;
+  links: readonly (readonly [string, string | false])[];
+}) {
+  return (
+    <nav class="pager" aria-label={label}>
+      {links.map(
+        ([text, href]) =>
+          href && (
+            <a key={text} href={href}>
+              {text}
+            </a>
+          ),
+      )}
+    </nav>
+  );
 }
 
 /** Message, code and status of any failure, in the node's own words, announced when it appears. */
 export function Failure({ title, error }: { title: string; error: unknown }) {
-  const { message, code, status } = factsOf(error);
+  const isKnown = error instanceof ApiFailure || error instanceof MoveError;
+  const status = error instanceof ApiFailure && error.status !== 0 && String(error.status);
   return (
     <section class="failure" role="alert" aria-label={title}>
       <h2>{title}</h2>
-      <p class="message">{message}</p>
-      <dl class="facts compact">
-        <Fact term="Error code">
-          <code>{code}</code>
-        </Fact>
-        <Fact term="HTTP status">{status === undefined ? undefined : String(status)}</Fact>
-      </dl>
+      <p class="message">{error instanceof Error ? error.message : String(error)}</p>
+      <Facts
+        style="facts compact"
+        rows={[
+          ['Error code', <code key="code">{isKnown ? error.code : 'page_error'}</code>],
+          ['HTTP status', status],
+        ]}
+      />
     </section>
   );
 }
@@ -61,19 +147,13 @@ export function Waiting() {
   );
 }
 
-interface CodeBlockProps {
-  readonly style: string;
-  readonly label: string;
-  readonly children: ComponentChildren;
-}
-
 /** Text that scrolls in its box, also by keyboard. */
-export function CodeBlock({ style, label, children }: CodeBlockProps) {
+export function CodeBlock(props: { style: string; label: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a named group is no set of fields
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <pre class={style} tabIndex={0} role="group" aria-label={label}>
-      {children}
+    <pre class={props.style} tabIndex={0} role="group" aria-label={props.label}>
+      {props.children}
     </pre>
   );
 }
@@ -91,7 +171,10 @@ export function CopyButton({ label, text, icon }: { label: string; text: string;
   }, [shown]);
   const copy = async (): Promise<void> => {
     const copied = await writeClipboard(text);
-    if (!copied) selectSource(button.current!);
+    const source = button
+      .current!.closest('.copied, section, div')
+      ?.querySelector('a, code, output');
+    if (!copied && source) getSelection()?.selectAllChildren(source);
     setShown(copied ? 'Copied' : 'Selected: press Ctrl+C');
     announce(copied ? 'Copied' : 'The text is selected; copy it with the keyboard.');
   };
@@ -118,11 +201,8 @@ async function writeClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** Selects the nearest text that says what is copied. */
-function selectSource(button: HTMLElement): void {
-  const source = button.closest('.copied, section, div')?.querySelector('a, code, output');
-  if (source) getSelection()?.selectAllChildren(source);
-}
+/** Browsers neither complete nor correct what is typed: it is never prose. */
+const NO_PROSE = { autocomplete: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
 interface FieldOptions {
   readonly label: string;
@@ -138,13 +218,11 @@ interface FieldOptions {
   /** As wide as an address. */
   readonly wide?: boolean;
   readonly onInput?: (text: string) => void;
-  readonly onChange?: (text: string) => void;
 }
 
-/** A single-line field. Browsers neither complete nor correct what is typed: it is never prose. */
+/** A single-line field. */
 export function TextField(options: FieldOptions) {
-  const { label, name, value, hint, placeholder, required, suggestions, numeric, wide } = options;
-  const { onInput, onChange } = options;
+  const { label, name, value, hint, placeholder, required, suggestions, onInput } = options;
   const id = useId();
   const [draft, setDraft] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
@@ -152,29 +230,21 @@ export function TextField(options: FieldOptions) {
   useLayoutEffect(() => {
     if (onInput === undefined || document.activeElement !== input.current) setDraft(undefined);
   }, [value]);
-  const text = (event: TargetedEvent<HTMLInputElement>) => event.currentTarget.value;
   return (
-    <div class={wide ? 'field wide' : 'field'}>
+    <div class={options.wide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
       <input
-        id={id}
-        name={name}
+        {...{ id, name, placeholder, required, ...NO_PROSE }}
         type="text"
         ref={input}
         value={draft ?? value ?? ''}
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        placeholder={placeholder}
-        required={required}
-        inputMode={numeric ? 'numeric' : undefined}
+        inputMode={options.numeric ? 'numeric' : undefined}
         aria-describedby={hint && `${id}-hint`}
         list={suggestions && `${id}-list`}
-        onInput={(event) => {
-          setDraft(text(event));
-          onInput?.(text(event));
+        onInput={({ currentTarget }) => {
+          setDraft(currentTarget.value);
+          onInput?.(currentTarget.value);
         }}
-        onChange={onChange && ((event) => onChange(text(event)))}
         onBlur={onInput && (() => setDraft(undefined))}
       />
       {hint && (
@@ -193,32 +263,22 @@ export function TextField(options: FieldOptions) {
   );
 }
 
+interface AreaOptions {
+  readonly label: string;
+  readonly name: string;
+  readonly rows: number;
+  readonly value: string;
+  readonly onInput: (text: string) => void;
+}
+
 /** A several-line field for JSON or hex. */
-export function TextArea({
-  label,
-  name,
-  rows,
-  value,
-  onInput,
-}: {
-  label: string;
-  name: string;
-  rows: number;
-  value: string;
-  onInput: (text: string) => void;
-}) {
+export function TextArea({ label, onInput, ...attributes }: AreaOptions) {
   const id = useId();
   return (
     <div class="field wide">
       <label for={id}>{label}</label>
       <textarea
-        id={id}
-        name={name}
-        rows={rows}
-        value={value}
-        spellcheck={false}
-        autocomplete="off"
-        autocapitalize="off"
+        {...{ id, ...attributes, ...NO_PROSE }}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
     </div>
@@ -228,21 +288,20 @@ export function TextArea({
 interface QueryFormProps {
   readonly label: string;
   readonly submit: string;
-  readonly inline?: boolean;
   readonly children: ComponentChildren;
   /** Gets the fields by name, trimmed, once the required ones are filled. */
   readonly onSubmit: (fields: Record<string, string>) => void;
 }
 
 /** A form with a submit button. */
-export function QueryForm({ label, submit, inline, children, onSubmit }: QueryFormProps) {
+export function QueryForm({ label, submit, children, onSubmit }: QueryFormProps) {
   const read = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const entries = [...new FormData(event.currentTarget)];
     onSubmit(Object.fromEntries(entries.map(([name, text]) => [name, String(text).trim()])));
   };
   return (
-    <form class={inline ? 'query inline' : 'query'} aria-label={label} onSubmit={read}>
+    <form class="query" aria-label={label} onSubmit={read}>
       {children}
       <div class="actions">
         <button type="submit" class="primary">

@@ -1,13 +1,12 @@
 /** The request behind a view: how to repeat it with curl, and what came back. */
-import { useId } from 'preact/hooks';
 import { ApiFailure } from './api-client.ts';
-import type { Asked } from './ask.ts';
-import { curlCommand } from './curl.ts';
+import type { Asked } from './ask.tsx';
 import { counted, sizeText } from './number-text.ts';
-import { CodeBlock, CopyButton, Fact } from './parts.tsx';
+import { CodeBlock, CopyButton, Facts } from './parts.tsx';
+import { curlCommand } from './requests.ts';
 
 interface PanelProps {
-  readonly asked: Asked;
+  readonly asked: Asked<unknown>;
   readonly title?: string;
   /** Similar requests that the view made besides the shown one: how many, what for. */
   readonly also?: readonly (readonly [count: number, purpose: string])[];
@@ -15,7 +14,6 @@ interface PanelProps {
 
 /** A section with the curl command, the status and the ledger headers of one request. */
 export function RequestPanel({ asked, title = 'Request', also = [] }: PanelProps) {
-  const id = useId();
   if (asked.request === undefined) return null;
   const command = curlCommand(asked.request, location.origin);
   const similar = also
@@ -23,9 +21,9 @@ export function RequestPanel({ asked, title = 'Request', also = [] }: PanelProps
     .map(([count, purpose]) => `; ${counted(count, 'more request')} ${purpose}`);
   const headers = [...(asked.answer?.ledgerHeaders ?? [])];
   return (
-    <section class="request" aria-labelledby={id}>
+    <section class="request" aria-label={title}>
       <div class="section-head">
-        <h2 id={id}>{title}</h2>
+        <h2>{title}</h2>
         <CopyButton label="Copy as curl" text={command} />
       </div>
       <CodeBlock style="command" label="curl command">
@@ -38,20 +36,14 @@ export function RequestPanel({ asked, title = 'Request', also = [] }: PanelProps
       {headers.length > 0 && (
         <details>
           <summary>Ledger headers</summary>
-          <dl class="facts compact">
-            {headers.map(([name, value]) => (
-              <Fact key={name} term={name}>
-                {value}
-              </Fact>
-            ))}
-          </dl>
+          <Facts style="facts compact" rows={headers} />
         </details>
       )}
     </section>
   );
 }
 
-function outcomeText({ answer, failure }: Asked): string {
+function outcomeText({ answer, failure }: Asked<unknown>): string {
   if (failure instanceof ApiFailure) {
     return failure.status === 0
       ? `No answer (${failure.code})`

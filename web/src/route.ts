@@ -4,7 +4,7 @@
  */
 
 /** The views, by their name in the route. */
-export const VIEW_NAMES = [
+const VIEW_NAMES = [
   'overview',
   'transactions',
   'transaction',
@@ -21,7 +21,6 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 
 export type Parameters = Readonly<Record<string, bigint | number | string | undefined>>;
 
-/** A view and its parameters. */
 export interface Route {
   readonly view: ViewName;
   readonly parameters: ReadonlyMap<string, string>;
@@ -29,7 +28,7 @@ export interface Route {
 
 /** Reads a hash; an unknown view is undefined, an empty hash is the overview. */
 export function parseRoute(hash: string): Route | undefined {
-  const [name = '', query = ''] = splitOnce(hash.replace(/^#?\/?/, ''), '?');
+  const [, name, query = ''] = /^#?\/?([^?]*)\??(.*)$/s.exec(hash)!;
   const view = name === '' ? 'overview' : VIEW_NAMES.find((known) => known === name);
   if (view === undefined) return undefined;
   return { view, parameters: new Map(new URLSearchParams(query)) };
@@ -45,13 +44,31 @@ export function routeHash(view: ViewName, parameters: Parameters = {}): string {
   return text === '' ? `#/${view}` : `#/${view}?${text}`;
 }
 
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+let current: Route | undefined;
+
+/** Notes the hash in the address bar. */
+export function arriveAt(hash: string): Route | undefined {
+  current = parseRoute(hash);
+  return current;
+}
+
+/** A parameter in the address bar, trimmed; empty when it is not there. */
+export function parameter(name: string): string {
+  return current?.parameters.get(name)?.trim() ?? '';
+}
+
+/** The version in the address bar; undefined for the newest. */
+export function chosenVersion(): string | undefined {
+  return parameter('version') || undefined;
+}
+
+/** The hash for a view that stays at the version in the address bar. */
+export function linkTo(view: ViewName, parameters: Parameters = {}): string {
+  return routeHash(view, { ...parameters, version: chosenVersion() });
 }
 
 /** What a search text may be. */
-export type SearchTerm =
+type SearchTerm =
   /** Where it leads is known without asking: a module, an item of one, a stream. */
   | { readonly kind: 'place'; readonly hash: string }
   /** A version or a height. */
@@ -59,22 +76,23 @@ export type SearchTerm =
   /** An account or an object; `isHash` when it has 32 bytes, as hashes have. */
   | { readonly kind: 'hex'; readonly hex: string; readonly isHash: boolean };
 
+const HEX = '(?:0x)?[0-9a-fA-F]{1,64}';
+const STREAM = new RegExp(`^(${HEX})\\s*/\\s*([0-9]+)$`);
+const ITEM = new RegExp(`^(${HEX})::([\\w$]+)(?:::([\\w$]+))?(?:<.*>)?$`);
+
 /** Reads `5044`, `0x1`, `0x1::coin`, `0x1::coin::transfer`, `0x1/2` or a hash; undefined for anything else. */
 export function readSearch(text: string): SearchTerm | undefined {
   const trimmed = text.trim();
   const digits = trimmed.replaceAll(/[,_\s]/g, '');
   if (/^[0-9]{1,20}$/.test(digits)) return { kind: 'number', digits };
-  const stream = /^((?:0x)?[0-9a-fA-F]{1,64})\s*\/\s*([0-9]+)$/.exec(trimmed);
-  if (stream !== null) {
-    const [, account, number] = stream;
-    return { kind: 'place', hash: routeHash('events', { account, stream: number }) };
+  const [, account, stream] = STREAM.exec(trimmed) ?? [];
+  if (stream !== undefined)
+    return { kind: 'place', hash: routeHash('events', { account, stream }) };
+  const [, address, name, item] = ITEM.exec(trimmed) ?? [];
+  if (name !== undefined) {
+    return { kind: 'place', hash: routeHash('module', { account: address, name, item }) };
   }
-  const item = /^((?:0x)?[0-9a-fA-F]{1,64})::([\w$]+)(?:::([\w$]+))?(?:<.*>)?$/.exec(trimmed);
-  if (item !== null) {
-    const [, account, name, declared] = item;
-    return { kind: 'place', hash: routeHash('module', { account, name, item: declared }) };
-  }
-  if (!/^(?:0x)?[0-9a-fA-F]{1,64}$/i.test(trimmed)) return undefined;
+  if (!new RegExp(`^${HEX}$`, 'i').test(trimmed)) return undefined;
   const hex = `0x${trimmed.replace(/^0x/i, '').toLowerCase()}`;
   return { kind: 'hex', hex, isHash: hex.length === 66 };
 }

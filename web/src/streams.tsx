@@ -1,14 +1,15 @@
 /** Event streams by name: the event handles inside resources (docs/spec/http.md §7). */
-import type { JsonObject, JsonValue } from '../../src/move/json/json-text.ts';
 import { RESOURCES_PAGE_SIZE } from './account-facts.ts';
-import { useListing } from './cursor-pages.tsx';
-import { field, isList, textField } from './json-fields.ts';
-import { listingRequest } from './ledger-requests.ts';
+import type { Resource } from './answers.ts';
+import { useListing } from './ask.tsx';
+import { isList, isObject, type Json } from './exact-json.ts';
 import { TypeText } from './move-text.tsx';
-import { linkTo } from './navigation.ts';
 import { groupDigits } from './number-text.ts';
+import { Table } from './parts.tsx';
+import { listingRequest } from './requests.ts';
+import { linkTo } from './route.ts';
 
-export interface NamedStream {
+interface NamedStream {
   readonly account: string;
   readonly stream: string;
   /** The path of fields to the handle. */
@@ -18,62 +19,56 @@ export interface NamedStream {
   readonly count: string;
 }
 
+interface Handle {
+  readonly counter?: string;
+  readonly guid?: { readonly id?: { readonly addr?: string; readonly creation_num?: string } };
+}
+
 /** The handles inside a resource, at any depth. */
-export function streamsIn(resource: JsonValue): NamedStream[] {
-  const type = textField(resource, 'type') ?? '';
-  const walk = (value: JsonValue | undefined, name: string): NamedStream[] => {
-    const id = field(field(value, 'guid'), 'id');
-    const [account, stream] = [textField(id, 'addr'), textField(id, 'creation_num')];
-    const count = textField(value, 'counter');
-    if (account !== undefined && stream !== undefined && count !== undefined) {
-      return [{ account, stream, name, type, count }];
+export function streamsIn({ type, data }: Resource): NamedStream[] {
+  const walk = (value: Json | undefined, name: string): NamedStream[] => {
+    if (!isObject(value) && !isList(value)) return [];
+    const { guid, counter } = value as Handle;
+    const { addr, creation_num } = guid?.id ?? {};
+    if (addr !== undefined && creation_num !== undefined && counter !== undefined) {
+      return [{ account: addr, stream: creation_num, name, type, count: counter }];
     }
-    if (isList(value)) return value.flatMap((item, at) => walk(item, `${name}.${at}`));
-    if (!(value instanceof Map)) return [];
-    return [...(value as JsonObject)].flatMap(([inner, item]) =>
+    return Object.entries(value).flatMap(([inner, item]) =>
       walk(item, name === '' ? inner : `${name}.${inner}`),
     );
   };
-  return walk(field(resource, 'data'), '');
+  return walk(data, '');
 }
 
 /** An account's resources, page by page. */
-export function useResources(address: string, version: string | undefined) {
-  return useListing((start) =>
-    listingRequest(address, 'resources', { start, limit: RESOURCES_PAGE_SIZE, version }),
+export function useResources(address: string) {
+  return useListing<Resource>((start) =>
+    listingRequest(address, 'resources', { start, limit: RESOURCES_PAGE_SIZE }),
   );
 }
 
 /** Streams by name, with links to their events. */
 export function StreamTable({ streams }: { streams: readonly NamedStream[] }) {
   return (
-    <table class="streams cards">
-      <caption class="visually-hidden">Event streams of the account</caption>
-      <thead>
-        <tr>
-          <th scope="col">Stream</th>
-          <th scope="col">Resource and field</th>
-          <th scope="col" class="number">
-            Events
-          </th>
+    <Table
+      style="streams cards"
+      caption="Event streams of the account"
+      columns={['Stream', 'Resource and field', '#Events']}
+    >
+      {streams.map(({ account, stream, name, type, count }) => (
+        <tr key={`${type} ${name}`}>
+          <td>
+            <a href={linkTo('events', { account, stream })}>{stream}</a>
+          </td>
+          <td>
+            <a href={linkTo('events', { account, stream })}>{name}</a>{' '}
+            <code class="hint">
+              <TypeText type={type} />
+            </code>
+          </td>
+          <td class="number">{groupDigits(count)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {streams.map(({ account, stream, name, type, count }) => (
-          <tr key={`${type} ${name}`}>
-            <td>
-              <a href={linkTo('events', { account, stream })}>{stream}</a>
-            </td>
-            <td>
-              <a href={linkTo('events', { account, stream })}>{name}</a>{' '}
-              <code class="hint">
-                <TypeText type={type} />
-              </code>
-            </td>
-            <td class="number">{groupDigits(count)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }

@@ -1,65 +1,46 @@
 /** Transactions in a table: what each did, in one line. */
-import type { JsonValue } from '../../src/move/json/json-text.ts';
-import { useAnswer } from './ask.ts';
-import { AccountId, FunctionName, Time, VersionId } from './ids.tsx';
-import { field, textField } from './json-fields.ts';
-import { transactionRequest } from './ledger-requests.ts';
+import type { Transaction } from './answers.ts';
+import { useAnswer } from './ask.tsx';
+import { AccountId, DeclaredName, Time, VersionId } from './ids.tsx';
 import { groupDigits } from './number-text.ts';
+import { Table } from './parts.tsx';
+import { transactionRequest } from './requests.ts';
 
-/** A transaction's JSON, or its version when the row has to ask for it. */
-export type RowSource = JsonValue;
-
-/** `block metadata transaction` for what is not a user's. */
-export function kindText(transaction: JsonValue): string {
-  return (textField(transaction, 'type') ?? '').replaceAll('_', ' ').replace(' transaction', '');
+/** `block metadata` for what is not a user's. */
+export function kindText({ type }: Transaction): string {
+  return type.replaceAll('_', ' ').replace(' transaction', '');
 }
 
 /** The function that a transaction calls, also through a multisig account. */
-export function calledFunction(transaction: JsonValue): string | undefined {
-  const payload = field(transaction, 'payload');
-  const inner = field(payload, 'transaction_payload');
-  return textField(payload, 'function') ?? textField(inner, 'function');
+export function calledFunction({ payload }: Transaction): string | undefined {
+  const inner = payload?.['transaction_payload'] as typeof payload;
+  return payload?.function ?? inner?.function;
 }
 
-export function TransactionRows({
-  rows,
-  caption,
-}: {
-  rows: readonly RowSource[];
-  caption: string;
-}) {
+const COLUMNS = ['#Version', 'What', 'Sender', 'Time', 'Status', '#Gas used'];
+
+interface RowsProps {
+  /** A version is asked for by its row. */
+  readonly rows: readonly (Transaction | string)[];
+  readonly caption: string;
+}
+
+export function TransactionRows({ rows, caption }: RowsProps) {
   return (
-    <table class="transactions cards">
-      <caption class="visually-hidden">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col" class="number">
-            Version
-          </th>
-          <th scope="col">What</th>
-          <th scope="col">Sender</th>
-          <th scope="col">Time</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="number">
-            Gas used
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) =>
-          typeof row === 'string' ? (
-            <AskedRow key={row} version={row} />
-          ) : (
-            <Row key={textField(row, 'version')} transaction={row} />
-          ),
-        )}
-      </tbody>
-    </table>
+    <Table style="transactions cards" caption={caption} columns={COLUMNS}>
+      {rows.map((row) =>
+        typeof row === 'string' ? (
+          <AskedRow key={row} version={row} />
+        ) : (
+          <Row key={row.version} transaction={row} />
+        ),
+      )}
+    </Table>
   );
 }
 
 function AskedRow({ version }: { version: string }) {
-  const { json } = useAnswer(transactionRequest(version));
+  const { json } = useAnswer<Transaction>(transactionRequest(version));
   if (json !== undefined) return <Row transaction={json} />;
   return (
     <tr>
@@ -71,41 +52,39 @@ function AskedRow({ version }: { version: string }) {
   );
 }
 
-function Row({ transaction }: { transaction: JsonValue }) {
+function Row({ transaction }: { transaction: Transaction }) {
+  const { version = '', timestamp, gas_used = '', payload, type, sender, proposer } = transaction;
   const called = calledFunction(transaction);
-  const sender = textField(transaction, 'sender') ?? textField(transaction, 'proposer');
+  const kind = payload?.type.replace('_payload', '').replaceAll('_', ' ');
+  const account = sender ?? proposer;
   return (
     <tr>
       <td class="number">
-        <VersionId version={textField(transaction, 'version') ?? ''} />
+        <VersionId version={version} />
       </td>
-      <td>{called === undefined ? payloadText(transaction) : <FunctionName name={called} />}</td>
-      <td>{sender && <AccountId hex={sender} />}</td>
+      <td>
+        {called && <DeclaredName name={called} />}
+        {!called && (type === 'user_transaction' ? (kind ?? 'user') : kindText(transaction))}
+      </td>
+      <td>{account && <AccountId hex={account} />}</td>
       <td class="when">
-        <Time usecs={textField(transaction, 'timestamp')} />
+        <Time usecs={timestamp} />
       </td>
       <td>
         <Status transaction={transaction} />
       </td>
-      <td class="number">{groupDigits(textField(transaction, 'gas_used') ?? '')}</td>
+      <td class="number">{groupDigits(gas_used)}</td>
     </tr>
   );
 }
 
-function payloadText(transaction: JsonValue): string {
-  const kind = textField(field(transaction, 'payload'), 'type');
-  if (textField(transaction, 'type') !== 'user_transaction') return kindText(transaction);
-  return kind?.replace('_payload', '').replaceAll('_', ' ') ?? 'user';
-}
-
 /** In a table one word; in full what the machine said. */
-export function Status({ transaction, full }: { transaction: JsonValue; full?: boolean }) {
-  const isSuccess = field(transaction, 'success') === true;
-  const said = textField(transaction, 'vm_status') ?? '';
+export function Status({ transaction, full }: { transaction: Transaction; full?: boolean }) {
+  const { success, vm_status = '' } = transaction;
   return (
-    <span class={isSuccess ? 'outcome good' : 'outcome bad'} title={said}>
-      {isSuccess ? 'success' : 'failed'}
-      {full && `: ${said}`}
+    <span class={success ? 'outcome good' : 'outcome bad'} title={vm_status}>
+      {success ? 'success' : 'failed'}
+      {full && `: ${vm_status}`}
     </span>
   );
 }

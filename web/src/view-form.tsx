@@ -1,42 +1,36 @@
 /** A form that calls a view function. */
 import { useState } from 'preact/hooks';
-import { JsonNumber, type JsonValue } from '../../src/move/json/json-text.ts';
-import { useAnswer } from './ask.ts';
-import { argumentValue, placeholderValue, substituteTypes } from './encode-request.ts';
-import { formatJson } from './json-fields.ts';
-import { viewRequest } from './ledger-requests.ts';
-import { type AbiFunction, argumentTypes } from './move-abi.ts';
-import { Failure, QueryForm, TextField, Waiting } from './parts.tsx';
+import { type AbiFunction, argumentTypes } from './answers.ts';
+import { ApiFailure } from './api-client.ts';
+import { Answered, useAnswer } from './ask.tsx';
+import {
+  argumentText,
+  argumentValue,
+  placeholderValue,
+  substituteTypes,
+} from './encode-request.ts';
+import { formatJson, type Json } from './exact-json.ts';
+import { JsonField } from './move-text.tsx';
+import { QueryForm, TextField } from './parts.tsx';
 import { RequestPanel } from './request-panel.tsx';
+import { viewRequest } from './requests.ts';
 
-interface ViewFormProps {
-  /** Address, module and name. */
-  readonly name: string;
-  readonly declared: AbiFunction;
-  readonly version: string | undefined;
-}
-
-/** Fields for type arguments and arguments; the answer, one value per result. */
-export function ViewForm({ name, declared, version }: ViewFormProps) {
+/** Fields for type arguments and arguments; the answer, one value per result. `name` is the full one. */
+export function ViewForm({ name, declared }: { name: string; declared: AbiFunction }) {
   const [body, setBody] = useState<string>();
-  const types = argumentTypes(declared);
+  const types = argumentTypes(declared.params);
   const call = (fields: Record<string, string>): void => {
-    const typeArguments = declared.typeParameters.map((_, at) => fields[`type-${at}`] ?? '');
+    const typeArguments = declared.generic_type_params.map((_, at) => fields[`type-${at}`] ?? '');
     const values = types.map((type, at) =>
       argumentValue(fields[`argument-${at}`] ?? '', substituteTypes(type, typeArguments)),
     );
-    const request = new Map<string, JsonValue>([
-      ['function', name],
-      ['type_arguments', typeArguments],
-      ['arguments', values],
-    ]);
-    setBody(formatJson(request));
+    setBody(formatJson({ function: name, type_arguments: typeArguments, arguments: values }));
   };
   return (
     <details class="call">
       <summary>Call this view function</summary>
       <QueryForm label={`Call ${declared.name}`} submit="Call" onSubmit={call}>
-        {declared.typeParameters.map((_, at) => (
+        {declared.generic_type_params.map((_, at) => (
           <TextField key={at} label={`Type argument T${at}`} name={`type-${at}`} required wide />
         ))}
         {types.map((type, at) => (
@@ -44,51 +38,43 @@ export function ViewForm({ name, declared, version }: ViewFormProps) {
             key={at}
             label={`Argument ${at + 1}: ${type}`}
             name={`argument-${at}`}
-            placeholder={placeholderText(type)}
+            placeholder={argumentText(placeholderValue(type), type)}
             wide
           />
         ))}
       </QueryForm>
-      {body !== undefined && <Result {...{ body, version }} results={declared.results} />}
+      {body !== undefined && <Result body={body} results={declared.return} />}
     </details>
   );
 }
 
-function placeholderText(type: string): string {
-  const value = placeholderValue(type);
-  return typeof value === 'string' ? value : formatJson(value);
-}
-
-interface ResultProps {
-  readonly body: string;
-  readonly version: string | undefined;
-  readonly results: readonly string[];
-}
-
-function Result({ body, version, results }: ResultProps) {
-  const asked = useAnswer(viewRequest(body, version));
-  const values = Array.isArray(asked.json) ? (asked.json as readonly JsonValue[]) : [];
+function Result({ body, results }: { body: string; results: readonly string[] }) {
+  const asked = useAnswer<readonly Json[]>(viewRequest(body));
+  const isNotRun = asked.failure instanceof ApiFailure && asked.failure.status === 403;
   return (
     <>
-      {asked.failure !== undefined && (
-        <Failure title="The call was refused" error={asked.failure} />
-      )}
-      {asked.json === undefined && asked.failure === undefined && <Waiting />}
-      {asked.json !== undefined && (
-        <ol class="results" aria-live="polite">
-          {values.map((value, at) => (
-            <li key={at}>
-              <code class="t-type">{results[at]}</code> <output>{resultText(value)}</output>
-            </li>
-          ))}
-        </ol>
+      <Answered asked={asked} title="The call was refused">
+        {(values) => (
+          <ol class="results" aria-live="polite">
+            {values.map((value, at) => (
+              <li key={at}>
+                <code class="t-type">{results[at]}</code>{' '}
+                <output>
+                  <JsonField value={value} />
+                </output>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Answered>
+      {isNotRun && (
+        <p class="note">
+          Only running code answers this function, and this node runs none. Started with{' '}
+          <code>--upstream URL</code> it passes such calls on to a node that does; with{' '}
+          <code>--follow URL</code> it passes them to the followed one.
+        </p>
       )}
       <RequestPanel asked={asked} title="Request of the call" />
     </>
   );
-}
-
-function resultText(value: JsonValue): string {
-  if (value instanceof JsonNumber) return value.text;
-  return typeof value === 'string' ? value : formatJson(value, 2);
 }

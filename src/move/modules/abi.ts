@@ -12,6 +12,7 @@ import { ADDRESS_ONE, formatAddress } from '../types/address.ts';
 import type { ModuleId } from '../types/module-id.ts';
 import { formatSignatureToken, formatStructPath } from '../types/move-type.ts';
 import { type AbilitySet, abilityNames } from '../types/type-tag.ts';
+import type { FieldAbi, FunctionAbi, ModuleAbi, StructAbi, VariantAbi } from './abi-shapes.ts';
 import {
   type BinaryTables,
   type CompiledModule,
@@ -24,7 +25,6 @@ import {
   type StructDefinition,
   structPathOfHandle,
   type VariantDefinition,
-  type Visibility,
 } from './compiled.ts';
 import {
   ATTRIBUTE_KINDS,
@@ -32,50 +32,6 @@ import {
   type MetadataAttribute,
   moduleMetadata,
 } from './metadata.ts';
-
-/** A type parameter; whether it is phantom is not shown. */
-interface GenericTypeParameterAbi {
-  readonly constraints: readonly string[];
-}
-
-interface FunctionAbi {
-  readonly name: string;
-  readonly visibility: Visibility;
-  readonly is_entry: boolean;
-  readonly is_view: boolean;
-  readonly generic_type_params: readonly GenericTypeParameterAbi[];
-  readonly params: readonly string[];
-  readonly return: readonly string[];
-}
-
-interface FieldAbi {
-  readonly name: string;
-  readonly type: string;
-}
-
-interface VariantAbi {
-  readonly name: string;
-  readonly fields: readonly FieldAbi[];
-}
-
-export interface StructAbi {
-  readonly name: string;
-  readonly is_native: boolean;
-  readonly is_event: boolean;
-  readonly is_enum: boolean;
-  readonly abilities: readonly string[];
-  readonly generic_type_params: readonly GenericTypeParameterAbi[];
-  readonly fields: readonly FieldAbi[];
-  readonly variants: readonly VariantAbi[];
-}
-
-export interface ModuleAbi {
-  readonly address: string;
-  readonly name: string;
-  readonly friends: readonly string[];
-  readonly exposed_functions: readonly FunctionAbi[];
-  readonly structs: readonly StructAbi[];
-}
 
 interface AbiSource {
   readonly module: CompiledModule;
@@ -155,7 +111,7 @@ function isExposed(definition: FunctionDefinition, isView: boolean): boolean {
   return definition.isEntry || definition.visibility !== 'private' || isView;
 }
 
-function typeParameterAbi(constraints: AbilitySet): GenericTypeParameterAbi {
+function typeParameterAbi(constraints: AbilitySet): FunctionAbi['generic_type_params'][number] {
   return { constraints: abilityNames(constraints) };
 }
 

@@ -4,11 +4,10 @@ import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import {
   AbiError,
   MAX_ABI_JSON_BYTES,
-  type ModuleAbi,
   moduleAbi,
   moduleAbiJson,
-  type StructAbi,
 } from '../../../src/move/modules/abi.ts';
+import type { ModuleAbi, StructAbi } from '../../../src/move/modules/abi-shapes.ts';
 import type {
   CompiledModule,
   SignatureToken,

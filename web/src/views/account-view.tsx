@@ -1,98 +1,86 @@
 /** An account or an object: what it has, what it sent, what it published, what it emits. */
 import { useState } from 'preact/hooks';
-import type { JsonObject, JsonValue } from '../../../src/move/json/json-text.ts';
-import { useAccountFacts } from '../account-facts.ts';
+import { OBJECT_CORE, useAccountFacts } from '../account-facts.ts';
+import type { HeldBalance, ModuleAnswer, Resource, Transaction } from '../answers.ts';
 import { send } from '../api-client.ts';
-import { useAnswer, useWork } from '../ask.ts';
-import { NATIVE_COIN, useUnit } from '../assets.ts';
-import { useListing } from '../cursor-pages.tsx';
-import { AccountId, Copied } from '../ids.tsx';
-import { field, isList, listField, parseJson, textField } from '../json-fields.ts';
+import { Answered, Listed, useAnswer, useListing, useWork } from '../ask.tsx';
+import { parseJson } from '../exact-json.ts';
+import { AccountId, DeclaredName } from '../ids.tsx';
+import { JsonView, TypeText } from '../move-text.tsx';
+import { go } from '../navigation.ts';
+import { amountText, counted, groupDigits } from '../number-text.ts';
+import { Facts, Failure, Pager, QueryForm, Section, Table, TextField, Waiting } from '../parts.tsx';
+import { RequestPanel } from '../request-panel.tsx';
 import {
   accountRequest,
-  balanceRequest,
   listingRequest,
+  resourceRequest,
   summariesRequest,
   transactionRequest,
-} from '../ledger-requests.ts';
-import { JsonView, TypeText } from '../move-text.tsx';
-import { go, linkTo } from '../navigation.ts';
-import { amountText, counted, groupDigits, readU64 } from '../number-text.ts';
-import { Fact, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
-import { RequestPanel } from '../request-panel.tsx';
-import { routeHash } from '../route.ts';
+} from '../requests.ts';
+import { chosenVersion, linkTo, parameter, routeHash } from '../route.ts';
 import { StreamTable, streamsIn, useResources } from '../streams.tsx';
 import { TransactionRows } from '../transaction-rows.tsx';
-import type { ViewProps } from '../view.ts';
-import { Section } from './transaction-view.tsx';
 
-const TABS = [
-  ['assets', 'Assets'],
-  ['transactions', 'Transactions'],
-  ['resources', 'Resources'],
-  ['modules', 'Modules'],
-  ['events', 'Event streams'],
-  ['objects', 'Objects'],
-] as const;
+const TABS = {
+  assets: ['Assets', Assets],
+  transactions: ['Transactions', Transactions],
+  resources: ['Resources', Resources],
+  modules: ['Modules', Modules],
+  events: ['Event streams', Streams],
+  objects: ['Objects', Objects],
+} as const;
 const TRANSACTIONS_AT_ONCE = 25;
 const MODULES_PAGE_SIZE = 25;
+/** As many resources as these are shown opened. */
+const OPEN_RESOURCES = 5;
 
 interface TabProps {
   readonly address: string;
-  readonly version: string | undefined;
 }
 
-export function AccountView({ parameter, version }: ViewProps) {
+export function AccountView() {
   const address = parameter('address');
-  if (address === '') {
-    return (
-      <QueryForm
-        label="Account"
-        submit="Show account"
-        onSubmit={(fields) => go(linkTo('account', fields))}
-      >
-        <TextField label="Address" name="address" required wide />
-      </QueryForm>
-    );
-  }
-  const shown = TABS.find(([name]) => name === parameter('show'))?.[0] ?? 'assets';
-  return <Account key={address} {...{ address, version, shown }} />;
+  if (address !== '') return <Account key={address} address={address} />;
+  return (
+    <QueryForm
+      label="Account"
+      submit="Show account"
+      onSubmit={(fields) => go(linkTo('account', fields))}
+    >
+      <TextField label="Address" name="address" required wide />
+    </QueryForm>
+  );
 }
 
-const TAB_CONTENTS = {
-  assets: Assets,
-  transactions: Transactions,
-  resources: Resources,
-  modules: Modules,
-  events: Streams,
-  objects: Objects,
-};
+interface AccountAnswer {
+  readonly sequence_number: string;
+  readonly authentication_key: string;
+}
 
-function Account({ address, version, shown }: TabProps & { shown: (typeof TABS)[number][0] }) {
-  const asked = useAnswer(accountRequest(address, version));
-  const facts = useAccountFacts(address, version);
-  const number = textField(asked.json, 'sequence_number');
-  const key = textField(asked.json, 'authentication_key');
-  const Shown = TAB_CONTENTS[shown];
+function Account({ address }: TabProps) {
+  const asked = useAnswer<AccountAnswer>(accountRequest(address));
+  const facts = useAccountFacts(address);
+  const version = chosenVersion();
+  const { sequence_number, authentication_key: key } = asked.json ?? {};
+  const failure = asked.failure ?? facts.failure;
   const isNothing = facts.isAccount === false && facts.isObject === false;
   return (
     <>
-      {(asked.failure ?? facts.failure) !== undefined && (
-        <Failure title="No account" error={asked.failure ?? facts.failure} />
-      )}
-      <dl class="facts">
-        <Fact term={facts.isObject && !facts.isAccount ? 'Object' : 'Address'}>
-          <AccountId hex={address} full />
-        </Fact>
-        {!isNothing && facts.isAccount && (
-          <>
-            <Fact term="Sequence number">{number && groupDigits(number)}</Fact>
-            <Fact term="Authentication key">
-              {key && (key === address ? 'the address itself' : <code>{key}</code>)}
-            </Fact>
-          </>
-        )}
-      </dl>
+      {failure !== undefined && <Failure title="No account" error={failure} />}
+      <Facts
+        rows={[
+          [
+            facts.isObject && !facts.isAccount ? 'Object' : 'Address',
+            <AccountId key={address} hex={address} full />,
+          ],
+          ['Sequence number', facts.isAccount && sequence_number && groupDigits(sequence_number)],
+          [
+            'Authentication key',
+            facts.isAccount && key && (key === address ? 'the address itself' : <code>{key}</code>),
+          ],
+        ]}
+      />
       {isNothing && (
         <p class="note warning" role="status">
           There is no account and no object at this address
@@ -100,305 +88,266 @@ function Account({ address, version, shown }: TabProps & { shown: (typeof TABS)[
           module, no transaction, no balance.
         </p>
       )}
-      {!isNothing && facts.failure === undefined && (
-        <>
-          <nav class="tabs" aria-label="Parts of the account">
-            <ul>
-              {TABS.map(([name, text]) => (
-                <li key={name}>
-                  <a
-                    href={linkTo('account', { address, show: name })}
-                    aria-current={name === shown ? 'true' : undefined}
-                  >
-                    {text}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
-          <Shown key={`${shown} ${version}`} address={address} version={version} />
-        </>
-      )}
+      {!isNothing && facts.failure === undefined && <Tabs address={address} />}
       <RequestPanel asked={asked} />
     </>
   );
 }
 
-const COIN_STORE = /^0x1::coin::CoinStore<(.*)>$/;
-
-function Assets({ address, version }: TabProps) {
-  const { items, asked, more } = useResources(address, version);
-  const seen = useSeenObjects(address, version);
-  const coins = items.flatMap((resource) => {
-    const coin = COIN_STORE.exec(textField(resource, 'type') ?? '')?.[1];
-    return coin === undefined ? [] : [coin];
-  });
-  const stores = seen.objects.flatMap(({ asset }) => (asset === undefined ? [] : [asset]));
-  const assets = [...new Set([NATIVE_COIN, ...coins, ...stores])];
-  if (asked.failure !== undefined) return <Failure title="No assets" error={asked.failure} />;
-  if (asked.answer === undefined) return <Waiting />;
+function Tabs({ address }: TabProps) {
+  const asked = parameter('show');
+  const shown = asked in TABS ? (asked as keyof typeof TABS) : 'assets';
+  const [, Shown] = TABS[shown];
   return (
-    <Section title="Assets">
-      <table class="assets cards">
-        <caption class="visually-hidden">Balances of the account</caption>
-        <thead>
-          <tr>
-            <th scope="col">Asset</th>
-            <th scope="col" class="number">
-              Balance
-            </th>
-            <th scope="col">History</th>
-          </tr>
-        </thead>
-        <tbody>
-          {assets.map((asset) => (
-            <AssetRow key={asset} {...{ address, asset, version }} />
+    <>
+      <nav class="tabs" aria-label="Parts of the account">
+        <ul>
+          {Object.entries(TABS).map(([name, [text]]) => (
+            <li key={name}>
+              <a
+                href={linkTo('account', { address, show: name })}
+                aria-current={name === shown ? 'true' : undefined}
+              >
+                {text}
+              </a>
+            </li>
           ))}
-        </tbody>
-      </table>
-      <p class="hint">
-        Coins come from the account’s resources; fungible assets without a coin from the changes of
-        its latest {TRANSACTIONS_AT_ONCE} transactions. This node has no index of owners.
-      </p>
-      <More more={more} />
-    </Section>
+        </ul>
+      </nav>
+      <Shown key={`${shown} ${chosenVersion()}`} address={address} />
+    </>
   );
 }
 
-function AssetRow({ address, asset, version }: TabProps & { asset: string }) {
-  const unit = useUnit(asset);
-  const { answer, failure } = useAnswer(balanceRequest(address, asset, version));
-  const balance = readU64(answer?.text.trim() ?? '');
+function Assets({ address }: TabProps) {
+  const listing = useListing<HeldBalance>((start) =>
+    listingRequest(address, 'balances', { start }),
+  );
+  return (
+    <Listed
+      listing={listing}
+      title="Assets"
+      none="It has nothing in coin stores or primary stores."
+    >
+      {(balances) => (
+        <Table
+          style="assets cards"
+          caption="Balances of the account"
+          columns={['Asset', '#Balance', 'History']}
+        >
+          {balances.map((held) => (
+            <AssetRow key={held.asset_type} address={address} {...held} />
+          ))}
+        </Table>
+      )}
+    </Listed>
+  );
+}
+
+function AssetRow({ address, asset_type, amount, name, symbol, decimals }: TabProps & HeldBalance) {
+  const isCoin = asset_type.includes('::');
   return (
     <tr>
       <td>
-        {asset.includes('::') ? (
-          <code>
-            <TypeText type={asset} />
-          </code>
+        {isCoin ? (
+          <DeclaredName name={asset_type} shown={asset_type} />
         ) : (
-          <AccountId hex={asset} />
+          <AccountId hex={asset_type} />
         )}
+        {name && <span class="hint"> {name}</span>}
       </td>
       <td class="number">
-        {failure instanceof Error && failure.message}
-        {balance !== undefined && (
-          <span title={`${groupDigits(balance)} in the smallest unit`}>
-            {amountText(balance, unit?.decimals ?? 0)} {unit?.symbol ?? 'in the smallest unit'}
-          </span>
-        )}
+        <span title={`${groupDigits(amount)} in the smallest unit`}>
+          {amountText(BigInt(amount), decimals ?? 0)} {symbol ?? 'in the smallest unit'}
+        </span>
       </td>
       <td>
-        <a href={linkTo('balance', { account: address, asset })}>
-          Chart<span class="visually-hidden"> of {asset}</span>
+        <a href={linkTo('balance', { account: address, asset: asset_type })}>
+          Chart<span class="visually-hidden"> of {asset_type}</span>
         </a>
       </td>
     </tr>
   );
 }
 
-function Transactions({ address, version }: TabProps) {
-  const asked = useAnswer(summariesRequest(address, TRANSACTIONS_AT_ONCE, version));
-  if (asked.failure !== undefined) return <Failure title="No transactions" error={asked.failure} />;
-  if (asked.json === undefined) return <Waiting />;
-  const versions = summaryVersions(asked.json);
-  const oldest = versions.at(-1);
-  return (
-    <Section title="Transactions sent">
-      {versions.length === 0 && <p class="hint">It has sent nothing that is here.</p>}
-      {versions.length > 0 && (
-        <TransactionRows
-          rows={versions}
-          caption="Transactions that the account sent, newest first"
-        />
-      )}
-      {versions.length === TRANSACTIONS_AT_ONCE && oldest !== undefined && oldest !== '0' && (
-        <nav class="pager" aria-label="Pages">
-          <a
-            href={routeHash('account', {
-              address,
-              show: 'transactions',
-              version: BigInt(oldest) - 1n,
-            })}
-          >
-            Older: the account as of version {groupDigits(BigInt(oldest) - 1n)}
-          </a>
-        </nav>
-      )}
-    </Section>
-  );
+/** The latest that the account has sent, ascending. */
+function useSummaries(address: string) {
+  const request = summariesRequest(address, TRANSACTIONS_AT_ONCE);
+  return useAnswer<readonly { readonly version: string }[]>(request);
 }
 
-/** Versions of the summaries, newest first. */
-function summaryVersions(json: JsonValue | undefined): string[] {
-  const list = isList(json) ? json : [];
-  return list.map((one) => textField(one, 'version') ?? '').reverse();
-}
-
-function Resources({ address, version }: TabProps) {
-  const { items, asked, more } = useResources(address, version);
-  const [filter, setFilter] = useState('');
-  if (asked.failure !== undefined) return <Failure title="No resources" error={asked.failure} />;
-  if (asked.answer === undefined && items.length === 0) return <Waiting />;
-  const fits = (item: JsonValue) =>
-    (textField(item, 'type') ?? '').toLowerCase().includes(filter.trim().toLowerCase());
+function Transactions({ address }: TabProps) {
   return (
-    <Section title="Resources" count={items.length}>
-      {items.length === 0 && <p class="hint">None.</p>}
-      {items.length > 5 && (
-        <div class="filter-line">
-          <TextField label="Filter by type" name="filter" value={filter} onInput={setFilter} />
-        </div>
-      )}
-      {items.filter(fits).map((item) => {
-        const type = textField(item, 'type') ?? '';
+    <Answered asked={useSummaries(address)} title="No transactions">
+      {(summaries) => {
+        const versions = summaries.map(({ version }) => version).reverse();
+        const oldest = BigInt(versions.at(-1) ?? 0);
+        const hasOlder = versions.length === TRANSACTIONS_AT_ONCE && oldest > 0n;
+        const older = { address, show: 'transactions', version: oldest - 1n };
         return (
-          <details key={type} class="resource" open={items.length <= 5}>
-            <summary>
-              <code>{type}</code>
-            </summary>
-            <p class="hint">
-              <TypeText type={type} />
-            </p>
-            <JsonView value={field(item, 'data') ?? null} />
-          </details>
+          <Section title="Transactions sent">
+            {versions.length === 0 ? (
+              <p class="hint">It has sent nothing that is here.</p>
+            ) : (
+              <TransactionRows
+                rows={versions}
+                caption="Transactions that the account sent, newest first"
+              />
+            )}
+            {hasOlder && (
+              <Pager
+                label="Pages"
+                links={[
+                  [
+                    `Older: the account as of version ${groupDigits(older.version)}`,
+                    routeHash('account', older),
+                  ],
+                ]}
+              />
+            )}
+          </Section>
         );
-      })}
-      <More more={more} />
-    </Section>
+      }}
+    </Answered>
   );
 }
 
-function Modules({ address, version }: TabProps) {
-  const { items, asked, more } = useListing((start) =>
-    listingRequest(address, 'modules', { start, limit: MODULES_PAGE_SIZE, version }),
-  );
-  if (asked.failure !== undefined) return <Failure title="No modules" error={asked.failure} />;
-  if (asked.answer === undefined && items.length === 0) return <Waiting />;
+function Resources({ address }: TabProps) {
+  const [filter, setFilter] = useState('');
+  const fits = ({ type }: Resource) => type.toLowerCase().includes(filter.trim().toLowerCase());
   return (
-    <Section title="Modules" count={items.length}>
-      {items.length === 0 && <p class="hint">It has published none.</p>}
-      {items.length > 0 && (
+    <Listed listing={useResources(address)} title="Resources" none="None.">
+      {(resources) => (
+        <>
+          {resources.length > OPEN_RESOURCES && (
+            <div class="filter-line">
+              <TextField label="Filter by type" name="filter" value={filter} onInput={setFilter} />
+            </div>
+          )}
+          {resources.filter(fits).map(({ type, data }) => (
+            <details key={type} class="resource" open={resources.length <= OPEN_RESOURCES}>
+              <summary>
+                <code>{type}</code>
+              </summary>
+              <p class="hint">
+                <TypeText type={type} />
+              </p>
+              <JsonView value={data} />
+            </details>
+          ))}
+        </>
+      )}
+    </Listed>
+  );
+}
+
+function Modules({ address }: TabProps) {
+  const listing = useListing<ModuleAnswer>((start) =>
+    listingRequest(address, 'modules', { start, limit: MODULES_PAGE_SIZE }),
+  );
+  return (
+    <Listed listing={listing} title="Modules" none="It has published none.">
+      {(modules) => (
         <ul class="links">
-          {items.map((item) => {
-            const abi = field(item, 'abi');
-            const name = textField(abi, 'name') ?? '';
-            return (
-              <li key={name}>
-                <a href={linkTo('module', { account: address, name })}>
-                  <code>{name}</code>
-                </a>{' '}
-                <span class="hint">
-                  {counted(listField(abi, 'exposed_functions').length, 'function')},{' '}
-                  {counted(listField(abi, 'structs').length, 'type')}
-                </span>
-              </li>
-            );
-          })}
+          {modules.map(({ abi }) => (
+            <li key={abi?.name}>
+              <a href={linkTo('module', { account: address, name: abi?.name })}>
+                <code>{abi?.name ?? 'does not load'}</code>
+              </a>{' '}
+              <span class="hint">
+                {counted(abi?.exposed_functions.length ?? 0, 'function')},{' '}
+                {counted(abi?.structs.length ?? 0, 'type')}
+              </span>
+            </li>
+          ))}
         </ul>
       )}
-      <More more={more} />
-    </Section>
+    </Listed>
   );
 }
 
-function Streams({ address, version }: TabProps) {
-  const { items, asked, more } = useResources(address, version);
-  if (asked.failure !== undefined) return <Failure title="No streams" error={asked.failure} />;
-  if (asked.answer === undefined && items.length === 0) return <Waiting />;
+function Streams({ address }: TabProps) {
+  const { items, asked, more } = useResources(address);
   const streams = items.flatMap(streamsIn);
+  const { json, ...rest } = asked;
   return (
-    <Section title="Event streams" count={streams.length}>
-      {streams.length === 0 && <p class="hint">No resource here has an event handle.</p>}
-      {streams.length > 0 && <StreamTable streams={streams} />}
-      <More more={more} />
-    </Section>
+    <Listed
+      listing={{ items: streams, asked: { ...rest, ...(json && { json: streams }) }, more }}
+      title="Event streams"
+      none="No resource here has an event handle."
+    >
+      {(shown) => <StreamTable streams={shown} />}
+    </Listed>
   );
 }
 
-interface SeenObject {
-  readonly address: string;
-  readonly types: readonly string[];
-  /** The metadata of the asset that it stores. */
-  readonly asset: string | undefined;
-}
-
-/** Objects that belong to the account according to the changes of its latest transactions. */
-function useSeenObjects(address: string, version: string | undefined) {
-  const sent = useAnswer(summariesRequest(address, TRANSACTIONS_AT_ONCE, version));
-  const [objects, setObjects] = useState<readonly SeenObject[]>([]);
-  const [isComplete, setComplete] = useState(false);
-  const versions = summaryVersions(sent.json);
+/** Objects that belonged to the account according to the changes of its latest transactions, with their resources. */
+function useSeenObjects(address: string): ReadonlyMap<string, readonly string[]> | undefined {
+  const { json: sent = [] } = useSummaries(address);
+  const versions = sent.map(({ version }) => version);
+  const [objects, setObjects] = useState<ReadonlyMap<string, readonly string[]>>();
   useWork(
     async (signal) => {
-      if (sent.json === undefined) return;
-      const found = new Map<string, SeenObject>();
-      for (const one of versions) {
-        const answer = await send(transactionRequest(one), signal);
-        for (const object of ownedIn(parseJson(answer.text), address)) {
-          if (!found.has(object.address)) found.set(object.address, object);
+      const found = new Map<string, string[]>();
+      for (const version of versions) {
+        const { text } = await send(transactionRequest(version), signal);
+        const { changes = [] } = parseJson<Transaction>(text);
+        for (const { address: object, data } of changes) {
+          const { type, data: core } = (data ?? {}) as Partial<Resource>;
+          if (type !== OBJECT_CORE || object === undefined || core?.['owner'] !== address) continue;
+          const ofObject = changes.filter((change) => change.address === object);
+          found.set(
+            object,
+            ofObject.map((change) => String(change.data?.['type'])),
+          );
         }
       }
-      setObjects([...found.values()]);
-      setComplete(true);
+      setObjects(found);
     },
     [sent.json === undefined, versions.join()],
   );
-  return { objects, isComplete };
+  return objects;
 }
 
-function ownedIn(transaction: JsonValue, owner: string): SeenObject[] {
-  const resources = new Map<string, Map<string, JsonValue>>();
-  for (const change of listField(transaction, 'changes')) {
-    const [address, data] = [textField(change, 'address'), field(change, 'data')];
-    const type = textField(data, 'type');
-    if (address === undefined || type === undefined) continue;
-    const known = resources.get(address) ?? new Map<string, JsonValue>();
-    resources.set(address, known.set(type, field(data, 'data') ?? null));
-  }
-  return [...resources].flatMap(([address, types]) => {
-    if (textField(types.get('0x1::object::ObjectCore'), 'owner') !== owner) return [];
-    const store = types.get('0x1::fungible_asset::FungibleStore');
-    const asset = textField(field(store, 'metadata') as JsonObject | undefined, 'inner');
-    return [{ address, types: [...types.keys()], asset }];
-  });
-}
-
-function Objects({ address, version }: TabProps) {
-  const { objects, isComplete } = useSeenObjects(address, version);
+function Objects({ address }: TabProps) {
+  const objects = useSeenObjects(address);
   return (
-    <Section title="Objects" count={objects.length}>
+    <Section title="Objects" count={objects?.size}>
       <p class="hint">
-        Found in the changes of the account’s latest {TRANSACTIONS_AT_ONCE} transactions; this node
-        has no index of owners.
+        Seen in the changes of the account’s latest {TRANSACTIONS_AT_ONCE} transactions, and looked
+        up again. This node has no index of owners: objects that were not touched there, or that
+        others gave to the account, are not known here.
       </p>
-      {!isComplete && <Waiting />}
-      {isComplete && objects.length === 0 && <p class="hint">None seen there.</p>}
-      {objects.map((object) => (
-        <article key={object.address} class="item">
-          <AccountId hex={object.address} full />
-          <p class="hint">{object.types.join(', ')}</p>
-          {object.asset && (
-            <p>
-              Stores{' '}
-              <Copied text={object.asset} href={linkTo('account', { address: object.asset })}>
-                <code>{object.asset}</code>
-              </Copied>
-            </p>
-          )}
-        </article>
+      {objects === undefined && <Waiting />}
+      {objects?.size === 0 && <p class="hint">None seen there.</p>}
+      {[...(objects ?? [])].map(([object, types]) => (
+        <SeenObject key={object} {...{ address, object, types }} />
       ))}
     </Section>
   );
 }
 
-function More({ more }: { more: (() => void) | undefined }) {
-  if (more === undefined) return null;
+interface SeenObjectProps extends TabProps {
+  readonly object: string;
+  readonly types: readonly string[];
+}
+
+function SeenObject({ address, object, types }: SeenObjectProps) {
+  const { json, failure } = useAnswer<Resource>(resourceRequest(object, OBJECT_CORE));
+  const owner = json && String(json.data['owner']);
   return (
-    <p class="table-foot">
-      <button type="button" onClick={more}>
-        More
-      </button>
-    </p>
+    <article class="item">
+      <AccountId hex={object} full />
+      <p class="hint">{types.join(', ')}</p>
+      <p>
+        {failure instanceof Error && failure.message}
+        {owner === address && 'The account owns it.'}
+        {owner !== undefined && owner !== address && (
+          <>
+            It belongs to <AccountId hex={owner} /> now.
+          </>
+        )}
+      </p>
+    </article>
   );
 }

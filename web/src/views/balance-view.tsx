@@ -1,8 +1,8 @@
 /** Balance: the exact figure, and its history sampled over versions. */
 import { useState } from 'preact/hooks';
 import { ApiFailure, send } from '../api-client.ts';
-import { type Asked, useAnswer, useWork } from '../ask.ts';
-import { NATIVE_COIN, useUnit } from '../assets.ts';
+import { Answered, type Asked, useAnswer, useWork } from '../ask.tsx';
+import { useUnit } from '../assets.ts';
 import { BalanceChart } from '../balance-chart.tsx';
 import {
   type Sample,
@@ -10,32 +10,29 @@ import {
   sampleHistory,
   type VersionRange,
 } from '../balance-history.ts';
-import { balanceRequest } from '../ledger-requests.ts';
 import { useLive } from '../live-ledger.ts';
-import { go, linkTo } from '../navigation.ts';
+import { go } from '../navigation.ts';
 import { type AssetUnit, amountText, counted, groupDigits, readU64 } from '../number-text.ts';
 import { CopyButton, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import type { ViewProps } from '../view.ts';
-
-/** Reads the body of a balance answer, a bare number up to 2^64−1; undefined for anything else. */
-function readBalance(text: string): bigint | undefined {
-  return readU64(text.trim());
-}
+import { balanceRequest, NATIVE_COIN } from '../requests.ts';
+import { chosenVersion, linkTo, parameter } from '../route.ts';
 
 function ledgerVersion({ answer }: Asked): bigint | undefined {
   return readU64(answer?.ledgerHeaders.get('ledger-version') ?? '');
 }
 
-export function BalanceView({ parameter, version }: ViewProps) {
+export function BalanceView() {
   const [account, asset] = [parameter('account'), parameter('asset') || NATIVE_COIN];
+  const version = chosenVersion();
   const { info } = useLive();
   const asked = useAnswer(
-    account === '' ? undefined : balanceRequest(account, asset, version),
-    version === undefined ? info?.version : undefined,
+    account === '' ? undefined : balanceRequest(account, asset),
+    version === undefined ? info?.ledger_version : undefined,
   );
   const unit = useUnit(asked.request && asset);
   const [samplesAsked, setSamplesAsked] = useState(0);
+  const [from, to] = [parameter('from'), parameter('to')];
   return (
     <>
       <QueryForm
@@ -56,32 +53,26 @@ export function BalanceView({ parameter, version }: ViewProps) {
         <TextField
           label="Chart from version"
           name="from"
-          value={parameter('from')}
+          value={from}
           placeholder="oldest kept"
           numeric
         />
-        <TextField
-          label="Chart to version"
-          name="to"
-          value={parameter('to')}
-          placeholder="latest"
-          numeric
-        />
+        <TextField label="Chart to version" name="to" value={to} placeholder="latest" numeric />
       </QueryForm>
-      {asked.request !== undefined && (
-        <>
-          <Figure {...{ asked, unit, version }} />
-          {asked.answer !== undefined && (
-            <History
-              key={`${account} ${asset} ${parameter('from')} ${parameter('to')} ${version}`}
-              {...{ account, asset, unit, version }}
-              from={parameter('from')}
-              to={parameter('to')}
-              latest={ledgerVersion(asked)}
-              onAsked={setSamplesAsked}
-            />
+      {asked.request && (
+        <Answered asked={asked} title="No balance">
+          {() => (
+            <>
+              <Figure asked={asked} unit={unit} />
+              <History
+                key={`${account} ${asset} ${from} ${to} ${version}`}
+                {...{ account, asset, unit, from, to }}
+                latest={ledgerVersion(asked)}
+                onAsked={setSamplesAsked}
+              />
+            </>
           )}
-        </>
+        </Answered>
       )}
       <RequestPanel
         asked={asked}
@@ -94,22 +85,10 @@ export function BalanceView({ parameter, version }: ViewProps) {
   );
 }
 
-function Figure({
-  asked,
-  unit,
-  version,
-}: {
-  asked: Asked;
-  unit: AssetUnit | undefined;
-  version: string | undefined;
-}) {
-  const { answer, failure } = asked;
-  if (answer === undefined) {
-    return failure === undefined ? <Waiting /> : <Failure title="No balance" error={failure} />;
-  }
-  const balance = readBalance(answer.text);
-  const at = version === undefined ? ledgerVersion(asked) : readU64(version);
-  const digits = balance === undefined ? answer.text : String(balance);
+function Figure({ asked, unit }: { asked: Asked; unit: AssetUnit | undefined }) {
+  const digits = asked.answer!.text.trim();
+  const balance = readU64(digits);
+  const at = readU64(chosenVersion() ?? '') ?? ledgerVersion(asked);
   return (
     <>
       <div class="figure-line copied">
@@ -129,9 +108,6 @@ function Figure({
         {groupDigits(digits)} is in the asset’s smallest unit
         {at !== undefined && `, at version ${groupDigits(at)}`}
       </p>
-      {failure !== undefined && (
-        <Failure title="The balance could not be asked again" error={failure} />
-      )}
     </>
   );
 }
@@ -140,7 +116,6 @@ interface HistoryProps {
   readonly account: string;
   readonly asset: string;
   readonly unit: AssetUnit | undefined;
-  readonly version: string | undefined;
   /** Ends of the chart; empty for the oldest and the newest version. */
   readonly from: string;
   readonly to: string;
@@ -148,42 +123,38 @@ interface HistoryProps {
   readonly onAsked: (count: number) => void;
 }
 
-function History({ account, asset, unit, version, from, to, latest, onAsked }: HistoryProps) {
+function History({ account, asset, unit, from, to, latest, onAsked }: HistoryProps) {
   const { info } = useLive();
   const [range, setRange] = useState<VersionRange>();
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [isComplete, setComplete] = useState(false);
   const [failure, setFailure] = useState<unknown>();
-  const oldest = info?.oldestVersion;
-  const work = async (signal: AbortSignal): Promise<void> => {
-    if (oldest === undefined) return;
-    const first = from === '' ? oldest : readU64(from);
-    const last = to === '' ? (latest ?? info?.version) : readU64(to);
-    if (first === undefined || last === undefined || first > last) {
-      const message = 'The chart’s ends must be versions, the first not above the last.';
-      setFailure(new RangeError(message));
-      return;
-    }
-    setRange({ from: first, to: last });
-    const read = (at: bigint) => readSample(account, asset, at, signal);
-    const show = (known: readonly Sample[]): void => {
-      setSamples(known);
-      onAsked(known.length);
-    };
-    await sampleHistory({ from: first, to: last }, read, show);
-    setComplete(true);
-  };
   // The range is that of the first answer: a growing ledger does not begin the chart again.
-  useWork(work, [oldest === undefined]);
+  useWork(
+    async (signal) => {
+      if (info === undefined) return;
+      const first = readU64(from || info.oldest_ledger_version);
+      const last = to === '' && latest !== undefined ? latest : readU64(to || info.ledger_version);
+      if (first === undefined || last === undefined || first > last) {
+        const message = 'The chart’s ends must be versions, the first not above the last.';
+        return setFailure(new RangeError(message));
+      }
+      setRange({ from: first, to: last });
+      const read = (at: bigint) => readSample(balanceRequest(account, asset, String(at)), signal);
+      await sampleHistory({ from: first, to: last }, read, (known) => {
+        setSamples(known);
+        onAsked(known.length);
+      });
+      setComplete(true);
+    },
+    [info === undefined],
+  );
   if (failure !== undefined) return <Failure title="No history" error={failure} />;
   if (range === undefined) return <Waiting />;
   return (
     <section class="history" aria-labelledby="history">
       <h2 id="history">History</h2>
-      <BalanceChart
-        {...{ range, samples, unit }}
-        marked={version === undefined ? undefined : readU64(version)}
-      />
+      <BalanceChart {...{ range, samples, unit }} marked={readU64(chosenVersion() ?? '')} />
       <p class="hint">
         {isComplete
           ? `${counted(samples.length, 'request')}, each at one version; nothing is claimed about versions between them.`
@@ -194,17 +165,15 @@ function History({ account, asset, unit, version, from, to, latest, onAsked }: H
 }
 
 async function readSample(
-  account: string,
-  asset: string,
-  version: bigint,
+  request: ReturnType<typeof balanceRequest>,
   signal: AbortSignal,
 ): Promise<SampleOutcome> {
   try {
-    const answer = await send(balanceRequest(account, asset, String(version)), signal);
-    const balance = readBalance(answer.text);
+    const { text, status } = await send(request, signal);
+    const balance = readU64(text.trim());
     if (balance !== undefined) return { kind: 'balance', balance };
-    const facts = { status: answer.status, code: 'unreadable_answer' };
-    return { kind: 'refused', ...facts, message: 'the answer is no balance' };
+    const message = 'the answer is no balance';
+    return { kind: 'refused', status, code: 'unreadable_answer', message };
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
     const { status, code, message } = error;

@@ -1,106 +1,89 @@
 /** Blocks, newest first. Every block is asked for once. */
-import { type Asked, useAnswer } from '../ask.ts';
+import type { Block } from '../answers.ts';
+import { Answered, useAnswer } from '../ask.tsx';
 import { HeightId, Hex, Time, VersionId } from '../ids.tsx';
-import { textField } from '../json-fields.ts';
-import { blockOfRequest, blockRequest } from '../ledger-requests.ts';
 import { useLive } from '../live-ledger.ts';
-import { linkTo } from '../navigation.ts';
 import { counted, groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Failure, Waiting } from '../parts.tsx';
+import { Pager, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import type { ViewProps } from '../view.ts';
+import { blockRequest } from '../requests.ts';
+import { chosenVersion, linkTo, parameter } from '../route.ts';
 
 const PAGE_SIZE = 20n;
 
-export function BlocksView({ parameter, version }: ViewProps) {
+export function BlocksView() {
   const { info } = useLive();
-  const last = useAnswer(version === undefined ? undefined : blockOfRequest(version));
-  const known = version === undefined ? info?.blockHeight : textField(last.json, 'block_height');
-  const newest = known === undefined ? undefined : readU64(known);
-  if (last.failure !== undefined) return <Failure title="No blocks" error={last.failure} />;
-  if (newest === undefined) return <Waiting />;
-  const oldest = readU64(info?.oldestBlockHeight ?? '') ?? 0n;
+  const version = chosenVersion();
+  const last = useAnswer<Block>(
+    version === undefined ? undefined : blockRequest(version, 'version'),
+  );
+  if (version !== undefined) {
+    return (
+      <Answered asked={last} title="No blocks">
+        {({ block_height }) => <Blocks newest={BigInt(block_height)} />}
+      </Answered>
+    );
+  }
+  return info === undefined ? <Waiting /> : <Blocks newest={BigInt(info.block_height)} />;
+}
+
+function Blocks({ newest }: { newest: bigint }) {
+  const { info } = useLive();
+  const oldest = readU64(info?.oldest_block_height ?? '') ?? 0n;
   const top = lesser(readU64(parameter('top')) ?? newest, newest);
-  return <Blocks {...{ top, newest, oldest }} />;
-}
-
-interface BlocksProps {
-  readonly top: bigint;
-  readonly newest: bigint;
-  readonly oldest: bigint;
-}
-
-function Blocks({ top, newest, oldest }: BlocksProps) {
-  const first = useAnswer(blockRequest(String(top)));
-  const others = Array.from({ length: Number(PAGE_SIZE) - 1 }, (_, at) => top - BigInt(at) - 1n);
-  if (first.failure !== undefined) return <Failure title="No blocks" error={first.failure} />;
+  const heights = Array.from({ length: Number(PAGE_SIZE) }, (_, at) => top - BigInt(at));
+  const hasOlder = top >= oldest + PAGE_SIZE;
   return (
     <>
-      <table class="blocks cards">
-        <caption class="visually-hidden">Blocks, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Height
-            </th>
-            <th scope="col">Time</th>
-            <th scope="col" class="number">
-              Versions
-            </th>
-            <th scope="col">Hash</th>
-          </tr>
-        </thead>
-        <tbody>
-          <BlockRow height={String(top)} asked={first} />
-          {others
-            .filter((height) => height >= oldest)
-            .map((height) => (
-              <AskedRow key={height} height={String(height)} />
-            ))}
-        </tbody>
-      </table>
-      <nav class="pager" aria-label="Pages">
-        {top < newest && <a href={linkTo('blocks')}>Newest</a>}
-        {top < newest && <a href={linkTo('blocks', { top: top + PAGE_SIZE })}>Newer</a>}
-        {top >= oldest + PAGE_SIZE ? (
-          <a href={linkTo('blocks', { top: top - PAGE_SIZE })}>Older</a>
-        ) : (
-          <span>Block {groupDigits(oldest)} is the oldest here.</span>
-        )}
-      </nav>
-      <RequestPanel asked={first} title="Request of the first row" />
+      <Table
+        style="blocks cards"
+        caption="Blocks, newest first"
+        columns={['#Height', 'Time', '#Versions', 'Hash']}
+      >
+        {heights
+          .filter((height) => height >= oldest)
+          .map((height) => (
+            <BlockRow key={height} height={String(height)} />
+          ))}
+      </Table>
+      <Pager
+        label="Pages"
+        links={[
+          ['Newest', top < newest && linkTo('blocks')],
+          ['Newer', top < newest && linkTo('blocks', { top: top + PAGE_SIZE })],
+          ['Older', hasOlder && linkTo('blocks', { top: top - PAGE_SIZE })],
+        ]}
+      />
+      {!hasOlder && <p class="hint">Block {groupDigits(oldest)} is the oldest here.</p>}
+      <RequestPanel
+        asked={{ request: blockRequest(String(top)), refreshes: 0 }}
+        title="Request of the first row"
+      />
     </>
   );
 }
 
-function AskedRow({ height }: { height: string }) {
-  return <BlockRow height={height} asked={useAnswer(blockRequest(height))} />;
-}
-
-function BlockRow({ height, asked: { json, failure } }: { height: string; asked: Asked }) {
-  const [first, last] = [textField(json, 'first_version'), textField(json, 'last_version')];
-  const count =
-    first && last ? counted(Number(BigInt(last) - BigInt(first)) + 1, 'transaction') : '';
+function BlockRow({ height }: { height: string }) {
+  const { json, failure } = useAnswer<Block>(blockRequest(height));
+  const count = json && Number(json.last_version) - Number(json.first_version) + 1;
   return (
-    <tr aria-busy={json === undefined && failure === undefined}>
+    <tr>
       <td class="number">
         <HeightId height={height} />
       </td>
       <td class="when">
-        {failure instanceof Error ? (
-          failure.message
-        ) : (
-          <Time usecs={textField(json, 'block_timestamp')} />
-        )}
+        {failure instanceof Error && failure.message}
+        <Time usecs={json?.block_timestamp} />
       </td>
       <td class="number">
-        {first && last && (
+        {json && (
           <>
-            <VersionId version={first} /> to <VersionId version={last} /> ({count})
+            <VersionId version={json.first_version} /> to <VersionId version={json.last_version} />{' '}
+            ({counted(count!, 'transaction')})
           </>
         )}
       </td>
-      <td>{json !== undefined && <Hex hex={textField(json, 'block_hash') ?? ''} />}</td>
+      <td>{json && <Hex hex={json.block_hash} />}</td>
     </tr>
   );
 }

@@ -1,52 +1,49 @@
 /** Encode: a request in, the bytes to sign out, part by part and with their meaning. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useAnswer } from '../ask.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Answered, useAnswer } from '../ask.tsx';
 import { BytesPanel } from '../bytes-panel.tsx';
 import { EncodeEditor } from '../encode-editor.tsx';
 import { ENCODE_EXAMPLES, exampleText } from '../encode-request.ts';
-import { encodeRequest } from '../ledger-requests.ts';
 import { go } from '../navigation.ts';
-import { Failure, QueryForm, TextArea, Waiting } from '../parts.tsx';
+import { Failure, QueryForm, TextArea } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { routeHash } from '../route.ts';
+import { encodeRequest } from '../requests.ts';
+import { linkTo, parameter } from '../route.ts';
 import { readHexText } from '../signing-message.ts';
-import type { ViewProps } from '../view.ts';
 
 /** Longer requests do not go into the address bar. */
 const MAX_LINKED_CHARACTERS = 16_384;
 
 /** What the reader asked for: bytes for a request, or the meaning of bytes. */
-type Task =
-  | { readonly kind: 'encode'; readonly text: string }
-  | { readonly kind: 'read'; readonly text: string };
+interface Task {
+  readonly kind: 'request' | 'hex';
+  readonly text: string;
+}
 
-export function EncodeView({ parameter }: ViewProps) {
-  const [request, hex] = [parameter('request'), parameter('hex')];
-  const example = parameter('example');
+export function EncodeView() {
+  const [request, hex, example] = ['request', 'hex', 'example'].map(parameter) as [
+    string,
+    string,
+    string,
+  ];
   const [text, setText] = useState(() => request || exampleJson(example));
   const [hexText, setHexText] = useState(hex);
   /** A task that is too long for the address bar. */
   const [long, setLong] = useState<Task>();
-  const shown = useRef(text);
   useEffect(() => {
     setLong(undefined);
     if (request !== '') setText(request);
     else if (example !== '') setText(exampleJson(example));
     if (hex !== '') setHexText(hex);
   }, [request, example, hex]);
-  shown.current = text;
-  const task = long ?? linkedTask(request, hex);
-  const begin = (next: Task): void => {
-    if (next.text.length > MAX_LINKED_CHARACTERS) setLong(next);
-    else go(routeHash('encode', { [next.kind === 'encode' ? 'request' : 'hex']: next.text }));
+  const begin = (kind: Task['kind'], given: string): void => {
+    if (given.length > MAX_LINKED_CHARACTERS) setLong({ kind, text: given });
+    else go(linkTo('encode', { [kind]: given }));
   };
+  const task = long ?? { kind: request === '' ? 'hex' : 'request', text: request || hex };
   return (
     <>
-      <QueryForm
-        label="Request to encode"
-        submit="Encode"
-        onSubmit={() => begin({ kind: 'encode', text })}
-      >
+      <QueryForm label="Request to encode" submit="Encode" onSubmit={() => begin('request', text)}>
         <EncodeEditor text={text} onText={setText} called={parameter('function')} />
       </QueryForm>
       <details class="reader" open={hex !== ''}>
@@ -54,7 +51,7 @@ export function EncodeView({ parameter }: ViewProps) {
         <QueryForm
           label="Bytes to read"
           submit="Read bytes"
-          onSubmit={() => begin({ kind: 'read', text: hexText.trim() })}
+          onSubmit={() => begin('hex', hexText.trim())}
         >
           <TextArea
             label="Signing message in hex"
@@ -65,8 +62,8 @@ export function EncodeView({ parameter }: ViewProps) {
           />
         </QueryForm>
       </details>
-      {task?.kind === 'encode' && <Encoded key={task.text} body={task.text} />}
-      {task?.kind === 'read' && <Bytes key={task.text} hex={task.text} />}
+      {task.text !== '' && task.kind === 'request' && <Encoded key={task.text} body={task.text} />}
+      {task.text !== '' && task.kind === 'hex' && <Bytes key={task.text} hex={task.text} />}
     </>
   );
 }
@@ -76,22 +73,13 @@ function exampleJson(name: string): string {
   return exampleText(example, Date.now());
 }
 
-function linkedTask(request: string, hex: string): Task | undefined {
-  if (request !== '') return { kind: 'encode', text: request };
-  return hex === '' ? undefined : { kind: 'read', text: hex };
-}
-
 function Encoded({ body }: { body: string }) {
-  const asked = useAnswer(encodeRequest(body));
-  const { json, failure } = asked;
+  const asked = useAnswer<string>(encodeRequest(body));
   return (
     <>
-      {json === undefined && failure === undefined && <Waiting />}
-      {failure !== undefined && <Failure title="The request was refused" error={failure} />}
-      {typeof json === 'string' && <Bytes hex={json} />}
-      {json !== undefined && typeof json !== 'string' && (
-        <Failure title="No bytes" error={new TypeError('The answer is no JSON string.')} />
-      )}
+      <Answered asked={asked} title="The request was refused">
+        {(hex) => <Bytes hex={String(hex)} />}
+      </Answered>
       <RequestPanel asked={asked} />
     </>
   );
@@ -105,8 +93,9 @@ function Bytes({ hex }: { hex: string }) {
       return { error };
     }
   }, [hex]);
-  if (read.message === undefined) {
-    return <Failure title="These are no bytes in hex" error={read.error} />;
-  }
-  return <BytesPanel message={read.message} />;
+  return read.message === undefined ? (
+    <Failure title="These are no bytes in hex" error={read.error} />
+  ) : (
+    <BytesPanel message={read.message} />
+  );
 }

@@ -1,27 +1,26 @@
 /** Event stream: newest first, following live, with older pages on request. */
-import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiFailure } from '../api-client.ts';
-import { type Asked, useWork } from '../ask.ts';
+import { Answered, type Asked, useWork } from '../ask.tsx';
 import { ExportButtons } from '../event-export.tsx';
 import type { EventRecord } from '../event-file.ts';
 import {
   EVENTS_PAGE_SIZE,
-  type EventPage,
-  endAtVersion,
   FOLLOW_PAGE_SIZE,
   readEvents,
+  readFirstPage,
   readOlderEvents,
   type StreamName,
 } from '../event-stream.ts';
 import { VersionId } from '../ids.tsx';
 import { POLL_INTERVAL_MS } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
-import { go, linkTo } from '../navigation.ts';
-import { counted, groupDigits, readU64 } from '../number-text.ts';
-import { announce, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
+import { go } from '../navigation.ts';
+import { counted, greater, groupDigits, readU64 } from '../number-text.ts';
+import { announce, Failure, QueryForm, Table, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
+import { chosenVersion, linkTo, parameter } from '../route.ts';
 import { StreamTable, streamsIn, useResources } from '../streams.tsx';
-import type { ViewProps } from '../view.ts';
 
 /** Most rows in the table; following drops the oldest beyond it. */
 const MAX_ROWS = 500;
@@ -30,10 +29,10 @@ const MAX_PAGES_PER_POLL = 5;
 /** Shortest time between two spoken notices of new events. */
 const ANNOUNCEMENT_INTERVAL_MS = 10_000;
 
-export function EventsView({ parameter, version }: ViewProps) {
+export function EventsView() {
   const stream = { account: parameter('account'), creationNumber: parameter('stream') };
+  const { account, creationNumber } = stream;
   const start = parameter('start');
-  const isNamed = stream.account !== '' && stream.creationNumber !== '';
   return (
     <>
       <QueryForm
@@ -41,14 +40,8 @@ export function EventsView({ parameter, version }: ViewProps) {
         submit="Show events"
         onSubmit={(fields) => go(linkTo('events', fields))}
       >
-        <TextField label="Account" name="account" value={stream.account} required wide />
-        <TextField
-          label="Creation number"
-          name="stream"
-          value={stream.creationNumber}
-          required
-          numeric
-        />
+        <TextField label="Account" name="account" value={account} required wide />
+        <TextField label="Creation number" name="stream" value={creationNumber} required numeric />
         <TextField
           label="From sequence number"
           name="start"
@@ -57,31 +50,32 @@ export function EventsView({ parameter, version }: ViewProps) {
           numeric
         />
       </QueryForm>
-      {stream.account !== '' && <Names key={stream.account} {...{ stream, version }} />}
-      {isNamed && (
-        <Events
-          key={`${stream.account} ${stream.creationNumber} ${start} ${version}`}
-          {...{ stream, start, version }}
-        />
+      {account !== '' && <Names key={account} stream={stream} />}
+      {account !== '' && creationNumber !== '' && (
+        <Events key={`${account} ${creationNumber} ${start} ${chosenVersion()}`} stream={stream} />
       )}
     </>
   );
 }
 
 /** What the stream is called; every stream of the account while none is chosen. */
-function Names({ stream, version }: { stream: StreamName; version: string | undefined }) {
-  const { items, asked } = useResources(stream.account, version);
+function Names({ stream: { account, creationNumber } }: { stream: StreamName }) {
+  const { items, asked } = useResources(account);
   const streams = items.flatMap(streamsIn);
-  if (stream.creationNumber === '') {
-    if (asked.failure !== undefined) return <Failure title="No streams" error={asked.failure} />;
-    if (asked.answer === undefined) return <Waiting />;
-    return streams.length === 0 ? (
-      <p class="note">No resource of this account has an event handle.</p>
-    ) : (
-      <StreamTable streams={streams} />
+  if (creationNumber === '') {
+    return (
+      <Answered asked={asked} title="No streams">
+        {() =>
+          streams.length === 0 ? (
+            <p class="note">No resource of this account has an event handle.</p>
+          ) : (
+            <StreamTable streams={streams} />
+          )
+        }
+      </Answered>
     );
   }
-  const named = streams.find((one) => one.stream === stream.creationNumber);
+  const named = streams.find((one) => one.stream === creationNumber);
   return (
     <p class="stream-name">
       {named && (
@@ -93,7 +87,7 @@ function Names({ stream, version }: { stream: StreamName; version: string | unde
           {'. '}
         </>
       )}
-      <a href={linkTo('account', { address: stream.account, show: 'events' })}>
+      <a href={linkTo('account', { address: account, show: 'events' })}>
         All streams of the account
       </a>
     </p>
@@ -110,54 +104,37 @@ interface Rows {
   readonly seen: bigint;
 }
 
-type Change =
-  | { readonly kind: 'older' | 'newer'; readonly events: readonly EventRecord[] }
-  | { readonly kind: 'begin'; readonly events: readonly EventRecord[]; start: bigint | undefined };
-
-/** Events come ascending, as the node gives them. */
-function changeRows(rows: Rows, change: Change): Rows {
-  const events = [...change.events].reverse();
-  const [newest, oldest] = [change.events.at(-1), change.events[0]];
-  if (change.kind === 'begin') {
-    const before = (change.start ?? 0n) > 0n ? change.start! - 1n : undefined;
-    return {
-      events,
-      first: oldest?.sequenceNumber ?? change.start,
-      last: newest?.sequenceNumber ?? before,
-      seen: newest?.sequenceNumber ?? -1n,
-    };
-  }
-  if (change.kind === 'older') {
-    const first = oldest?.sequenceNumber ?? rows.first;
-    return { ...rows, events: [...rows.events, ...events], first };
-  }
-  const kept = [...events, ...rows.events].slice(0, MAX_ROWS);
-  const last = newest?.sequenceNumber ?? rows.last;
-  return { ...rows, events: kept, first: kept.at(-1)?.sequenceNumber, last };
+/** Rows with events, which come ascending, added above or below. */
+function withEvents(rows: Rows, added: readonly EventRecord[], isNewer: boolean): Rows {
+  const events = [...added].reverse();
+  const all = isNewer
+    ? [...events, ...rows.events].slice(0, MAX_ROWS)
+    : [...rows.events, ...events];
+  const first = all.at(-1)?.sequenceNumber ?? rows.first;
+  return { ...rows, events: all, first, last: all[0]?.sequenceNumber ?? rows.last };
 }
 
-const NO_ROWS: Rows = { events: [], first: undefined, last: undefined, seen: -1n };
-
-interface EventsProps {
-  readonly stream: StreamName;
-  readonly start: string;
-  readonly version: string | undefined;
-}
-
-function Events({ stream, start, version }: EventsProps) {
-  const [rows, change] = useReducer(changeRows, NO_ROWS);
+function Events({ stream }: { stream: StreamName }) {
+  const start = parameter('start');
+  const version = chosenVersion();
+  const [rows, setRows] = useState<Rows>({
+    events: [],
+    first: undefined,
+    last: undefined,
+    seen: -1n,
+  });
   const [asked, setAsked] = useState<Asked>();
   const [isFollowing, setFollowing] = useState(start === '' && version === undefined);
-  const [polls, setPolls] = useState(0);
-  const [followFailure, setFollowFailure] = useState<unknown>();
-  const begin = async (signal: AbortSignal): Promise<void> => {
+  useWork(async (signal) => {
     try {
       const first = readU64(start);
       if (start !== '' && first === undefined) {
         throw new RangeError('A sequence number is a whole number below 2^64.');
       }
-      const page = await firstPage(stream, first, version, signal);
-      change({ kind: 'begin', events: page.events, start: first });
+      const page = await readFirstPage(stream, first, readU64(version ?? ''), signal);
+      const before = first !== undefined && first > 0n ? first - 1n : undefined;
+      const seen = page.events.at(-1)?.sequenceNumber ?? -1n;
+      setRows(withEvents({ events: [], first, last: before, seen }, page.events, false));
       setAsked({ request: page.answer.request, answer: page.answer, refreshes: 0 });
       announce(`${counted(page.events.length, 'event')} shown, newest first`);
     } catch (failure) {
@@ -165,28 +142,25 @@ function Events({ stream, start, version }: EventsProps) {
       const request = failure instanceof ApiFailure ? failure.request : undefined;
       setAsked({ request, failure, refreshes: 0 });
     }
-  };
-  useWork(begin, []);
+  }, []);
   const newest = useRef(rows.last);
   newest.current = rows.last;
-  const isReady = asked?.answer !== undefined;
-  useFollowing(isReady && isFollowing, async (signal) => {
-    try {
-      for (let page = 0; page < MAX_PAGES_PER_POLL; page += 1) {
-        const next = newest.current === undefined ? 0n : newest.current + 1n;
-        const limit = FOLLOW_PAGE_SIZE;
-        const { events } = await readEvents(stream, { start: next, limit }, signal);
-        setPolls((count) => count + 1);
-        setFollowFailure(undefined);
-        if (events.length === 0) return 0;
+  const [polls, setPolls] = useState(0);
+  const followFailure = useFollowing(asked?.answer !== undefined && isFollowing, async (signal) => {
+    let count = 0;
+    for (let page = 0; page < MAX_PAGES_PER_POLL; page += 1) {
+      const next = newest.current === undefined ? 0n : newest.current + 1n;
+      const limit = FOLLOW_PAGE_SIZE;
+      const { events } = await readEvents(stream, { start: next, limit }, signal);
+      setPolls((before) => before + 1);
+      if (events.length > 0) {
         newest.current = events.at(-1)!.sequenceNumber;
-        change({ kind: 'newer', events });
-        if (events.length < FOLLOW_PAGE_SIZE) return events.length;
+        setRows((before) => withEvents(before, events, true));
       }
-    } catch (error) {
-      if (!signal.aborted) setFollowFailure(error);
+      count += events.length;
+      if (events.length < FOLLOW_PAGE_SIZE) break;
     }
-    return 0;
+    return count;
   });
   if (asked === undefined) return <Waiting />;
   return (
@@ -219,7 +193,7 @@ function Events({ stream, start, version }: EventsProps) {
           <Foot
             stream={stream}
             rows={rows}
-            onOlder={(events) => change({ kind: 'older', events })}
+            onOlder={(events) => setRows((before) => withEvents(before, events, false))}
           />
         </section>
       )}
@@ -228,91 +202,65 @@ function Events({ stream, start, version }: EventsProps) {
   );
 }
 
-/** The newest page, the one at `first`, or the last one up to a version. */
-async function firstPage(
-  stream: StreamName,
-  first: bigint | undefined,
-  version: string | undefined,
-  signal: AbortSignal,
-): Promise<EventPage> {
-  const limit = EVENTS_PAGE_SIZE;
-  const at = version === undefined ? undefined : readU64(version);
-  if (at === undefined) {
-    return readEvents(stream, first === undefined ? { limit } : { start: first, limit }, signal);
-  }
-  const end = await endAtVersion(stream, at, signal);
-  if (first === undefined && end > 0n) return readOlderEvents(stream, end, signal);
-  const page = await readEvents(stream, { start: first ?? 0n, limit }, signal);
-  return { ...page, events: page.events.filter((event) => event.version <= at) };
-}
-
 function rangeText({ events, first, last }: Rows): string {
   if (events.length === 0) return 'This stream has no events here.';
   const range = `${groupDigits(first!)} to ${groupDigits(last!)}`;
   return `${counted(events.length, 'event')}, sequence numbers ${range}`;
 }
 
-/** Runs `poll` again and again while `isOn` and the page can be seen; announces how many events it found. */
-function useFollowing(isOn: boolean, poll: (signal: AbortSignal) => Promise<number>): void {
-  const latest = useRef(poll);
-  latest.current = poll;
-  useEffect(() => {
-    if (!isOn) return;
-    const run = new AbortController();
-    let announcedMs = Number.NEGATIVE_INFINITY;
-    let unannounced = 0;
-    let timer: ReturnType<typeof setTimeout>;
-    const tick = async (): Promise<void> => {
-      if (!document.hidden) unannounced += await latest.current(run.signal);
-      if (run.signal.aborted) return;
-      const nowMs = performance.now();
-      if (unannounced > 0 && nowMs - announcedMs >= ANNOUNCEMENT_INTERVAL_MS) {
+/**
+ * Runs `poll` again and again while `isOn` and the page can be seen; announces how many events it found. Gives the
+ * failure of the latest poll.
+ */
+function useFollowing(isOn: boolean, poll: (signal: AbortSignal) => Promise<number>): unknown {
+  const [failure, setFailure] = useState<unknown>();
+  useWork(
+    async (signal) => {
+      let announcedMs = Number.NEGATIVE_INFINITY;
+      let unannounced = 0;
+      while (isOn && !signal.aborted) {
+        await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+        if (document.hidden || signal.aborted) continue;
+        try {
+          unannounced += await poll(signal);
+          setFailure(undefined);
+        } catch (error) {
+          if (!signal.aborted) setFailure(error);
+        }
+        const nowMs = performance.now();
+        if (unannounced === 0 || nowMs - announcedMs < ANNOUNCEMENT_INTERVAL_MS) continue;
         announce(counted(unannounced, 'new event'));
         announcedMs = nowMs;
         unannounced = 0;
       }
-      timer = setTimeout(() => void tick(), POLL_INTERVAL_MS);
-    };
-    timer = setTimeout(() => void tick(), POLL_INTERVAL_MS);
-    return () => {
-      run.abort();
-      clearTimeout(timer);
-    };
-  }, [isOn]);
+    },
+    [isOn],
+  );
+  return failure;
 }
 
 function EventTable({ events, seen }: Rows) {
   return (
-    <table class="events cards">
-      <caption class="visually-hidden">Events of the stream, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col" class="number">
-            No.
-          </th>
-          <th scope="col" class="number">
-            Version
-          </th>
-          <th scope="col">Event</th>
+    <Table
+      style="events cards"
+      caption="Events of the stream, newest first"
+      columns={['#No.', '#Version', 'Event']}
+    >
+      {events.map(({ sequenceNumber, version, type, data }) => (
+        <tr key={sequenceNumber} class={sequenceNumber > seen ? 'fresh' : undefined}>
+          <td class="number">{groupDigits(sequenceNumber)}</td>
+          <td class="number">
+            <VersionId version={String(version)} />
+          </td>
+          <td>
+            <code class="event-type">
+              <TypeText type={type} />
+            </code>
+            <JsonView value={data} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {events.map(({ sequenceNumber, version, type, data }) => (
-          <tr key={sequenceNumber} class={sequenceNumber > seen ? 'fresh' : undefined}>
-            <td class="number">{groupDigits(sequenceNumber)}</td>
-            <td class="number">
-              <VersionId version={version} />
-            </td>
-            <td>
-              <code class="event-type">
-                <TypeText type={type} />
-              </code>
-              <JsonView value={data} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
@@ -345,8 +293,7 @@ function Foot({ stream, rows: { first, events: shown }, onOlder }: FootProps) {
   if (first === undefined) return null;
   if (first === 0n) return <p class="table-foot">The stream begins here.</p>;
   if (shown.length >= MAX_ROWS) {
-    const size = BigInt(EVENTS_PAGE_SIZE);
-    const start = first > size ? first - size : 0n;
+    const start = greater(first - BigInt(EVENTS_PAGE_SIZE), 0n);
     const { account, creationNumber } = stream;
     return (
       <p class="table-foot">

@@ -1,12 +1,13 @@
 /** Module: its structs and functions laid out to read like Move declarations. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useAnswer } from '../ask.ts';
-import { moduleRequest } from '../ledger-requests.ts';
+import type { ModuleAbi } from '../../../src/move/modules/abi-shapes.ts';
+import type { AbiFunction, ModuleAnswer } from '../answers.ts';
+import { Answered, useAnswer } from '../ask.tsx';
+import { DeclaredName } from '../ids.tsx';
 import { readModuleCode } from '../module-code.ts';
-import { type AbiFunction, type AbiStruct, type ModuleAbi, readModuleAnswer } from '../move-abi.ts';
 import { functionLines, type Line, structLines } from '../move-declaration.ts';
 import { Declaration } from '../move-text.tsx';
-import { go, linkTo } from '../navigation.ts';
+import { go } from '../navigation.ts';
 import { counted, groupDigits } from '../number-text.ts';
 import {
   announce,
@@ -14,17 +15,19 @@ import {
   CopyButton,
   Failure,
   QueryForm,
+  Section,
+  Table,
   TextField,
-  Waiting,
 } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import type { ViewProps } from '../view.ts';
+import { moduleRequest } from '../requests.ts';
+import { linkTo, parameter } from '../route.ts';
 import { ViewForm } from '../view-form.tsx';
 
-export function ModuleView({ parameter, version }: ViewProps) {
+export function ModuleView() {
   const [account, name] = [parameter('account'), parameter('name')];
   const isNamed = account !== '' && name !== '';
-  const asked = useAnswer(isNamed ? moduleRequest(account, name, version) : undefined);
+  const asked = useAnswer<ModuleAnswer>(isNamed ? moduleRequest(account, name) : undefined);
   return (
     <>
       <QueryForm
@@ -35,42 +38,29 @@ export function ModuleView({ parameter, version }: ViewProps) {
         <TextField label="Account" name="account" value={account} required wide />
         <TextField label="Module" name="name" value={name} required />
       </QueryForm>
-      {asked.request && !asked.json && asked.failure === undefined && <Waiting />}
-      {asked.failure !== undefined && <Failure title="No module" error={asked.failure} />}
-      {asked.json !== undefined && (
-        <Module
-          key={`${account}::${name}`}
-          asked={asked.json}
-          item={parameter('item')}
-          {...{ name, version }}
-        />
+      {isNamed && (
+        <Answered asked={asked} title="No module">
+          {(answer) => <Module key={`${account}::${name}`} {...{ ...answer, name }} />}
+        </Answered>
       )}
       <RequestPanel asked={asked} />
     </>
   );
 }
 
-interface ModuleProps {
-  readonly asked: Parameters<typeof readModuleAnswer>[0];
-  readonly item: string;
-  readonly name: string;
-  readonly version: string | undefined;
-}
-
-function Module({ asked, item, name, version }: ModuleProps) {
-  const { abi, bytecode } = useMemo(() => readModuleAnswer(asked), [asked]);
+function Module({ abi, bytecode, name }: ModuleAnswer & { name: string }) {
   useEffect(() => announce(`Module ${name} shown`), []);
   return (
     <>
-      {abi === undefined ? (
+      {abi ? (
+        <Interface abi={abi} />
+      ) : (
         <p>
           The node holds these bytes, but they do not load as a module, so there is no interface to
           show.
         </p>
-      ) : (
-        <Interface {...{ abi, item, version }} />
       )}
-      <Code {...{ bytecode }} account={abi?.address ?? ''} name={name} />
+      <Code bytecode={bytecode} prefix={abi ? `${abi.address}::${abi.name}::` : ''} />
       <details class="bytecode">
         <summary>Bytecode, {groupDigits(Math.max(0, bytecode.length - 2) / 2)} bytes</summary>
         <CopyButton label="Copy hex" text={bytecode} />
@@ -82,26 +72,24 @@ function Module({ asked, item, name, version }: ModuleProps) {
   );
 }
 
+interface CodeProps {
+  readonly bytecode: string;
+  /** Stands before the names of the module's own functions. */
+  readonly prefix: string;
+}
+
 /** Constants, callers and instructions, read from the bytes when the reader wants them. */
-function Code({ bytecode, account, name }: { bytecode: string; account: string; name: string }) {
+function Code(props: CodeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="code" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Code: constants, calls and instructions</summary>
-      {isOpen && <CodeRead {...{ bytecode, account, name }} />}
+      {isOpen && <CodeRead {...props} />}
     </details>
   );
 }
 
-function CodeRead({
-  bytecode,
-  account,
-  name,
-}: {
-  bytecode: string;
-  account: string;
-  name: string;
-}) {
+function CodeRead({ bytecode, prefix }: CodeProps) {
   const read = useMemo(() => {
     try {
       return { code: readModuleCode(bytecode) };
@@ -111,54 +99,45 @@ function CodeRead({
   }, [bytecode]);
   if (read.code === undefined) return <Failure title="No code" error={read.error} />;
   const { functions, constants, bytecodeVersion } = read.code;
-  const link = (called: string) => {
-    const [address = account, module = name, item] = called.includes('::')
-      ? called.split('::')
-      : [account, name, called];
-    return (
-      <a key={called} href={linkTo('module', { account: address, name: module, item })}>
-        <code>{called}</code>
-      </a>
+  const links = (text: string, names: readonly string[]) =>
+    names.length > 0 && (
+      <p class="calls">
+        {text}{' '}
+        {names.map((name) => (
+          <DeclaredName key={name} name={name.includes('::') ? name : prefix + name} shown={name} />
+        ))}
+      </p>
     );
-  };
   return (
     <>
       <p class="hint">Bytecode version {bytecodeVersion}.</p>
+      {constants.length > 0 && <h3>Constants</h3>}
       {constants.length > 0 && (
-        <table class="constants cards">
-          <caption>Constants</caption>
-          <thead>
-            <tr>
-              <th scope="col">Type</th>
-              <th scope="col">Value</th>
+        <Table style="constants cards" caption="Constants" columns={['Constant type', 'Value']}>
+          {constants.map(({ type, value }, at) => (
+            <tr key={at}>
+              <td>
+                <code>{type}</code>
+              </td>
+              <td>
+                <code>{value}</code>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {constants.map(({ type, value }, at) => (
-              <tr key={at}>
-                <td>
-                  <code>{type}</code>
-                </td>
-                <td>
-                  <code>{value}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
-      {functions.map((one) => (
-        <article key={one.name} class="item">
-          <h3>{one.name}</h3>
-          {one.calls.length > 0 && <p class="calls">Calls {one.calls.map(link)}</p>}
-          {one.calledBy.length > 0 && <p class="calls">Called here by {one.calledBy.map(link)}</p>}
-          {one.instructions === undefined ? (
+      {functions.map(({ name, calls, calledBy, instructions }) => (
+        <article key={name} class="item">
+          <h3>{name}</h3>
+          {links('Calls', calls)}
+          {links('Called here by', calledBy)}
+          {instructions === undefined ? (
             <p class="hint">Native: it has no instructions.</p>
           ) : (
             <details>
-              <summary>{counted(one.instructions.length, 'instruction')}</summary>
-              <CodeBlock style="hex" label={`Instructions of ${one.name}`}>
-                <code>{one.instructions.join('\n')}</code>
+              <summary>{counted(instructions.length, 'instruction')}</summary>
+              <CodeBlock style="hex" label={`Instructions of ${name}`}>
+                <code>{instructions.join('\n')}</code>
               </CodeBlock>
             </details>
           )}
@@ -173,49 +152,50 @@ interface Item {
   readonly name: string;
   readonly marks: readonly string[];
   readonly lines: readonly Line[];
-  readonly searchText: string;
   /** Of a function: its full name, and what it declares. */
   readonly call?: string;
   readonly declared?: AbiFunction;
 }
 
-function itemOf(name: string, marks: readonly string[], lines: readonly Line[]): Item {
+function searchText({ marks, lines }: Item): string {
   const text = lines.flatMap(({ tokens }) => tokens.map((token) => token.text)).join('');
-  return { name, marks, lines, searchText: `${marks.join(' ')} ${text}`.toLowerCase() };
+  return `${marks.join(' ')} ${text}`.toLowerCase();
 }
 
-function structItem(declared: AbiStruct): Item {
-  const marks: string[] = [];
-  if (declared.isEvent) marks.push('event');
-  if (declared.isEnum) marks.push('enum');
-  if (declared.isNative) marks.push('native');
-  if (declared.abilities.includes('key')) marks.push('resource');
-  return itemOf(declared.name, marks, structLines(declared));
+function marksOf(marks: Readonly<Record<string, boolean>>): string[] {
+  return Object.keys(marks).filter((mark) => marks[mark]);
 }
 
-function functionItem(abi: ModuleAbi, declared: AbiFunction): Item {
-  const marks: string[] = [declared.visibility];
-  if (declared.isEntry) marks.push('entry');
-  if (declared.isView) marks.push('view');
-  const call = `${abi.address}::${abi.name}::${declared.name}`;
-  return { ...itemOf(declared.name, marks, functionLines(declared)), call, declared };
+function itemsOf(abi: ModuleAbi): { structs: Item[]; functions: Item[] } {
+  const structs = abi.structs.map((one) => ({
+    name: one.name,
+    marks: marksOf({
+      event: one.is_event,
+      enum: one.is_enum,
+      native: one.is_native,
+      resource: one.abilities.includes('key'),
+    }),
+    lines: structLines(one),
+  }));
+  const functions = abi.exposed_functions.map((one) => ({
+    name: one.name,
+    marks: [one.visibility, ...marksOf({ entry: one.is_entry, view: one.is_view })],
+    lines: functionLines(one),
+    call: `${abi.address}::${abi.name}::${one.name}`,
+    declared: one,
+  }));
+  return { structs, functions };
 }
 
-interface InterfaceProps {
-  readonly abi: ModuleAbi;
-  readonly item: string;
-  readonly version: string | undefined;
-}
-
-function Interface({ abi, item, version }: InterfaceProps) {
+function Interface({ abi }: { abi: ModuleAbi }) {
   const [filter, setFilter] = useState('');
-  const structs = useMemo(() => abi.structs.map(structItem), [abi]);
-  const functions = useMemo(() => abi.functions.map((one) => functionItem(abi, one)), [abi]);
+  const item = parameter('item');
+  const { structs, functions } = useMemo(() => itemsOf(abi), [abi]);
   const all = [...structs, ...functions];
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = ({ searchText }: Item) => words.every((word) => searchText.includes(word));
+  const fits = (one: Item) => words.every((word) => searchText(one).includes(word));
   const shown = all.filter(fits).length;
-  const isMissing = item !== '' && !all.some(({ name }) => name === item);
+  const isMissing = item !== '' && filter === '' && !all.some(({ name }) => name === item);
   const count =
     shown === all.length ? counted(shown, 'declaration') : `${shown} of ${all.length} declarations`;
   return (
@@ -237,11 +217,11 @@ function Interface({ abi, item, version }: InterfaceProps) {
           onInput={setFilter}
         />
         <p class="hint" role="status">
-          {isMissing && filter === '' ? `The module’s interface does not show “${item}”.` : count}
+          {isMissing ? `The module’s interface does not show “${item}”.` : count}
         </p>
       </div>
-      <Items title="Structs and enums" all={structs} {...{ fits, version }} revealed={item} />
-      <Items title="Functions" all={functions} {...{ fits, version }} revealed={item} />
+      <Items title="Structs and enums" all={structs} fits={fits} />
+      <Items title="Functions" all={functions} fits={fits} />
     </div>
   );
 }
@@ -252,16 +232,11 @@ function Friends({ friends }: { friends: readonly string[] }) {
     <details class="friends" open={friends.length <= 4}>
       <summary>{counted(friends.length, 'friend module')}</summary>
       <ul class="links">
-        {friends.map((friend) => {
-          const [account, name] = friend.split('::');
-          return (
-            <li key={friend}>
-              <a href={linkTo('module', { account, name })}>
-                <code>{friend}</code>
-              </a>
-            </li>
-          );
-        })}
+        {friends.map((friend) => (
+          <li key={friend}>
+            <DeclaredName name={friend} shown={friend} />
+          </li>
+        ))}
       </ul>
     </details>
   );
@@ -271,35 +246,25 @@ interface ItemsProps {
   readonly title: string;
   readonly all: readonly Item[];
   readonly fits: (item: Item) => boolean;
-  readonly revealed: string;
-  readonly version: string | undefined;
 }
 
-function Items({ title, all, fits, revealed, version }: ItemsProps) {
+function Items({ title, all, fits }: ItemsProps) {
   const shown = all.filter(fits);
   if (shown.length === 0 && all.length > 0) return null;
   return (
-    <section aria-label={title}>
-      <h2>
-        {title} <span class="tally">{all.length}</span>
-      </h2>
+    <Section title={title} count={all.length}>
       {all.length === 0 && <p class="hint">None.</p>}
       {shown.map((item) => (
-        <DeclaredItem key={item.name} isRevealed={item.name === revealed} {...{ item, version }} />
+        <DeclaredItem key={item.name} item={item} />
       ))}
-    </section>
+    </Section>
   );
 }
 
-interface DeclaredProps {
-  readonly item: Item;
-  readonly isRevealed: boolean;
-  readonly version: string | undefined;
-}
-
 /** A declaration; the one that the route names comes into view and has the focus. */
-function DeclaredItem({ item, isRevealed, version }: DeclaredProps) {
-  const { declared, call = '' } = item;
+function DeclaredItem({ item }: { item: Item }) {
+  const { name, marks, lines, declared, call = '' } = item;
+  const isRevealed = name === parameter('item');
   const node = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!isRevealed) return;
@@ -313,20 +278,20 @@ function DeclaredItem({ item, isRevealed, version }: DeclaredProps) {
       tabIndex={isRevealed ? -1 : undefined}
     >
       <div class="item-head">
-        <h3>{item.name}</h3>
+        <h3>{name}</h3>
         <ul class="badges" aria-label="Marks">
-          {item.marks.map((mark) => (
+          {marks.map((mark) => (
             <li key={mark} class={`badge ${mark}`}>
               {mark}
             </li>
           ))}
         </ul>
-        {declared?.isEntry && <a href={linkTo('encode', { function: call })}>Encode a call</a>}
+        {declared?.is_entry && <a href={linkTo('encode', { function: call })}>Encode a call</a>}
       </div>
       <pre>
-        <Declaration lines={item.lines} />
+        <Declaration lines={lines} />
       </pre>
-      {declared?.isView && <ViewForm name={call} {...{ declared, version }} />}
+      {declared?.is_view && <ViewForm name={call} declared={declared} />}
     </article>
   );
 }

@@ -1,156 +1,164 @@
 /** One transaction: who sent it, what it called, how it ended, what it emitted and changed. */
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { JsonValue } from '../../../src/move/json/json-text.ts';
-import { useAnswer } from '../ask.ts';
+import {
+  argumentTypes,
+  type Block,
+  type EventJson,
+  type ModuleAnswer,
+  type Payload,
+  type Signature,
+  type Transaction,
+} from '../answers.ts';
+import { Answered, useAnswer } from '../ask.tsx';
 import { Changes } from '../changes.tsx';
 import { splitFunctionName } from '../encode-request.ts';
-import { AccountId, Copied, FunctionName, HeightId, Hex, Time, TransactionHash } from '../ids.tsx';
-import { field, listField, textField } from '../json-fields.ts';
-import { blockOfRequest, moduleRequest, transactionRequest } from '../ledger-requests.ts';
-import { argumentTypes, readModuleAnswer } from '../move-abi.ts';
-import { JsonField, JsonView, TypeText } from '../move-text.tsx';
-import { linkTo } from '../navigation.ts';
+import { isObject } from '../exact-json.ts';
+import { AccountId, Copied, DeclaredName, HeightId, Hex, Time } from '../ids.tsx';
+import { JsonView, TypedValue, TypeText } from '../move-text.tsx';
 import { amountText, groupDigits, readU64 } from '../number-text.ts';
-import { CopyButton, Fact, Failure, Waiting } from '../parts.tsx';
+import { type FactRow, Facts, Pager, Section, Some } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
+import { blockRequest, moduleRequest, transactionRequest } from '../requests.ts';
+import { linkTo, parameter } from '../route.ts';
 import { kindText, Status } from '../transaction-rows.tsx';
-import type { ViewProps } from '../view.ts';
 
 /** Octas to a coin of the gas currency. */
 const GAS_DECIMALS = 8;
 /** Events shown before the reader asks for all. */
 const EVENTS_AT_FIRST = 20;
 
-export function TransactionView({ parameter }: ViewProps) {
-  const id = parameter('id');
-  const asked = useAnswer(transactionRequest(id));
-  const { json, failure } = asked;
+export function TransactionView() {
+  const asked = useAnswer<Transaction>(transactionRequest(parameter('id')));
   return (
     <>
-      {failure !== undefined && <Failure title="No transaction" error={failure} />}
-      {json === undefined && failure === undefined && <Waiting />}
-      {json !== undefined && <Transaction key={textField(json, 'hash')} transaction={json} />}
+      <Answered asked={asked} title="No transaction">
+        {(transaction) => <Shown key={transaction.hash} transaction={transaction} />}
+      </Answered>
       <RequestPanel asked={asked} />
     </>
   );
 }
 
-function Transaction({ transaction }: { transaction: JsonValue }) {
-  const text = (name: string) => textField(transaction, name);
-  const version = text('version');
-  const block = useAnswer(version === undefined ? undefined : blockOfRequest(version));
-  const height = textField(block.json, 'block_height');
+function account(hex: string | undefined) {
+  return hex && <AccountId hex={hex} full />;
+}
+
+function Shown({ transaction }: { transaction: Transaction }) {
+  const { version, sequence_number, replay_protection_nonce, ...rest } = transaction;
+  const block = useAnswer<Block>(
+    version === undefined ? undefined : blockRequest(version, 'version'),
+  );
+  const height = block.json?.block_height;
   const at = readU64(version ?? '');
-  const sender = text('sender');
-  const proposer = text('proposer');
+  const expires = rest.expiration_timestamp_secs;
   return (
     <>
       {at !== undefined && (
-        <nav class="pager" aria-label="Transactions">
-          {at > 0n && <a href={linkTo('transaction', { id: at - 1n })}>Previous version</a>}
-          <a href={linkTo('transaction', { id: at + 1n })}>Next version</a>
-        </nav>
+        <Pager
+          label="Transactions"
+          links={[
+            ['Previous version', at > 0n && linkTo('transaction', { id: at - 1n })],
+            ['Next version', linkTo('transaction', { id: at + 1n })],
+          ]}
+        />
       )}
-      <dl class="facts">
-        <Fact term="Status">
-          {version === undefined ? 'pending' : <Status transaction={transaction} full />}
-        </Fact>
-        <Fact term="Version">
-          {version && <Copied text={version}>{groupDigits(version)}</Copied>}
-        </Fact>
-        <Fact term="Block">{height && <HeightId height={height} />}</Fact>
-        <Fact term="Time">{text('timestamp') && <Time usecs={text('timestamp')} />}</Fact>
-        <Fact term="Kind">{kindText(transaction)}</Fact>
-        <Fact term="Hash">{text('hash') && <TransactionHash hex={text('hash')!} full />}</Fact>
-        <Fact term="Sender">{sender && <AccountId hex={sender} full />}</Fact>
-        <Fact term="Proposer">{proposer && <AccountId hex={proposer} full />}</Fact>
-        <Replay transaction={transaction} />
-        <Gas transaction={transaction} />
-        <Fact term="Expires">
-          {text('expiration_timestamp_secs') && (
-            <Time usecs={`${text('expiration_timestamp_secs')}000000`} />
-          )}
-        </Fact>
-      </dl>
-      <Payload payload={field(transaction, 'payload')} />
-      <Signature signature={field(transaction, 'signature')} />
-      <Events events={listField(transaction, 'events')} />
-      {at !== undefined && <Changes changes={listField(transaction, 'changes')} version={at} />}
-      <Details transaction={transaction} />
+      <Facts
+        rows={[
+          ['Status', version ? <Status transaction={transaction} full /> : 'pending'],
+          ['Version', version && <Copied text={version}>{groupDigits(version)}</Copied>],
+          ['Block', height && <HeightId height={height} />],
+          ['Time', rest.timestamp && <Time usecs={rest.timestamp} />],
+          ['Kind', kindText(transaction)],
+          [
+            'Hash',
+            <Hex key="hash" hex={rest.hash} href={linkTo('transaction', { id: rest.hash })} full />,
+          ],
+          ['Sender', account(rest.sender)],
+          ['Proposer', account(rest.proposer)],
+          ['Replay protection nonce', replay_protection_nonce],
+          [
+            'Sequence number',
+            !replay_protection_nonce && sequence_number && groupDigits(sequence_number),
+          ],
+          ...gasRows(transaction),
+          ['Expires', expires && <Time usecs={`${expires}000000`} />],
+        ]}
+      />
+      {rest.payload && <PayloadPart payload={rest.payload} />}
+      {rest.signature && <SignaturePart signature={rest.signature} />}
+      <Events events={rest.events ?? []} />
+      {at !== undefined && <Changes changes={rest.changes ?? []} version={at} />}
+      <Section title="Hashes">
+        <Facts
+          rows={[
+            ['State change hash', hash(rest.state_change_hash)],
+            ['Event root hash', hash(rest.event_root_hash)],
+            ['Accumulator root hash', hash(rest.accumulator_root_hash)],
+            ['State checkpoint hash', hash(rest.state_checkpoint_hash)],
+          ]}
+        />
+      </Section>
     </>
   );
 }
 
-function Replay({ transaction }: { transaction: JsonValue }) {
-  const nonce = textField(transaction, 'replay_protection_nonce');
-  if (nonce !== undefined) return <Fact term="Replay protection nonce">{nonce}</Fact>;
-  const number = textField(transaction, 'sequence_number');
-  return <Fact term="Sequence number">{number && groupDigits(number)}</Fact>;
+function hash(hex: string | null | undefined) {
+  return hex && <Hex hex={hex} full />;
 }
 
-function Gas({ transaction }: { transaction: JsonValue }) {
-  const [used, price, most] = ['gas_used', 'gas_unit_price', 'max_gas_amount'].map((name) =>
-    readU64(textField(transaction, name) ?? ''),
+function gasRows(transaction: Transaction): FactRow[] {
+  const { gas_used, gas_unit_price, max_gas_amount } = transaction;
+  const [used, price, most] = [gas_used, gas_unit_price, max_gas_amount].map((text) =>
+    readU64(text ?? ''),
   );
-  if (used === undefined || price === undefined || most === undefined) return null;
-  return (
+  if (used === undefined || price === undefined || most === undefined) return [];
+  const fee = (
     <>
-      <Fact term="Fee">
-        <span title={`${groupDigits(used * price)} octas`}>
-          {amountText(used * price, GAS_DECIMALS)} APT
-        </span>{' '}
-        <span class="hint">
-          {groupDigits(used)} gas at {groupDigits(price)} octas
-        </span>
-      </Fact>
-      <Fact term="Most gas allowed">{groupDigits(most)}</Fact>
+      <span title={`${groupDigits(used * price)} octas`}>
+        {amountText(used * price, GAS_DECIMALS)} APT
+      </span>{' '}
+      <span class="hint">
+        {groupDigits(used)} gas at {groupDigits(price)} octas
+      </span>
     </>
   );
+  return [
+    ['Fee', fee],
+    ['Most gas allowed', groupDigits(most)],
+  ];
 }
 
-interface SectionProps {
-  readonly title: string;
-  readonly count?: number;
-  readonly children: ComponentChildren;
-}
-
-/** A part with a heading and how many things it has. */
-export function Section({ title, count, children }: SectionProps) {
+function PayloadPart({ payload }: { payload: Payload }) {
+  const { type, function: called, multisig_address, type_arguments = [] } = payload;
+  const inner = payload['transaction_payload'];
+  const types = useArgumentTypes(payload);
+  if (type === 'write_set_payload') return null;
   return (
-    <section aria-label={title}>
-      <h2>
-        {title} {count !== undefined && <span class="tally">{groupDigits(count)}</span>}
-      </h2>
-      {children}
-    </section>
-  );
-}
-
-function Payload({ payload }: { payload: JsonValue | undefined }) {
-  if (!(payload instanceof Map)) return null;
-  const type = textField(payload, 'type')?.replaceAll('_', ' ') ?? 'payload';
-  const inner = field(payload, 'transaction_payload');
-  const called = textField(payload, 'function');
-  const multisig = textField(payload, 'multisig_address');
-  if (type === 'write set payload') return null;
-  return (
-    <Section title={`Payload: ${type.replace(' payload', '')}`}>
-      <dl class="facts">
-        <Fact term="Multisig account">{multisig && <AccountId hex={multisig} full />}</Fact>
-        <Fact term="Function">
-          {called && (
-            <span class="copied">
-              <FunctionName name={called} />
-              <CopyButton label={`Copy ${called}`} text={called} icon />
-            </span>
-          )}
-        </Fact>
-        <TypeArguments payload={payload} />
-        <Arguments payload={payload} called={called} />
-      </dl>
-      {inner instanceof Map && <Payload payload={inner} />}
-      {called === undefined && multisig === undefined && (
+    <Section title={`Payload: ${type.replace('_payload', '').replaceAll('_', ' ')}`}>
+      <Facts
+        rows={[
+          ['Multisig account', account(multisig_address)],
+          ['Function', called && <DeclaredName name={called} />],
+          ...type_arguments.map(
+            (one, at): FactRow => [
+              `Type argument T${at}`,
+              <code key={at}>
+                <TypeText type={one} />
+              </code>,
+            ],
+          ),
+          ...(payload.arguments ?? []).map(
+            (value, at): FactRow => [
+              `Argument ${at + 1}${types[at] ? `: ${types[at]}` : ''}`,
+              <TypedValue key={at} value={value} type={types[at]} />,
+            ],
+          ),
+        ]}
+      />
+      {called && payload.arguments?.length !== 0 && (
+        <p class="hint">Bytecode has no names of parameters: arguments stand in their order.</p>
+      )}
+      {isObject(inner) && <PayloadPart payload={inner as Payload} />}
+      {called === undefined && multisig_address === undefined && (
         <details>
           <summary>As JSON</summary>
           <JsonView value={payload} />
@@ -160,65 +168,27 @@ function Payload({ payload }: { payload: JsonValue | undefined }) {
   );
 }
 
-function TypeArguments({ payload }: { payload: JsonValue }) {
-  return (
-    <>
-      {listField(payload, 'type_arguments').map((type, at) => (
-        <Fact key={String(type)} term={`Type argument T${at}`}>
-          <code>
-            <TypeText type={String(type)} />
-          </code>
-        </Fact>
-      ))}
-    </>
-  );
+/** Of the function that is called, or of the script. */
+function useArgumentTypes({ function: called = '', code }: Payload): string[] {
+  const name = splitFunctionName(called);
+  const { json } = useAnswer<ModuleAnswer>(name && moduleRequest(name.address, name.module));
+  const declared = json?.abi?.exposed_functions.find((one) => one.name === name?.name);
+  const script = isObject(code) && isObject(code['abi']) ? code['abi']['params'] : undefined;
+  return argumentTypes(declared?.params ?? (script as string[] | undefined) ?? []);
 }
 
-/** The arguments with the types of their parameters. Binaries have no names of parameters. */
-function Arguments({ payload, called }: { payload: JsonValue; called: string | undefined }) {
-  const name = splitFunctionName(called ?? '');
-  const { json } = useAnswer(name && moduleRequest(name.address, name.module));
-  const declared =
-    json === undefined
-      ? undefined
-      : readModuleAnswer(json).abi?.functions.find((one) => one.name === name!.name);
-  const types =
-    declared === undefined
-      ? listField(field(field(payload, 'code'), 'abi'), 'params').filter(
-          (type) => !/^(?:&(?:mut )?)?signer$/.test(String(type)),
-        )
-      : argumentTypes(declared);
-  return (
-    <>
-      {listField(payload, 'arguments').map((value, at) => (
-        <Fact key={at} term={`Argument ${at + 1}${types[at] ? `: ${types[at]}` : ''}`}>
-          {types[at] === 'address' && typeof value === 'string' ? (
-            <AccountId hex={value} full />
-          ) : (
-            <JsonField value={value} />
-          )}
-        </Fact>
-      ))}
-    </>
-  );
-}
-
-function Signature({ signature }: { signature: JsonValue | undefined }) {
-  if (!(signature instanceof Map)) return null;
-  const type = textField(signature, 'type')?.replaceAll('_', ' ') ?? '';
-  const payer = textField(signature, 'fee_payer_address');
-  const secondary = listField(signature, 'secondary_signer_addresses').map(String);
+function SignaturePart({ signature }: { signature: Signature }) {
   return (
     <Section title="Signature">
-      <dl class="facts">
-        <Fact term="Scheme">{type}</Fact>
-        <Fact term="Fee payer">{payer && <AccountId hex={payer} full />}</Fact>
-        {secondary.map((address) => (
-          <Fact key={address} term="Secondary signer">
-            <AccountId hex={address} full />
-          </Fact>
-        ))}
-      </dl>
+      <Facts
+        rows={[
+          ['Scheme', signature.type.replaceAll('_', ' ')],
+          ['Fee payer', account(signature.fee_payer_address)],
+          ...(signature.secondary_signer_addresses ?? []).map(
+            (address): FactRow => ['Secondary signer', account(address)],
+          ),
+        ]}
+      />
       <details>
         <summary>Keys and signatures</summary>
         <JsonView value={signature} />
@@ -227,70 +197,36 @@ function Signature({ signature }: { signature: JsonValue | undefined }) {
   );
 }
 
-function Events({ events }: { events: readonly JsonValue[] }) {
-  const [isAll, setAll] = useState(false);
-  const shown = isAll ? events : events.slice(0, EVENTS_AT_FIRST);
+function Events({ events }: { events: readonly EventJson[] }) {
   return (
     <Section title="Events" count={events.length}>
       {events.length === 0 && <p class="hint">It emitted no events.</p>}
-      {shown.map((event, at) => (
-        <article key={at} class="item">
-          <p class="event-type">
-            <code>
-              <TypeText type={textField(event, 'type') ?? ''} />
-            </code>{' '}
-            <EventPlace event={event} />
-          </p>
-          <JsonView value={field(event, 'data') ?? null} />
-        </article>
-      ))}
-      {shown.length < events.length && (
-        <button type="button" onClick={() => setAll(true)}>
-          Show all {groupDigits(events.length)} events
-        </button>
-      )}
+      <Some items={events} first={EVENTS_AT_FIRST} noun="events">
+        {(event, at) => (
+          <article key={at} class="item">
+            <p class="event-type">
+              <code>
+                <TypeText type={event.type} />
+              </code>{' '}
+              <EventPlace event={event} />
+            </p>
+            <JsonView value={event.data} />
+          </article>
+        )}
+      </Some>
     </Section>
   );
 }
 
 /** Its stream; events of modules have none. */
-function EventPlace({ event }: { event: JsonValue }) {
-  const guid = field(event, 'guid');
-  const [account, stream] = [
-    textField(guid, 'account_address'),
-    textField(guid, 'creation_number'),
-  ];
-  const number = textField(event, 'sequence_number') ?? '0';
-  if (!account || !stream || (stream === '0' && account === '0x0')) {
+function EventPlace({ event: { guid, sequence_number } }: { event: EventJson }) {
+  const { account_address: address, creation_number: stream } = guid ?? {};
+  if (!address || !stream || (stream === '0' && address === '0x0')) {
     return <span class="hint">module event</span>;
   }
   return (
-    <a class="hint" href={linkTo('events', { account, stream, start: number })}>
-      number {groupDigits(number)} of stream {stream}
+    <a class="hint" href={linkTo('events', { account: address, stream, start: sequence_number })}>
+      number {groupDigits(sequence_number)} of stream {stream}
     </a>
-  );
-}
-
-const HASHES: readonly (readonly [name: string, term: string])[] = [
-  ['state_change_hash', 'State change hash'],
-  ['event_root_hash', 'Event root hash'],
-  ['accumulator_root_hash', 'Accumulator root hash'],
-  ['state_checkpoint_hash', 'State checkpoint hash'],
-];
-
-function Details({ transaction }: { transaction: JsonValue }) {
-  return (
-    <Section title="Hashes">
-      <dl class="facts">
-        {HASHES.map(([name, term]) => {
-          const hex = textField(transaction, name);
-          return (
-            <Fact key={name} term={term}>
-              {hex && <Hex hex={hex} full />}
-            </Fact>
-          );
-        })}
-      </dl>
-    </Section>
   );
 }

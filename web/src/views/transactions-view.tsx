@@ -1,58 +1,55 @@
 /** Transactions, newest first; the newest page follows the ledger. */
-import { useAnswer } from '../ask.ts';
-import { isList } from '../json-fields.ts';
-import { transactionsRequest } from '../ledger-requests.ts';
+import type { Transaction } from '../answers.ts';
+import { Answered, useAnswer } from '../ask.tsx';
 import { useLive } from '../live-ledger.ts';
-import { linkTo } from '../navigation.ts';
 import { greater, groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Failure, Waiting } from '../parts.tsx';
+import { Pager } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
+import { transactionsRequest } from '../requests.ts';
+import { chosenVersion, linkTo, parameter } from '../route.ts';
 import { TransactionRows } from '../transaction-rows.tsx';
-import type { ViewProps } from '../view.ts';
 
 const PAGE_SIZE = 25n;
 
-export function TransactionsView({ parameter, version }: ViewProps) {
+export function TransactionsView() {
   const { info } = useLive();
-  const newest = version === undefined ? info?.version : readU64(version);
-  const chosen = readU64(parameter('start'));
-  const start = chosen ?? (version === undefined ? undefined : pageBefore((newest ?? 0n) + 1n));
+  const version = chosenVersion();
+  const newest = readU64(version ?? info?.ledger_version ?? '');
+  const start =
+    readU64(parameter('start')) ??
+    (version === undefined ? undefined : pageBefore((newest ?? 0n) + 1n));
   // Up to the chosen version, or the whole page.
   const end = start === undefined ? undefined : lesser(start + PAGE_SIZE, (newest ?? start) + 1n);
-  const limit = start === undefined || end === undefined ? PAGE_SIZE : end - start;
-  const page = {
-    ...(start === undefined ? {} : { start }),
-    limit: Number(limit > 0n ? limit : 1n),
-  };
+  const limit = start === undefined || end === undefined ? PAGE_SIZE : greater(end - start, 1n);
   const isReady = version === undefined || newest !== undefined;
-  const asked = useAnswer(
-    isReady ? transactionsRequest(page) : undefined,
-    start === undefined ? info?.version : undefined,
+  const asked = useAnswer<readonly Transaction[]>(
+    isReady ? transactionsRequest({ start, limit }) : undefined,
+    start === undefined ? info?.ledger_version : undefined,
   );
-  const rows = isList(asked.json) ? [...asked.json].reverse() : undefined;
-  const first = start ?? (newest === undefined ? 0n : pageBefore(newest + 1n));
-  const oldest = info?.oldestVersion ?? 0n;
+  const first = start ?? pageBefore((newest ?? 0n) + 1n);
+  const oldest = readU64(info?.oldest_ledger_version ?? '') ?? 0n;
   const isNewest = start === undefined || newest === undefined || start + PAGE_SIZE > newest;
+  const pageAt = (at: bigint) => linkTo('transactions', { start: at });
   return (
     <>
-      {asked.failure !== undefined && <Failure title="No transactions" error={asked.failure} />}
-      {rows === undefined && asked.failure === undefined && <Waiting />}
-      {rows?.length === 0 && <p>No transaction here.</p>}
-      {rows !== undefined && rows.length > 0 && (
-        <TransactionRows rows={rows} caption="Transactions, newest first" />
-      )}
-      <nav class="pager" aria-label="Pages">
-        {!isNewest && <a href={linkTo('transactions')}>Newest</a>}
-        {!isNewest && <a href={linkTo('transactions', { start: first + PAGE_SIZE })}>Newer</a>}
-        {first > oldest && (
-          <a href={linkTo('transactions', { start: greater(pageBefore(first), oldest) })}>Older</a>
-        )}
-        {first > oldest && (
-          <a href={linkTo('transactions', { start: oldest })}>
-            Oldest kept, version {groupDigits(oldest)}
-          </a>
-        )}
-      </nav>
+      <Answered asked={asked} title="No transactions">
+        {(rows) =>
+          rows.length === 0 ? (
+            <p>No transaction here.</p>
+          ) : (
+            <TransactionRows rows={[...rows].reverse()} caption="Transactions, newest first" />
+          )
+        }
+      </Answered>
+      <Pager
+        label="Pages"
+        links={[
+          ['Newest', !isNewest && linkTo('transactions')],
+          ['Newer', !isNewest && pageAt(first + PAGE_SIZE)],
+          ['Older', first > oldest && pageAt(greater(pageBefore(first), oldest))],
+          [`Oldest kept, version ${groupDigits(oldest)}`, first > oldest && pageAt(oldest)],
+        ]}
+      />
       <RequestPanel asked={asked} also={[[asked.refreshes, 'to follow the ledger']]} />
     </>
   );
