@@ -283,11 +283,12 @@ function Streams({ address }: TabProps) {
 
 /** Objects that belonged to the account according to the changes of its latest transactions, with their resources. */
 function useSeenObjects(address: string): ReadonlyMap<string, readonly string[]> | undefined {
-  const { json: sent = [] } = useSummaries(address);
-  const versions = sent.map(({ version }) => version);
+  const { json: sent } = useSummaries(address);
+  const versions = sent?.map(({ version }) => version);
   const [objects, setObjects] = useState<ReadonlyMap<string, readonly string[]>>();
   useWork(
     async (signal) => {
+      if (versions === undefined) return;
       const found = new Map<string, string[]>();
       for (const version of versions) {
         const { text } = await send(transactionRequest(version), signal);
@@ -304,7 +305,7 @@ function useSeenObjects(address: string): ReadonlyMap<string, readonly string[]>
       }
       setObjects(found);
     },
-    [sent.json === undefined, versions.join()],
+    [versions?.join()],
   );
   return objects;
 }

@@ -1,10 +1,10 @@
 /** Blocks, newest first. Every block is asked for once. */
 import type { Block } from '../answers.ts';
-import { Answered, useAnswer } from '../ask.tsx';
+import { Answered, type Asked, useAnswer } from '../ask.tsx';
 import { HeightId, Hex, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
 import { counted, groupDigits, lesser, readU64 } from '../number-text.ts';
-import { Pager, Table, Waiting } from '../parts.tsx';
+import { Failure, Pager, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { blockRequest } from '../requests.ts';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
@@ -31,8 +31,10 @@ function Blocks({ newest }: { newest: bigint }) {
   const { info } = useLive();
   const oldest = readU64(info?.oldest_block_height ?? '') ?? 0n;
   const top = lesser(readU64(parameter('top')) ?? newest, newest);
-  const heights = Array.from({ length: Number(PAGE_SIZE) }, (_, at) => top - BigInt(at));
+  const first = useAnswer<Block>(blockRequest(String(top)));
+  const others = Array.from({ length: Number(PAGE_SIZE) - 1 }, (_, at) => top - BigInt(at) - 1n);
   const hasOlder = top >= oldest + PAGE_SIZE;
+  if (first.failure !== undefined) return <Failure title="No blocks" error={first.failure} />;
   return (
     <>
       <Table
@@ -40,10 +42,11 @@ function Blocks({ newest }: { newest: bigint }) {
         caption="Blocks, newest first"
         columns={['#Height', 'Time', '#Versions', 'Hash']}
       >
-        {heights
+        <BlockRow height={String(top)} asked={first} />
+        {others
           .filter((height) => height >= oldest)
           .map((height) => (
-            <BlockRow key={height} height={String(height)} />
+            <AskedRow key={height} height={String(height)} />
           ))}
       </Table>
       <Pager
@@ -55,19 +58,20 @@ function Blocks({ newest }: { newest: bigint }) {
         ]}
       />
       {!hasOlder && <p class="hint">Block {groupDigits(oldest)} is the oldest here.</p>}
-      <RequestPanel
-        asked={{ request: blockRequest(String(top)), refreshes: 0 }}
-        title="Request of the first row"
-      />
+      <RequestPanel asked={first} title="Request of the first row" />
     </>
   );
 }
 
-function BlockRow({ height }: { height: string }) {
-  const { json, failure } = useAnswer<Block>(blockRequest(height));
+function AskedRow({ height }: { height: string }) {
+  return <BlockRow height={height} asked={useAnswer<Block>(blockRequest(height))} />;
+}
+
+function BlockRow({ height, asked }: { height: string; asked: Asked<Block> }) {
+  const { json, failure } = asked;
   const count = json && Number(json.last_version) - Number(json.first_version) + 1;
   return (
-    <tr>
+    <tr aria-busy={json === undefined && failure === undefined}>
       <td class="number">
         <HeightId height={height} />
       </td>
