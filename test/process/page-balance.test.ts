@@ -24,6 +24,12 @@ async function sampleRows(page: Page): Promise<SampleRow[]> {
   }));
 }
 
+/** An amount as the page writes it, in the smallest unit. */
+function octas(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.replaceAll(',', '').split('.');
+  return BigInt(whole + fraction.padEnd(8, '0'));
+}
+
 describePage('page: balance', ({ node, open, go }) => {
   const balanceAt = async (query: string): Promise<string> =>
     (await node().get(`/v1/accounts/${CAFE_HEX}/balance/${NATIVE_COIN}${query}`)).text;
@@ -97,6 +103,23 @@ describePage('page: balance', ({ node, open, go }) => {
       expect(await slider.getAttribute('aria-valuetext')).toBe(text);
       expect(grouped(await balanceAt(`?ledger_version=${version}`))).toBe(outcome);
     }
+  });
+
+  it('the chart says its unit, its range and where it begins, and marks the asked version', async () => {
+    const page = await open(`/#/balance?account=${CAFE_HEX}&version=1000`);
+    const rows = await sampleRows(page);
+    const texts = await page.locator('.plot text').allTextContents();
+    expect(texts).toEqual(expect.arrayContaining(['in APT', 'version 1,000', 'version 0']));
+    expect(await page.locator('.plot line.marked').count()).toBe(1);
+    const ticks = texts.filter((text) => /^[\d,.]+$/.test(text)).map(octas);
+    const balances = rows.map(({ outcome }) => BigInt(outcome.replaceAll(',', '')));
+    expect(ticks.some((tick) => balances.every((balance) => tick <= balance))).toBe(true);
+    expect(ticks.some((tick) => balances.every((balance) => tick >= balance))).toBe(true);
+    expect(ticks).not.toContain(0n);
+    await page.getByText('The axis of balances does not begin at zero.').waitFor();
+    await go(page, '#/balance?account=0xb16');
+    await sampleRows(page);
+    expect(await page.getByText('does not begin at zero').count()).toBe(0);
   });
 
   it.each([

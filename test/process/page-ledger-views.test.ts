@@ -4,6 +4,14 @@ import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { describePage, NATIVE_COIN } from './page-suite.ts';
 
+/** How many lines the sequence number and the version of the first row take. */
+const LINES_OF_NUMBERS = `[...document.querySelectorAll('tbody tr:first-child td')].slice(0, 2).map((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const linePx = Number.parseFloat(getComputedStyle(cell).lineHeight);
+  return Math.round(range.getBoundingClientRect().height / linePx);
+})`;
+
 describePage('page: events, modules and errors', ({ node, open, go }) => {
   const sequenceNumbers = async (page: Page): Promise<number[]> => {
     const texts = await page.locator('table.events td:first-child').allTextContents();
@@ -56,6 +64,20 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.locator('table.events').textContent()).toContain(evil);
     expect(await page.title()).toBe('Event stream 9 of 0x9 · Daybook');
+  });
+
+  it('events: numbers stay in one line at 1280 px', async () => {
+    const page = await open('/');
+    const record = {
+      ...{ version: '12345678901', sequence_number: '1234567', type: '0x1::a::B' },
+      guid: { creation_number: '9', account_address: '0x9' },
+      data: { text: 'long '.repeat(200) },
+    };
+    await page.route('**/events/9*', (route) => route.fulfill({ json: [record] }));
+    await go(page, '#/events?account=0x9&stream=9');
+    await page.getByText('12,345,678,901').waitFor();
+    const lines = await page.evaluate(LINES_OF_NUMBERS);
+    expect(lines).toEqual([1, 1]);
   });
 
   it('module: shows what the interface holds, filtered, linked and focused', async () => {
