@@ -21,6 +21,8 @@ import { NodeError } from './node-error.ts';
 import { asNodeError, refuseUsedLocation, withWriter } from './open-store.ts';
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 
+/** Shortest time over which a rate is measured, in milliseconds: commits come in chunks. */
+const RATE_INTERVAL_MS = 1_000;
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
 /** Maximum silence of an upstream in the middle of a response, in milliseconds. */
@@ -240,20 +242,24 @@ function showFollowProgress(
   logger: Logger,
   line: ProgressLine | undefined,
 ) {
-  let shownMs = performance.now();
-  let shown = { ...counters };
-  /** Transactions per second since the last call, and how many versions and seconds are left. */
+  let measuredMs = performance.now();
+  let measured = { ...counters };
+  let rate = 0;
+  let split = splitOf(counters, measured);
+  /** Transactions per second of late, and how many versions and seconds are left. */
   const measure = (version: bigint | undefined, upstreamVersion: bigint | undefined) => {
     const nowMs = performance.now();
-    const passedMs = nowMs - shownMs;
-    const rate = ((counters.transactions - shown.transactions) * 1000) / passedMs;
+    const passedMs = nowMs - measuredMs;
+    if (passedMs >= RATE_INTERVAL_MS) {
+      rate = ((counters.transactions - measured.transactions) * 1000) / passedMs;
+      split = splitOf(counters, measured);
+      measuredMs = nowMs;
+      measured = { ...counters };
+    }
     const end = until ?? upstreamVersion;
     const ahead = end === undefined ? undefined : end - (version ?? -1n);
     const left = ahead !== undefined && ahead < 0n ? 0n : ahead;
     const leftSecs = left === undefined || rate === 0 ? undefined : Number(left) / rate;
-    const split = splitOf(counters, shown);
-    shownMs = nowMs;
-    shown = { ...counters };
     return { rate, left, leftSecs, passedMs, split };
   };
   return {
@@ -267,7 +273,7 @@ function showFollowProgress(
             leftSecs === undefined ? '' : `, ${grouped(left!)} left, ${durationText(leftSecs)}`;
           return `${at}, ${grouped(Math.round(rate))}/s${rest}`;
         });
-      } else if (performance.now() - shownMs >= LINE_INTERVAL_MS) {
+      } else if (performance.now() - measuredMs >= LINE_INTERVAL_MS) {
         const { rate, left, leftSecs, passedMs, split } = measure(version, upstreamVersion);
         // Nothing new and nothing left: no lines while the upstream does not grow.
         if (rate === 0 && left === 0n) return;
