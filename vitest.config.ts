@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { findPostgres } from './test/postgres/cluster.ts';
 
 /** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
@@ -9,6 +10,18 @@ const shared = {
   hookTimeout: 60_000,
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
+};
+
+/** Over PostgreSQL, where it is installed. */
+const API_POSTGRES = {
+  test: {
+    ...shared,
+    name: 'api-postgres',
+    include: ['test/api/**/*.test.ts'],
+    exclude: ['test/api/sdk-*', ...SLOW],
+    env: { TESTED_STORE: 'postgres' },
+    sequence: { groupOrder: 1 },
+  },
 };
 
 export default defineConfig({
@@ -33,10 +46,11 @@ export default defineConfig({
           // These start the built program, which has its own store.
           exclude: ['test/api/sdk-*'],
           // Over a store that answers later, as a distributed engine does (test/api/tested-ledger.ts).
-          env: { DAYBOOK_TEST_ANSWERS: 'later' },
+          env: { TESTED_STORE: 'later' },
           sequence: { groupOrder: 1 },
         },
       },
+      ...(findPostgres() === undefined ? [] : [API_POSTGRES]),
       {
         test: {
           ...shared,

@@ -33,7 +33,6 @@ import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framew
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk, StateWrite } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { Random, testSeed } from '../random.ts';
@@ -41,7 +40,7 @@ import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 interface Held {
@@ -57,7 +56,7 @@ const BCS = { accept: 'application/x-bcs' };
 
 async function openChunks(chunks: Iterable<Chunk>) {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-balances-'));
-  const store = await openLmdbStore({ directory });
+  const store = await openTestedStore({ directory });
   const writer = await LedgerWriter.open(store);
   for (const chunk of chunks) await writer.append(chunk);
   const log = new LogLines();

@@ -28,7 +28,6 @@ import {
   featuresCodec,
 } from '../../src/move/values/framework-resource.ts';
 import type { ChunkStreamEvent, StateWrite } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { moduleLookup, type Source } from '../move/values/layout-modules.ts';
@@ -36,7 +35,7 @@ import { storedTransaction } from '../store/on-chain-data.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Holds resources of all kinds. */
@@ -292,7 +291,7 @@ export async function openContentLedger(
   keepsTransactions = true,
 ): Promise<ContentLedger> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-content-'));
-  const store = await openLmdbStore({ directory });
+  const store = await openTestedStore({ directory });
   const writer = await LedgerWriter.open(store);
   await writer.append({
     firstVersion: 0n,

@@ -28,7 +28,6 @@ import {
 } from '../../src/move/types/state-key.ts';
 import type { StructTag } from '../../src/move/types/type-tag.ts';
 import { featuresCodec } from '../../src/move/values/framework-resource.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { writeModule } from '../move/modules/write-module.ts';
 import { writeOnChainData } from '../move/transactions/wire-writers.ts';
@@ -37,7 +36,7 @@ import { frozenRoots } from '../store/chunks.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const PUBLISHER = padAddress('7');
@@ -228,7 +227,7 @@ export async function openEvolvingLedger(
   changes: Partial<ApiSettings> = {},
 ): Promise<EvolvingLedger> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-evolving-'));
-  const store = await openLmdbStore({ directory });
+  const store = await openTestedStore({ directory });
   const writer = await LedgerWriter.open(store);
   const identity = { chainId: 7, genesisWaypointHash: Buffer.alloc(32), keepsTransactions: true };
   await writer.append({

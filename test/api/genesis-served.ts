@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { initLedger } from '../../src/node/init.ts';
-import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { TestApi, type TestReply } from './client.ts';
 import { LogLines } from './error-answers.ts';
@@ -21,7 +20,7 @@ import {
 } from './genesis-file.ts';
 import { SMALL_CHAIN_ID, smallGenesisFile, writeSmallGenesis } from './genesis-small.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedReader, testedLocation } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** A genesis that tests serve: a real one, or the one made by hand. */
@@ -65,8 +64,8 @@ function serveGenesis(name: LedgerName): Served {
   let file: GenesisFile;
   beforeAll(async () => {
     file = name === 'small' ? new GenesisFile(smallGenesisFile()) : readGenesisFile(name);
-    await initFrom(name, folder);
-    store = openLmdbReader({ directory: folder });
+    await initFrom(name, await testedLocation(folder));
+    store = await openTestedReader({ directory: folder });
     app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
   });
   afterAll(async () => {

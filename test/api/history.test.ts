@@ -13,7 +13,6 @@ import {
 } from '../../src/move/transactions/transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -30,7 +29,7 @@ import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines, withoutLedger } from './error-answers.ts';
 import { FileCursor } from './genesis-file.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const BCS = { accept: 'application/x-bcs' };
@@ -53,7 +52,7 @@ describe('the feed of a sample ledger', () => {
   let newest: number;
 
   beforeAll(async () => {
-    store = await openLmdbStore({ directory: folder });
+    store = await openTestedStore({ directory: folder });
     const writer = await LedgerWriter.open(store);
     for (const chunk of sampleChunks({ seed: 11, transactions: 700, accounts: 60 })) {
       chunks.push(chunk);
@@ -164,7 +163,7 @@ describe('the feed of a sample ledger', () => {
 });
 
 it('between two steps of pruning there are no transactions without their block', async () => {
-  const store = await openLmdbStore({ directory: temporaryDirectory() });
+  const store = await openTestedStore({ directory: temporaryDirectory() });
   const writer = await LedgerWriter.open(store);
   const sent: { block: number; version: number; hash: string; sender: string }[] = [];
   let block = 0;

@@ -8,13 +8,12 @@ import type { ApiSettings } from '../../src/api/settings.ts';
 import { moduleIdOf } from '../../src/move/modules/compiled.ts';
 import { readModule } from '../../src/move/modules/read.ts';
 import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
@@ -31,7 +30,7 @@ export async function writeModuleLedger(
   directory: string,
   modules: readonly Buffer[],
 ): Promise<Store> {
-  const store = await openLmdbStore({ directory });
+  const store = await openTestedStore({ directory });
   const writer = await LedgerWriter.open(store);
   const writes = modules.map((bytes) => {
     const { address, name } = moduleIdOf(readModule(bytes));

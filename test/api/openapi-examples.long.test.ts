@@ -7,12 +7,11 @@ import { ENDPOINTS } from '../../src/api/endpoints/endpoint-list.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { openApiDocument } from '../../src/api/schemas/openapi.ts';
 import { makeSample, SMALL_SAMPLE } from '../../src/node/sample.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore, testedLocation } from './tested-ledger.ts';
 
 interface Parameter {
   readonly name: string;
@@ -51,8 +50,8 @@ describe('examples of parameters', () => {
   let app: TestApi;
 
   beforeAll(async () => {
-    await makeSample(folder, SMALL_SAMPLE);
-    store = await openLmdbStore({ directory: folder });
+    await makeSample(await testedLocation(folder), SMALL_SAMPLE);
+    store = await openTestedStore({ directory: folder });
     app = new TestApi(buildApi(openTestedLedger(store), apiSettings(), new LogLines()));
   });
   afterAll(async () => {

@@ -11,7 +11,6 @@ import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { HttpUpstream, UPSTREAM_LIMITS } from '../../src/node/upstream.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { followerOf, NEVER } from '../ingest/feed-following.ts';
 import {
@@ -23,7 +22,7 @@ import { TestApi, type TestReply } from './client.ts';
 import { expectError, LogLines } from './error-answers.ts';
 import { type Script, ScriptedNode } from './scripted-node.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** The newest version at the start, and what a test may follow on top of it. */
@@ -72,7 +71,7 @@ let app: TestApi;
 
 beforeAll(async () => {
   await storeReferenceChain(folder, HEAD);
-  store = await openLmdbStore({ directory: folder });
+  store = await openTestedStore({ directory: folder });
   feed = await startReferenceFeed();
   node = await ScriptedNode.start(CHAIN_ID, notFound);
   upstream = upstreamWith(UPSTREAM_LIMITS.maxAsking);

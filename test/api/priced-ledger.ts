@@ -13,14 +13,13 @@ import { frameworkTag } from '../../src/move/types/framework-tag.ts';
 import { physicalStateKey, resourceStateKey } from '../../src/move/types/state-key.ts';
 import type { StateWrite } from '../../src/store/chunk.ts';
 import type { Block } from '../../src/store/columns/block-column.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { rawTransaction } from '../ledger/signing-bytes.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** A user transaction; what is absent is 100, 1, and an entry function of 0x1. */
@@ -139,7 +138,7 @@ export class PricedLedger {
     keepsTransactions = true,
   ): Promise<PricedLedger> {
     const directory = mkdtempSync(join(tmpdir(), 'daybook-priced-'));
-    const store = await openLmdbStore({ directory });
+    const store = await openTestedStore({ directory });
     const writer = await LedgerWriter.open(store);
     const ledger = new PricedLedger(store, writer, directory, keepsTransactions);
     await ledger.#append([{ epoch: 0n }], writes);

@@ -17,14 +17,13 @@ import {
   writeRawTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode } from './encode-request.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const TRANSACTION = { $ref: '#/components/schemas/Transaction' };
@@ -40,7 +39,7 @@ export interface SampleRequests {
 /** Renders all transactions of a new sample and encodes those that are requests. */
 export async function sampleRequests(seed: number, transactions: number): Promise<SampleRequests> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-requests-'));
-  const store = await openLmdbStore({ directory: folder });
+  const store = await openTestedStore({ directory: folder });
   const writer = await LedgerWriter.open(store);
   await new Committer(writer).pushAll(sampleChunks({ seed, transactions, accounts: 200 }));
   const log = new LogLines();

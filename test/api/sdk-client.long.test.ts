@@ -19,13 +19,12 @@ import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Chunk } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 
 interface SdkEvent {
   readonly sequence_number: string;
@@ -82,7 +81,7 @@ describe('the SDK', () => {
   let aptos: Aptos;
 
   beforeAll(async () => {
-    store = await openLmdbStore({ directory: folder });
+    store = await openTestedStore({ directory: folder });
     const writer = await LedgerWriter.open(store);
     for (const chunk of sampleChunks({ seed: 5, transactions: 1_500, accounts: 100 })) {
       chunks.push(chunk);

@@ -29,13 +29,12 @@ import {
 import { encodeTypeTag, type TypeTag } from '../../src/move/types/type-tag.ts';
 import { coinStoreCodec, fungibleStoreCodec } from '../../src/move/values/framework-resource.ts';
 import type { ChunkStreamEvent, ChunkTransaction, StateWrite } from '../../src/store/chunk.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { SMALL_MODULE } from '../move/modules/module-samples.ts';
 import { TestApi } from './client.ts';
 import { LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 /** Chain id of the ledger. */
@@ -144,7 +143,7 @@ export async function openSmallLedger(
   upstream?: Upstream,
 ): Promise<SmallLedger> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-api-'));
-  const store = await openLmdbStore({ directory });
+  const store = await openTestedStore({ directory });
   const writer = await LedgerWriter.open(store);
   await writer.append({
     firstVersion: 0n,

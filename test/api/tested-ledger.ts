@@ -1,17 +1,35 @@
 /**
- * The ledger that an API test asks. The project `api-later` runs all of them over a store that answers later
- * (vitest.config.ts).
+ * The store and the ledger that an API test asks. Other projects run all of these tests over a store that answers
+ * later, and over PostgreSQL (vitest.config.ts).
  */
+import { createHash } from 'node:crypto';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { StoreReader } from '../../src/store/store.ts';
+import { openStoreReader, openStoreWriter } from '../../src/node/open-store.ts';
+import type { Store, StoreReader } from '../../src/store/store.ts';
+import { sharedPostgres } from '../postgres/shared.ts';
 import { AnsweringLater } from '../store/answering-later.ts';
 
-const ANSWERS_LATER = process.env['DAYBOOK_TEST_ANSWERS'] === 'later';
+const ENGINE = process.env['TESTED_STORE'] ?? 'lmdb';
+
+/** The location of the ledger that a test makes in a folder: the folder, or a schema of PostgreSQL in place of it. */
+export async function testedLocation(folder: string): Promise<string> {
+  if (ENGINE !== 'postgres') return folder;
+  const schema = `t${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`;
+  return `${await sharedPostgres()}?schema=${schema}`;
+}
+
+export async function openTestedStore({ directory }: { directory: string }): Promise<Store> {
+  return await openStoreWriter(await testedLocation(directory));
+}
+
+export async function openTestedReader({ directory }: { directory: string }): Promise<StoreReader> {
+  return await openStoreReader(await testedLocation(directory));
+}
 
 /** Opens a ledger for questions; the store stays the caller's to close. */
 export function openTestedLedger(
   store: StoreReader,
   ...rest: Parameters<typeof openLedger> extends [unknown, ...infer R] ? R : never
 ): ReturnType<typeof openLedger> {
-  return openLedger(ANSWERS_LATER ? new AnsweringLater(store) : store, ...rest);
+  return openLedger(ENGINE === 'later' ? new AnsweringLater(store) : store, ...rest);
 }

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { decodeBcs } from '../../src/move/bcs/bcs-reader.ts';
 import { readTransactionInfo } from '../../src/move/transactions/transaction-info.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -15,7 +14,7 @@ import { nonce, sentBy, sequence, storedTransaction } from '../store/on-chain-da
 import { TestApi } from './client.ts';
 import { expectError, LogLines } from './error-answers.ts';
 import { apiSettings } from './settings.ts';
-import { openTestedLedger } from './tested-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
 
 const BCS = { accept: 'application/x-bcs' };
@@ -45,7 +44,7 @@ interface Served {
 
 async function serve(keepsTransactions = true): Promise<Served> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-lookups-'));
-  const store: Store = await openLmdbStore({ directory });
+  const store: Store = await openTestedStore({ directory });
   const writer = await LedgerWriter.open(store);
   const transactions = Array.from({ length: VERSIONS }, (_, version) => ({
     ...transaction(version),

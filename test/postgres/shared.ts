@@ -18,11 +18,11 @@ const SETTINGS = [
 
 /** The location of a ledger that no other test uses; there is none yet. */
 export async function newPostgresLocation(): Promise<string> {
-  return `${await sharedServer()}?schema=t${randomBytes(8).toString('hex')}`;
+  return `${await sharedPostgres()}?schema=t${randomBytes(8).toString('hex')}`;
 }
 
 /** The location of the server, whichever process of the run has started it. */
-async function sharedServer(): Promise<string> {
+export async function sharedPostgres(): Promise<string> {
   const folder = inject('postgresFolder');
   const urlFile = join(folder, 'url');
   if (existsSync(urlFile)) return readFileSync(urlFile, 'utf8');

@@ -12,12 +12,16 @@ import { brotliDecompressSync } from 'node:zlib';
 import { buildApi } from '../../src/api/http/server.ts';
 import type { ApiSettings } from '../../src/api/settings.ts';
 import { initLedger } from '../../src/node/init.ts';
-import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { TestApi } from '../api/client.ts';
 import { LogLines } from '../api/error-answers.ts';
 import { apiSettings } from '../api/settings.ts';
-import { openTestedLedger } from '../api/tested-ledger.ts';
+import {
+  openTestedLedger,
+  openTestedReader,
+  openTestedStore,
+  testedLocation,
+} from '../api/tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from '../api/unbounded.ts';
 import { followerOf, NEVER } from '../ingest/feed-following.ts';
 
@@ -133,10 +137,14 @@ export async function storeReferenceChain(folder: string, until = NEWEST_VERSION
   const genesis = mkdtempSync(join(tmpdir(), 'daybook-genesis-'));
   const file = join(genesis, 'genesis.blob');
   writeFileSync(file, referenceFile('genesis.blob'));
-  await initLedger(folder, file, referenceFile('waypoint.txt').toString().trim());
+  await initLedger(
+    await testedLocation(folder),
+    file,
+    referenceFile('waypoint.txt').toString().trim(),
+  );
   rmSync(genesis, { recursive: true });
   const feed = await startReferenceFeed();
-  const store = await openLmdbStore({ directory: folder });
+  const store = await openTestedStore({ directory: folder });
   try {
     const { follower, told } = await followerOf(feed.url, store, {
       until: BigInt(until),
@@ -158,7 +166,7 @@ export async function serveReferenceChain(
 ): Promise<ReferenceLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-reference-'));
   await storeReferenceChain(folder);
-  const store = openLmdbReader({ directory: folder });
+  const store = await openTestedReader({ directory: folder });
   const log = new LogLines();
   const served = apiSettings({
     ...NO_LOAD_BOUNDS,
