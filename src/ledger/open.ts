@@ -17,6 +17,8 @@ import { TransactionCaches } from './transactions/renderer.ts';
 export interface LedgerReader {
   /** The state now. Throws `ledger_unavailable` when there is no ledger, or rejects with it. */
   view(): MaybePromise<LedgerView>;
+  /** Reads of the store that have not been answered; absent: none ever waits. */
+  waitingReads?(): number;
 }
 
 interface OpenView {
@@ -61,6 +63,10 @@ class StoredLedger implements LedgerReader {
   cacheSizes(): readonly CacheSize[] {
     const { modules, types, pages, transactions } = this.#caches;
     return [modules.size, types.size, pages.size, transactions.rendered.size];
+  }
+
+  waitingReads(): number {
+    return this.#store.waitingReads?.() ?? 0;
   }
 
   view(): MaybePromise<LedgerView> {

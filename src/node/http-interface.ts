@@ -41,7 +41,7 @@ export async function startInterface(
   const ledger = openLedger(store);
   const { state } = await ledger.view();
   const isSample = await isSampleLedger(store);
-  const admission = new Admission(settings);
+  const admission = new Admission(settings, () => ledger.waitingReads());
   const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];
   if (metrics !== undefined) {

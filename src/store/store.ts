@@ -90,6 +90,9 @@ export interface StoreReader {
 
   statistics(): MaybePromise<readonly ColumnStatistics[]>;
 
+  /** Reads that have not been answered; absent where they are answered at once. */
+  waitingReads?(): number;
+
   /** Waits for commits under way, then releases everything. Closing twice is allowed. */
   close(): Promise<void>;
 }

@@ -10,6 +10,7 @@ import {
   CALM_MS,
   LARGE_ANSWER_BYTES,
   LASTING_OVERLOAD_MS,
+  MAX_WAITING_READS,
   type OverloadSettings,
   overloadError,
   WORK_KINDS,
@@ -29,10 +30,15 @@ const BOUNDS: OverloadSettings = {
 /** A process whose clock stands still but for the work that it does. */
 class Process {
   nowMs = 0;
+  waitingReads = 0;
   readonly admission: Admission;
 
   constructor(changes: Partial<OverloadSettings> = {}) {
-    this.admission = new Admission({ ...BOUNDS, ...changes }, () => this.nowMs);
+    this.admission = new Admission(
+      { ...BOUNDS, ...changes },
+      () => this.waitingReads,
+      () => this.nowMs,
+    );
   }
 
   /** A request: how long it takes when it is let in. @returns whether it was */
@@ -86,6 +92,22 @@ describe('admission', () => {
       expect(await one.turn(kind, requests, 1)).toBe(admitted);
     }
     expect(one.admission.refusedCount(kind)).toBe(1 + MAX_MS * 3);
+  });
+
+  it('refuses while too many reads of the store wait, if that lasts', () => {
+    const one = new Process();
+    for (const [waiting, isAdmitted] of [
+      [MAX_WAITING_READS - 1, true],
+      [MAX_WAITING_READS, true],
+      [MAX_WAITING_READS + 1, false],
+    ] as const) {
+      one.waitingReads = waiting;
+      expect(one.ask('read', LASTING_OVERLOAD_MS - 1)).toBe(true);
+      expect(one.ask('read', 1)).toBe(true);
+      expect(one.ask('read', 0)).toBe(isAdmitted);
+    }
+    one.waitingReads = MAX_WAITING_READS;
+    expect(one.ask('read', 0)).toBe(true);
   });
 
   it('begins to refuse when turns have gone over for so long, not before', async () => {

@@ -8,6 +8,9 @@
  * kind. A kind has its own time, so that a flood of listings does not crowd out balances. Nothing is refused before
  * turns have exceeded their time repeatedly for a while: one heavy request is not an overload, nor is a short burst.
  *
+ * A store in another process has a queue too, of reads that it has not answered. More of them than MAX_WAITING_READS
+ * for as long are an overload as well, whatever the requests are.
+ *
  * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
 import type { ServerResponse } from 'node:http';
@@ -36,6 +39,8 @@ const RETRY_AFTER_SECS = 1;
 export const LASTING_OVERLOAD_MS = 500;
 /** Without a turn that exceeds its bound for so long, an overload has ended, in milliseconds. */
 export const CALM_MS = 100;
+/** Reads of the store that may wait; more are an overload if that lasts. */
+export const MAX_WAITING_READS = 500;
 /** Responses of at least this size, in bytes, count as unsent until the client has read them. */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
 
@@ -82,6 +87,9 @@ export class Admission {
   readonly #backlogs: Readonly<Record<WorkKind, Backlog>>;
   readonly #maxUnsentBytes: number;
   readonly #clock: () => number;
+  readonly #waitingReads: () => number;
+  /** Since when too many reads wait. */
+  #tooManySinceMs = Number.POSITIVE_INFINITY;
   readonly #endTurn = (): void => this.#finishTurn();
   readonly #heldBySocket = new WeakMap<Socket, HeldBytes>();
   #unsentBytes = 0;
@@ -91,8 +99,15 @@ export class Admission {
   #countedMs = 0;
   #turnBeganMs = 0;
 
-  /** @param clock milliseconds that only grow */
-  constructor(settings: OverloadSettings, clock: () => number = () => performance.now()) {
+  /**
+   * @param waitingReads reads that the store has not answered
+   * @param clock milliseconds that only grow
+   */
+  constructor(
+    settings: OverloadSettings,
+    waitingReads: () => number = () => 0,
+    clock: () => number = () => performance.now(),
+  ) {
     const backlog = (maxMs: number): Backlog => ({
       maxMs: maxMs === 0 ? Number.POSITIVE_INFINITY : maxMs,
       spentMs: 0,
@@ -108,6 +123,7 @@ export class Admission {
     this.#maxUnsentBytes =
       settings.maxUnsentBytes === 0 ? Number.POSITIVE_INFINITY : settings.maxUnsentBytes;
     this.#clock = clock;
+    this.#waitingReads = waitingReads;
   }
 
   /** Whether a request is to be worked on, now; call it once for each. */
@@ -122,7 +138,7 @@ export class Admission {
     const backlog = this.#backlogs[kind];
     const isLate = backlog.spentMs >= backlog.maxMs && this.#isLasting(backlog, nowMs);
     const isFull = kind === 'listing' && this.#unsentBytes >= this.#maxUnsentBytes;
-    if (isLate || isFull) {
+    if (isLate || isFull || this.#tooManyWait(nowMs)) {
       backlog.refused += 1;
       this.#current = undefined;
       return false;
@@ -167,6 +183,16 @@ export class Admission {
       this.#unsentBytes -= held.bytes;
     });
     return held;
+  }
+
+  /** Whether too many reads have waited for long enough by now. */
+  #tooManyWait(nowMs: number): boolean {
+    if (this.#waitingReads() <= MAX_WAITING_READS) {
+      this.#tooManySinceMs = Number.POSITIVE_INFINITY;
+      return false;
+    }
+    this.#tooManySinceMs = Math.min(this.#tooManySinceMs, nowMs);
+    return nowMs - this.#tooManySinceMs >= LASTING_OVERLOAD_MS;
   }
 
   /** Whether turns have exceeded the bound for long enough by now. */

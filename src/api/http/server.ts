@@ -71,7 +71,12 @@ export function buildApi(
   ledger: LedgerReader,
   settings: ApiSettings,
   logger: ApiLogger,
-  { admission = new Admission(settings), observers = [], pageFiles = [], upstream }: ApiWatch = {},
+  {
+    admission = new Admission(settings, () => ledger.waitingReads?.() ?? 0),
+    observers = [],
+    pageFiles = [],
+    upstream,
+  }: ApiWatch = {},
 ): Api {
   const caches = new ApiCaches();
   const responder = new Responder(settings, admission, caches);

@@ -54,6 +54,11 @@ export class PostgresPool {
     return this.#query(this.#long, statement, values);
   }
 
+  /** Quick reads that have not been answered. */
+  get waiting(): number {
+    return this.#quick.reduce((sum, { connection }) => sum + (connection?.pending ?? 0), 0);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const slots = [...this.#quick, ...this.#long];

@@ -130,6 +130,10 @@ export class PostgresReads implements StoreReader {
     return Promise.all(COLUMNS.map((column) => this.#statisticsOf(column)));
   }
 
+  waitingReads(): number {
+    return this.pool.waiting;
+  }
+
   async close(): Promise<void> {
     this.#closing ??= this.release();
     await this.#closing;
