@@ -103,14 +103,21 @@ function BeforeAndAfter({ request, after }: ComparedProps) {
     );
   }
   const isNew = request === undefined || (failure instanceof ApiFailure && failure.status === 404);
+  if (after !== undefined && isNew) {
+    return (
+      <>
+        <p class="hint">New at this version.</p>
+        <JsonView value={after} />
+      </>
+    );
+  }
   return (
     <>
       <p class="hint">
-        {isNew
-          ? 'New at this version.'
-          : `What it was before is not known: ${(failure as Error).message}`}
+        {after === undefined && 'Deleted. '}What it was before is not known
+        {failure instanceof Error && `: ${failure.message}`}
       </p>
-      {after === undefined ? <p class="hint">Deleted.</p> : <JsonView value={after} />}
+      {after !== undefined && <JsonView value={after} />}
     </>
   );
 }
