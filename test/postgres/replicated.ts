@@ -2,17 +2,27 @@
  * A primary with standbys. A commit is acknowledged when one standby has it too, so nothing acknowledged is lost with
  * the primary, if the standby that has received most takes its place.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../process/worker-processes.ts';
+import { ROOT } from '../repo/source-tree.ts';
 import { freePort, makeServerFolder, PostgresServer } from './cluster.ts';
 
+const CONFIGURATION = readFileSync(join(ROOT, 'docs/deploy/postgresql.conf'), 'utf8');
 const SETTINGS = [
-  'synchronous_standby_names=ANY 1 (*)',
-  // A standby that was away finds what it missed, also with a new primary.
-  'wal_keep_size=512MB',
+  ...[...CONFIGURATION.matchAll(/^(\w+) = '?(.*?)'?$/gm)].map(
+    ([, name, value]) => `${name}=${value}`,
+  ),
+  'wal_keep_size=1GB',
   // Processes are killed here, not machines: what a process wrote stays.
   'fsync=off',
 ];
+
+interface ReplicationOptions {
+  readonly standbyCount?: number;
+  /** Besides those of docs/deploy/postgresql.conf. */
+  readonly settings?: readonly string[];
+}
 
 export class ReplicatedPostgres {
   #primary: PostgresServer;
@@ -24,9 +34,13 @@ export class ReplicatedPostgres {
   }
 
   /** Starts the servers, in folders of `folder`, and waits until all standbys receive. */
-  static async create(folder: string, standbyCount = 2): Promise<ReplicatedPostgres> {
+  static async create(
+    folder: string,
+    { standbyCount = 2, settings = [] }: ReplicationOptions = {},
+  ): Promise<ReplicatedPostgres> {
     makeServerFolder(folder);
-    const primary = await PostgresServer.create(join(folder, 'server0'), SETTINGS);
+    const all = [...SETTINGS, ...settings];
+    const primary = await PostgresServer.create(join(folder, 'server0'), all);
     const standbys: PostgresServer[] = [];
     for (let nth = 1; nth <= standbyCount; nth += 1) {
       const port = await freePort();

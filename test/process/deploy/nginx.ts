@@ -70,6 +70,17 @@ export function send(origin: string, path: string, asked: Request, agent?: Agent
   });
 }
 
+/** Makes `fullchain.pem` and `key.pem` for 127.0.0.1, which servers without the rights of root can read. */
+export function makeCertificate(folder: string): void {
+  const subject = ['-subj', '/CN=node.example', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'fullchain.pem')];
+  const args = ['req', '-x509', '-days', '2', ...key, ...subject, ...files];
+  execFileSync('openssl', args, { stdio: 'ignore' });
+  const { uid, gid } = unprivilegedUser();
+  chownSync(join(folder, 'key.pem'), uid, gid);
+}
+
 export class Nginx {
   readonly origin: string;
   /** Of the server that only redirects. */
@@ -120,13 +131,9 @@ export class Nginx {
       `worker_processes 2; pid ${folder}/nginx.pid; error_log stderr warn;\n` +
         `events {} http { access_log off; ${paths} include ${folder}/daybook.conf; }\n`,
     );
-    const subject = ['-subj', '/CN=node.example', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
-    const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'fullchain.pem')];
-    const args = ['req', '-x509', '-days', '2', ...key, ...subject, ...files];
-    execFileSync('openssl', args, { stdio: 'ignore' });
+    makeCertificate(folder);
     const { uid, gid } = unprivilegedUser();
-    for (const path of [folder, join(folder, 'key.pem')]) chownSync(path, uid, gid);
+    chownSync(folder, uid, gid);
     chmodSync(join(folder, '..'), 0o755);
     const command = ['nginx', '-e', 'stderr', '-c', join(folder, 'nginx.conf')];
     const [first, ...rest] = unprivileged([...command, '-g', 'daemon off;']);
