@@ -116,6 +116,92 @@ describePage('page: explorer', ({ node, open, go }) => {
     expect(await versions(page)).toEqual(sent.reverse());
   });
 
+  it('an account: every asset that the node lists, in its unit', async () => {
+    const held = await json<{ asset_type: string; symbol: string }[]>(
+      `/v1/accounts/${CAFE_HEX}/balances`,
+    );
+    expect(held.length).toBeGreaterThan(1);
+    const page = await open(`/#/account?address=${CAFE_HEX}`);
+    await page.locator('table.assets tbody tr').last().waitFor();
+    const shown = await page.locator('table.assets td:nth-child(2)').allTextContents();
+    expect(shown.map((text) => text.split(' ')[1])).toEqual(held.map(({ symbol }) => symbol));
+  });
+
+  it('items of tables have their bytes before and after', async () => {
+    interface Item {
+      readonly handle: string;
+      readonly key: string;
+      readonly value: string;
+    }
+    const list = await json<{ version: string; changes: (Item & { type: string })[] }[]>(
+      '/v1/transactions?start=1000&limit=100',
+    );
+    const before = async (version: number, { handle, key }: Item): Promise<string | undefined> => {
+      const response = await fetch(
+        `${node().origin}/v1/tables/${handle}/raw_item?ledger_version=${version - 1}`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/x-bcs' },
+          body: JSON.stringify({ key }),
+        },
+      );
+      if (!response.ok) return undefined;
+      return `0x${Buffer.from(await response.arrayBuffer()).toString('hex')}`;
+    };
+    const writes = list.flatMap(({ version, changes }) =>
+      changes.flatMap((change, at) =>
+        change.type === 'write_table_item' && at < 12
+          ? [{ version: Number(version), at, change }]
+          : [],
+      ),
+    );
+    for (const { version, at, change } of writes) {
+      const old = await before(version, change);
+      if (old === undefined || old === change.value) continue;
+      const page = await open(`/#/transaction?id=${version}`);
+      const article = page.locator('section[aria-label=Changes] article').nth(at);
+      const cells = article.locator('.difference td');
+      await cells.first().waitFor();
+      expect((await cells.allTextContents()).map((text) => text.split(' ')[0])).toEqual([
+        old,
+        change.value,
+      ]);
+      return;
+    }
+    throw new Error('no item was changed');
+  });
+
+  it('Escape folds up what is unfolded around the focus, and leaves the search', async () => {
+    const page = await open(`/#/account?address=${CAFE_HEX}&show=resources`);
+    const first = page.locator('details.resource').first();
+    await first.locator('summary').click();
+    await first.getByRole('button').or(first.getByRole('link')).first().focus();
+    await page.keyboard.press('Escape');
+    expect(await first.evaluate((element) => element.matches('[open]'))).toBe(false);
+    expect(await page.locator('summary:focus').count()).toBe(1);
+    await page.keyboard.press('/');
+    expect(await page.locator('search input:focus').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('search input:focus').count()).toBe(0);
+  });
+
+  it('a view function that needs code says so, and how it is run', async () => {
+    const page = await open('/');
+    await page.route('**/v1/view', (route) =>
+      route.fulfill({
+        status: 403,
+        json: { message: 'not run', error_code: 'api_disabled', vm_error_code: null },
+      }),
+    );
+    await go(page, '#/module?account=0x1&name=coin&item=decimals');
+    const item = page.locator('article.revealed');
+    await item.getByText('Call this view function').click();
+    await item.getByLabel('Type argument T0').fill(NATIVE_COIN);
+    await item.getByRole('button', { name: 'Call', exact: true }).click();
+    await item.getByRole('alert').getByText('api_disabled').waitFor();
+    await item.getByText('--upstream URL').waitFor();
+  });
+
   it('an account that does not exist is called so, now and at an old version', async () => {
     const page = await open('/#/account?address=0x77');
     await page.getByText('There is no account and no object at this address:').waitFor();

@@ -98,7 +98,7 @@ class MessageDivider {
     this.#part('Prefix', () => reader.fixed(PREFIX_BYTES), prefixMeaning);
     const forms = ['multi-agent', 'multi-agent with fee payer'];
     const form = multiAgent ? this.#variant('Transaction with data', forms) : undefined;
-    this.#part('Sender', () => reader.address(), formatAddress);
+    this.#address('Sender');
     this.#part('Sequence number', () => reader.u64(), sequenceNumberMeaning);
     this.#payload();
     this.#part('Maximum gas amount', () => reader.u64(), groupDigits);
@@ -109,13 +109,12 @@ class MessageDivider {
       (secs) => `${secs} s: ${timeText(secs * 1_000_000n)}`,
     );
     this.#part('Chain id', () => reader.u8(), String);
-    if (multiAgent) {
-      const count = this.#count('Secondary signers');
-      for (let at = 1; at <= count; at += 1) {
-        this.#part(`Secondary signer ${at}`, () => reader.address(), formatAddress);
-      }
-    }
-    if (form === 1) this.#part('Fee payer', () => reader.address(), formatAddress);
+    if (multiAgent) this.#each('Secondary signer', () => reader.address(), formatAddress);
+    if (form === 1) this.#address('Fee payer');
+  }
+
+  #address(label: string): void {
+    this.#part(label, () => this.#reader.address(), formatAddress);
   }
 
   #variant(label: string, names: readonly string[]): number {
@@ -124,8 +123,10 @@ class MessageDivider {
     return this.#part(label, read, (variant) => `${variant}: ${names[variant]}`);
   }
 
-  #count(label: string): number {
-    return this.#part(label, () => this.#reader.length(), String);
+  /** A count, and as many parts: `Argument 1`, `Argument 2`, … */
+  #each<Value>(label: string, read: () => Value, describe: (value: Value) => string): void {
+    const count = this.#part(`${label}s`, () => this.#reader.length(), String);
+    for (let at = 1; at <= count; at += 1) this.#part(`${label} ${at}`, read, describe);
   }
 
   #present(label: string): boolean {
@@ -149,7 +150,7 @@ class MessageDivider {
   }
 
   #multisig(): void {
-    this.#part('Multisig account', () => this.#reader.address(), formatAddress);
+    this.#address('Multisig account');
     if (!this.#present('Inner payload, if any')) return;
     const variant = this.#variant('Inner payload kind', ['entry function', 'script']);
     if (variant === 0) this.#entryFunction();
@@ -164,9 +165,7 @@ class MessageDivider {
     if (executable === 0) this.#script();
     else if (executable === 1) this.#entryFunction();
     this.#variant('Extra configuration', ['V1']);
-    if (this.#present('Multisig account, if any')) {
-      this.#part('Multisig account', () => reader.address(), formatAddress);
-    }
+    if (this.#present('Multisig account, if any')) this.#address('Multisig account');
     if (this.#present('Nonce, if any')) {
       this.#part('Replay protection nonce', () => reader.u64(), String);
     }
@@ -174,14 +173,11 @@ class MessageDivider {
 
   #entryFunction(): void {
     const reader = this.#reader;
-    this.#part('Module address', () => reader.address(), formatAddress);
+    this.#address('Module address');
     this.#part('Module name', () => reader.string(), String);
     this.#part('Function name', () => reader.string(), String);
     this.#typeArguments();
-    const count = this.#count('Arguments');
-    for (let at = 1; at <= count; at += 1) {
-      this.#part(`Argument ${at}`, () => reader.bytes(), argumentMeaning);
-    }
+    this.#each('Argument', () => reader.bytes(), argumentMeaning);
   }
 
   #script(): void {
@@ -189,17 +185,11 @@ class MessageDivider {
     const code = (bytes: Uint8Array): string => `${groupDigits(bytes.length)} bytes of bytecode`;
     this.#part('Script code', () => reader.bytes(), code);
     this.#typeArguments();
-    const count = this.#count('Arguments');
-    for (let at = 1; at <= count; at += 1) {
-      this.#part(`Argument ${at}`, () => readTransactionArgument(reader), scriptArgumentText);
-    }
+    this.#each('Argument', () => readTransactionArgument(reader), scriptArgumentText);
   }
 
   #typeArguments(): void {
-    const count = this.#count('Type arguments');
-    for (let at = 1; at <= count; at += 1) {
-      this.#part(`Type argument ${at}`, () => readTypeTag(this.#reader), formatTypeTag);
-    }
+    this.#each('Type argument', () => readTypeTag(this.#reader), formatTypeTag);
   }
 }
 
