@@ -16,7 +16,7 @@ const SPLIT = ['network_ms', 'decode_ms', 'hash_ms', 'build_ms', 'commit_ms'];
 const WATCH_INTERVAL_MS = 100;
 
 /** Follows a ledger that another process serves. */
-async function follow(upstreamData, data) {
+export async function follow(upstreamData, data) {
   const upstream = await startChild([
     ...[PROGRAM, 'serve', '--data', upstreamData, '--listen', '127.0.0.1:0'],
     ...['--workers', '1', '--log-level', 'warn'],

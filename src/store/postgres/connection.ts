@@ -6,19 +6,14 @@ import pg from 'pg';
 import pgpass from 'pgpass';
 import { StoreError } from '../store-error.ts';
 import { asStoreError } from './postgres-error.ts';
-import { type Field, readRowsAsBytes } from './row-messages.ts';
+import { readRowsAsBytes } from './row-messages.ts';
+import { type Answer, type Parameter, RowsQuery } from './rows-query.ts';
 
 /** A prepared statement; its text is parsed once in a connection. */
 export interface Statement {
   /** Stands for the text: at most 63 characters. */
   readonly name: string;
   readonly text: string;
-}
-
-export interface Answer {
-  /** What the server did, such as `SELECT` or `ROLLBACK`. */
-  readonly command: string;
-  readonly rows: readonly (readonly Field[])[];
 }
 
 export interface ConnectionTarget {
@@ -65,6 +60,7 @@ export class PostgresConnection {
   /** When the last answer came, or the oldest waiting statement was sent. */
   #progressMs = 0;
   #pending = 0;
+  #isCorked = false;
   #isLost = false;
   readonly #watch: NodeJS.Timeout;
 
@@ -128,13 +124,13 @@ export class PostgresConnection {
   }
 
   /** Runs a prepared statement. @throws StoreError */
-  query(statement: Statement, values: readonly unknown[]): Promise<Answer> {
-    return this.#send({ ...statement, values: [...values] });
+  query(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    return this.#send(statement, values);
   }
 
   /** Runs a statement that is needed once. @throws StoreError */
-  run(text: string, values: readonly unknown[] = []): Promise<Answer> {
-    return this.#send({ text, values: [...values] });
+  run(text: string, values: readonly Parameter[] = []): Promise<Answer> {
+    return this.#send({ name: '', text }, values);
   }
 
   async close(): Promise<void> {
@@ -145,19 +141,31 @@ export class PostgresConnection {
     this.#isLost = true;
   }
 
-  #send(query: { readonly text: string; readonly values: unknown[] }): Promise<Answer> {
+  #send({ name, text }: Statement, values: readonly Parameter[]): Promise<Answer> {
     if (this.#isLost) return Promise.reject(this.#failure(new Error('the connection is lost')));
     if (this.#pending === 0) this.#progressMs = performance.now();
     this.#pending += 1;
+    this.#writeLater();
     return new Promise((resolve, reject) => {
-      const config = { ...query, rowMode: 'array' as const, binary: true, queryMode: 'extended' };
-      const settle = (error: Error | null, answer: Answer): void => {
+      const settle = (error: Error | undefined, answer: Answer): void => {
         this.#pending -= 1;
         this.#progressMs = performance.now();
-        if (error) reject(this.#failure(error));
-        else resolve(answer);
+        if (error === undefined) resolve(answer);
+        else reject(this.#failure(error));
       };
-      void this.#client.query(config as pg.QueryArrayConfig, settle as never);
+      this.#client.query(new RowsQuery(name, text, values, settle));
+    });
+  }
+
+  /** What is sent in one turn of the event loop is one write: writing costs more than all else of a small read. */
+  #writeLater(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    setImmediate(() => {
+      this.#isCorked = false;
+      stream.uncork();
     });
   }
 
@@ -181,7 +189,6 @@ function newClient(url: string, role: string): pg.Client {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    types: { getTypeParser: () => (field: unknown) => field },
   });
   // `pg` reads the file of passwords itself, but prints a warning that it will not do so for ever.
   const withPassword = client as unknown as { password: string | null | (() => Promise<string>) };

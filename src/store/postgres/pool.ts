@@ -4,12 +4,8 @@
  * nothing quick waits behind it.
  */
 import { isStoreError, StoreError } from '../store-error.ts';
-import {
-  type Answer,
-  type ConnectionTarget,
-  PostgresConnection,
-  type Statement,
-} from './connection.ts';
+import { type ConnectionTarget, PostgresConnection, type Statement } from './connection.ts';
+import type { Answer, Parameter } from './rows-query.ts';
 
 /** Connections for quick reads. */
 const QUICK_CONNECTIONS = 2;
@@ -45,12 +41,12 @@ export class PostgresPool {
    * @param values unchanged until the answer
    * @throws StoreError `store_busy`, `store_unreachable` and others
    */
-  query(statement: Statement, values: readonly unknown[]): Promise<Answer> {
+  query(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     return this.#query(this.#quick, statement, values);
   }
 
   /** Reads what takes long: many rows, or all of them. @throws StoreError as `query` */
-  queryLong(statement: Statement, values: readonly unknown[]): Promise<Answer> {
+  queryLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     return this.#query(this.#long, statement, values);
   }
 
@@ -73,7 +69,7 @@ export class PostgresPool {
   async #query(
     slots: readonly Slot[],
     statement: Statement,
-    values: readonly unknown[],
+    values: readonly Parameter[],
   ): Promise<Answer> {
     try {
       return await this.#attempt(slots, statement, values);
@@ -86,7 +82,7 @@ export class PostgresPool {
   #attempt(
     slots: readonly Slot[],
     statement: Statement,
-    values: readonly unknown[],
+    values: readonly Parameter[],
   ): Promise<Answer> {
     const { connection, free } = choose(slots);
     if (connection === undefined) {

@@ -107,7 +107,7 @@ export class PostgresReads implements StoreReader {
     const { range, rangeReverse } = this.statements(column);
     const { from = NO_ORDER, to = AFTER_ALL, limit, reverse = false } = query;
     return this.pool
-      .query(reverse ? rangeReverse : range, [...copied(partition, from, to), limit])
+      .query(reverse ? rangeReverse : range, [...copied(partition, from, to), String(limit)])
       .then(({ rows }) => rows.map(rowOf));
   }
 
@@ -210,7 +210,7 @@ export class PostgresReads implements StoreReader {
     const { rows } = await this.pool.query(statement, [
       encodeByteArrays(ranges.map(({ partition }) => partition)),
       ...boundArrays(ranges),
-      ranges.map(({ limit, reverse }) => (reverse === true ? -limit : limit)),
+      `{${ranges.map(({ limit, reverse }) => (reverse === true ? -limit : limit))}}`,
     ]);
     for (const [number, ...row] of rows) found[number!.readInt32BE() - 1]!.push(rowOf(row));
     return found;
@@ -229,7 +229,7 @@ export class PostgresReads implements StoreReader {
       const limit = Math.min(asked, maxRows - page.length);
       const { partition, order } = last ?? { partition: BEFORE_ALL, order: BEFORE_ALL };
       const restBytes = Math.max(1, Math.ceil(maxBytes - byteLength));
-      const values = [...copied(partition, order), limit, String(restBytes)];
+      const values = [...copied(partition, order), String(limit), String(restBytes)];
       const { rows } = await this.pool.queryLong(statement, values);
       let partBytes = 0;
       for (const [partition, order, value] of rows) {

@@ -4,10 +4,11 @@ import { COLUMNS, type Column } from '../columns/columns.ts';
 import type { Store, StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
-import { type Answer, PostgresConnection, type Statement } from './connection.ts';
+import { PostgresConnection, type Statement } from './connection.ts';
 import type { PostgresLocation } from './location.ts';
 import { PostgresPool } from './pool.ts';
 import { boundArrays, PostgresReads } from './postgres-reads.ts';
+import type { Answer, Parameter } from './rows-query.ts';
 import {
   checkSchema,
   dropSchema,
@@ -222,7 +223,7 @@ class SentStatements {
     this.#connection = connection;
   }
 
-  add(statement: Statement, values: readonly (Buffer | string)[] = []): void {
+  add(statement: Statement, values: readonly Parameter[] = []): void {
     const answer = this.#connection.query(statement, values);
     // Awaited later: until then a failure is not "unhandled".
     answer.catch(() => undefined);

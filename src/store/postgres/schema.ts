@@ -71,7 +71,11 @@ export async function makeSchema(
       const { name } = statementsOf(schema, IDENTITY);
       const { partition, order } = FORMAT_KEY;
       const format = FORMAT.encode(STORE_FORMAT_VERSION);
-      await connection.run(`insert into ${name} values ($1, $2, $3)`, [partition, order, format]);
+      await connection.run(`insert into ${name} values ($1, $2, $3)`, [
+        Buffer.from(partition),
+        Buffer.from(order),
+        format,
+      ]);
     }
     await connection.run('commit');
   } catch (error) {
