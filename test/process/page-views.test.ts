@@ -278,7 +278,11 @@ describePage(
         await page.locator(ready).first().waitFor();
         found.push(...(await problems(page, title)));
         found.push(...(await page.locator(ALERT).allTextContents()));
+        expect(await page.getByRole('link', { name: /^(Next|Previous|Older|Newer)/ }).count()).toBe(
+          0,
+        );
       }
+      expect(await page.locator('.strip').textContent()).toContain('last block genesis');
       expect(found).toEqual([]);
     });
   },

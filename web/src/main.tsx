@@ -15,7 +15,7 @@ import {
 } from 'preact/hooks';
 import { startPolling, useLive } from './live-ledger.ts';
 import { go } from './navigation.ts';
-import { agoText, groupDigits, readU64, shortHex, timeText } from './number-text.ts';
+import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
 import {
   arriveAt,
@@ -333,7 +333,7 @@ function Strip() {
       ['version', groupDigits(info.ledger_version)],
       ['block', groupDigits(info.block_height)],
       ['epoch', groupDigits(info.epoch)],
-      ['last block', agoText(Number(usecs / 1000n), Date.now()), timeText(usecs)],
+      ['last block', ledgerAgeText(usecs), timeText(usecs)],
     );
   }
   if (isGone && failure !== undefined) facts.push(['error', failure.code]);

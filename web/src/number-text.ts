@@ -49,6 +49,11 @@ export function agoText(timeMs: number, nowMs: number): string {
   return 'just now';
 }
 
+/** How long ago the ledger's time is; genesis has none. */
+export function ledgerAgeText(usecs: bigint): string {
+  return usecs === 0n ? 'genesis' : agoText(Number(usecs / USECS_PER_MS), Date.now());
+}
+
 /** `812 bytes`, `1.2 kB`, `3.4 MB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return counted(bytes, 'byte');

@@ -4,7 +4,7 @@ import { useAnswer } from '../ask.tsx';
 import { SAMPLE_PUBLISHER } from '../encode-request.ts';
 import { HeightId, Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
-import { agoText, groupDigits, readU64, timeText } from '../number-text.ts';
+import { groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
 import { Facts, Failure, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { blockRequest, LEDGER_STATE_REQUEST, transactionsRequest } from '../requests.ts';
@@ -112,7 +112,7 @@ function Latest({ newest }: { newest: bigint | undefined }) {
 
 function State({ info, growth }: { info: LedgerInfo; growth: string }) {
   const usecs = BigInt(info.ledger_timestamp);
-  const ago = usecs === 0n ? 'genesis' : agoText(Number(usecs / 1000n), Date.now());
+  const ago = ledgerAgeText(usecs);
   const kept =
     info.oldest_ledger_version === '0'
       ? 'all, from version 0'

@@ -13,6 +13,7 @@ import { Changes } from '../changes.tsx';
 import { splitFunctionName } from '../encode-request.ts';
 import { isObject } from '../exact-json.ts';
 import { AccountId, Copied, DeclaredName, HeightId, Hex, Time } from '../ids.tsx';
+import { useLive } from '../live-ledger.ts';
 import { JsonView, TypedValue, TypeText } from '../move-text.tsx';
 import { amountText, groupDigits, readU64 } from '../number-text.ts';
 import { type FactRow, Facts, Pager, Section, Some } from '../parts.tsx';
@@ -49,6 +50,7 @@ function Shown({ transaction }: { transaction: Transaction }) {
   );
   const height = block.json?.block_height;
   const at = readU64(version ?? '');
+  const isNewest = version === useLive().info?.ledger_version;
   const expires = rest.expiration_timestamp_secs;
   return (
     <>
@@ -57,7 +59,7 @@ function Shown({ transaction }: { transaction: Transaction }) {
           label="Transactions"
           links={[
             ['Previous version', at > 0n && linkTo('transaction', { id: at - 1n })],
-            ['Next version', linkTo('transaction', { id: at + 1n })],
+            ['Next version', !isNewest && linkTo('transaction', { id: at + 1n })],
           ]}
         />
       )}
