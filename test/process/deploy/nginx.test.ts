@@ -237,7 +237,8 @@ describe.skipIf(!isInstalled)(`answers through nginx${skipped}`, () => {
     const refused: Reply[] = [];
     await until('it is refused', async () => {
       const all = await Promise.all(Array.from({ length: 50 }, () => nginx.get('/v1', asked)));
-      refused.push(...all.filter(({ status }) => status !== 200));
+      // On a busy machine the node refuses some too, with 503.
+      refused.push(...all.filter(({ status }) => status === 429));
       return refused.length > 0;
     });
     for (const { status, headers, body } of refused) {
