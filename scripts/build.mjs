@@ -1,11 +1,20 @@
 /**
- * Builds dist/ if something that the build reads is newer, or if nothing is built: the program with tsc, and meanwhile
- * the page with Vite. Types are checked by `npm run typecheck`.
+ * Builds dist/ if something that the build reads is newer, or if something is missing: the program with Oxc, the page with
+ * Vite, which brings Oxc, and type declarations with tsc where it is installed (scripts/install-tools.mjs). Types are
+ * checked by `npm run typecheck`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -17,12 +26,11 @@ const SOURCES = [
   'tsconfig.json',
   'tsconfig.build.json',
 ];
+const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
+const DIST = join(ROOT, 'dist');
 /** Written last, so that a build that was cut off is not taken for one. */
-const BUILT = join(ROOT, 'dist/built');
-const STEPS = [
-  ['typescript/bin/tsc', '-p', 'tsconfig.build.json'],
-  ['vite/bin/vite.js', 'build', 'web'],
-];
+const BUILT = join(DIST, 'built');
+const BUILT_TYPES = join(DIST, 'built-types');
 
 /** A folder's own time tells of files that were removed. */
 function newestMs(path) {
@@ -31,18 +39,42 @@ function newestMs(path) {
   return Math.max(facts.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
 }
 
-async function run([program, ...options]) {
-  const path = join(ROOT, 'node_modules', program);
-  const child = spawn(process.execPath, [path, ...options], { cwd: ROOT, stdio: 'inherit' });
-  const [code] = await once(child, 'exit');
-  return code === 0;
+async function buildProgram({ transformWithOxc }) {
+  const options = {
+    sourcemap: false,
+    target: 'es2023',
+    typescript: { rewriteImportExtensions: true },
+  };
+  const names = readdirSync(join(ROOT, 'src'), { recursive: true });
+  for (const name of names.filter((one) => one.endsWith('.ts'))) {
+    const path = join(ROOT, 'src', name);
+    const { code } = await transformWithOxc(readFileSync(path, 'utf8'), path, options);
+    const built = join(DIST, name.replace(/ts$/, 'js'));
+    mkdirSync(dirname(built), { recursive: true });
+    writeFileSync(built, code);
+  }
+}
+
+async function buildTypes() {
+  const options = { cwd: ROOT, stdio: 'inherit' };
+  const [code] = await once(
+    spawn(process.execPath, [COMPILER, '-p', 'tsconfig.build.json'], options),
+    'exit',
+  );
+  if (code !== 0) throw new Error('tsc failed');
+  writeFileSync(BUILT_TYPES, '');
 }
 
 const sourcesMs = Math.max(...SOURCES.map((name) => newestMs(join(ROOT, name))));
-if (!existsSync(BUILT) || statSync(BUILT).mtimeMs < sourcesMs) {
-  // Files of sources that are gone must not stay.
-  rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
-  const areDone = await Promise.all(STEPS.map(run));
-  if (areDone.every(Boolean)) writeFileSync(BUILT, '');
-  else process.exitCode = 1;
+const isOld = (mark) => !existsSync(mark) || statSync(mark).mtimeMs < sourcesMs;
+const isBuilt = !isOld(BUILT);
+const work = [];
+// Files of sources that are gone must not stay.
+if (!isBuilt) rmSync(DIST, { recursive: true, force: true });
+if (existsSync(COMPILER) && isOld(BUILT_TYPES)) work.push(buildTypes());
+if (!isBuilt) {
+  const vite = await import('vite');
+  work.push(buildProgram(vite), vite.build({ root: join(ROOT, 'web') }));
 }
+await Promise.all(work);
+if (!isBuilt) writeFileSync(BUILT, '');

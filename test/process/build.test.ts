@@ -1,9 +1,10 @@
-/** scripts/build.mjs builds when that is needed: in a project of one file, with stand-ins for compiler and bundler. */
+/** scripts/build.mjs builds when that is needed: in a project of one file, with stand-ins for Vite and the compiler. */
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   utimesSync,
@@ -15,14 +16,22 @@ import { ROOT } from '../repo/source-tree.ts';
 import { temporaryFolder } from './command.ts';
 
 const COMPILER = 'node_modules/typescript/bin/tsc';
-const BUNDLER = 'node_modules/vite/bin/vite.js';
+const BUNDLER = 'node_modules/vite/index.js';
 
-/** Stands for a step: makes its file, and says so. */
-const step = (file: string): string => `
-  const { mkdirSync, writeFileSync } = require('node:fs');
+const BUNDLER_STAND_IN = `
+  import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+  export const transformWithOxc = async (code) => ({ code });
+  export const build = async () => {
+    mkdirSync('dist', { recursive: true });
+    writeFileSync('dist/page.html', '');
+    appendFileSync('steps', 'page ');
+  };
+`;
+const COMPILER_STAND_IN = `
+  const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
   mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/${file}', '');
-  writeFileSync('was-built', '');
+  writeFileSync('dist/one.d.ts', '');
+  appendFileSync('steps', 'types ');
 `;
 
 describe('the build', () => {
@@ -36,11 +45,11 @@ describe('the build', () => {
     return file;
   }
 
-  /** Whether the steps ran. */
-  function builds(): boolean {
-    rmSync(join(folder, 'was-built'), { force: true });
+  /** What was built. */
+  function build(): string {
+    const steps = write('steps', '');
     execFileSync('node', ['scripts/build.mjs'], { cwd: folder, stdio: 'pipe' });
-    return existsSync(join(folder, 'was-built'));
+    return readFileSync(steps, 'utf8').trim().split(' ').sort().join(' ');
   }
 
   beforeEach(() => {
@@ -49,41 +58,60 @@ describe('the build', () => {
       write(name, '{}');
     }
     write('web/page.ts', '');
-    source = write('src/deep/one.ts', '');
-    write(COMPILER, step('one.js'));
-    write(BUNDLER, step('page.html'));
+    source = write('src/deep/one.ts', 'const one = 1;');
+    write('node_modules/vite/package.json', '{ "type": "module", "exports": "./index.js" }');
+    write(BUNDLER, BUNDLER_STAND_IN);
+    write(COMPILER, COMPILER_STAND_IN);
     cpSync(join(ROOT, 'scripts'), join(folder, 'scripts'), { recursive: true });
   });
 
   it('makes what is missing or older than its sources, and nothing else', () => {
-    expect(builds()).toBe(true);
-    expect(builds()).toBe(false);
+    expect(build()).toBe('page types');
+    expect(readFileSync(join(folder, 'dist/deep/one.js'), 'utf8')).toBe('const one = 1;');
+    expect(build()).toBe('');
     const later = Date.now() / 1_000 + 60;
     utimesSync(source, later, later);
-    expect(builds()).toBe(true);
+    expect(build()).toBe('page types');
     const longAgo = 1_000_000_000;
     utimesSync(source, longAgo, longAgo);
-    expect(builds()).toBe(false);
+    expect(build()).toBe('');
     rmSync(join(folder, 'dist'), { recursive: true });
-    expect(builds()).toBe(true);
+    expect(build()).toBe('page types');
   });
 
   it('leaves nothing of sources that are gone', () => {
     write('dist/gone.js', '');
-    expect(builds()).toBe(true);
-    expect(existsSync(join(folder, 'dist/gone.js'))).toBe(false);
-    expect(existsSync(join(folder, 'dist/one.js'))).toBe(true);
-    expect(existsSync(join(folder, 'dist/page.html'))).toBe(true);
+    build();
+    expect(readdirSync(join(folder, 'dist')).sort()).toEqual([
+      'built',
+      'built-types',
+      'deep',
+      'one.d.ts',
+      'page.html',
+    ]);
   });
 
-  it.each([COMPILER, BUNDLER])('fails, and is made again, when %s fails', (program) => {
+  it('needs no compiler, and adds the types when there is one', () => {
+    rmSync(join(folder, COMPILER));
+    expect(build()).toBe('page');
+    expect(build()).toBe('');
+    write(COMPILER, COMPILER_STAND_IN);
+    expect(build()).toBe('types');
+    expect(build()).toBe('');
+  });
+
+  it.each([
+    [COMPILER, 'process.exitCode = 1'],
+    [BUNDLER, 'export const build = async () => { throw new Error(); }'],
+  ])('fails, and is made again, when %s fails', (program, bad) => {
     const good = readFileSync(join(folder, program), 'utf8');
-    write(program, 'process.exitCode = 1');
-    expect(() => builds()).toThrow();
-    expect(() => builds()).toThrow();
+    write(program, bad);
+    expect(() => build()).toThrow();
+    expect(() => build()).toThrow();
     write(program, good);
-    expect(builds()).toBe(true);
-    expect(builds()).toBe(false);
+    expect(build()).toContain('page');
+    expect(existsSync(join(folder, 'dist/one.d.ts'))).toBe(true);
+    expect(build()).toBe('');
   });
 });
 
