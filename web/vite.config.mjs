@@ -1,7 +1,8 @@
 /**
  * Bundles the page into dist/web: hashed files under assets/, and web/static as it is. Swagger UI comes from
  * @fastify/swagger-ui, which has its files without the install script of swagger-ui-dist, and is copied so that an
- * installed Daybook needs neither.
+ * installed Daybook needs neither. Its dependency @fastify/static would bring 22 packages that nothing here runs:
+ * package.json overrides it with a small one.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
