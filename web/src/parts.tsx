@@ -3,7 +3,9 @@ import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MoveError } from '../../src/move/errors.ts';
 import { ApiFailure } from './api-client.ts';
+import { go } from './navigation.ts';
 import { groupDigits } from './number-text.ts';
+import { linkTo, parameter, type ViewName } from './route.ts';
 
 /** Announces something to screen readers once, without moving the focus. */
 export function announce(text: string): void {
@@ -309,5 +311,23 @@ export function QueryForm({ label, submit, children, onSubmit }: QueryFormProps)
         </button>
       </div>
     </form>
+  );
+}
+
+interface LookUpProps {
+  readonly view: ViewName;
+  readonly label: string;
+  readonly submit: string;
+  readonly fields: readonly FieldOptions[];
+}
+
+/** A form that leads to a view, with what is typed as its parameters. */
+export function LookUp({ view, label, submit, fields }: LookUpProps) {
+  return (
+    <QueryForm label={label} submit={submit} onSubmit={(values) => go(linkTo(view, values))}>
+      {fields.map((field) => (
+        <TextField key={field.name} value={parameter(field.name)} {...field} />
+      ))}
+    </QueryForm>
   );
 }

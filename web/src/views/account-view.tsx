@@ -7,9 +7,8 @@ import { Answered, Listed, useAnswer, useListing, useWork } from '../ask.tsx';
 import { parseJson } from '../exact-json.ts';
 import { AccountId, DeclaredName } from '../ids.tsx';
 import { JsonView, TypeText } from '../move-text.tsx';
-import { go } from '../navigation.ts';
 import { amountText, counted, groupDigits } from '../number-text.ts';
-import { Facts, Failure, Pager, QueryForm, Section, Table, TextField, Waiting } from '../parts.tsx';
+import { Facts, Failure, LookUp, Pager, Section, Table, TextField, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import {
   accountRequest,
@@ -43,13 +42,12 @@ export function AccountView() {
   const address = parameter('address');
   if (address !== '') return <Account key={address} address={address} />;
   return (
-    <QueryForm
+    <LookUp
+      view="account"
       label="Account"
       submit="Show account"
-      onSubmit={(fields) => go(linkTo('account', fields))}
-    >
-      <TextField label="Address" name="address" required wide />
-    </QueryForm>
+      fields={[{ label: 'Address', name: 'address', required: true, wide: true }]}
+    />
   );
 }
 

@@ -11,12 +11,11 @@ import {
   type VersionRange,
 } from '../balance-history.ts';
 import { useLive } from '../live-ledger.ts';
-import { go } from '../navigation.ts';
 import { type AssetUnit, amountText, counted, groupDigits, readU64 } from '../number-text.ts';
-import { CopyButton, Failure, QueryForm, TextField, Waiting } from '../parts.tsx';
+import { CopyButton, Failure, LookUp, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { balanceRequest, NATIVE_COIN } from '../requests.ts';
-import { chosenVersion, linkTo, parameter } from '../route.ts';
+import { chosenVersion, parameter } from '../route.ts';
 
 function ledgerVersion({ answer }: Asked): bigint | undefined {
   return readU64(answer?.ledgerHeaders.get('ledger-version') ?? '');
@@ -35,30 +34,25 @@ export function BalanceView() {
   const [from, to] = [parameter('from'), parameter('to')];
   return (
     <>
-      <QueryForm
+      <LookUp
+        view="balance"
         label="Balance"
         submit="Show balance"
-        onSubmit={(fields) => go(linkTo('balance', fields))}
-      >
-        <TextField label="Account" name="account" value={account} required wide />
-        <TextField
-          label="Asset"
-          name="asset"
-          value={asset}
-          hint="A coin type, or the address of a fungible asset’s metadata."
-          suggestions={[NATIVE_COIN, '0xa']}
-          required
-          wide
-        />
-        <TextField
-          label="Chart from version"
-          name="from"
-          value={from}
-          placeholder="oldest kept"
-          numeric
-        />
-        <TextField label="Chart to version" name="to" value={to} placeholder="latest" numeric />
-      </QueryForm>
+        fields={[
+          { label: 'Account', name: 'account', required: true, wide: true },
+          {
+            label: 'Asset',
+            name: 'asset',
+            value: asset,
+            hint: 'A coin type, or the address of a fungible asset’s metadata.',
+            suggestions: [NATIVE_COIN, '0xa'],
+            required: true,
+            wide: true,
+          },
+          { label: 'Chart from version', name: 'from', placeholder: 'oldest kept', numeric: true },
+          { label: 'Chart to version', name: 'to', placeholder: 'latest', numeric: true },
+        ]}
+      />
       {asked.request && (
         <Answered asked={asked} title="No balance">
           {() => (

@@ -15,9 +15,8 @@ import {
 import { VersionId } from '../ids.tsx';
 import { POLL_INTERVAL_MS } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
-import { go } from '../navigation.ts';
 import { counted, greater, groupDigits, readU64 } from '../number-text.ts';
-import { announce, Failure, QueryForm, Table, TextField, Waiting } from '../parts.tsx';
+import { announce, Failure, LookUp, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
 import { StreamTable, streamsIn, useResources } from '../streams.tsx';
@@ -35,21 +34,16 @@ export function EventsView() {
   const start = parameter('start');
   return (
     <>
-      <QueryForm
+      <LookUp
+        view="events"
         label="Event stream"
         submit="Show events"
-        onSubmit={(fields) => go(linkTo('events', fields))}
-      >
-        <TextField label="Account" name="account" value={account} required wide />
-        <TextField label="Creation number" name="stream" value={creationNumber} required numeric />
-        <TextField
-          label="From sequence number"
-          name="start"
-          value={start}
-          placeholder="newest"
-          numeric
-        />
-      </QueryForm>
+        fields={[
+          { label: 'Account', name: 'account', required: true, wide: true },
+          { label: 'Creation number', name: 'stream', required: true, numeric: true },
+          { label: 'From sequence number', name: 'start', placeholder: 'newest', numeric: true },
+        ]}
+      />
       {account !== '' && <Names key={account} stream={stream} />}
       {account !== '' && creationNumber !== '' && (
         <Events key={`${account} ${creationNumber} ${start} ${chosenVersion()}`} stream={stream} />

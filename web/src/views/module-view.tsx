@@ -7,14 +7,13 @@ import { DeclaredName } from '../ids.tsx';
 import { readModuleCode } from '../module-code.ts';
 import { functionLines, type Line, structLines } from '../move-declaration.ts';
 import { Declaration } from '../move-text.tsx';
-import { go } from '../navigation.ts';
 import { counted, groupDigits } from '../number-text.ts';
 import {
   announce,
   CodeBlock,
   CopyButton,
   Failure,
-  QueryForm,
+  LookUp,
   Section,
   Table,
   TextField,
@@ -30,14 +29,15 @@ export function ModuleView() {
   const asked = useAnswer<ModuleAnswer>(isNamed ? moduleRequest(account, name) : undefined);
   return (
     <>
-      <QueryForm
+      <LookUp
+        view="module"
         label="Module"
         submit="Show module"
-        onSubmit={(fields) => go(linkTo('module', fields))}
-      >
-        <TextField label="Account" name="account" value={account} required wide />
-        <TextField label="Module" name="name" value={name} required />
-      </QueryForm>
+        fields={[
+          { label: 'Account', name: 'account', required: true, wide: true },
+          { label: 'Module', name: 'name', required: true },
+        ]}
+      />
       {isNamed && (
         <Answered asked={asked} title="No module">
           {(answer) => <Module key={`${account}::${name}`} {...{ ...answer, name }} />}
