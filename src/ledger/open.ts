@@ -92,9 +92,15 @@ class StoredLedger implements LedgerReader {
       const newest = this.#newest;
       if (newest === undefined || isNewer(head, newest.head)) return this.#openAt(head, askedMs);
       // A read of the head that took its time may give an older one than has been seen since.
-      if (!isNewer(newest.head, head)) newest.guard.confirm(askedMs);
+      if (!isNewer(newest.head, head)) newest.guard.confirm(this.#confirmedMs(askedMs));
       return newest.view;
     });
+  }
+
+  /** When a head was the newest for certain. @param askedMs when it was asked for */
+  #confirmedMs(askedMs: number): number {
+    const unconfirmedMs = this.#store.server?.unconfirmedMs ?? 0;
+    return unconfirmedMs === 0 ? askedMs : performance.now() - unconfirmedMs;
   }
 
   async #openAt(head: Head, askedMs: number): Promise<LedgerView> {
@@ -109,7 +115,7 @@ class StoredLedger implements LedgerReader {
     // An opening that took its time never replaces a newer view.
     if (this.#newest !== undefined && !isNewer(head, this.#newest.head)) return this.#newest.view;
     const storeView = new StoreView(this.#store, head);
-    const guard = new PruningGuard(this.#store, storeView, pinned, askedMs);
+    const guard = new PruningGuard(this.#store, storeView, pinned, this.#confirmedMs(askedMs));
     const view = new LedgerView(storeView, this.#identity, this.#caches, guard);
     this.#newest = { view, head, guard, pinned };
     return view;

@@ -18,6 +18,8 @@ type StoreErrorCode =
   | 'store_io'
   | 'store_location_invalid'
   | 'store_unreachable'
+  | 'store_behind'
+  | 'store_commits_lost'
   | 'store_refused'
   | 'store_read_only'
   | 'store_timeout'
@@ -64,7 +66,12 @@ export function isStoreError<Code extends StoreErrorCode>(
   return error instanceof StoreError && error.code === code;
 }
 
-const TRANSIENT: readonly StoreErrorCode[] = ['store_unreachable', 'store_timeout', 'store_busy'];
+const TRANSIENT: readonly StoreErrorCode[] = [
+  'store_unreachable',
+  'store_behind',
+  'store_timeout',
+  'store_busy',
+];
 
 /** Whether the way to the store has failed, and not the store: the same read may succeed a moment later. */
 export function isTransient(error: unknown): boolean {

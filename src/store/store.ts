@@ -64,8 +64,23 @@ export interface ColumnStatistics {
   readonly bytes: number;
 }
 
+/** What a process knows of the server that it reads from. */
+export interface ReadServer {
+  /** Versions that it is behind the newest head that this process knows. */
+  readonly behindVersions: bigint;
+  /** For how long this process has known a newer head, in milliseconds; 0 when the server is not behind. */
+  readonly behindMs: number;
+  /** How long ago the head that it shows was the newest for certain, in milliseconds; 0 where commits are made. */
+  readonly unconfirmedMs: number;
+  /** How often this process has moved to another server. */
+  readonly moves: number;
+}
+
 /** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
 export interface StoreReader {
+  /** The server that is read from; absent where the store is in this machine. */
+  readonly server?: ReadServer;
+
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
 
   /** The values of many rows of one column, in the order of the keys; all from one commit. */

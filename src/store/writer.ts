@@ -26,6 +26,8 @@ export class LedgerWriter {
   readonly #store: Store;
   #head: Head | undefined;
   #identity: LedgerIdentity | undefined;
+  /** Whether a commit failed: it may have been stored all the same. */
+  #isUncertain = false;
   /** Settles when the work so far is done; never rejects. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -57,8 +59,8 @@ export class LedgerWriter {
 
   /**
    * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk and visible. A chunk
-   * whose versions are all there already is compared by its infos and not written again. After a failure the head is
-   * unchanged and the same chunk may be appended again. Appending the next chunk before this one has resolved saves
+   * whose versions are all there already is compared by its infos and not written again. After a failure the same chunk
+   * may be appended again: the head is read first, since an engine may have stored what it did not acknowledge. Appending the next chunk before this one has resolved saves
    * time: its rows are made while this one is being written.
    * @throws StoreError `chunk_…` when it does not fit, and those of Store.commit.
    */
@@ -68,13 +70,18 @@ export class LedgerWriter {
     return this.#inTurn(() => this.#append(chunk, rows));
   }
 
+  /** The head, which is read again when the last commit failed. @throws StoreError */
+  refresh(): Promise<Head | undefined> {
+    return this.#inTurn(() => this.#refresh());
+  }
+
   /**
    * Publishes that nothing below the beginning of `block` may be read any more. Deleting comes afterwards.
    * @throws RangeError when that is below what is published already, or above the head.
    */
   advanceOldest(block: Pick<Block, 'firstVersion' | 'height'>): Promise<Head> {
     return this.#inTurn(async () => {
-      const head = this.#head;
+      const head = await this.#refresh();
       if (head === undefined) throw new StoreError('ledger_empty', 'there is nothing to prune');
       if (block.firstVersion < head.oldestVersion || block.firstVersion > head.version) {
         throw new RangeError(
@@ -112,7 +119,7 @@ export class LedgerWriter {
   }
 
   async #append(chunk: Chunk, rowsAhead: ChunkRows | undefined): Promise<AppendResult> {
-    const head = this.#head;
+    const head = await this.#refresh();
     if (head !== undefined && lastVersionOf(chunk) <= head.version) {
       await this.#compare(chunk, head);
       return { outcome: 'already_there', head };
@@ -138,9 +145,20 @@ export class LedgerWriter {
 
   async #commit(batch: Batch, head: Head): Promise<Head> {
     HEAD_ROW.publish(batch, undefined, head);
+    this.#isUncertain = true;
     await this.#store.commit(batch);
+    this.#isUncertain = false;
     this.#head = head;
     return head;
+  }
+
+  async #refresh(): Promise<Head | undefined> {
+    if (this.#isUncertain) {
+      this.#head = await readHead(this.#store);
+      this.#identity = await LEDGER_IDENTITY.get(this.#store);
+      this.#isUncertain = false;
+    }
+    return this.#head;
   }
 
   /** Files the keys that no earlier version wrote. */

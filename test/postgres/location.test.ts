@@ -20,9 +20,11 @@ describe('the location of a ledger in PostgreSQL', () => {
     expect(parsePostgresUrl('postgres://host/db')).toEqual({
       urls: ['postgres://host/db'],
       schema: 'daybook',
+      attributes: 'any',
       shown: 'postgres://host/db',
     });
-    const several = 'postgres://me:p%40ss@a:5432,[::1]:6000,c/db?sslmode=verify-full&schema=other';
+    const several =
+      'postgres://me:p%40ss@a:5432,[::1]:6000,c/db?sslmode=verify-full&schema=other&target_session_attrs=prefer-standby';
     expect(parsePostgresUrl(several)).toEqual({
       urls: [
         'postgres://me:p%40ss@a:5432/db?sslmode=verify-full',
@@ -30,6 +32,7 @@ describe('the location of a ledger in PostgreSQL', () => {
         'postgres://me:p%40ss@c/db?sslmode=verify-full',
       ],
       schema: 'other',
+      attributes: 'prefer-standby',
       shown: 'postgres://a:5432,[::1]:6000,c/db?schema=other',
     });
     expect(parsePostgresUrl('postgres:///db?host=/run/postgresql').urls).toEqual([
@@ -48,6 +51,7 @@ describe('the location of a ledger in PostgreSQL', () => {
       `postgres://host/db?schema=A&password=${SECRET}`,
       `postgres://host/db?schema=1&password=${SECRET}`,
       `postgres://host/db?schema=&password=${SECRET}`,
+      `postgres://host/db?target_session_attrs=any-standby&password=${SECRET}`,
     ]) {
       const refusal = expect.objectContaining({ code: 'store_location_invalid' });
       expect(() => parsePostgresUrl(url), url).toThrow(refusal);

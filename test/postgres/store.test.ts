@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EPOCHS, HEAD, STATE, TRANSACTIONS } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey, encodeU64Key, NO_ORDER } from '../../src/store/columns/order-key.ts';
+import { MAX_WAITING_STATEMENTS } from '../../src/store/postgres/hosts.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
-import { MAX_WAITING_STATEMENTS } from '../../src/store/postgres/pool.ts';
 import {
   hasPostgresStore,
   makePostgresStore,

@@ -12,7 +12,7 @@ import { HEAD, type RowKey } from './columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
-const HEAD_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
+export const HEAD_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 
 export interface Head {
   readonly version: bigint;

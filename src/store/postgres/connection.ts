@@ -25,6 +25,8 @@ export interface ConnectionTarget {
 
 /** How long opening a connection may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** How long saying goodbye may take, in milliseconds. */
+const CLOSE_LIMIT_MS = 1_000;
 /** How much later than the server a connection gives up a statement, in milliseconds. */
 const TIMEOUT_SLACK_MS = 2_000;
 /** How often a connection looks whether the server still answers, in milliseconds. */
@@ -48,9 +50,10 @@ const SESSION_SETTINGS = [
 /** A writer that has vanished, or is stopped in the middle of a commit, does not lock the ledger for long. */
 const WRITER_SETTINGS = [
   'idle_in_transaction_session_timeout = 10000',
-  'tcp_keepalives_idle = 5',
-  'tcp_keepalives_interval = 2',
-  'tcp_keepalives_count = 3',
+  'tcp_keepalives_idle = 2',
+  'tcp_keepalives_interval = 1',
+  'tcp_keepalives_count = 2',
+  'tcp_user_timeout = 4000',
 ];
 
 export class PostgresConnection {
@@ -133,11 +136,22 @@ export class PostgresConnection {
     return this.#send({ name: '', text }, values);
   }
 
+  /** Ends it at once: what waits for answers fails as if the server were gone. */
+  abandon(): void {
+    this.#lose();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#watch);
     const { stream } = this.#client.connection;
-    if (this.#isLost) stream.destroy();
-    else await this.#client.end();
+    if (this.#isLost) {
+      stream.destroy();
+      return;
+    }
+    // A server that hangs would be waited for without end.
+    const cut = setTimeout(() => stream.destroy(), CLOSE_LIMIT_MS);
+    await this.#client.end();
+    clearTimeout(cut);
     this.#isLost = true;
   }
 

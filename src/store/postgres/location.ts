@@ -1,10 +1,22 @@
 /**
  * Where a ledger in PostgreSQL is: `postgres://[user[:password]@]host[:port][,host[:port]…]/database[?…]`. Everything
- * behind `?` is what `pg` knows (`sslmode`, `sslrootcert`, `options`, …), and `schema`: several ledgers can share a
- * database. Without a password in it, `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` has one.
+ * behind `?` is what `pg` knows (`sslmode`, `sslrootcert`, `options`, …), `target_session_attrs`: which of the hosts
+ * to read from, and `schema`: several ledgers can share a database. Without a password in it, `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` has one.
  */
 import { StoreError } from '../store-error.ts';
 
+/** Which of several servers to use, as libpq documents it (`target_session_attrs`). */
+const SESSION_ATTRIBUTES = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+] as const;
+export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
+
+const ATTRIBUTES_PARAMETER = 'target_session_attrs';
 /** The schema of a ledger whose location names none. */
 const DEFAULT_SCHEMA = 'daybook';
 const SCHEMA_PARAMETER = 'schema';
@@ -18,6 +30,8 @@ export interface PostgresLocation {
   /** For `pg`, one for each host, in their order; they may contain a password. */
   readonly urls: readonly string[];
   readonly schema: string;
+  /** Which of the servers to read from; writing needs one that is `read-write`. */
+  readonly attributes: SessionAttributes;
   /** For people: without user, password and parameters. */
   readonly shown: string;
 }
@@ -37,10 +51,12 @@ export function parsePostgresUrl(url: string): PostgresLocation {
   const { user, hosts, path, parameters } = parts;
   const schema = parameters.get(SCHEMA_PARAMETER) ?? DEFAULT_SCHEMA;
   checkSchema(schema);
+  const attributes = attributesOf(parameters.get(ATTRIBUTES_PARAMETER) ?? 'any');
   parameters.delete(SCHEMA_PARAMETER);
+  parameters.delete(ATTRIBUTES_PARAMETER);
   const rest = parameters.size === 0 ? '' : `?${parameters}`;
   const urls = hosts.map((host) => `postgres://${user}${host}${path}${rest}`);
-  return { urls, schema, shown: shownPostgresUrl(url) };
+  return { urls, schema, attributes, shown: shownPostgresUrl(url) };
 }
 
 /** A location without user, password and all parameters but the schema; also of one that is malformed. */
@@ -69,6 +85,12 @@ function checkSchema(schema: string): void {
   throw invalid(
     `${SCHEMA_PARAMETER} must be at most ${MAX_SCHEMA_CHARACTERS} of a-z, 0-9 and _, not begin with a digit or pg_`,
   );
+}
+
+function attributesOf(text: string): SessionAttributes {
+  const known = SESSION_ATTRIBUTES.find((attributes) => attributes === text);
+  if (known !== undefined) return known;
+  throw invalid(`${ATTRIBUTES_PARAMETER} must be one of ${SESSION_ATTRIBUTES.join(', ')}`);
 }
 
 function invalid(detail: string): StoreError {

@@ -1,9 +1,9 @@
 /**
- * The connections through which one process reads. Few are enough: each takes statements without waiting for answers,
- * and a server's process at its end is one processor's work. What takes long has a connection of its own, so that
- * nothing quick waits behind it.
+ * The connections through which one process reads from one server. Few are enough: each takes statements without
+ * waiting for answers, and a server's process at its end is one processor's work. What takes long has a connection of
+ * its own, so that nothing quick waits behind it.
  */
-import { isStoreError, StoreError } from '../store-error.ts';
+import { StoreError } from '../store-error.ts';
 import { type ConnectionTarget, PostgresConnection, type Statement } from './connection.ts';
 import type { Answer, Parameter } from './rows-query.ts';
 
@@ -11,12 +11,13 @@ import type { Answer, Parameter } from './rows-query.ts';
 const QUICK_CONNECTIONS = 2;
 /** Statements that wait on one connection before the next is opened. */
 const BUSY_STATEMENTS = 8;
-/** Statements of a process that may wait for answers; more are refused. */
-export const MAX_WAITING_STATEMENTS = 2_000;
 /** How long a quick read may take, in milliseconds. */
 const QUICK_LIMIT_MS = 10_000;
 /** How long a page of a scan, or counting rows, may take, in milliseconds. */
 const LONG_LIMIT_MS = 120_000;
+
+/** Whether a statement is quick, or takes long: many rows, or all of them. */
+export type Pace = 'quick' | 'long';
 
 interface Slot {
   readonly limitMs: number;
@@ -26,73 +27,60 @@ interface Slot {
 
 export class PostgresPool {
   readonly #target: ConnectionTarget;
-  readonly #quick: readonly Slot[];
-  readonly #long: readonly Slot[];
-  #isClosed = false;
+  readonly #slots: Readonly<Record<Pace, readonly Slot[]>>;
 
   constructor(target: ConnectionTarget) {
     this.#target = target;
-    this.#quick = Array.from({ length: QUICK_CONNECTIONS }, () => emptySlot(QUICK_LIMIT_MS));
-    this.#long = [emptySlot(LONG_LIMIT_MS)];
+    this.#slots = {
+      quick: Array.from({ length: QUICK_CONNECTIONS }, () => emptySlot(QUICK_LIMIT_MS)),
+      long: [emptySlot(LONG_LIMIT_MS)],
+    };
+  }
+
+  /** Opens the first connection if there is none. @throws StoreError `store_unreachable`, `store_refused` */
+  async open(): Promise<void> {
+    const { connection, free } = choose(this.#slots.quick);
+    if (connection === undefined) await this.#open(free!);
   }
 
   /**
-   * Reads. When the connection is lost before the answer, the statement is sent once more on another.
-   * @param values unchanged until the answer
-   * @throws StoreError `store_busy`, `store_unreachable` and others
+   * Reads. Quick reads need a connection that is open: the server is looked at before it is used again.
+   * @throws StoreError `store_unreachable` and others
    */
-  query(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    return this.#query(this.#quick, statement, values);
+  query(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    const { connection, free } = choose(this.#slots[pace]);
+    if (connection === undefined) {
+      if (pace === 'quick') return Promise.reject(this.#lost());
+      return this.#open(free!).then((opened) => opened.query(statement, values));
+    }
+    if (connection.pending >= BUSY_STATEMENTS && free !== undefined) {
+      this.#open(free).catch(() => undefined);
+    }
+    return connection.query(statement, values);
   }
 
-  /** Reads what takes long: many rows, or all of them. @throws StoreError as `query` */
-  queryLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
-    return this.#query(this.#long, statement, values);
-  }
-
-  /** Quick reads that have not been answered. */
-  get waiting(): number {
-    return this.#quick.reduce((sum, { connection }) => sum + (connection?.pending ?? 0), 0);
+  /** Ends all connections at once: what waits for answers fails. */
+  abandon(): void {
+    for (const slot of this.#all) {
+      slot.connection?.abandon();
+      slot.connection = undefined;
+    }
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    const slots = [...this.#quick, ...this.#long];
     await Promise.all(
-      slots.map(async (slot) => {
-        await slot.opening?.catch(() => undefined);
+      this.#all.map(async (slot) => {
+        slot.opening?.then(
+          (late) => late.abandon(),
+          () => undefined,
+        );
         await slot.connection?.close();
       }),
     );
   }
 
-  async #query(
-    slots: readonly Slot[],
-    statement: Statement,
-    values: readonly Parameter[],
-  ): Promise<Answer> {
-    try {
-      return await this.#attempt(slots, statement, values);
-    } catch (error) {
-      if (this.#isClosed || !isStoreError(error, 'store_unreachable')) throw error;
-      return await this.#attempt(slots, statement, values);
-    }
-  }
-
-  #attempt(
-    slots: readonly Slot[],
-    statement: Statement,
-    values: readonly Parameter[],
-  ): Promise<Answer> {
-    const { connection, free } = choose(slots);
-    if (connection === undefined) {
-      return this.#open(free!).then((opened) => opened.query(statement, values));
-    }
-    if (connection.pending >= MAX_WAITING_STATEMENTS) return Promise.reject(this.#busy());
-    if (connection.pending >= BUSY_STATEMENTS && free !== undefined) {
-      this.#open(free).catch(() => undefined);
-    }
-    return connection.query(statement, values);
+  get #all(): readonly Slot[] {
+    return [...this.#slots.quick, ...this.#slots.long];
   }
 
   #open(slot: Slot): Promise<PostgresConnection> {
@@ -107,9 +95,8 @@ export class PostgresPool {
     return slot.opening;
   }
 
-  #busy(): StoreError {
-    const message = `${this.#target.shown} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
-    return new StoreError('store_busy', message);
+  #lost(): StoreError {
+    return new StoreError('store_unreachable', `the connection to ${this.#target.shown} is lost`);
   }
 }
 

@@ -20,6 +20,8 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '08': 'store_unreachable',
   '25P03': 'store_unreachable',
   '53300': 'store_unreachable',
+  // A standby cancels reads that are in the way of its replay.
+  '40001': 'store_unreachable',
   '57P': 'store_unreachable',
 };
 

@@ -12,6 +12,7 @@ import {
   type ScannedRow,
 } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
+import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import {
   assertKeyCount,
   assertRange,
@@ -21,13 +22,15 @@ import {
   MAX_SCAN_ROWS,
   type PartitionRange,
   type RangeQuery,
+  type ReadServer,
   type ScanQuery,
   type StoreReader,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import type { Statement } from './connection.ts';
-import type { PostgresPool } from './pool.ts';
+import { headOf, isOlder } from './host.ts';
+import type { PostgresHosts } from './hosts.ts';
 import type { Field } from './row-messages.ts';
 import { type ColumnStatements, statementsOf } from './statements.ts';
 
@@ -36,6 +39,11 @@ import { type ColumnStatements, statementsOf } from './statements.ts';
  * process that commits reads its own commit at once.
  */
 const HEAD_REUSE_MS = 5;
+/**
+ * A head that was the newest longer ago than this, in milliseconds, is asked for every time: a standby that has hung
+ * may show a new oldest version, and what was deleted long after, in one moment (ledger/pruning-guard.ts).
+ */
+const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 /** Rows of which a page of a scan is chosen at first; later as many as the sizes of rows suggest. */
 const FIRST_SCAN_ROWS = 256;
 /** Up to this many rows of a column are counted; the number of more is the server's estimate. */
@@ -54,7 +62,7 @@ interface KnownHead {
 }
 
 export class PostgresReads implements StoreReader {
-  protected readonly pool: PostgresPool;
+  protected readonly hosts: PostgresHosts;
   protected readonly shown: string;
   readonly #statements = new Map<number, ColumnStatements>();
   readonly #scanRows = new Map<number, number>();
@@ -63,16 +71,20 @@ export class PostgresReads implements StoreReader {
 
   /** @param oldColumns columns of older formats */
   constructor(
-    pool: PostgresPool,
+    hosts: PostgresHosts,
     schema: string,
     shown: string,
     oldColumns: readonly Column[] = [],
   ) {
-    this.pool = pool;
+    this.hosts = hosts;
     this.shown = shown;
     for (const column of [...COLUMNS, ...oldColumns]) {
       this.#statements.set(column.number, statementsOf(schema, column));
     }
+  }
+
+  get server(): ReadServer {
+    return this.hosts.server;
   }
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined> {
@@ -91,8 +103,8 @@ export class PostgresReads implements StoreReader {
   seekLast(column: Column, partition: Uint8Array, order: Uint8Array): Promise<Row | undefined> {
     assertKeyShape(column, partition, order);
     const { seekLast } = this.statements(column);
-    return this.pool
-      .query(seekLast, copied(partition, order))
+    return this.hosts
+      .query('quick', seekLast, copied(partition, order))
       .then(({ rows: [row] }) => (row === undefined ? undefined : rowOf(row)));
   }
 
@@ -106,8 +118,11 @@ export class PostgresReads implements StoreReader {
     assertRange(column, partition, query);
     const { range, rangeReverse } = this.statements(column);
     const { from = NO_ORDER, to = AFTER_ALL, limit, reverse = false } = query;
-    return this.pool
-      .query(reverse ? rangeReverse : range, [...copied(partition, from, to), String(limit)])
+    return this.hosts
+      .query('quick', reverse ? rangeReverse : range, [
+        ...copied(partition, from, to),
+        String(limit),
+      ])
       .then(({ rows }) => rows.map(rowOf));
   }
 
@@ -131,7 +146,7 @@ export class PostgresReads implements StoreReader {
   }
 
   waitingReads(): number {
-    return this.pool.waiting;
+    return this.hosts.waiting;
   }
 
   async close(): Promise<void> {
@@ -140,7 +155,7 @@ export class PostgresReads implements StoreReader {
   }
 
   protected async release(): Promise<void> {
-    await this.pool.close();
+    await this.hosts.close();
   }
 
   /** @throws StoreError `store_closed` */
@@ -161,17 +176,18 @@ export class PostgresReads implements StoreReader {
     partition: Uint8Array,
     order: Uint8Array,
   ): Promise<Buffer | undefined> {
-    const { rows } = await this.pool.query(statement, copied(partition, order));
+    const { rows } = await this.hosts.query('quick', statement, copied(partition, order));
     return rows[0]?.[0] ?? undefined;
   }
 
   #getHead(statement: Statement, partition: Uint8Array): MaybePromise<Buffer | undefined> {
     const nowMs = performance.now();
     const known = this.#head;
-    if (known !== undefined && nowMs - known.askedMs < HEAD_REUSE_MS) {
+    const isNew = known !== undefined && nowMs - known.askedMs < HEAD_REUSE_MS;
+    if (isNew && this.hosts.unconfirmedMs <= MAX_UNCONFIRMED_MS) {
       return known.isRead ? copyOf(known.bytes) : known.read.then(copyOf);
     }
-    const read = this.#get(statement, partition, NO_ORDER);
+    const read = this.#readHead(statement, partition);
     const head: KnownHead = { askedMs: nowMs, read, isRead: false };
     this.#head = head;
     read.then(
@@ -186,6 +202,20 @@ export class PostgresReads implements StoreReader {
     return read.then(copyOf);
   }
 
+  /** The head of a server that has all that this process has seen. @throws StoreError `store_behind` and others */
+  async #readHead(statement: Statement, partition: Uint8Array): Promise<Buffer | undefined> {
+    const { seen } = this.hosts;
+    const bytes = await this.#get(statement, partition, NO_ORDER);
+    const head = headOf(bytes);
+    const isDamaged = bytes !== undefined && head === undefined;
+    if (!isDamaged && isOlder(head, seen)) {
+      this.hosts.distrust();
+      throw this.hosts.behindError();
+    }
+    if (head !== undefined) this.hosts.saw(head);
+    return bytes;
+  }
+
   /** Asks for many rows; the first field of an answer's row is the number of its key, from 1 on. */
   async #many<T>(
     statement: Statement,
@@ -196,7 +226,7 @@ export class PostgresReads implements StoreReader {
     if (keys.length === 0) return found;
     const partitions = encodeByteArrays(keys.map(({ partition }) => partition));
     const orders = encodeByteArrays(keys.map(({ order }) => order));
-    const { rows } = await this.pool.query(statement, [partitions, orders]);
+    const { rows } = await this.hosts.query('quick', statement, [partitions, orders]);
     for (const row of rows) found[row[0]!.readInt32BE() - 1] = make(row);
     return found;
   }
@@ -207,7 +237,7 @@ export class PostgresReads implements StoreReader {
   ): Promise<readonly (readonly Row[])[]> {
     const found = ranges.map((): Row[] => []);
     if (ranges.length === 0) return found;
-    const { rows } = await this.pool.query(statement, [
+    const { rows } = await this.hosts.query('quick', statement, [
       encodeByteArrays(ranges.map(({ partition }) => partition)),
       ...boundArrays(ranges),
       `{${ranges.map(({ limit, reverse }) => (reverse === true ? -limit : limit))}}`,
@@ -230,7 +260,7 @@ export class PostgresReads implements StoreReader {
       const { partition, order } = last ?? { partition: BEFORE_ALL, order: BEFORE_ALL };
       const restBytes = Math.max(1, Math.ceil(maxBytes - byteLength));
       const values = [...copied(partition, order), String(limit), String(restBytes)];
-      const { rows } = await this.pool.queryLong(statement, values);
+      const { rows } = await this.hosts.query('long', statement, values);
       let partBytes = 0;
       for (const [partition, order, value] of rows) {
         const row = { partition: partition!, order: order!, value: value! };
@@ -250,7 +280,8 @@ export class PostgresReads implements StoreReader {
 
   async #statisticsOf(column: Column): Promise<ColumnStatistics> {
     const { table, name } = this.statements(column);
-    const { rows } = await this.pool.queryLong(
+    const { rows } = await this.hosts.query(
+      'long',
       {
         name: `statistics_${table}`,
         text:

@@ -1,12 +1,13 @@
 /** The store in PostgreSQL: any number of processes read, one writes (writer-session.ts). */
 import type { Batch, BatchOperation } from '../batch.ts';
-import { COLUMNS, type Column } from '../columns/columns.ts';
+import { COLUMNS, type Column, HEAD } from '../columns/columns.ts';
 import type { Store, StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
+import { headOf } from './host.ts';
+import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
-import { PostgresPool } from './pool.ts';
 import { boundArrays, PostgresReads } from './postgres-reads.ts';
 import type { Answer, Parameter } from './rows-query.ts';
 import {
@@ -31,18 +32,29 @@ const COMMIT: Statement = { name: 'commit', text: 'commit' };
 const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
 
 /** Whether there is a store. @throws StoreError `store_unreachable`, `store_refused` */
-export function hasPostgresStore(location: PostgresLocation): Promise<boolean> {
-  return withConnection(location, (connection) => hasSchema(connection, location.schema));
+export async function hasPostgresStore(location: PostgresLocation): Promise<boolean> {
+  const hosts = new PostgresHosts(location);
+  try {
+    return await withConnection(hosts, (connection) => hasSchema(connection, location.schema));
+  } finally {
+    await hosts.close();
+  }
 }
 
 /** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export async function openPostgresReader(location: PostgresLocation): Promise<StoreReader> {
   const { schema, shown } = location;
-  const isThere = await withConnection(location, (connection) =>
-    checkSchema(connection, schema, shown, false),
-  );
-  if (!isThere) throw notFound(shown);
-  return new PostgresReads(new PostgresPool(targetOf(location)), schema, shown);
+  const hosts = new PostgresHosts(location);
+  try {
+    const isThere = await withConnection(hosts, (connection) =>
+      checkSchema(connection, schema, shown, false),
+    );
+    if (!isThere) throw notFound(shown);
+    return new PostgresReads(hosts, schema, shown);
+  } catch (error) {
+    await hosts.close();
+    throw error;
+  }
 }
 
 /**
@@ -77,7 +89,7 @@ export async function makePostgresStore<T>(
 ): Promise<T> {
   const { shown, schema } = location;
   const making = { ...location, schema: unfinishedSchema(schema) };
-  const session = await WriterSession.acquire(targetOf(location), making.schema);
+  const session = await WriterSession.acquire(making);
   const drop = async () => dropSchema(await session.reconnected(), making.schema);
   const store = await releasedOnFailure(session, async () => {
     // What a killed process left.
@@ -99,7 +111,7 @@ export async function makePostgresStore<T>(
 
 /** Removes a store in which no ledger was ever committed. @throws StoreError `store_locked` */
 export async function removePostgresStore(location: PostgresLocation): Promise<void> {
-  const session = await WriterSession.acquire(targetOf(location), location.schema);
+  const session = await WriterSession.acquire(location);
   try {
     await dropSchema(session.connection, location.schema);
   } finally {
@@ -113,7 +125,7 @@ async function openForWriting(
   oldColumns: readonly Column[] | undefined,
 ): Promise<Store> {
   const { schema, shown } = location;
-  const session = await WriterSession.acquire(targetOf(location), schema);
+  const session = await WriterSession.acquire(location);
   return await releasedOnFailure(session, async () => {
     await checkSchema(session.connection, schema, shown, oldColumns !== undefined);
     return await openWith(session, location, oldColumns ?? []);
@@ -145,7 +157,7 @@ class PostgresStore extends PostgresReads implements Store {
 
   constructor(session: WriterSession, location: PostgresLocation, oldColumns: readonly Column[]) {
     const { schema, shown } = location;
-    super(new PostgresPool(targetOf(location)), schema, shown, oldColumns);
+    super(session.hosts, schema, shown, oldColumns);
     this.#session = session;
   }
 
@@ -160,7 +172,6 @@ class PostgresStore extends PostgresReads implements Store {
   protected override async release(): Promise<void> {
     await this.#lastCommit;
     await this.#session.release();
-    await super.release();
   }
 
   async #commit(batch: Batch): Promise<void> {
@@ -185,6 +196,9 @@ class PostgresStore extends PostgresReads implements Store {
       // Also after a failure: it may have been stored.
       this.forgetHead();
     }
+    const isHead = ({ column }: BatchOperation): boolean => column === HEAD;
+    const head = batch.published.findLast(isHead) ?? batch.rows.findLast(isHead);
+    if (head !== undefined) this.#session.committed(headOf(head.value));
   }
 
   *#statementsOf({ ranges, rows, published }: Batch): Iterable<Change> {
@@ -295,10 +309,10 @@ function keyArrays(operations: readonly BatchOperation[]): [partitions: Buffer, 
 }
 
 async function withConnection<T>(
-  location: PostgresLocation,
+  hosts: PostgresHosts,
   work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
-  const connection = await PostgresConnection.open(targetOf(location), 'reader', LOOK_LIMIT_MS);
+  const connection = await PostgresConnection.open(await hosts.find(), 'reader', LOOK_LIMIT_MS);
   try {
     return await work(connection);
   } finally {
@@ -313,10 +327,6 @@ async function releasedOnFailure<T>(session: WriterSession, work: () => Promise<
     await session.release();
     throw error;
   }
-}
-
-function targetOf({ urls, shown }: PostgresLocation) {
-  return { url: urls[0]!, shown };
 }
 
 function notFound(shown: string): StoreError {

@@ -3,9 +3,15 @@
  * session, and every commit checks that the term in the writer's row is still its own. So a writer that was cut off,
  * and replaced by another, never commits again.
  */
+
+import { HEAD } from '../columns/columns.ts';
+import { HEAD_KEY, type Head } from '../columns/head.ts';
 import { StoreError } from '../store-error.ts';
-import { type ConnectionTarget, PostgresConnection, type Statement } from './connection.ts';
-import { quotedName, WRITER_TABLE } from './statements.ts';
+import { PostgresConnection, type Statement } from './connection.ts';
+import { headOf, isOlder } from './host.ts';
+import { PostgresHosts } from './hosts.ts';
+import type { PostgresLocation } from './location.ts';
+import { quotedName, statementsOf, WRITER_TABLE } from './statements.ts';
 
 /** How long a statement of a commit may take, in milliseconds: it contains up to 64 MiB. */
 const WRITER_LIMIT_MS = 120_000;
@@ -13,29 +19,42 @@ const WRITER_LIMIT_MS = 120_000;
 const LOCK_KEY = "hashtextextended('daybook writer of ' || $1, 0)";
 
 export class WriterSession {
-  readonly #target: ConnectionTarget;
+  /** The servers, of which one can be written. */
+  readonly hosts: PostgresHosts;
+  readonly #shown: string;
   readonly #schema: string;
   /** Reads the writer's row if the term in it is the parameter; no other writer can begin until the commit. */
   readonly fence: Statement;
   #connection: PostgresConnection;
   #term: string | undefined;
+  /** The head that is there, as far as this writer knows: of its last commit that was acknowledged. */
+  #head: Head | undefined;
 
-  private constructor(target: ConnectionTarget, schema: string, connection: PostgresConnection) {
-    this.#target = target;
+  private constructor(
+    hosts: PostgresHosts,
+    { schema, shown }: PostgresLocation,
+    connection: PostgresConnection,
+  ) {
+    this.hosts = hosts;
     this.#schema = schema;
+    this.#shown = shown;
     this.#connection = connection;
     const text = `select 1 from ${this.#table} where term = $1::text::int8 for share`;
     this.fence = { name: 'fence', text };
   }
 
   /** Takes the lock of a schema, which need not exist. @throws StoreError `store_locked`, `store_unreachable`, … */
-  static async acquire(target: ConnectionTarget, schema: string): Promise<WriterSession> {
-    const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
+  static async acquire(location: PostgresLocation): Promise<WriterSession> {
+    const hosts = new PostgresHosts(location, 'read-write');
+    let connection: PostgresConnection | undefined;
     try {
-      if (!(await tryLock(connection, schema))) throw await lockedError(connection, target, schema);
-      return new WriterSession(target, schema, connection);
+      connection = await PostgresConnection.open(await hosts.find(), 'writer', WRITER_LIMIT_MS);
+      if (!(await tryLock(connection, location.schema)))
+        throw await lockedError(connection, location);
+      return new WriterSession(hosts, location, connection);
     } catch (error) {
-      await connection.close();
+      await connection?.close();
+      await hosts.close();
       throw error;
     }
   }
@@ -56,16 +75,27 @@ export class WriterSession {
     const text = `update ${this.#table} set term = term + 1 returning term::text`;
     const { rows } = await this.#connection.run(text);
     this.#term = String(rows[0]![0]);
+    this.#head = await this.#readHead(this.#connection);
+  }
+
+  /** Notes the head of a commit that was acknowledged. */
+  committed(head: Head | undefined): void {
+    this.#head = head;
+    this.hosts.committed(head);
   }
 
   /**
    * The connection, opened again if it was lost.
-   * @throws StoreError `store_lock_lost` when another process has begun to write, `store_unreachable`
+   * @throws StoreError `store_lock_lost` when another process has begun to write; `store_commits_lost`;
+   *   `store_unreachable`, also once when a commit was stored and not acknowledged: the head has to be read again
    */
   async reconnected(): Promise<PostgresConnection> {
     if (!this.#connection.isLost) return this.#connection;
     const { sessionId: lostSession } = this.#connection;
-    const connection = await PostgresConnection.open(this.#target, 'writer', WRITER_LIMIT_MS);
+    // The server may be another one by now, which is looked for.
+    this.hosts.distrust();
+    const target = await this.hosts.find();
+    const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
     try {
       // The server may not have noticed yet that the old session is over.
       await endSession(connection, this.#schema, lostSession);
@@ -73,17 +103,37 @@ export class WriterSession {
       const isOwn = String(rows[0]?.[0]) === this.#term;
       if (!isOwn || !(await tryLock(connection, this.#schema))) throw this.lostError();
       this.#connection = connection;
-      return connection;
     } catch (error) {
       await connection.close();
       throw error;
     }
+    await this.#compareHead(connection);
+    return connection;
+  }
+
+  async #compareHead(connection: PostgresConnection): Promise<void> {
+    const found = await this.#readHead(connection);
+    if (isOlder(found, this.hosts.seen)) throw this.hosts.lostCommitsError();
+    const isNewer = isOlder(this.#head, found);
+    this.committed(found);
+    if (!isNewer) return;
+    throw new StoreError(
+      'store_unreachable',
+      `a commit to ${this.#shown} was stored as the connection was lost: it goes on after that`,
+    );
+  }
+
+  async #readHead(connection: PostgresConnection): Promise<Head | undefined> {
+    const { get } = statementsOf(this.#schema, HEAD);
+    const key = [Buffer.from(HEAD_KEY.partition), Buffer.from(HEAD_KEY.order)];
+    const { rows } = await connection.query(get, key);
+    return headOf(rows[0]?.[0] ?? undefined);
   }
 
   lostError(): StoreError {
     return new StoreError(
       'store_lock_lost',
-      `another process has taken over writing ${this.#target.shown}: ` +
+      `another process has taken over writing ${this.#shown}: ` +
         'nothing was stored, stop this process',
     );
   }
@@ -93,6 +143,7 @@ export class WriterSession {
     const unlock = `select pg_advisory_unlock(${LOCK_KEY})`;
     await this.#connection.run(unlock, [this.#schema]).catch(() => undefined);
     await this.#connection.close();
+    await this.hosts.close();
   }
 
   get #table(): string {
@@ -113,8 +164,7 @@ const HOLDERS =
 
 async function lockedError(
   connection: PostgresConnection,
-  { shown }: ConnectionTarget,
-  schema: string,
+  { shown, schema }: PostgresLocation,
 ): Promise<StoreError> {
   const text = `select l.pid::text, coalesce(a.client_addr::text, 'the same machine') ${HOLDERS}`;
   const { rows } = await connection.run(text, [schema]);

@@ -1,0 +1,124 @@
+/** One of the servers that have a ledger: what it is, how far it is, and the connections to it. */
+import { HEAD } from '../columns/columns.ts';
+import { HEAD_KEY, HEAD_ROW, type Head } from '../columns/head.ts';
+import { isStoreError } from '../store-error.ts';
+import { type ConnectionTarget, PostgresConnection, type Statement } from './connection.ts';
+import type { PostgresLocation, SessionAttributes } from './location.ts';
+import { PostgresPool } from './pool.ts';
+import { statementsOf } from './statements.ts';
+
+/** How long a look may take, in milliseconds. */
+const LOOK_LIMIT_MS = 1_000;
+
+const ROLE: Statement = {
+  name: 'role',
+  text: "select pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on'",
+};
+
+/** What a server was when it was looked at. */
+export interface Standing {
+  /** When it was asked, as `performance.now()` gives it. */
+  readonly askedMs: number;
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+  /** `undefined` without a ledger. */
+  readonly head: Head | undefined;
+}
+
+export class PostgresHost {
+  readonly target: ConnectionTarget;
+  readonly pool: PostgresPool;
+  /** From the newest look that was answered. */
+  standing: Standing | undefined;
+  readonly #head: Statement;
+  #connection: PostgresConnection | undefined;
+  #look: { readonly askedMs: number; readonly answer: Promise<Standing> } | undefined;
+
+  constructor(url: string, { schema, shown }: PostgresLocation) {
+    this.target = { url, shown };
+    this.pool = new PostgresPool(this.target);
+    this.#head = statementsOf(schema, HEAD).get;
+  }
+
+  /** Since when a look has not been answered; `undefined` when none is under way. */
+  get silentSinceMs(): number | undefined {
+    return this.#look?.askedMs;
+  }
+
+  /** Asks the server; a look that is under way is shared. @throws StoreError */
+  look(): Promise<Standing> {
+    if (this.#look === undefined) {
+      const askedMs = performance.now();
+      const answer = this.#ask(askedMs).finally(() => {
+        this.#look = undefined;
+      });
+      // Whoever shares it handles a failure; nobody may.
+      answer.catch(() => undefined);
+      this.#look = { askedMs, answer };
+    }
+    return this.#look.answer;
+  }
+
+  async close(): Promise<void> {
+    // A server that hangs is not waited for.
+    this.#connection?.abandon();
+    await this.pool.close();
+  }
+
+  async #ask(askedMs: number): Promise<Standing> {
+    if (this.#connection === undefined || this.#connection.isLost) {
+      this.#connection = await PostgresConnection.open(this.target, 'reader', LOOK_LIMIT_MS);
+    }
+    const key = [Buffer.from(HEAD_KEY.partition), Buffer.from(HEAD_KEY.order)];
+    const [role, head] = await Promise.all([
+      this.#connection.query(ROLE, []),
+      this.#connection.query(this.#head, key).catch(noSuchTable),
+    ]);
+    const [isStandby, isReadOnly] = role.rows[0]!.map((field) => field?.[0] === 1);
+    this.standing = {
+      askedMs,
+      isStandby: isStandby!,
+      isReadOnly: isReadOnly!,
+      head: headOf(head?.rows[0]?.[0] ?? undefined),
+    };
+    return this.standing;
+  }
+}
+
+function noSuchTable(error: unknown): undefined {
+  if (!isStoreError(error, 'store_not_found')) throw error;
+}
+
+/** Whether a server is what was asked for: 2 yes, 1 if there is no better one, 0 no. */
+export function fitOf(attributes: SessionAttributes, { isStandby, isReadOnly }: Standing): number {
+  switch (attributes) {
+    case 'any':
+      return 2;
+    case 'read-write':
+      return isStandby || isReadOnly ? 0 : 2;
+    case 'read-only':
+      return isStandby || isReadOnly ? 2 : 0;
+    case 'primary':
+      return isStandby ? 0 : 2;
+    case 'standby':
+      return isStandby ? 2 : 0;
+    case 'prefer-standby':
+      return isStandby ? 2 : 1;
+  }
+}
+
+/** The head in a row's value; `undefined` without a row, and for one that is damaged: whoever reads it says so. */
+export function headOf(bytes: Uint8Array | undefined): Head | undefined {
+  try {
+    return bytes && HEAD_ROW.decode(HEAD_KEY, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a head lacks something that another one has. */
+export function isOlder(head: Head | undefined, than: Head | undefined): boolean {
+  if (than === undefined) return false;
+  if (head === undefined) return true;
+  return head.version < than.version || head.oldestVersion < than.oldestVersion;
+}

@@ -1,0 +1,314 @@
+/**
+ * The servers of a ledger, of which a process reads from one: the first in the order of the location that is what
+ * `target_session_attrs` asks for. When it is gone, or hangs while another answers, the process moves to the next, and
+ * what waits for answers is asked there once more.
+ *
+ * What a process shows never goes back: a server is not read from before it has everything that this process has seen.
+ */
+import type { Head } from '../columns/head.ts';
+import type { ReadServer } from '../store.ts';
+import { isStoreError, isTransient, StoreError } from '../store-error.ts';
+import type { ConnectionTarget, Statement } from './connection.ts';
+import { fitOf, isOlder, PostgresHost, type Standing } from './host.ts';
+import type { PostgresLocation, SessionAttributes } from './location.ts';
+import type { Pace } from './pool.ts';
+import { ReplicaLag } from './replica-lag.ts';
+import type { Answer, Parameter } from './rows-query.ts';
+
+/** Statements of a process that may wait for answers; more are refused. */
+export const MAX_WAITING_STATEMENTS = 2_000;
+/** How often servers are looked at, in milliseconds. */
+const LOOK_INTERVAL_MS = 250;
+/** How long a server may be silent while another answers, in milliseconds. */
+const SILENCE_LIMIT_MS = 600;
+/** How long a search waits for the servers before it takes one that has answered, in milliseconds. */
+const ROUND_LIMIT_MS = 400;
+/** How long reads wait for a server that has what they need, in milliseconds. */
+const SEARCH_LIMIT_MS = 2_000;
+/** The rest between two rounds of a search, in milliseconds. */
+const ROUND_REST_MS = 25;
+/** How long a server may be behind another one before the process moves to that, in milliseconds. */
+const LAG_LIMIT_MS = 5_000;
+
+export class PostgresHosts {
+  readonly #attributes: SessionAttributes;
+  readonly #shown: string;
+  readonly #hosts: readonly PostgresHost[];
+  readonly #lag = new ReplicaLag();
+  readonly #watch: NodeJS.Timeout;
+  #watchedMs = performance.now();
+  #current: PostgresHost | undefined;
+  /** The host that a search begins with. */
+  #first = 0;
+  #searching: Promise<PostgresHost> | undefined;
+  /** The newest head that this process has seen. */
+  #seen: Head | undefined;
+  #wasFound = false;
+  #isClosed = false;
+  #moves = 0;
+  #waiting = 0;
+
+  constructor(location: PostgresLocation, attributes = location.attributes) {
+    this.#attributes = attributes;
+    this.#shown = location.shown;
+    this.#hosts = location.urls.map((url) => new PostgresHost(url, location));
+    this.#watch = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
+  }
+
+  /**
+   * Reads. When the server is lost before the answer, the statement is sent once more, to the next one.
+   * @param values unchanged until the answer
+   * @throws StoreError `store_busy`, `store_unreachable`, `store_behind` and others
+   */
+  async query(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    if (pace === 'long') return await this.#ask(pace, statement, values);
+    if (this.#waiting >= MAX_WAITING_STATEMENTS) throw this.#busy();
+    this.#waiting += 1;
+    try {
+      return await this.#ask(pace, statement, values);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Finds a server for another connection. @throws StoreError `store_unreachable`, `store_behind`, … */
+  async find(): Promise<ConnectionTarget> {
+    return (await this.#found()).target;
+  }
+
+  /** What has been seen is not unseen: from now on only servers that have it are read from. */
+  saw(head: Head): void {
+    if (isOlder(this.#seen, head)) this.#seen = head;
+  }
+
+  /** What this process has committed is the newest head, whatever was there. */
+  committed(head: Head | undefined): void {
+    this.#seen = head;
+  }
+
+  /** Quick reads that have not been answered. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** The newest head that this process has seen; `undefined` before the first. */
+  get seen(): Head | undefined {
+    return this.#seen;
+  }
+
+  /** Leaves the current server: it shows less than it did, so it is not the one that it was. */
+  distrust(): void {
+    this.#leave(this.#current);
+  }
+
+  get server(): ReadServer {
+    return {
+      ...this.#lag.of(this.#seen),
+      unconfirmedMs: this.unconfirmedMs,
+      moves: this.#moves,
+    };
+  }
+
+  /** As in ReadServer. */
+  get unconfirmedMs(): number {
+    const standing = this.#current?.standing;
+    return standing?.isStandby === false ? 0 : this.#lag.unconfirmedMs(this.#seen);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#watch);
+    await Promise.all(this.#hosts.map((host) => host.close()));
+  }
+
+  async #ask(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    const host = this.#current ?? (await this.#found());
+    try {
+      return await host.pool.query(pace, statement, values);
+    } catch (error) {
+      if (this.#isClosed || !isStoreError(error, 'store_unreachable')) throw error;
+      this.#leave(host);
+      const next = await this.#found();
+      return await next.pool.query(pace, statement, values);
+    }
+  }
+
+  /** The current host, or the next. */
+  #found(): Promise<PostgresHost> {
+    if (this.#current !== undefined) return Promise.resolve(this.#current);
+    this.#searching ??= this.#search().finally(() => {
+      this.#searching = undefined;
+    });
+    return this.#searching;
+  }
+
+  async #search(): Promise<PostgresHost> {
+    const endMs = performance.now() + SEARCH_LIMIT_MS;
+    // At first, what is wrong is said at once; a slow server is waited for.
+    const isOver = () =>
+      this.#wasFound
+        ? performance.now() >= endMs
+        : this.#hosts.every(({ silentSinceMs }) => silentSinceMs === undefined);
+    for (;;) {
+      const { host, failure } = await this.#round();
+      if (host !== undefined) {
+        if (this.#wasFound) this.#moves += 1;
+        this.#wasFound = true;
+        this.#current = host;
+        this.#first = this.#hosts.indexOf(host);
+        return host;
+      }
+      if (this.#isClosed || !isTransient(failure) || isOver()) throw failure;
+      await rest(ROUND_REST_MS);
+    }
+  }
+
+  /** Looks at all hosts at once, and opens the best. @returns it, or why there is none */
+  async #round(): Promise<{ readonly host?: PostgresHost; readonly failure?: unknown }> {
+    const order = this.#order();
+    const looks = order.map((host) => within(ROUND_LIMIT_MS, host.look(), this.#shown));
+    let failure: unknown;
+    let second: PostgresHost | undefined;
+    for (const [index, host] of order.entries()) {
+      try {
+        const standing = await looks[index]!;
+        const fit = this.#fitOf(standing);
+        if (fit === 1) second ??= host;
+        if (fit < 2) continue;
+        await within(ROUND_LIMIT_MS, host.pool.open(), this.#shown);
+        return { host };
+      } catch (error) {
+        if (weightOf(error) > weightOf(failure)) failure = error;
+      }
+    }
+    if (second === undefined) return { failure };
+    try {
+      await within(ROUND_LIMIT_MS, second.pool.open(), this.#shown);
+      return { host: second };
+    } catch (error) {
+      return { failure: error };
+    }
+  }
+
+  /** @throws StoreError when the server is not to be read from */
+  #fitOf(standing: Standing): number {
+    const fit = fitOf(this.#attributes, standing);
+    if (fit === 0) throw this.#unreachable(`no server is what is asked for: ${this.#attributes}`);
+    if (isOlder(standing.head, this.#seen)) throw this.behindError();
+    return fit;
+  }
+
+  #order(): readonly PostgresHost[] {
+    return [...this.#hosts.slice(this.#first), ...this.#hosts.slice(0, this.#first)];
+  }
+
+  /** Ends what is under way on a host, and looks for another with the next read. */
+  #leave(host: PostgresHost | undefined): void {
+    if (host === undefined || this.#current !== host) return;
+    this.#current = undefined;
+    this.#first = (this.#hosts.indexOf(host) + 1) % this.#hosts.length;
+    host.pool.abandon();
+  }
+
+  /** Looks at all hosts, and moves when the current one is silent, or far behind another. */
+  #look(): void {
+    const nowMs = performance.now();
+    // A process that was stopped, or busy, has not had the time to read answers.
+    const hasSlept = nowMs - this.#watchedMs > 2 * LOOK_INTERVAL_MS;
+    this.#watchedMs = nowMs;
+    const current = this.#current;
+    for (const host of this.#hosts) {
+      host.look().then(
+        (standing) => this.#lag.note(standing),
+        () => undefined,
+      );
+    }
+    if (current === undefined || hasSlept) return;
+    const others = this.#hosts.filter((host) => host !== current && this.#isUsable(host));
+    const silentMs = nowMs - (current.silentSinceMs ?? nowMs);
+    if (silentMs > SILENCE_LIMIT_MS) {
+      if (others.length > 0) this.#leave(current);
+      return;
+    }
+    const better = others.find((host) => this.#isBetter(host.standing!, current.standing));
+    if (better !== undefined) void this.#moveTo(better);
+  }
+
+  /** Whether a host has answered lately, and has what this process has seen. */
+  #isUsable({ standing }: PostgresHost): boolean {
+    if (standing === undefined || performance.now() - standing.askedMs > SILENCE_LIMIT_MS) {
+      return false;
+    }
+    return fitOf(this.#attributes, standing) > 0 && !isOlder(standing.head, this.#seen);
+  }
+
+  #isBetter(other: Standing, current: Standing | undefined): boolean {
+    if (current === undefined) return false;
+    const gain = fitOf(this.#attributes, other) - fitOf(this.#attributes, current);
+    if (gain !== 0) return gain > 0;
+    const isLate = this.#lag.of(current.head).behindMs > LAG_LIMIT_MS;
+    return isLate && this.#lag.of(other.head).behindMs === 0;
+  }
+
+  /** Moves without haste: what is under way on the current host is answered there. */
+  async #moveTo(host: PostgresHost): Promise<void> {
+    try {
+      await host.pool.open();
+    } catch {
+      return;
+    }
+    if (this.#isClosed || this.#current === host || isOlder(host.standing?.head, this.#seen))
+      return;
+    this.#current = host;
+    this.#first = this.#hosts.indexOf(host);
+    this.#moves += 1;
+  }
+
+  #busy(): StoreError {
+    const message = `${this.#shown} is overloaded: more than ${MAX_WAITING_STATEMENTS} reads wait`;
+    return new StoreError('store_busy', message);
+  }
+
+  behindError(): StoreError {
+    const message =
+      `${this.#shown} is behind what this process has read of it: ` +
+      'wait until a standby has caught up, or restart this process if commits were lost';
+    return new StoreError('store_behind', message);
+  }
+
+  /** For the process that writes: the server that can be written lacks commits that were acknowledged. */
+  lostCommitsError(): StoreError {
+    const message =
+      `${this.#shown} lacks commits that it had acknowledged, as after a fail-over to a standby that had not ` +
+      'received them: start this process again, and it goes on after the last one that is there';
+    return new StoreError('store_commits_lost', message);
+  }
+
+  #unreachable(detail: string): StoreError {
+    return new StoreError('store_unreachable', `${this.#shown}: ${detail}`);
+  }
+}
+
+/** Which of several failures is told: one that does not pass by itself, else that a server is there, but behind. */
+function weightOf(failure: unknown): number {
+  if (failure === undefined) return 0;
+  if (!isTransient(failure)) return 3;
+  return isStoreError(failure, 'store_behind') ? 2 : 1;
+}
+
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** @throws StoreError `store_unreachable` when it takes longer; the attempt goes on */
+function within<T>(ms: number, attempt: Promise<T>, shown: string): Promise<T> {
+  const limited = new Promise<T>((resolve, reject) => {
+    const timeout = setTimeout(() => {
+      reject(new StoreError('store_unreachable', `${shown} does not answer in time`));
+    }, ms);
+    attempt.finally(() => clearTimeout(timeout)).then(resolve, reject);
+  });
+  // Awaited in its turn.
+  limited.catch(() => undefined);
+  return limited;
+}
