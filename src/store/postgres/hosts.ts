@@ -224,9 +224,9 @@ export class PostgresHosts {
       );
     }
     if (current === undefined || hasSlept) return;
-    const others = this.#hosts.filter((host) => host !== current && this.#isUsable(host));
-    const silentMs = nowMs - (current.silentSinceMs ?? nowMs);
-    if (silentMs > SILENCE_LIMIT_MS) {
+    const silentSinceMs = current.silentSinceMs ?? nowMs;
+    const others = this.#hosts.filter((host) => this.#isUsable(host, silentSinceMs));
+    if (nowMs - silentSinceMs > SILENCE_LIMIT_MS) {
       if (others.length > 0) this.#leave(current);
       return;
     }
@@ -234,11 +234,11 @@ export class PostgresHosts {
     if (better !== undefined) void this.#moveTo(better);
   }
 
-  /** Whether a host has answered lately, and has what this process has seen. */
-  #isUsable({ standing }: PostgresHost): boolean {
-    if (standing === undefined || performance.now() - standing.askedMs > SILENCE_LIMIT_MS) {
-      return false;
-    }
+  /** Whether another host has answered lately, or since the current one is silent, and has what was seen. */
+  #isUsable(host: PostgresHost, silentSinceMs: number): boolean {
+    const { standing } = host;
+    if (standing === undefined || host === this.#current) return false;
+    if (standing.askedMs < silentSinceMs - SILENCE_LIMIT_MS) return false;
     return fitOf(this.#attributes, standing) > 0 && !isOlder(standing.head, this.#seen);
   }
 

@@ -1,7 +1,8 @@
 /**
  * Where a ledger in PostgreSQL is: `postgres://[user[:password]@]host[:port][,host[:port]…]/database[?…]`. Everything
- * behind `?` is what `pg` knows (`sslmode`, `sslrootcert`, `options`, …), `target_session_attrs`: which of the hosts
- * to read from, and `schema`: several ledgers can share a database. Without a password in it, `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` has one.
+ * behind `?` is what `pg` knows (`sslmode`, `sslrootcert`, `options`, …), and two of our own: `target_session_attrs`,
+ * which of the hosts to read from, and `schema`, since several ledgers can share a database. Without a password in it,
+ * `PGPASSWORD`, `PGPASSFILE` or `~/.pgpass` has one.
  */
 import { StoreError } from '../store-error.ts';
 
