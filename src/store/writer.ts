@@ -60,8 +60,8 @@ export class LedgerWriter {
   /**
    * Commits a chunk that follows the head; the first one is genesis. Resolves when it is on disk and visible. A chunk
    * whose versions are all there already is compared by its infos and not written again. After a failure the same
-   * chunk may be appended again: the head is read first, since an engine may have stored what it did not acknowledge. Appending the next chunk before this one has resolved saves
-   * time: its rows are made while this one is being written.
+   * chunk may be appended again: the head is read first, since an engine may have stored what it did not acknowledge.
+   * Appending the next chunk before this one has resolved saves time: its rows are made while this one is written.
    * @throws StoreError `chunk_…` when it does not fit, and those of Store.commit.
    */
   async append(chunk: Chunk): Promise<AppendResult> {
