@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
 import * as engines from './engines.mjs';
+import * as fresh from './fresh.mjs';
 import * as growth from './growth.mjs';
 import * as http from './http.mjs';
 import * as ingest from './ingest.mjs';
@@ -20,7 +21,7 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, start, http, workers],
+  ...[codec, waiting, encode, store, start, fresh, http, workers],
   ...[overload, ingest, versus, growth, postgres, engines, memory],
 ];
 
