@@ -91,8 +91,8 @@ export class History {
   /** Throws `version_pruned`, `version_not_found`, `block_not_found`. */
   async blockByVersion(version: bigint): Promise<BlockAnswer> {
     const block = await this.#view.blockOfVersion(this.#guard.resolveVersion(version));
+    await this.#guard.assertRetained(version);
     if (block === undefined) {
-      await this.#guard.assertRetained(version);
       throw new LedgerError('block_not_found', `Block not found by Ledger version(${version})`);
     }
     return this.#answer(block);
@@ -101,6 +101,7 @@ export class History {
   async #answer(block: Block): Promise<BlockAnswer> {
     const { height, id, timestampUsecs, firstVersion } = block;
     const lastVersion = await this.#view.lastVersionOfBlock(block);
+    if (lastVersion === undefined) throw blockPruned(height);
     return { height, hash: id, timestampUsecs, firstVersion, lastVersion };
   }
 
@@ -227,14 +228,14 @@ export class History {
     return this.#view.sender(address).byVersion(from === undefined ? { to } : { from }, limit);
   }
 
-  /** The transaction of a version that an index names; `undefined` if it, or its block, has been pruned. */
+  /** The transaction of a version that an index names; `undefined` if it has been pruned. */
   #retained(version: bigint): MaybePromise<Buffer | undefined> {
-    return andThen(this.#view.transaction(version), (found) => {
-      if (found === undefined) return this.#unlessMissing(version);
-      if (version >= this.#view.head.oldestVersion) return found;
-      // A block is deleted with its first version; its later transactions, which show its time, go after it.
-      return andThen(this.#view.blockOfVersion(version), (block) => block && found);
-    });
+    // Until it is deleted it may be there without its block, which shows its time.
+    if (version < this.#view.head.oldestVersion) return undefined;
+    return andThen(
+      this.#view.transaction(version),
+      (found) => found ?? this.#unlessMissing(version),
+    );
   }
 
   async #unlessMissing(version: bigint): Promise<undefined> {

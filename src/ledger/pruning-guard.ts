@@ -8,7 +8,7 @@
  * version was published. So a view whose head was the newest within half of that time needs no second look, and a
  * request that is answered at once never pays for one.
  */
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import type { StreamId } from '../store/columns/event-column.ts';
 import { type Head, openHead } from '../store/columns/head.ts';
@@ -78,15 +78,23 @@ export class PruningGuard {
   async eventPage(stream: StreamId, query: EventPageQuery): Promise<EventPage> {
     let { oldestVersion } = this.#head;
     for (;;) {
-      try {
-        const head = this.#headOf(stream.address, oldestVersion);
-        return await new EventStreamView(this.#store, head, stream).page(query);
-      } catch (error) {
-        if (!(error instanceof EventGapError)) throw error;
-        const newest = await openHead(this.#store);
-        if (newest.oldestVersion === oldestVersion) throw error;
-        ({ oldestVersion } = newest);
-      }
+      const head = this.#headOf(stream.address, oldestVersion);
+      const view = new EventStreamView(this.#store, head, stream);
+      const found = await settle<EventPage, EventPage | EventGapError>(
+        () => view.page(query),
+        (page) => page,
+        (error) => {
+          if (!(error instanceof EventGapError)) throw error;
+          return error;
+        },
+      );
+      const isGap = found instanceof EventGapError;
+      const isAbsent = isGap || (found.events.length === 0 && found.pruned === undefined);
+      if (!isAbsent || (!isGap && this.#isTrusted)) return found;
+      const newest = await openHead(this.#store);
+      if (newest.oldestVersion !== oldestVersion) ({ oldestVersion } = newest);
+      else if (isGap) throw found;
+      else return found;
     }
   }
 
@@ -140,9 +148,13 @@ export class PruningGuard {
   }
 
   #absent(version: bigint, account: Address | undefined): MaybePromise<StateEntry | undefined> {
-    const isTrusted =
-      version >= this.#head.oldestVersion && performance.now() - this.#confirmedMs < TRUSTED_MS;
+    const isTrusted = version >= this.#head.oldestVersion && this.#isTrusted;
     return isTrusted ? undefined : this.#lookAgain(version, account);
+  }
+
+  /** Nothing that the view shows from its oldest version on can have been deleted. */
+  get #isTrusted(): boolean {
+    return performance.now() - this.#confirmedMs < TRUSTED_MS;
   }
 
   async #lookAgain(version: bigint, account: Address | undefined): Promise<undefined> {

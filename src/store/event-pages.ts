@@ -98,10 +98,11 @@ export class EventStreamView {
         const first = firstOfNewest(last.sequenceNumber, limit);
         return this.#finish(first, limit, [...found].reverse());
       }
-      // Events above the head: of a commit that came after this head was read, or of one that was
-      // cut off.
+      // Events above the head: of a commit that came after this head was read, or comes now.
       return andThen(this.#lastVisibleBelow(last.sequenceNumber), (visible) =>
-        visible === undefined ? NO_EVENTS : this.#pageFrom(firstOfNewest(visible, limit), limit),
+        visible === undefined
+          ? this.#hiddenFrom(0n, last)
+          : this.#pageFrom(firstOfNewest(visible, limit), limit),
       );
     });
   }
@@ -110,8 +111,7 @@ export class EventStreamView {
   #finish(wanted: bigint, limit: number, rows: readonly Row[]): MaybePromise<EventPage> {
     const first = rows[0] === undefined ? undefined : this.#decode(rows[0]);
     if (first === undefined) return NO_EVENTS;
-    const isThere = first.sequenceNumber === wanted;
-    if (isThere && !this.#isVisible(first)) return NO_EVENTS;
+    if (!this.#isVisible(first)) return this.#hiddenFrom(wanted, first);
     const visible = this.#decodeVisible(first, rows);
     const { oldestVersion } = this.#head;
     // Versions never decrease: if the first is retained, all are.
@@ -135,10 +135,23 @@ export class EventStreamView {
     });
   }
 
-  /** Contiguous as they are, the event before the first hidden one was the last visible, even if it is pruned. */
+  /**
+   * The page of a stream that has only events above the head, from a number on. The newest event below the oldest
+   * version stays, so what the head shows can be pruned only if the head is.
+   */
+  #hiddenFrom(wanted: bigint, { sequenceNumber: firstRetained }: StoredEvent): EventPage {
+    const { oldestVersion, version } = this.#head;
+    if (oldestVersion <= version || firstRetained === wanted) return NO_EVENTS;
+    return { events: [], pruned: { wanted, firstRetained } };
+  }
+
+  /** The last event up to the head; events above it may be there with gaps, while their commit comes. */
   async #lastVisibleBelow(sequenceNumber: bigint): Promise<bigint | undefined> {
     const firstHidden = await this.#firstAbove(this.#head.version, sequenceNumber);
-    return firstHidden === 0n ? undefined : firstHidden - 1n;
+    if (firstHidden === 0n) return undefined;
+    const order = encodeU64Key(firstHidden - 1n);
+    const row = await this.#store.seekLast(EVENTS, this.#partition, order);
+    return row && this.#decode(row).sequenceNumber;
   }
 
   /** The first sequence number up to `last` whose version is above `version`; `last + 1` when there is none. */

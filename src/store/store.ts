@@ -8,9 +8,10 @@
  * is passed in is read before the call returns and may be used again. Buffers put into a batch belong to the store
  * until the commit has settled.
  *
- * Snapshots. No read sees half a commit. Two reads may see different commits: visibility by version (ARCHITECTURE.md)
- * makes that harmless, so no caller holds a transaction. The process that commits reads its commit as soon as it has
- * settled; in other processes a read may be as old as the current turn of the event loop (about a millisecond).
+ * Snapshots. Two reads may see different commits, and an engine of many machines may show half of one: visibility by
+ * version makes that harmless (docs/data-layout.md), so no caller holds a transaction. A change (a row, a range) is seen
+ * whole or not at all, and the published row after all others. The process that commits reads its commit as soon as it
+ * has settled; in other processes a read may be as old as the current turn of the event loop (about a millisecond).
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Batch } from './batch.ts';
@@ -83,18 +84,18 @@ export interface StoreReader {
 
   get(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Buffer | undefined>;
 
-  /** The values of many rows of one column, in the order of the keys; all from one commit. */
+  /** The values of many rows of one column, in the order of the keys. */
   getMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Buffer | undefined)[]>;
 
   /** The last row of a partition whose order part is at most `order`. */
   seekLast(column: Column, partition: Uint8Array, order: Uint8Array): MaybePromise<Row | undefined>;
 
-  /** `seekLast` for many keys of one column, in their order; all from one commit. */
+  /** `seekLast` for many keys of one column, in their order. */
   seekLastMany(column: Column, keys: readonly RowKey[]): MaybePromise<readonly (Row | undefined)[]>;
 
   range(column: Column, partition: Uint8Array, query: RangeQuery): MaybePromise<readonly Row[]>;
 
-  /** `range` for many ranges of one column, in their order; all from one commit. */
+  /** `range` for many ranges of one column, in their order. */
   rangeMany(
     column: Column,
     ranges: readonly PartitionRange[],
@@ -116,7 +117,7 @@ export interface StoreReader {
 export interface Store extends StoreReader {
   /**
    * Stores a whole batch or nothing of it; settles when it is on disk. Ranges are deleted first, so that rows of the
-   * same batch stay. Batches count in the order of the calls.
+   * same batch stay; the published row is the last that readers see. Batches count in the order of the calls.
    * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the
    *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */

@@ -125,7 +125,7 @@ export class StoreView {
     return { keys, next: undefined };
   }
 
-  /** The block that a version belongs to; `undefined` when it is not retained. */
+  /** The block that a version belongs to; `undefined`, or an older block, when it is not retained. */
   blockOfVersion(version: bigint): MaybePromise<Block | undefined> {
     this.#orderOf(version);
     return this.#lastBlockFrom(version, this.head.oldestVersion);
@@ -150,11 +150,13 @@ export class StoreView {
     return BLOCK_BY_HEIGHT.get(this.#store, height);
   }
 
-  /** The last version of a block: before the next block's first, or the head's (docs/spec/ledger.md §2.3). */
-  lastVersionOfBlock(block: Block): MaybePromise<bigint> {
-    return andThen(this.blockByHeight(block.height + 1n), (next) =>
-      next === undefined ? this.head.version : next.firstVersion - 1n,
-    );
+  /**
+   * The last version of a block: before the next block's first, or the head's (docs/spec/ledger.md §2.3); `undefined`
+   * when the next block has been pruned.
+   */
+  lastVersionOfBlock(block: Block): MaybePromise<bigint | undefined> {
+    if (block.height === this.head.blockHeight) return this.head.version;
+    return andThen(this.blockByHeight(block.height + 1n), (next) => next && next.firstVersion - 1n);
   }
 
   /** BCS of the TransactionInfo of a version; `undefined` when it is not retained. */

@@ -288,7 +288,7 @@ describe('commits', () => {
     const block = await view.blockByHeight(view.head.blockHeight - 1n);
     const first = block!.firstVersion;
     const items = await view.transactions(0n, 1_000);
-    const inBlock = Number((await view.lastVersionOfBlock(block!)) - first);
+    const inBlock = Number((await view.lastVersionOfBlock(block!))! - first);
     const pages = [
       items.slice(0, Number(first)),
       ...items.slice(Number(first), Number(first) + inBlock).map((item) => [item]),

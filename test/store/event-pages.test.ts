@@ -154,8 +154,8 @@ describe.each(ENGINES)('%s', (_name, open) => {
       });
       const oldest = random() < 0.5 ? 0 : below(version + 2);
       const keptFrom = versions.findIndex((each) => each >= oldest);
-      // The pruner may have deleted any of what is below the oldest, but never the newest event.
-      const deletable = keptFrom < 0 ? versions.length - 1 : keptFrom;
+      // The pruner may have deleted any of what is below the oldest, but never the newest event there.
+      const deletable = (keptFrom < 0 ? versions.length : keptFrom) - 1;
       await fill(store, versions, Math.max(0, below(deletable + 1)), stream);
       const newest = Math.max(oldest, below(version + 3));
       const view = new StoreView(store, head(newest, oldest));

@@ -91,13 +91,13 @@ export class TransactionRenderer {
 
   #timestamp(version: bigint): MaybePromise<bigint> {
     const { store, guard } = this.#sources;
-    return andThen(store.blockOfVersion(version), (block) => {
-      if (block !== undefined) return block.timestampUsecs;
-      return andThen(guard.assertRetained(version), () => {
+    return andThen(store.blockOfVersion(version), (block) =>
+      andThen(guard.assertRetained(version), () => {
+        if (block !== undefined) return block.timestampUsecs;
         const text = `Failed to retrieve block timestamp: there is no block of version ${version}`;
         throw new LedgerError('internal_error', text);
-      });
-    });
+      }),
+    );
   }
 }
 

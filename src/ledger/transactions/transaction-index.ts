@@ -24,11 +24,11 @@ export async function transactionIndexes(
 ): Promise<readonly (number | undefined)[]> {
   requireStart(start, store.head);
   const infos = await store.transactionInfos(start, limit);
-  if (infos.length === 0) await guard.assertRetained(start);
   const search = new IndexSearch();
   const indexes: (number | undefined)[] = [];
   let block = await store.blockOfVersion(start);
   let last = block && (await store.lastVersionOfBlock(block));
+  await guard.assertRetained(start);
   let least = block === undefined ? 0 : Number(start - block.firstVersion);
   for (const [place, info] of infos.entries()) {
     if (block !== undefined && last !== undefined && start + BigInt(place) > last) {

@@ -23,7 +23,7 @@ import {
   VERSION_WRITES,
 } from '../columns/columns.ts';
 import { encodeStreamId, moduleEventBounds } from '../columns/event-column.ts';
-import { encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
+import { bucketEnd, encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
 import {
   type PinnedAccounts,
   PRUNE_PROGRESS,
@@ -31,11 +31,7 @@ import {
 } from '../columns/pruning-column.ts';
 import { decoding } from '../columns/row-codec.ts';
 import { indexRows } from '../columns/transaction-index-column.ts';
-import {
-  type EmittedEvent,
-  type VersionWrites,
-  WRITES_OF_VERSION,
-} from '../columns/version-writes-column.ts';
+import { type VersionWrites, WRITES_OF_VERSION } from '../columns/version-writes-column.ts';
 import type { StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
 import { endOfVersions, versionRows } from '../version-rows.ts';
@@ -57,7 +53,8 @@ interface PruneStepResult {
 const MAX_TURN_MS = 5;
 
 /**
- * Makes the changes of one step: at least one version, or the end of the work.
+ * Makes the changes of one step: at least one version, or the end of the work. Each key, stream and bucket has one
+ * range: on an engine that shows a commit part by part, an older row must not come to light because newer ones are gone.
  * @param oldestVersion the head's: everything below goes
  * @throws RowDamagedError for rows that do not decode or are missing: nothing is deleted by guess
  */
@@ -86,7 +83,8 @@ class PruneStep {
   readonly #batch = new Batch();
   readonly #accumulator: MerkleAccumulator;
   readonly #state: SupersededState;
-  /** By stream, the first event that this step has left. */
+  readonly #first: bigint;
+  /** By stream, the first event that stays. */
   readonly #firstEvents = new Map<string, bigint>();
   /** Rows of what is cleared: of each version one, and those that it wrote. */
   #rows = 0;
@@ -100,6 +98,7 @@ class PruneStep {
   ) {
     const { clearedBelow, frozenRoots } = progress;
     this.#store = store;
+    this.#first = clearedBelow;
     this.#oldestVersion = oldestVersion;
     this.#accounts = retained.accounts;
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', clearedBelow, frozenRoots);
@@ -118,6 +117,12 @@ class PruneStep {
   finish(): PruneStepResult {
     const { leafCount: clearedBelow, frozenSubtreeRoots: frozenRoots } = this.#accumulator;
     const progress = { clearedBelow, frozenRoots };
+    this.#deleteVersions();
+    for (const [name, first] of this.#firstEvents) {
+      const to = encodeU64Key(first - 1n);
+      this.#batch.deleteRange(EVENTS, Buffer.from(name, 'latin1'), { to });
+    }
+    this.#state.finish();
     PRUNE_PROGRESS.publish(this.#batch, undefined, progress);
     return { batch: this.#batch, progress };
   }
@@ -151,7 +156,6 @@ class PruneStep {
       this.#rows += 1 + written.keys.length + written.events.length;
       this.#accumulator.append(transactionInfoHash(info));
     }
-    this.#clearByVersion(first, this.nextVersion - 1n);
     this.#clearEvents(cleared);
     // The oldest version itself stays; what it superseded goes.
     if (this.nextVersion === this.#oldestVersion) cleared.set(end, oldest ?? NOTHING);
@@ -160,15 +164,19 @@ class PruneStep {
     await this.#pause();
   }
 
-  /** Deletes the rows that columns have by version. */
-  #clearByVersion(first: bigint, last: bigint): void {
-    const from = encodeBucketKey(first);
-    const to = encodeBucketKey(last);
-    const bounds = { from: from.order, to: to.order };
-    for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, BLOCKS_BY_VERSION]) {
-      this.#batch.deleteRange(column, from.partition, bounds);
+  /** Deletes the rows that columns have by version: one range for each bucket. */
+  #deleteVersions(): void {
+    const last = this.nextVersion - 1n;
+    for (let first = this.#first; first <= last; first = bucketEnd(first) + 1n) {
+      const end = bucketEnd(first);
+      const from = encodeBucketKey(first);
+      const to = encodeBucketKey(end < last ? end : last);
+      const bounds = { from: from.order, to: to.order };
+      for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, BLOCKS_BY_VERSION]) {
+        this.#batch.deleteRange(column, from.partition, bounds);
+      }
+      this.#batch.deleteRange(MODULE_EVENTS, ...moduleEventBounds(from, to));
     }
-    this.#batch.deleteRange(MODULE_EVENTS, ...moduleEventBounds(from, to));
     const { partition, order } = EPOCH_END.keyOf(last);
     this.#batch.deleteRange(EPOCHS, partition, { to: order });
   }
@@ -181,24 +189,16 @@ class PruneStep {
     for (const { column, partition, order } of rows) this.#batch.delete(column, partition, order);
   }
 
-  /** Deletes what events supersede: the events of their streams before them. */
+  /** Notes what events supersede: the events of their streams before them. */
   #clearEvents(writes: ReadonlyMap<bigint, VersionWrites>): void {
-    const newest = new Map<string, EmittedEvent>();
     for (const [version, { events }] of writes) {
       for (const event of events) {
         const since = this.#accounts.get(event.address);
         // Not even those of the version from which a history is complete.
         if (since !== undefined && version >= since) continue;
-        newest.set(encodeStreamId(event).toString('latin1'), event);
+        if (event.sequenceNumber === 0n) continue;
+        this.#firstEvents.set(encodeStreamId(event).toString('latin1'), event.sequenceNumber);
       }
-    }
-    for (const [name, { sequenceNumber }] of newest) {
-      if (sequenceNumber === 0n) continue;
-      const first = this.#firstEvents.get(name);
-      const from = first === undefined ? undefined : encodeU64Key(first);
-      const to = encodeU64Key(sequenceNumber - 1n);
-      this.#batch.deleteRange(EVENTS, Buffer.from(name, 'latin1'), { from, to });
-      this.#firstEvents.set(name, sequenceNumber);
     }
   }
 

@@ -45,6 +45,8 @@ export class SupersededState {
   readonly #retained: Retained;
   /** By key hash, the last write that is cleared: older rows are deleted. */
   readonly #cleared = new Map<string, bigint>();
+  /** By key hash, the last row that is deleted. */
+  readonly #deleted = new Map<string, bigint>();
   readonly #deletedKeyRows = new Set<string>();
 
   /** @param batch gets the changes */
@@ -55,7 +57,7 @@ export class SupersededState {
   }
 
   /**
-   * Deletes what some writes superseded, and what they deleted.
+   * Notes what some writes superseded, and what they deleted.
    * @param writes by version, ascending
    * @throws RowDamagedError
    */
@@ -72,6 +74,14 @@ export class SupersededState {
       if (gone !== undefined) deleted.push(gone);
     }
     await this.#forgetKeys(deleted);
+  }
+
+  /** Adds the deletions to the batch, those of each key as one range. */
+  finish(): void {
+    for (const [name, last] of this.#deleted) {
+      const to = encodeU64Key(last);
+      this.#batch.deleteRange(STATE, Buffer.from(name, 'latin1'), { to });
+    }
   }
 
   #keysIn(writes: ReadonlyMap<bigint, VersionWrites>): ClearedKey[] {
@@ -106,7 +116,6 @@ export class SupersededState {
       ? await this.#lastClearedWrite(cleared, rows)
       : cleared.versions[cleared.versions.length - 1]!;
     if (version === undefined) return undefined;
-    const from = this.#firstLeft(cleared.name);
     this.#cleared.set(cleared.name, version);
     const order = encodeU64Key(version);
     const newest = rows.find((row) => Buffer.compare(row.order, order) <= 0);
@@ -114,7 +123,7 @@ export class SupersededState {
     const entry = decodeStateRow(hash, newest);
     const isDeletion = entry.bytes === undefined;
     const last = isDeletion ? entry.version : entry.version - 1n;
-    if (last >= 0n) this.#batch.deleteRange(STATE, hash, { from, to: encodeU64Key(last) });
+    if (last >= 0n) this.#deleted.set(cleared.name, last);
     const physical = entry.deletedKey;
     return physical === undefined ? undefined : { hash, physical, version };
   }
