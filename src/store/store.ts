@@ -9,9 +9,9 @@
  * until the commit has settled.
  *
  * Snapshots. Two reads may see different commits, and an engine of many machines may show half of one: visibility by
- * version makes that harmless (docs/data-layout.md), so no caller holds a transaction. A change (a row, a range) is seen
- * whole or not at all, and the published row after all others. The process that commits reads its commit as soon as it
- * has settled; in other processes a read may be as old as the current turn of the event loop (about a millisecond).
+ * version makes that harmless (docs/data-layout.md), so no caller holds a transaction. A change (a row, a range) is
+ * seen whole or not at all, and the published row after all others. The process that commits reads its commit as soon
+ * as it has settled; in other processes a read may be as old as the current turn of the event loop (about 1 ms).
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Batch } from './batch.ts';

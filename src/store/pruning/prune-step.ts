@@ -54,7 +54,7 @@ const MAX_TURN_MS = 5;
 
 /**
  * Makes the changes of one step: at least one version, or the end of the work. Each key, stream and bucket has one
- * range: on an engine that shows a commit part by part, an older row must not come to light because newer ones are gone.
+ * range: on an engine that shows a commit part by part, an older row must not be left alone where newer ones are gone.
  * @param oldestVersion the head's: everything below goes
  * @throws RowDamagedError for rows that do not decode or are missing: nothing is deleted by guess
  */
