@@ -32,6 +32,12 @@ export function cpuMs(pid) {
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
 }
 
+/** Processor time of the children of a process that have ended, in milliseconds. */
+export function cpuMsOfEnded(pid) {
+  const fields = statFields(pid);
+  return ((Number(fields[13]) + Number(fields[14])) * 1_000) / TICKS_PER_SECOND;
+}
+
 /** Memory of a process that is no mapped file (RssAnon), in bytes. */
 export function anonymousBytes(pid) {
   const status = read(`/proc/${pid}/status`) ?? '';

@@ -36,7 +36,12 @@ export const NO_POSTGRES = findPostgres() === undefined ? 'skipped, no PostgreSQ
 /** Makes a folder that servers may write. */
 export function makeServerFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (UNPRIVILEGED.uid !== undefined) chownSync(folder, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+  giveToServers(folder);
+}
+
+/** Makes the servers' user the owner of a file or folder. */
+export function giveToServers(path: string): void {
+  if (UNPRIVILEGED.uid !== undefined) chownSync(path, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
 }
 
 /** Runs one of PostgreSQL's programs as the servers' user. */

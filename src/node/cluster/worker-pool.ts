@@ -15,6 +15,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { shownArguments } from '../locations/shown-location.ts';
 import { addLasting, counter, gauge, type MetricFamily } from '../metrics/metric-family.ts';
 import { NodeError, type NodeErrorCode } from '../node-error.ts';
 import { listen, parseListenAddress } from '../settings/listen-address.ts';
@@ -141,7 +142,11 @@ export class WorkerPool {
     // Prevents an unhandled rejection when no caller waits.
     this.failed.catch(() => undefined);
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)) });
+    cluster.setupPrimary({
+      exec: fileURLToPath(new URL('./worker.js', import.meta.url)),
+      // For people who list processes: settings come in a message.
+      args: shownArguments(process.argv.slice(2)),
+    });
     this.#slots = Array.from({ length: count }, (_, index) => new Slot(index + 1));
     for (const slot of this.#slots) this.#fork(slot);
   }
