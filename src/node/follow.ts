@@ -60,6 +60,8 @@ export interface Following {
     readonly upstreamVersion: bigint | undefined;
     /** False once it has ended, for whatever reason. */
     readonly isRunning: boolean;
+    /** Why it has ended, if it failed. */
+    readonly failure: unknown;
   };
   /** Resolves when the store holds a ledger: at once, or when genesis has come. Never rejects. */
   readonly started: Promise<void>;
@@ -113,7 +115,13 @@ export function startFollowing(
   const started = new Promise<void>((resolve) => {
     hasLedger = resolve;
   });
-  const now = { isRunning: true, upstreamVersion: undefined as bigint | undefined };
+  // A node whose upstream is away serves what it has.
+  if (writer.head !== undefined) hasLedger!();
+  const now = {
+    isRunning: true,
+    upstreamVersion: undefined as bigint | undefined,
+    failure: undefined as unknown,
+  };
   const onProgress = (head: Head | undefined, upstreamVersion: bigint | undefined): void => {
     if (head !== undefined) hasLedger();
     now.upstreamVersion = upstreamVersion;
@@ -122,8 +130,8 @@ export function startFollowing(
   const ended = follow(writer, options, counters, context)
     .then((head) => logger.info({ version: String(head?.version) }, 'following ended'))
     .catch((cause: unknown) => {
-      const facts = { err: asFollowError(cause) };
-      logger.error(facts, 'following stopped: the ledger stays as it is');
+      now.failure = asFollowError(cause);
+      logger.error({ err: now.failure }, 'following stopped: the ledger stays as it is');
     })
     .finally(() => {
       now.isRunning = false;

@@ -50,7 +50,9 @@ export async function openNodeStore(
     produce === 0 && follow === ''
       ? await openForReading(settings, stopList, logger)
       : await openForWriting(settings, stopList, logger);
-  if ((await readHead(opened.store)) === undefined) throw emptyStoreError(data);
+  if ((await readHead(opened.store)) === undefined) {
+    throw opened.following?.now.failure ?? emptyStoreError(data);
+  }
   return opened;
 }
 

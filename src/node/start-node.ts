@@ -99,7 +99,13 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
     ledger_version: String(version),
     ...((await isSampleLedger(nodeStore.store)) && { sample: true as const }),
   };
-  const facts = { ...ready, ...(workers && { workers: count }), upstream: upstream?.origin };
+  // Every log line has the process id.
+  const facts = {
+    ...ready,
+    pid: undefined,
+    ...(workers && { workers: count }),
+    upstream: upstream?.origin,
+  };
   logger.info(facts, 'answering');
   const failed = workers?.failed ?? new Promise<never>(() => undefined);
   return { ready, logger, failed, stop: () => stopList.stop() };

@@ -43,6 +43,14 @@ describe('a node that follows', () => {
     await run.stop();
   });
 
+  it('has its ledger at once when the upstream is away', async () => {
+    const writer = await LedgerWriter.open(await sampleStore(60));
+    const run = startFollowing(writer, { from: 'http://127.0.0.1:9' }, pino({ level: 'silent' }));
+    await run.started;
+    expect(run.now).toMatchObject({ isRunning: true, upstreamVersion: undefined });
+    await run.stop();
+  });
+
   it('stops while it waits for more', async () => {
     const source = await sampleStore(60);
     const upstream = await upstreamOver(source);

@@ -150,6 +150,24 @@ describe('daybook follow', () => {
     });
   });
 
+  it('a node that cannot begin says why in its last line', async () => {
+    const args = ['serve', '--follow', node.ready.url, '--data', join(folder, 'refused')];
+    const flags = ['--waypoint', `0:${'00'.repeat(32)}`, '--log-level', 'silent'];
+    const result = await runCommand([...args, ...flags, '--listen', '127.0.0.1:0']);
+    expect(expectFailure(result, 1)).toMatch(
+      /^cannot follow: version 0, .*genesis has waypoint 0:/,
+    );
+  });
+
+  it('a node with a ledger serves it while its upstream is away', async () => {
+    const copy = join(folder, 'left');
+    await follow(copy, '--until', '500');
+    const left = await ServedNode.start(copy, ['--follow', 'http://127.0.0.1:9']);
+    expect(left.ready.ledger_version).toBe('500');
+    await left.stop();
+    expect(left.complaints).toEqual([]);
+  });
+
   it.each([
     ['--from', 'node.example', /^--from: .*must begin with http/],
     ['--trust', '12', /^--trust: not a waypoint|^--trust: /],

@@ -204,7 +204,7 @@ describe('a node that cannot start says why in one line', () => {
     ['an argument too many', ['ledger'], 2, /too many arguments/],
     ['a limit too low', ['--max-events-page-size', '0'], 2, /at least 1, at most 65535/],
     ['a limit too high', ['--max-events-page-size', '65536'], 2, /at least 1, at most 65535/],
-    ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is not a valid headersTimeoutMs/],
+    ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is not a valid headers_timeout_ms/],
     ['no boolean', ['--compression-enabled', 'maybe'], 2, /boolean/],
     ['none of the choices', ['--node-role', 'observer'], 2, /one of validator, full_node/],
     ['a bad prefix', ['--header-prefix', 'X Y'], 2, /headerPrefix/],

@@ -100,7 +100,7 @@ describe('what is refused', () => {
     ['a name of every object', '__proto__: {data: x}', /there is no setting "__proto__"/],
     ['another one', 'constructor: 1', /there is no setting "constructor"/],
     ['a wrong type', 'json_output_enabled: "yes"', /config file, json_output_enabled: "yes"/],
-    ['a number for a text', 'git_hash: 123', /config file, git_hash: 123 is not a valid gitHash/],
+    ['a number for a text', 'git_hash: 123', /config file, git_hash: 123 is not a valid git_hash/],
     ['nothing for a value', 'git_hash:', /config file, git_hash: null/],
     ['no whole number', 'headers_timeout_ms: 1.5', /headersTimeoutMs: integer/],
     ['a list', '- a\n- b', /must hold a mapping of settings/],

@@ -66,6 +66,7 @@ describe.skipIf(!hasTerminal)('on a terminal (needs script of util-linux)', () =
     for (const line of lines) {
       expect(line).toMatch(new RegExp(String.raw`^${time} \x1b\[32mINFO\x1b\[39m \(\d+\): `));
     }
+    expect(lines[0]).not.toContain('"pid"');
     const logged = lines.find((line) => line.includes('"operation":"get_ledger_info"'))!;
     expect(logged).not.toContain(`(${pid})`);
     expect(logged).toContain(String.raw`"user_agent":"hi\u009b2J"`);
@@ -83,6 +84,8 @@ describe.skipIf(!hasTerminal)('on a terminal (needs script of util-linux)', () =
     follow.process.kill();
     await follow.end();
     expect(follow.shown).toMatch(/\] WARN \(\d+\): following continues after a fault/);
+    expect(follow.shown).toContain('upstream_unreachable: cannot reach 127.0.0.1:1: connect');
+    expect(follow.shown).not.toMatch(/^ +at /m);
   });
 
   it('a line shows how far work is, and is gone at the end', async () => {

@@ -5,6 +5,9 @@ import { escapeInvisible } from '../visible-text.ts';
 
 const STDERR = 2;
 
+/** pino's level of errors. */
+const ERROR_LEVEL = 50;
+
 interface LogStream {
   write(line: string): void;
   flushSync(): void;
@@ -31,7 +34,12 @@ export function openLogStream(minBytes = 0): LogStream {
     write: (line) => {
       const visible = (_name: string, value: unknown) =>
         typeof value === 'string' ? escapeInvisible(value) : value;
-      stream.write(format(JSON.parse(line, visible)));
+      const facts = JSON.parse(line, visible);
+      // What passes by itself needs no stack.
+      if (facts.level < ERROR_LEVEL && facts.err?.code !== undefined) {
+        facts.err = `${facts.err.code}: ${facts.err.message}`;
+      }
+      stream.write(format(facts));
     },
     flushSync: () => stream.flushSync(),
   };

@@ -80,7 +80,7 @@ export async function loadSettings(
     if (!isAllowed(setting, value)) {
       throw new NodeError(
         'bad_setting',
-        `${source}: ${JSON.stringify(value)} is not a valid ${name}: ${allowedText(setting)}`,
+        `${source}: ${JSON.stringify(value)} is not a valid ${file}: ${allowedText(setting)}`,
         { exitCode: 2 },
       );
     }
