@@ -32,6 +32,30 @@ export async function temporaryPostgresStore(): Promise<Store> {
   return store;
 }
 
+type Place = () => Promise<() => Promise<Store>>;
+
+/** Engines whose stores can be opened again, by name; each gives what opens one store. */
+export const DURABLE_ENGINES: readonly (readonly [name: string, newPlace: Place])[] = [
+  [
+    'LMDB',
+    async () => {
+      const directory = temporaryDirectory();
+      return () => openLmdbStore({ directory });
+    },
+  ],
+  ...(findPostgres() === undefined
+    ? []
+    : [
+        [
+          'PostgreSQL',
+          async () => {
+            const location = parsePostgresUrl(await newPostgresLocation());
+            return () => openPostgresStore(location);
+          },
+        ] as const,
+      ]),
+];
+
 type Engine = readonly [name: string, open: () => Promise<Store>];
 
 /** Engines by name; without an installation of PostgreSQL the others. */

@@ -17,7 +17,6 @@ import {
   STATE,
   STATE_KEYS,
 } from '../../src/store/columns/columns.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -32,7 +31,7 @@ import {
   transaction,
   write,
 } from './chunks.ts';
-import { temporaryDirectory } from './engines.ts';
+import { DURABLE_ENGINES } from './engines.ts';
 import { MemoryStore } from './memory-store.ts';
 
 type Below = (most: number) => number;
@@ -52,37 +51,37 @@ function randomOrder(below: Below, { orderBytes: [least, most] }: Column): Buffe
 
 const ROW_COLUMNS = [STATE, STATE_KEYS, EVENTS, ACCOUNT_KEYS, EPOCHS];
 
-test('rows', async () => {
+test.each(DURABLE_ENGINES)('rows, %s', async (_name, newPlace) => {
   const random = randomSource(testSeed());
   const below: Below = (most) => Math.floor(random() * most);
-  const directory = temporaryDirectory();
-  let lmdb = await openLmdbStore({ directory });
-  onTestFinished(() => lmdb.close());
+  const openStore = await newPlace();
+  let stored = await openStore();
+  onTestFinished(() => stored.close());
   const model = new MemoryStore();
   for (let round = 0; round < 150; round += 1) {
     if (below(20) === 0) {
-      await lmdb.close();
-      lmdb = await openLmdbStore({ directory });
+      await stored.close();
+      stored = await openStore();
     }
-    const [forLmdb, forModel] = [new Batch(), new Batch()];
+    const [forStored, forModel] = [new Batch(), new Batch()];
     for (let change = below(30); change > 0; change -= 1) {
       const column = ROW_COLUMNS[below(ROW_COLUMNS.length)]!;
       const key = [randomBytes(below, column.partitionBytes), randomOrder(below, column)] as const;
       const value = randomBytes(below, [0, 1, 50, 5_000, 70_000][below(5)]!);
       const isDelete = below(4) === 0;
-      for (const batch of [forLmdb, forModel]) {
+      for (const batch of [forStored, forModel]) {
         if (isDelete) batch.delete(column, ...key);
         else batch.put(column, ...key, value);
       }
     }
-    await Promise.all([lmdb.commit(forLmdb), model.commit(forModel)]);
+    await Promise.all([stored.commit(forStored), model.commit(forModel)]);
     for (let read = 0; read < 20; read += 1) {
       const ask = randomRead(below);
-      expect(textOf(await ask(lmdb))).toBe(textOf(await ask(model)));
+      expect(textOf(await ask(stored))).toBe(textOf(await ask(model)));
     }
   }
   for (const column of COLUMNS) {
-    expect(textOf(await all(lmdb, column))).toBe(textOf(await all(model, column)));
+    expect(textOf(await all(stored, column))).toBe(textOf(await all(model, column)));
   }
 });
 
@@ -129,20 +128,20 @@ interface Replay {
   version: number;
 }
 
-test('ledgers', async () => {
+test.each(DURABLE_ENGINES)('ledgers, %s', async (_name, newPlace) => {
   const random = randomSource(testSeed());
   const below: Below = (most) => Math.floor(random() * most);
-  const directory = temporaryDirectory();
-  let lmdb = await openLmdbStore({ directory });
-  onTestFinished(() => lmdb.close());
+  const openStore = await newPlace();
+  let stored = await openStore();
+  onTestFinished(() => stored.close());
   const model = new MemoryStore({ answers: 'later' });
-  let writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+  let writers = [await LedgerWriter.open(stored), await LedgerWriter.open(model)];
   const replay: Replay = { values: new Map(), streams: [[], [], []], blockStarts: [], version: -1 };
   for (let round = 0; round < 40; round += 1) {
     if (below(8) === 0) {
-      await lmdb.close();
-      lmdb = await openLmdbStore({ directory });
-      writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+      await stored.close();
+      stored = await openStore();
+      writers = [await LedgerWriter.open(stored), await LedgerWriter.open(model)];
     }
     const next = randomChunk(below, replay);
     for (const writer of writers) await writer.append(next);
@@ -151,10 +150,10 @@ test('ledgers', async () => {
         expect((await writer.append(next)).outcome).toBe('already_there');
       }
     }
-    for (const store of [lmdb, model]) await compare(await openView(store), replay, below);
+    for (const store of [stored, model]) await compare(await openView(store), replay, below);
   }
   for (const column of COLUMNS) {
-    expect(textOf(await all(lmdb, column))).toBe(textOf(await all(model, column)));
+    expect(textOf(await all(stored, column))).toBe(textOf(await all(model, column)));
   }
 });
 

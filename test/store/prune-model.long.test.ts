@@ -4,7 +4,6 @@
  * runs cut off between two steps, restarts. RUNS sets how many histories (default 12), SEED the
  * first; history n of a run is the first one of SEED + n.
  */
-import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { ADDRESS_BYTES } from '../../src/move/types/address.ts';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
@@ -15,7 +14,6 @@ import {
   readPruneProgress,
 } from '../../src/store/columns/pruning-column.ts';
 import { EventStreamView } from '../../src/store/event-pages.ts';
-import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { PinnedObject } from '../../src/store/pruning/superseded-state.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -23,7 +21,7 @@ import { openView, type StoreView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { address } from './chunks.ts';
-import { temporaryDirectory } from './engines.ts';
+import { DURABLE_ENGINES } from './engines.ts';
 import { MemoryStore } from './memory-store.ts';
 import {
   type Below,
@@ -49,33 +47,41 @@ class Happened {
   comparisons = 0;
 }
 
-test(`${RUNS} histories`, { timeout: 60_000 + RUNS * 2_000 }, async () => {
-  const first = testSeed();
-  const directory = temporaryDirectory();
-  const happened = new Happened();
-  for (let run = 0; run < RUNS; run += 1) {
-    const seed = first + run;
-    try {
-      await runHistory(seed, `${directory}/${seed}`, happened);
-    } catch (cause) {
-      throw new Error(`with SEED=${seed} RUNS=1`, { cause });
-    }
-    rmSync(`${directory}/${seed}`, { recursive: true });
-  }
-  console.info(`seeds ${first} to ${first + RUNS - 1}, no difference:`, { ...happened });
-  if (RUNS >= 12) {
-    for (const [what, times] of Object.entries(happened)) expect(times, what).toBeGreaterThan(0);
-  }
-});
+const TIMEOUT_MS = 60_000 + RUNS * 4_000;
 
-async function runHistory(seed: number, directory: string, happened: Happened): Promise<void> {
+test.each(DURABLE_ENGINES)(
+  `${RUNS} histories, %s`,
+  { timeout: TIMEOUT_MS },
+  async (_name, newPlace) => {
+    const first = testSeed();
+    const happened = new Happened();
+    for (let run = 0; run < RUNS; run += 1) {
+      const seed = first + run;
+      try {
+        await runHistory(seed, await newPlace(), happened);
+      } catch (cause) {
+        throw new Error(`with SEED=${seed} RUNS=1`, { cause });
+      }
+    }
+    console.info(`seeds ${first} to ${first + RUNS - 1}, no difference:`, { ...happened });
+    if (RUNS >= 12) {
+      for (const [what, times] of Object.entries(happened)) expect(times, what).toBeGreaterThan(0);
+    }
+  },
+);
+
+async function runHistory(
+  seed: number,
+  openStore: () => Promise<Store>,
+  happened: Happened,
+): Promise<void> {
   const random = randomSource(seed);
   const below: Below = (most) => Math.floor(random() * most);
   const history = new History();
-  let lmdb = await openLmdbStore({ directory });
-  onTestFinished(() => lmdb.close());
+  let stored = await openStore();
+  onTestFinished(() => stored.close());
   const model = new MemoryStore({ answers: below(2) === 0 ? 'now' : 'later' });
-  let writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+  let writers = [await LedgerWriter.open(stored), await LedgerWriter.open(model)];
   const rounds = 6 + below(14);
   for (let round = 0; round < rounds; round += 1) {
     const next = history.nextChunk(below);
@@ -88,17 +94,17 @@ async function runHistory(seed: number, directory: string, happened: Happened): 
     if (below(3) === 0) await prune(writers, below, happened);
     if (below(8) === 0) {
       happened.restarts += 1;
-      await lmdb.close();
-      lmdb = await openLmdbStore({ directory });
-      writers = [await LedgerWriter.open(lmdb), await LedgerWriter.open(model)];
+      await stored.close();
+      stored = await openStore();
+      writers = [await LedgerWriter.open(stored), await LedgerWriter.open(model)];
     }
-    await compareStores(lmdb, model);
-    await compareViews(lmdb, history, below);
+    await compareStores(stored, model);
+    await compareViews(stored, history, below);
     await compareViews(model, history, below);
-    await compareRows(lmdb, history);
+    await compareRows(stored, history);
     happened.comparisons += 1;
   }
-  await lmdb.close();
+  await stored.close();
   const written = history.writes.flat();
   happened.writes += written.length;
   happened.deletions += written.filter(({ value }) => value === undefined).length;
@@ -174,11 +180,11 @@ async function keysOf(store: Store, column: Column): Promise<string[]> {
   return rows.map(({ partition, order }) => Buffer.concat([partition, order]).toString('hex'));
 }
 
-async function compareStores(lmdb: Store, model: Store): Promise<void> {
+async function compareStores(stored: Store, model: Store): Promise<void> {
   for (const column of COLUMNS) {
     const query = { maxRows: 10_000, maxBytes: 1e12 };
     const texts = await Promise.all(
-      [lmdb, model].map(async (store) =>
+      [stored, model].map(async (store) =>
         (await store.scan(column, query)).map(
           ({ partition, order, value }) =>
             `${partition.toString('hex')} ${order.toString('hex')} ${value.toString('hex')}`,
