@@ -1,0 +1,96 @@
+/** Failures of PostgreSQL and of the way to it: what each is called, and that stores go on after them. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Batch } from '../../src/store/batch.ts';
+import { EPOCHS } from '../../src/store/columns/columns.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
+import { asStoreError } from '../../src/store/postgres/postgres-error.ts';
+import { openPostgresReader, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { NO_POSTGRES, PostgresServer } from './cluster.ts';
+import { newPostgresLocation, sharedPostgres } from './shared.ts';
+
+const EPOCH = Buffer.of(0);
+const withCode = (code: string) => expect.objectContaining({ code });
+const key = (number: bigint) => [EPOCHS, EPOCH, encodeU64Key(number)] as const;
+
+test.each([
+  ['53100', 'store_full'],
+  ['25006', 'store_read_only'],
+  ['57014', 'store_timeout'],
+  ['57P01', 'store_unreachable'],
+  ['57P03', 'store_unreachable'],
+  ['08006', 'store_unreachable'],
+  ['53300', 'store_unreachable'],
+  ['28P01', 'store_refused'],
+  ['3D000', 'store_refused'],
+  ['42501', 'store_refused'],
+  ['42P01', 'store_not_found'],
+  ['XX001', 'store_damaged'],
+  ['22012', 'store_io'],
+  [undefined, 'store_io'],
+])('SQLSTATE %s is %s', (state, code) => {
+  const cause = Object.assign(new Error('no'), { code: state });
+  expect(asStoreError(cause, 'a read', true)).toMatchObject({ code, cause });
+});
+
+test('any other failure of a connection that is lost is store_unreachable', () => {
+  for (const code of ['ECONNREFUSED', undefined]) {
+    const cause = Object.assign(new Error('no'), { code });
+    expect(asStoreError(cause, 'a read', false)).toMatchObject({ code: 'store_unreachable' });
+  }
+});
+
+describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () => {
+  test('whose writer was replaced never commits again', async () => {
+    const location = parsePostgresUrl(await newPostgresLocation());
+    const store = await openPostgresStore(location);
+    onTestFinished(() => store.close());
+    await store.commit(new Batch().put(...key(1n), Buffer.from('own')));
+    const other = new pg.Client({ connectionString: await sharedPostgres() });
+    await other.connect();
+    await other.query(`update "${location.schema}".writer set term = term + 1`);
+    await other.end();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const late = store.commit(new Batch().put(...key(1n), Buffer.from('late')));
+      await expect(late).rejects.toThrow(withCode('store_lock_lost'));
+    }
+    expect(await store.get(...key(1n))).toEqual(Buffer.from('own'));
+  });
+
+  describe('on a server that ends', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-server-'));
+    let server: PostgresServer;
+    beforeAll(async () => {
+      chmodSync(folder, 0o711);
+      server = await PostgresServer.create(join(folder, 'data'), ['fsync=off']);
+    });
+    afterAll(async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    });
+
+    test('fails while it is gone, and goes on when it is back', async () => {
+      const location = parsePostgresUrl(server.url());
+      const store = await openPostgresStore(location);
+      const reader = await openPostgresReader(location);
+      await store.commit(new Batch().put(...key(1n), Buffer.from('first')));
+      expect(await reader.get(...key(1n))).toEqual(Buffer.from('first'));
+      await server.stop('SIGQUIT');
+      const unreachable = withCode('store_unreachable');
+      await expect(reader.get(...key(1n))).rejects.toThrow(unreachable);
+      const commit = () => store.commit(new Batch().put(...key(2n), Buffer.from('second')));
+      await expect(commit()).rejects.toThrow(unreachable);
+      await expect(commit()).rejects.toThrow(unreachable);
+      await server.start();
+      expect(await reader.get(...key(1n))).toEqual(Buffer.from('first'));
+      await commit();
+      expect(await reader.get(...key(2n))).toEqual(Buffer.from('second'));
+      await expect(openPostgresStore(location)).rejects.toThrow(withCode('store_locked'));
+      await Promise.all([store.close(), reader.close()]);
+    });
+  });
+});
