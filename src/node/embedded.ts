@@ -2,13 +2,19 @@
  * A node inside another program, for tests of SDKs and applications: free port, real store, deterministic sample ledger
  * (or any ledger folder), stopped cleanly. The package's entry exports it as `startNode`.
  */
-import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dataFileOf } from '../store/lmdb/lmdb-file.ts';
+import { NodeError } from './node-error.ts';
 import { type SampleRequest, sampleName } from './prebuilt-sample.ts';
 import { makeSample, SMALL_SAMPLE } from './sample.ts';
 import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
+
+/** Settings that follow from the other options. */
+const DECIDED = ['data', 'sample', 'listen', 'workers'] as const;
+type DecidedSetting = (typeof DECIDED)[number];
 
 /** How a node inside another program is started; everything may be left out. */
 export interface EmbeddedNodeOptions {
@@ -21,7 +27,7 @@ export interface EmbeddedNodeOptions {
   /** Port to listen on; absent or 0: a free one. */
   readonly port?: number | undefined;
   /** Any settings of `daybook serve`, e.g. `{ headerPrefix: 'X-Aptos' }`. */
-  readonly settings?: Partial<NodeSettings> | undefined;
+  readonly settings?: Partial<Omit<NodeSettings, DecidedSetting>> | undefined;
 }
 
 export interface EmbeddedNode {
@@ -38,11 +44,18 @@ export interface EmbeddedNode {
  * @throws NodeError as `daybook serve` does
  */
 export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
+  const decided = DECIDED.find((name) => Object.hasOwn(options.settings ?? {}, name));
+  if (decided !== undefined) {
+    const message = `the setting ${decided} follows from the options data, sample and port`;
+    throw new NodeError('bad_setting', message);
+  }
   const settings = await nodeSettingsWith({
     logLevel: 'silent',
     ...options.settings,
     listen: `127.0.0.1:${options.port ?? 0}`,
     workers: 1,
+    // A folder that somebody named and that has no ledger is a mistake.
+    sample: false,
   });
   if (options.data !== undefined) return await started({ ...settings, data: options.data });
   const sample = await cachedSample(options);
@@ -70,7 +83,10 @@ async function started(settings: NodeSettings): Promise<EmbeddedNode> {
 async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOptions) {
   const request = { ...SMALL_SAMPLE, ...sample };
   const folder = join(cacheFolder, sampleName(request));
-  if (existsSync(folder)) return folder;
+  // Cleaners of temporary folders may leave the folder without its file.
+  const isMade = (): boolean => existsSync(dataFileOf(folder));
+  if (isMade()) return folder;
+  mkdirSync(cacheFolder, { recursive: true });
   // Made elsewhere and moved when complete: two processes may do so at once, and one may be killed.
   const making = mkdtempSync(join(cacheFolder, 'daybook-making-'));
   try {
@@ -78,7 +94,7 @@ async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOpti
     renameSync(making, folder);
   } catch (error) {
     rmSync(making, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
+    if (!isMade()) throw error;
   }
   return folder;
 }

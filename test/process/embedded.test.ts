@@ -1,6 +1,6 @@
 /** `import { startNode } from 'daybook'`: the package's own entry, as an SDK's tests use it. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -74,6 +74,52 @@ describe('a node inside another program', () => {
       process.exit();`;
     expect(await runModule(example, cache)).toBe('5010');
     expect(readdirSync(cache)).toEqual(names);
+  });
+
+  it('refuses a folder without a ledger, and settings that it would not use', async () => {
+    const missing = join(cache, 'missing');
+    const example = `
+      import { startNode } from 'daybook';
+      const wrong = [
+        { data: ${JSON.stringify(missing)} },
+        { settings: { header_prefix: 'X-Aptos' } },
+        { settings: { data: ${JSON.stringify(missing)} } },
+        { settings: { listen: '127.0.0.1:0' } },
+      ];
+      for (const options of wrong) {
+        await startNode(options).catch((error) => console.log(error.code, error.message));
+      }`;
+    const lines = (await runModule(example, cache)).split('\n');
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      'no_ledger',
+      'bad_setting',
+      'bad_setting',
+      'bad_setting',
+    ]);
+    expect(lines[1]).toContain('"header_prefix"');
+    expect(lines[3]).toContain('listen');
+    expect(existsSync(missing)).toBe(false);
+  });
+
+  it('makes the cache folder, and a sample of which only the folder is left', async () => {
+    const folder = join(cache, 'deep/cache');
+    const example = `
+      import { readdirSync, rmSync } from 'node:fs';
+      import { join } from 'node:path';
+      import { startNode } from 'daybook';
+      const folder = ${JSON.stringify(folder)};
+      const options = { cacheFolder: folder, sample: { transactions: 20, accounts: 5, seed: 7n } };
+      const versions = [];
+      for (let start = 0; start < 2; start += 1) {
+        const node = await startNode(options);
+        versions.push(String(node.ledgerVersion));
+        await node.stop();
+        const made = join(folder, readdirSync(folder)[0]);
+        for (const name of readdirSync(made)) rmSync(join(made, name));
+      }
+      console.log(JSON.stringify([readdirSync(folder).length, versions[0] === versions[1]]));`;
+    expect(JSON.parse(await runModule(example, cache))).toEqual([1, true]);
+    rmSync(join(cache, 'deep'), { recursive: true });
   });
 
   it('runs several at once in one process, and names what is wrong with a setting', async () => {

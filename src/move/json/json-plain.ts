@@ -82,7 +82,7 @@ function convert(value: unknown, depth: number): JsonValue {
         ? convertList(value, depth + 1)
         : convertObject(value as Readonly<Record<string, unknown>>, depth + 1);
     default:
-      throw new PlainJsonError('not_json', `a ${typeof value} is not JSON`, []);
+      throw new PlainJsonError('not_json', `a value of type ${typeof value} is not JSON`, []);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type SettingTable,
   type SettingValues,
 } from '../../api/settings.ts';
+import { NodeError } from '../node-error.ts';
 import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
 
 function text(description: string) {
@@ -110,8 +111,13 @@ export async function nodeSettings(sources: SettingSources): Promise<NodeSetting
 }
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */
-export function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSettings> {
-  return nodeSettings({ flags: changes, environment: {} });
+export async function nodeSettingsWith(changes: Partial<NodeSettings>): Promise<NodeSettings> {
+  const unknown = Object.keys(changes).find((name) => !Object.hasOwn(NODE_SETTINGS, name));
+  if (unknown !== undefined) {
+    const message = `there is no setting ${JSON.stringify(unknown)}; in code they are named like headerPrefix`;
+    throw new NodeError('bad_setting', message);
+  }
+  return await nodeSettings({ flags: changes, environment: {} });
 }
 
 export function packageVersion(): string {
