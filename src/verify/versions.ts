@@ -100,8 +100,11 @@ class VersionExaminer {
       await this.#examineRecorded(version, key, stored, info);
       return;
     }
-    for (const row of made.batch.rows) await this.#compare(version, row);
-    for (const written of made.keys) await this.#examineKnown(version, written);
+    // Begun together: on an engine in another process each read is a round trip.
+    await Promise.all([
+      ...made.batch.rows.map((row) => this.#compare(version, row)),
+      ...made.keys.map((written) => this.#examineKnown(version, written)),
+    ]);
     await this.#examineRecord(version, key, made.batch.rows, stored, item);
   }
 

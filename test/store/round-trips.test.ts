@@ -13,6 +13,7 @@ import { APTOS_COIN_TAG } from '../../src/move/types/framework-tag.ts';
 import { SAMPLE_PUBLISHER, sampleChunks } from '../../src/sample/sample.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { verifyLedger } from '../../src/verify/ledger.ts';
 import { AnsweringLater, CommittingLater } from './answering-later.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -114,4 +115,13 @@ describe('requests', () => {
     expect(await roundTripsOf(ask)).toBeLessThanOrEqual(2);
     expect(await roundTripsOf(ask)).toBe(0);
   });
+});
+
+test('verification: a few for a version, however much it wrote', async () => {
+  const memory = new MemoryStore();
+  await sampleOf(new CommittingLater(memory));
+  const store = new AnsweringLater(memory);
+  const { damageCount, head } = await verifyLedger(store);
+  expect(damageCount).toBe(0);
+  expect(store.roundTrips / Number(head.version)).toBeLessThan(12);
 });
