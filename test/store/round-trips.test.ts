@@ -123,5 +123,5 @@ test('verification: a few for a version, however much it wrote', async () => {
   const store = new AnsweringLater(memory);
   const { damageCount, head } = await verifyLedger(store);
   expect(damageCount).toBe(0);
-  expect(store.roundTrips / Number(head.version)).toBeLessThan(12);
+  expect(store.roundTrips / Number(head.version)).toBeLessThan(6);
 });
