@@ -1,4 +1,5 @@
 /** What the store in PostgreSQL does beyond the contract of all engines. */
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EPOCHS, HEAD, STATE, TRANSACTIONS } from '../../src/store/columns/columns.ts';
@@ -55,6 +56,17 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}the store in PostgreSQL`, () 
     const second = await openPostgresStore(location);
     expect(await second.get(EPOCHS, EPOCH, encodeU64Key(1n))).toEqual(Buffer.from('first'));
     await second.close();
+  });
+
+  test('a writer that starts waits for no reader', async () => {
+    const location = await newLocation();
+    await (await openPostgresStore(location)).close();
+    const reader = new pg.Client({ connectionString: location.urls[0] });
+    await reader.connect();
+    await reader.query('begin');
+    await reader.query(`select from "${location.schema}"."c03_state"`);
+    await (await openPostgresStore(location)).close();
+    await reader.end();
   });
 
   test('a writer reads its own commits at once, others within milliseconds', async () => {

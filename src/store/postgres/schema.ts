@@ -46,7 +46,8 @@ export async function checkSchema(
 }
 
 /**
- * Makes a schema, and the tables that are missing in it.
+ * Makes a schema, and the tables that are missing in it. Tables that are there are not touched: a lock on one would
+ * wait for the longest read, and every other read for the lock.
  * @throws StoreError `store_foreign` when it contains something else
  */
 export async function makeSchema(
@@ -57,12 +58,17 @@ export async function makeSchema(
 ): Promise<void> {
   const isStore = await hasSchema(connection, schema);
   if (!isStore) await refuseOthers(connection, schema, shown);
+  const present = await relationsIn(connection, schema);
+  const missing = columns
+    .map((column) => statementsOf(schema, column))
+    .filter(({ table }) => !present.includes(table));
+  if (isStore && missing.length === 0) return;
   await connection.run('begin');
   try {
     if (!(await isThere(connection, 'to_regnamespace', `"${schema}"`))) {
       await connection.run(`create schema "${schema}"`);
     }
-    const definitions = columns.flatMap((column) => tableDefinition(statementsOf(schema, column)));
+    const definitions = missing.flatMap(tableDefinition);
     await Promise.all(definitions.map((definition) => connection.run(definition)));
     if (!isStore) {
       const writer = quotedName(schema, WRITER_TABLE);
@@ -115,14 +121,20 @@ async function refuseOthers(
   schema: string,
   shown: string,
 ): Promise<void> {
-  const { rows } = await connection.run(
-    'select relname::text from pg_class where relnamespace = to_regnamespace($1) limit 3',
-    [`"${schema}"`],
-  );
-  if (rows.length === 0) return;
-  const names = rows.map(([name]) => String(name)).join(', ');
+  const relations = await relationsIn(connection, schema);
+  if (relations.length === 0) return;
+  const names = relations.slice(0, 3).join(', ');
   throw new StoreError(
     'store_foreign',
     `schema ${schema} of ${shown} holds something else (${names}): give another ?schema=NAME`,
   );
+}
+
+/** Names of the tables in a schema, and of all that is stored like one. */
+async function relationsIn(connection: PostgresConnection, schema: string): Promise<string[]> {
+  const { rows } = await connection.run(
+    'select relname::text from pg_class where relnamespace = to_regnamespace($1)',
+    [`"${schema}"`],
+  );
+  return rows.map(([name]) => String(name));
 }

@@ -108,7 +108,7 @@ export function statementsOf(schema: string, column: Column): ColumnStatements {
 /** What makes the table of a column. Values are compressed, and stay with their keys if a page has room for them. */
 export function tableDefinition({ name }: ColumnStatements): readonly string[] {
   return [
-    `create table if not exists ${name} ` +
+    `create table ${name} ` +
       '(p bytea not null, o bytea not null, v bytea not null, primary key (p, o))',
     `alter table ${name} alter column v set storage main`,
     // A server may be built without LZ4.
