@@ -28,13 +28,13 @@ export function addCommand(program: Command, { name, purpose, about, examples }:
 /** Adds the option of a setting that `serve` has too: same sources, same default. */
 export function addSettingOption(
   command: Command,
-  setting: 'data' | 'logLevel' | 'signingDomainPrefix',
+  setting: 'data' | 'logLevel' | 'signingDomainPrefix' | 'standby',
   description: string = NODE_SETTINGS[setting].description,
 ): Command {
   const { flag, variable } = outsideNames(setting);
-  const { default: value } = NODE_SETTINGS[setting];
+  const { default: value, type } = NODE_SETTINGS[setting];
   return command.option(
-    `${flag} <value>`,
+    `${flag} ${type === 'boolean' ? '[value]' : '<value>'}`,
     `${description} (default ${JSON.stringify(value)}; env ${variable})`,
   );
 }
@@ -104,8 +104,9 @@ export function addReport<Flags extends object>(
 ): void {
   command.option('--json', 'print the report, or the error, as one JSON object').action(report);
   async function report(flags: Flags & Readonly<Record<string, string | undefined>>) {
-    const { data, logLevel, signingDomainPrefix, config, json } = flags;
-    const settings = await settingsOf({ data, logLevel, signingDomainPrefix }, config);
+    const { data, logLevel, signingDomainPrefix, standby, config, json } = flags;
+    const given = { data, logLevel, signingDomainPrefix, standby };
+    const settings = await settingsOf(given, config);
     const { facts, text, failure } = await run(flags, settings);
     if (json !== undefined && failure !== undefined) throw new ReportedFailure(failure, facts);
     const forPeople = text ?? factLines(facts);

@@ -63,6 +63,7 @@ export function addFollowCommand(program: Command): void {
       wholeNumber(1, MAX_PAGE_TRANSACTIONS),
       DEFAULT_PAGE_TRANSACTIONS,
     );
+  addSettingOption(command, 'standby');
   addSettingOption(command, 'logLevel');
   addReport(command, async (flags: FollowFlags, settings) => ({
     facts: factsOf(await followed(flags, settings)),
@@ -75,11 +76,11 @@ async function followed(flags: FollowFlags, settings: NodeSettings): Promise<Fol
   void stopSignal().then(() => abort.abort());
   const { followIntoFolder } = await import('../node/follow.ts');
   const { createLogger } = await import('../node/metrics/log.ts');
-  const { data, logLevel } = settings;
+  const { data, logLevel, standby } = settings;
   const line = process.stderr.isTTY ? new ProgressLine() : undefined;
   // The line on a terminal replaces log lines of level info.
   const logger = createLogger(line && logLevel === 'info' ? 'warn' : logLevel);
-  const request = { ...flags, keepsTransactions: flags.feed };
+  const request = { ...flags, keepsTransactions: flags.feed, standby };
   return await followIntoFolder(data, request, logger, line, abort.signal);
 }
 

@@ -15,10 +15,18 @@ import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
 import type { Head } from '../store/columns/head.ts';
+import type { Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
-import { asNodeError, refuseUsedLocation, withWriter } from './open-store.ts';
+import {
+  asNodeError,
+  openStoreWriter,
+  refuseUsedLocation,
+  takeOverStoreWriter,
+  withWriter,
+} from './open-store.ts';
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 
 /** Shortest time over which a rate is measured, in milliseconds: commits come in chunks. */
@@ -43,6 +51,8 @@ export interface FollowRequest {
   /** For a new ledger: whether it stores whole transactions, so that other nodes can replicate it; true when absent. */
   readonly keepsTransactions?: boolean | undefined;
   readonly pageTransactions?: number | undefined;
+  /** Whether to wait for the right to write while another process has it. */
+  readonly standby?: boolean | undefined;
 }
 
 export interface FollowReport {
@@ -67,6 +77,8 @@ export interface Following {
   readonly started: Promise<void>;
   /** Resolves when it has ended, by `stop`, at `until`, or by a failure, which is in the log. Never rejects. */
   readonly ended: Promise<void>;
+  /** Rejects when the ledger cannot be written any more by this process. Never resolves. */
+  readonly lost: Promise<never>;
   /** Stops it; when it resolves, everything passed to the writer is on disk. */
   stop(): Promise<void>;
 }
@@ -89,14 +101,32 @@ export async function followIntoFolder(
   const counters = newFollowCounters();
   const context = { logger, line, signal };
   try {
-    return await withWriter(data, async (writer) => {
-      const head = await follow(writer, options, counters, context);
-      const seconds = (performance.now() - startedMs) / 1000;
-      return { head, chainId: writer.identity?.chainId, counters, seconds };
-    });
+    return await withWriter(
+      data,
+      async (writer) => {
+        const head = await follow(writer, options, counters, context);
+        const seconds = (performance.now() - startedMs) / 1000;
+        return { head, chainId: writer.identity?.chainId, counters, seconds };
+      },
+      (location) => openToFollow(location, request.standby === true, logger, signal),
+    );
   } catch (error) {
     throw asFollowError(error);
   }
+}
+
+/** Opens a store for writing. @param standby whether to wait while another process writes it */
+export function openToFollow(
+  data: string,
+  standby: boolean,
+  logger: Logger,
+  signal?: AbortSignal,
+): Promise<Store> {
+  if (!standby) return openStoreWriter(data);
+  const onWait = (cause: Error): void => {
+    logger.info({ reason: cause.message }, 'standing by: another process writes the ledger');
+  };
+  return takeOverStoreWriter(data, onWait, signal);
 }
 
 /**
@@ -127,11 +157,19 @@ export function startFollowing(
     now.upstreamVersion = upstreamVersion;
   };
   const context = { logger, signal: abort.signal, onProgress };
+  let lose: (error: unknown) => void;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch(() => undefined);
   const ended = follow(writer, options, counters, context)
     .then((head) => logger.info({ version: String(head?.version) }, 'following ended'))
     .catch((cause: unknown) => {
       now.failure = asFollowError(cause);
       logger.error({ err: now.failure }, 'following stopped: the ledger stays as it is');
+      const isLost =
+        isStoreError(cause, 'store_lock_lost') || isStoreError(cause, 'store_commits_lost');
+      if (isLost) lose(now.failure);
     })
     .finally(() => {
       now.isRunning = false;
@@ -140,7 +178,7 @@ export function startFollowing(
     abort.abort();
     await ended;
   };
-  return { counters, now, started, ended, stop };
+  return { counters, now, started, ended, lost, stop };
 }
 
 interface FollowContext {

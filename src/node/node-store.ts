@@ -9,13 +9,7 @@ import { LedgerWriter } from '../store/writer.ts';
 import type { Following } from './follow.ts';
 import { shownLocation } from './locations/shown-location.ts';
 import { NodeError } from './node-error.ts';
-import {
-  emptyStoreError,
-  hasStore,
-  noLedgerError,
-  openStoreReader,
-  openStoreWriter,
-} from './open-store.ts';
+import { emptyStoreError, hasStore, noLedgerError, openStoreReader } from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './shutdown.ts';
 
@@ -89,19 +83,19 @@ async function openForWriting(
   stopList: StopList,
   logger: Logger,
 ): Promise<NodeStore> {
-  const store = await openStoreWriter(settings.data);
+  const { follow: from, waypoint, produce, clock, standby } = settings;
+  const { openToFollow, startFollowing } = await import('./follow.ts');
+  const store = await openToFollow(settings.data, standby, logger);
   stopList.add('the store', () => store.close());
   const writer = await LedgerWriter.open(store);
   const { startPruning } = await import('./prune.ts');
   stopList.add('the pruner', await startPruning(writer, settings, logger));
-  const { follow: from, waypoint, produce, clock } = settings;
   if (from === '') {
     const { startProducing } = await import('./sample.ts');
     const production = { transactionsPerSecond: produce, clock };
     stopList.add('the producer', await startProducing(writer, production, logger));
     return { store };
   }
-  const { startFollowing } = await import('./follow.ts');
   const request = { from, waypoint: waypoint === '' ? undefined : waypoint };
   const following = startFollowing(writer, request, logger);
   stopList.add('the follower', () => following.stop());

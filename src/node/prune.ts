@@ -6,7 +6,7 @@ import { type Address, HexTextError, parseAddress } from '../move/types/address.
 import { MAX_PINNED_ACCOUNTS, type PruneProgress } from '../store/columns/pruning-column.ts';
 import type { PrunePolicy } from '../store/pruning/prune.ts';
 import { OFFLINE_PRUNE_BOUNDS, type PruneReport, Pruner } from '../store/pruning/prune.ts';
-import { isStoreError } from '../store/store-error.ts';
+import { isStoreError, isTransient } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
 import { emptyStoreError, openStoreReader, withWriter } from './open-store.ts';
@@ -118,7 +118,7 @@ export async function startPruning(
   const abort = new AbortController();
   const { signal } = abort;
   const pin = () =>
-    ifDiskHasSpace(logger, async () => {
+    ifStoreTakesIt(logger, async () => {
       const { size } = await pruner.pinAccounts(accounts);
       logger.info({ accounts: size }, 'the history of accounts is kept');
     });
@@ -132,7 +132,7 @@ export async function startPruning(
       if (!arePinned) await rest(RETRY_INTERVAL_MS);
     }
     while (policy !== undefined) {
-      const isDone = await ifDiskHasSpace(logger, async () => {
+      const isDone = await ifStoreTakesIt(logger, async () => {
         const { head, versions, steps } = await pruner.run(policy, signal);
         if (versions === 0n) return;
         const oldest = String(head.oldestVersion);
@@ -151,14 +151,16 @@ export async function startPruning(
   };
 }
 
-/** Does work that writes. @returns false if the disk is full */
-async function ifDiskHasSpace(logger: Logger, work: () => Promise<void>): Promise<boolean> {
+/** Does work that writes. @returns false if the disk is full, or the store cannot be reached */
+async function ifStoreTakesIt(logger: Logger, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
   } catch (error) {
-    if (!isStoreError(error, 'store_full')) throw error;
-    logger.warn({ err: error }, 'pruning waits: the disk is full');
+    const isFull = isStoreError(error, 'store_full');
+    if (!isFull && !isTransient(error)) throw error;
+    const why = isFull ? 'the disk is full' : 'the store cannot be reached';
+    logger.warn({ err: error }, `pruning waits: ${why}`);
     return false;
   }
 }

@@ -107,6 +107,8 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
     upstream: upstream?.origin,
   };
   logger.info(facts, 'answering');
-  const failed = workers?.failed ?? new Promise<never>(() => undefined);
+  const never = new Promise<never>(() => undefined);
+  const failed = Promise.race([workers?.failed ?? never, nodeStore.following?.lost ?? never]);
+  failed.catch(() => undefined);
   return { ready, logger, failed, stop: () => stopList.stop() };
 }

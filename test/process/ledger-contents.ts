@@ -5,6 +5,7 @@ import { ACCOUNT_KEYS, COLUMNS, EVENTS } from '../../src/store/columns/columns.t
 import { decodeEventRow, decodeStreamId } from '../../src/store/columns/event-column.ts';
 import { columnDigest } from '../../src/store/digest.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
 import { type VerifyReport, verifyLedger } from '../../src/verify/ledger.ts';
 import { runCommand } from './command.ts';
 
@@ -64,7 +65,11 @@ export async function streamsOf(data: string): Promise<Stream[]> {
 
 /** Rows and digest of every column. */
 export async function digestsOf(data: string): Promise<Record<string, string>> {
-  const store = openLmdbReader({ directory: data });
+  return digestsOfStore(openLmdbReader({ directory: data }));
+}
+
+/** Rows and digest of every column of a store, which is closed then. */
+export async function digestsOfStore(store: StoreReader): Promise<Record<string, string>> {
   try {
     const found: Record<string, string> = {};
     for (const column of COLUMNS) {

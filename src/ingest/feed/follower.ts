@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
 import type { Chunk } from '../../store/chunk.ts';
 import type { Head } from '../../store/columns/head.ts';
-import type { StoreError } from '../../store/store-error.ts';
+import { isTransient, StoreError } from '../../store/store-error.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkDataError } from '../chunk-builder.ts';
 import { type Commit, Committer } from '../committer.ts';
@@ -37,6 +37,8 @@ export const MAX_BACKOFF_MS = 30_000;
 /** Longest wait that an upstream may ask for, in milliseconds. */
 export const MAX_RETRY_AFTER_MS = 600_000;
 const FIRST_BACKOFF_MS = 250;
+/** Maximum wait for the store, in milliseconds: whoever takes over from a server that is gone does so soon. */
+const MAX_STORE_BACKOFF_MS = 1_000;
 
 export interface FollowOptions {
   /** Base of the upstream's interface, see `interfaceBase`. */
@@ -145,7 +147,8 @@ export class Follower {
           await this.#session(signal);
         } catch (error) {
           if (signal.aborted && isAbort(error, signal)) break;
-          if (!(error instanceof FeedError)) throw error;
+          const isStoreFault = error instanceof StoreError && isTransient(error);
+          if (!(error instanceof FeedError || isStoreFault)) throw error;
           await this.#waitAfter(error, signal);
         }
       }
@@ -185,7 +188,10 @@ export class Follower {
       this.#pagesInFlight = Math.max(1, Math.floor(this.#pagesInFlight / 2));
     }
     const retryAfterMs = error instanceof FeedError ? error.retryAfterMs : undefined;
-    const delayMs = retryDelayMs(this.#faults, retryAfterMs);
+    const wholeDelayMs = retryDelayMs(this.#faults, retryAfterMs);
+    const delayMs = isTransient(error)
+      ? Math.min(wholeDelayMs, MAX_STORE_BACKOFF_MS)
+      : wholeDelayMs;
     this.#observer.trouble(error, delayMs);
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
@@ -201,7 +207,8 @@ export class Follower {
 
   /** From the head to the end or the first fault. Pages verified before a fault are committed. */
   async #session(signal: AbortSignal): Promise<void> {
-    const { head, identity, reader } = this.#writer;
+    const head = await this.#writer.refresh();
+    const { identity, reader } = this.#writer;
     const state = await this.#client.state(signal);
     this.#hasAnswered = true;
     this.#hear(state);

@@ -35,6 +35,11 @@ const OWN_SETTINGS = {
   waypoint: text(
     'genesis waypoint, or a file that contains it, for a new ledger created by follow',
   ),
+  standby: {
+    type: 'boolean',
+    description: 'where another process writes the ledger: wait, and take over when it is gone',
+    default: false,
+  },
   upstream: text(
     'URL of a node of the same chain that submits, simulates and views, and is asked for pending transactions; ' +
       'empty for the node that is followed; none for none',

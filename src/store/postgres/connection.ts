@@ -49,7 +49,7 @@ const SESSION_SETTINGS = [
 
 /** A writer that has vanished, or is stopped in the middle of a commit, does not lock the ledger for long. */
 const WRITER_SETTINGS = [
-  'idle_in_transaction_session_timeout = 10000',
+  'idle_in_transaction_session_timeout = 5000',
   'tcp_keepalives_idle = 2',
   'tcp_keepalives_interval = 1',
   'tcp_keepalives_count = 2',
