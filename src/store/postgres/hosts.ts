@@ -193,7 +193,7 @@ export class PostgresHosts {
   /** @throws StoreError when the server is not to be read from */
   #fitOf(standing: Standing): number {
     const fit = fitOf(this.#attributes, standing);
-    if (fit === 0) throw this.#unreachable(`no server is what is asked for: ${this.#attributes}`);
+    if (fit === 0) throw this.#noneFits();
     if (isOlder(standing.head, this.#seen)) throw this.behindError();
     return fit;
   }
@@ -284,8 +284,12 @@ export class PostgresHosts {
     return new StoreError('store_commits_lost', message);
   }
 
-  #unreachable(detail: string): StoreError {
-    return new StoreError('store_unreachable', `${this.#shown}: ${detail}`);
+  #noneFits(): StoreError {
+    const remedy = /^(?:read-write|primary)$/.test(this.#attributes)
+      ? ': name the primary server, or promote this one'
+      : '';
+    const message = `no server of ${this.#shown} that answers is ${this.#attributes}${remedy}`;
+    return new StoreError('store_unreachable', message);
   }
 }
 
