@@ -49,7 +49,7 @@ export function addFollowCommand(program: Command): void {
     )
     .option(
       '--trust <version:root>',
-      'root of the transaction accumulator after a version, 64 hex digits; may be given again',
+      'root of the transaction accumulator after a version, in hex; may be given again',
       collected,
     )
     .option('--waypoint <text or file>', 'genesis waypoint "0:hex", or a file that contains it')

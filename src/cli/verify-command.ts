@@ -38,9 +38,9 @@ function failureOf(
   remedy: string,
 ): NodeError | undefined {
   if (first === undefined) return undefined;
+  const places = damageCount === 1 ? '1 place' : `${damageCount} places`;
   const message =
-    `the ledger in ${data} is damaged in ${damageCount} places, ` +
-    `first in ${damageText(first)}; ${remedy}`;
+    `the ledger in ${data} is damaged in ${places}, ` + `first in ${damageText(first)}; ${remedy}`;
   return new NodeError('damaged', message);
 }
 

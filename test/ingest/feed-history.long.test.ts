@@ -153,10 +153,14 @@ describe('a trusted root', () => {
     expect(told.incomparable).toEqual([120n]);
   });
 
-  it('is written as a version, a colon and 64 hex digits', () => {
-    const text = `12:${'ab'.repeat(32)}`;
-    expect(parseTrustedRoot(text)).toEqual({ version: 12n, root: Buffer.alloc(32, 0xab) });
+  it('is written as a version, a colon and 64 hex digits, also as nodes show them, with 0x', () => {
+    const root = 'ab'.repeat(32);
+    for (const text of [`12:${root}`, `12:0x${root}`]) {
+      expect(parseTrustedRoot(text)).toEqual({ version: 12n, root: Buffer.alloc(32, 0xab) });
+    }
     for (const bad of [
+      `12:0x0x${'ab'.repeat(32)}`,
+      `0x12:${'ab'.repeat(32)}`,
       '',
       '12',
       'ab'.repeat(32),

@@ -245,7 +245,7 @@ describePage('page: explorer', ({ node, open, go }) => {
 
   it('time machine: one version for everything, in every link and after a reload', async () => {
     const page = await open(`/#/account?address=${CAFE_HEX}&show=resources`);
-    await page.getByLabel('At version').fill('1000');
+    await page.getByLabel('At version').fill(' 1,000');
     await page.getByLabel('At version').press('Enter');
     await page.waitForURL(/version=1000/);
     const path = `/v1/accounts/${CAFE_HEX}?ledger_version=1000`;

@@ -170,4 +170,10 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     expect((await sequenceNumbers(page)).at(-1)).toBe(firstKept);
     expect(await page.getByRole('alert').locator('code').textContent()).toBe('version_pruned');
   });
+
+  it('pruned transactions: an account’s list says where this node begins', async () => {
+    const oldest = Number(await node().pruneBelow(900n)).toLocaleString('en');
+    const page = await open('/#/account?address=0x1&show=transactions');
+    await page.getByText(`This node has no transactions before version ${oldest}.`).waitFor();
+  });
 });

@@ -73,7 +73,7 @@ describe('verify', () => {
     expect(code).toBe(1);
     const where = `column state, key ${key}, version ${version}: `;
     expect(stdout).toContain(`damaged: ${where}`);
-    expect(stderr).toMatch(/^daybook: the ledger in .* is damaged in 1 places, first in [^\n]+\n$/);
+    expect(stderr).toMatch(/^daybook: the ledger in .* is damaged in 1 place, first in [^\n]+\n$/);
     expect(stderr).toContain(where);
     expect(stderr).toContain('put a good copy of the folder in its place');
   });

@@ -284,7 +284,7 @@ function TimeMachine() {
       aria-label="Time machine"
       onSubmit={(event) => {
         event.preventDefault();
-        choose(input.current!.value.trim());
+        choose(input.current!.value.replaceAll(',', '').trim());
       }}
     >
       <label for={id}>At version</label>
@@ -293,10 +293,10 @@ function TimeMachine() {
         ref={input}
         type="text"
         inputMode="numeric"
-        pattern="[0-9]*"
+        pattern="\s*[0-9,]*\s*"
         autocomplete="off"
         placeholder="latest"
-        title="Everything on this page as of a version; empty for the latest"
+        title="A version, such as 5,010: everything on this page is shown as of it; empty for the latest"
       />
       {version !== '' && (
         <button type="button" class="quiet" onClick={() => choose('')}>

@@ -64,11 +64,12 @@ export async function checkHistory(
 }
 
 /**
- * Reads `VERSION:ROOT`, the root in 64 hex digits: the syntax of a waypoint, but with a different hash.
+ * Reads `VERSION:ROOT`, the root in 64 hex digits: the syntax of a waypoint, but with a different hash. An `0x` before
+ * the root is accepted: that is how nodes and explorers write it.
  * @throws WaypointTextError
  */
 export function parseTrustedRoot(text: string): TrustedRoot {
-  const { version, hash } = parseWaypoint(text);
+  const { version, hash } = parseWaypoint(text.replace(/:0x/i, ':'));
   return { version, root: hash };
 }
 

@@ -6,6 +6,7 @@ import { send } from '../api-client.ts';
 import { Answered, Listed, useAnswer, useListing, useWork } from '../ask.tsx';
 import { parseJson } from '../exact-json.ts';
 import { AccountId, DeclaredName } from '../ids.tsx';
+import { useLive } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
 import { amountText, counted, groupDigits } from '../number-text.ts';
 import { Facts, Failure, LookUp, Pager, Section, Table, TextField, Waiting } from '../parts.tsx';
@@ -175,6 +176,7 @@ function useSummaries(address: string) {
 }
 
 function Transactions({ address }: TabProps) {
+  const firstKept = useLive().info?.oldest_ledger_version ?? '0';
   return (
     <Answered asked={useSummaries(address)} title="No transactions">
       {(summaries) => {
@@ -202,6 +204,11 @@ function Transactions({ address }: TabProps) {
                   ],
                 ]}
               />
+            )}
+            {!hasOlder && firstKept !== '0' && (
+              <p class="hint">
+                This node has no transactions before version {groupDigits(firstKept)}.
+              </p>
             )}
           </Section>
         );
