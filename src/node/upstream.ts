@@ -6,6 +6,7 @@ import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { Logger } from 'pino';
 import { ApiError } from '../api/http/error-table.ts';
+import { PacedWarning } from '../api/http/paced-warning.ts';
 import type { PassedRequest, Upstream, UpstreamAnswer } from '../api/http/upstream.ts';
 import { type Answer, type ExchangeRequest, exchange } from '../ingest/feed/exchange.ts';
 import { upstreamState } from '../ingest/feed/feed-client.ts';
@@ -40,8 +41,6 @@ export const MAX_HOPS = 4;
 /** How a node that passes a request on calls itself in the header `Via`. */
 const VIA = '1.1 daybook';
 const RETRY_AFTER_SECS = 1;
-/** At most one line about failures in this time, in milliseconds. */
-const WARNING_INTERVAL_MS = 1_000;
 /** Each is worth a line at level info; other operations get one at level debug. */
 const SUBMISSIONS: readonly string[] = ['submit_transaction', 'submit_batch_transactions'];
 const BCS = 'application/x-bcs';
@@ -89,14 +88,16 @@ export class HttpUpstream implements Upstream {
   #asking = 0;
   /** The upstream's chain, once it has told. */
   #chainId: Promise<number> | undefined;
-  #warningDueMs = 0;
-  #unloggedFailures = 0;
+  readonly #failures: PacedWarning;
 
   /** @param base of the interface, see `upstreamBase` */
   constructor(base: URL, logger: Logger, limits: UpstreamLimits = UPSTREAM_LIMITS) {
     this.origin = base.origin;
     this.#base = base;
     this.#logger = logger;
+    this.#failures = new PacedWarning((facts) =>
+      logger.warn(facts, 'the upstream did not answer a request'),
+    );
     this.#limits = limits;
     const { Agent } = base.protocol === 'https:' ? https : http;
     this.#agent = new Agent({ keepAlive: true });
@@ -197,7 +198,7 @@ export class HttpUpstream implements Upstream {
       const error = asUpstreamError(cause, signal);
       if (error === undefined) throw cause;
       this.#count(operation, error.outcome);
-      this.#warn({ ...facts(), outcome: error.outcome, err: error });
+      this.#failures.warn({ ...facts(), outcome: error.outcome, err: error });
       return error;
     }
   }
@@ -262,18 +263,6 @@ export class HttpUpstream implements Upstream {
     const key = `${operation} ${outcome}`;
     const value = (this.#counts.get(key)?.value ?? 0) + 1;
     this.#counts.set(key, { operation, outcome, value });
-  }
-
-  #warn(facts: object): void {
-    const nowMs = performance.now();
-    if (nowMs < this.#warningDueMs) {
-      this.#unloggedFailures += 1;
-      return;
-    }
-    this.#warningDueMs = nowMs + WARNING_INTERVAL_MS;
-    const line = { ...facts, unlogged_failures: this.#unloggedFailures };
-    this.#unloggedFailures = 0;
-    this.#logger.warn(line, 'the upstream did not answer a request');
   }
 }
 

@@ -38,11 +38,10 @@ export class LogLines {
 export function withoutLedger(
   changes: Partial<ApiSettings> = {},
   pageFiles: readonly PageFile[] = [],
+  log = new LogLines(),
 ): TestApi {
   return new TestApi(
-    buildApi(noLedger, apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), new LogLines(), {
-      pageFiles,
-    }),
+    buildApi(noLedger, apiSettings({ ...NO_LOAD_BOUNDS, ...changes }), log, { pageFiles }),
   );
 }
 

@@ -5,7 +5,7 @@ import { SMALL_MODULE } from '../move/modules/module-samples.ts';
 import type { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { postEncode, REQUEST } from './encode-request.ts';
-import { expectError } from './error-answers.ts';
+import { expectError, LogLines, NO_LEDGER, withoutLedger } from './error-answers.ts';
 import { JUNK, NATIVE_BALANCE, openSmallLedger, type SmallLedger } from './small-ledger.ts';
 
 const COIN = '0x1::aptos_coin::AptosCoin';
@@ -243,6 +243,21 @@ describe('pruning', () => {
       expect(response.json<unknown[]>()).toHaveLength(20);
     }
     await pruned.close();
+  });
+});
+
+describe('a ledger that cannot be read', () => {
+  it('is in the log', async () => {
+    const log = new LogLines();
+    const broken = withoutLedger({}, [], log);
+    for (const url of [MODULE, '/v1/-/ready', BALANCE]) {
+      expectError(await broken.request(url), 503, 'internal_error', NO_LEDGER);
+    }
+    expect(log.errors).toEqual([]);
+    expect(log.warnings[0]).toMatchObject({
+      err: { code: 'ledger_unavailable', message: NO_LEDGER },
+      unlogged_failures: 0,
+    });
   });
 });
 

@@ -5,6 +5,7 @@
  * docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
@@ -16,6 +17,7 @@ import { ApiError, knownFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { observe, type RequestObserver } from './observers.ts';
 import { type Admission, isOverloadError, overloadError, type WorkKind } from './overload.ts';
+import type { PacedWarning } from './paced-warning.ts';
 import type { PendingTransactions } from './pending-transactions.ts';
 import { type BodyBudget, readBody } from './request-body.ts';
 import type { Responder } from './responder.ts';
@@ -33,6 +35,8 @@ export interface ApiContext {
   readonly ledger: LedgerReader;
   readonly settings: ApiSettings;
   readonly logger: ApiLogger;
+  /** Of a ledger that cannot be read: every request fails then. */
+  readonly outage: PacedWarning;
   readonly admission: Admission;
   readonly caches: ApiCaches;
   readonly responder: Responder;
@@ -219,7 +223,7 @@ function sendFailure(
   { request, response }: Exchange,
   failure: unknown,
   { view }: OpenedView,
-  { logger, responder }: ApiContext,
+  { logger, outage, responder }: ApiContext,
 ): void {
   if (response.headersSent) {
     logger.error({ err: failure }, 'failed after the headers were sent');
@@ -232,6 +236,8 @@ function sendFailure(
     logger.error({ err: failure, method, url }, 'request failed unexpectedly');
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     logger.warn({ err: failure, code: known.code }, known.message);
+  } else if (known.cause instanceof LedgerError && known.cause.code === 'ledger_unavailable') {
+    outage.warn({ err: known.cause });
   }
   // docs/spec/decisions.md D7.
   const shown = known ?? new ApiError(500, 'internal_error', 'internal error', { cause: failure });

@@ -15,6 +15,7 @@ import { ApiCaches } from './caches.ts';
 import { type ApiError, frameworkError } from './error-table.ts';
 import type { RequestObserver } from './observers.ts';
 import { Admission } from './overload.ts';
+import { PacedWarning } from './paced-warning.ts';
 import type { PageFile } from './page-files.ts';
 import { passOn } from './pass-on.ts';
 import { PendingTransactions } from './pending-transactions.ts';
@@ -85,6 +86,7 @@ export function buildApi(
     ledger,
     settings,
     logger,
+    outage: new PacedWarning((facts) => logger.warn(facts, 'the ledger cannot be read')),
     admission,
     caches,
     responder,

@@ -166,7 +166,10 @@ async function lockedError(
   connection: PostgresConnection,
   { shown, schema }: PostgresLocation,
 ): Promise<StoreError> {
-  const text = `select l.pid::text, coalesce(a.client_addr::text, 'the same machine') ${HOLDERS}`;
+  // Of other roles' sessions only those who may see them are told the address.
+  const place =
+    "case when a.backend_start is null then a.usename else coalesce(host(a.client_addr), 'the same machine') end";
+  const text = `select l.pid::text, ${place} ${HOLDERS}`;
   const { rows } = await connection.run(text, [schema]);
   const [pid, address] = rows[0] ?? [];
   const who = pid ? `session ${pid} of ${address}` : 'another process';
