@@ -1,5 +1,7 @@
 /** Failures of PostgreSQL and of the way to it: what each is called, and that stores go on after them. */
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -9,7 +11,11 @@ import { EPOCHS } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import { asStoreError } from '../../src/store/postgres/postgres-error.ts';
-import { openPostgresReader, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import {
+  hasPostgresStore,
+  openPostgresReader,
+  openPostgresStore,
+} from '../../src/store/postgres/postgres-store.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 import { newPostgresLocation, sharedPostgres } from './shared.ts';
 
@@ -59,6 +65,20 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await expect(late).rejects.toThrow(withCode('store_lock_lost'));
     }
     expect(await store.get(...key(1n))).toEqual(Buffer.from('own'));
+  });
+
+  test('leaves no connection to a server that answers after it was closed', async () => {
+    const { host, port } = new URL(await sharedPostgres());
+    const slow = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void slow.close());
+    await once(slow, 'listening');
+    const late = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const url = (await newPostgresLocation()).replace(host, `${host},${late}`);
+    const connected = once(slow, 'connection');
+    expect(await hasPostgresStore(parsePostgresUrl(url))).toBe(false);
+    const [socket] = await connected;
+    socket.pipe(connect(Number(port), '127.0.0.1')).pipe(socket);
+    await once(socket, 'close');
   });
 
   describe('on a server that ends', () => {

@@ -32,6 +32,7 @@ export class PostgresHost {
   standing: Standing | undefined;
   readonly #head: Statement;
   #connection: PostgresConnection | undefined;
+  #isClosed = false;
   #look: { readonly askedMs: number; readonly answer: Promise<Standing> } | undefined;
 
   constructor(url: string, { schema, shown }: PostgresLocation) {
@@ -60,6 +61,7 @@ export class PostgresHost {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     // A server that hangs is not waited for.
     this.#connection?.abandon();
     await this.pool.close();
@@ -68,6 +70,7 @@ export class PostgresHost {
   async #ask(askedMs: number): Promise<Standing> {
     if (this.#connection === undefined || this.#connection.isLost) {
       this.#connection = await PostgresConnection.open(this.target, 'reader', LOOK_LIMIT_MS);
+      if (this.#isClosed) this.#connection.abandon();
     }
     const key = [Buffer.from(HEAD_KEY.partition), Buffer.from(HEAD_KEY.order)];
     const [role, head] = await Promise.all([
