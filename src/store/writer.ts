@@ -154,8 +154,13 @@ export class LedgerWriter {
 
   async #refresh(): Promise<Head | undefined> {
     if (this.#isUncertain) {
-      this.#head = await readHead(this.#store);
+      const head = await readHead(this.#store);
       this.#identity = await LEDGER_IDENTITY.get(this.#store);
+      // What was stored and not acknowledged may still be lost, until a later commit is acknowledged.
+      if (head !== undefined && !isDeepStrictEqual(head, this.#head)) {
+        await this.#commit(new Batch(), head);
+      }
+      this.#head = head;
       this.#isUncertain = false;
     }
     return this.#head;

@@ -345,3 +345,24 @@ test('a failed commit leaves the writer where it was', async () => {
   await expect(writer.append(plainChunk(1, 1))).rejects.toThrow(StoreError);
   expect(writer.head?.version).toBe(0n);
 });
+
+test('what was stored and not acknowledged counts when a later commit is acknowledged', async () => {
+  const store = new MemoryStore();
+  const writer = await LedgerWriter.open(store);
+  const commit = store.commit.bind(store);
+  const lost = async (): Promise<never> => {
+    throw new StoreError('store_unreachable', 'no answer');
+  };
+  store.commit = async (batch) => {
+    await commit(batch);
+    store.commit = lost;
+    return lost();
+  };
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    await expect(writer.append(plainChunk(0, 1))).rejects.toThrow(refused('store_unreachable'));
+  }
+  expect((await readHead(store))?.version).toBe(0n);
+  store.commit = commit;
+  expect((await writer.append(plainChunk(0, 1))).outcome).toBe('already_there');
+  expect((await writer.append(plainChunk(1, 1))).outcome).toBe('committed');
+});

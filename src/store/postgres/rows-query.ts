@@ -6,8 +6,6 @@ import type { Field } from './row-messages.ts';
 export type Parameter = Buffer | string;
 
 export interface Answer {
-  /** What the server did, such as `SELECT` or `ROLLBACK`. */
-  readonly command: string;
   readonly rows: readonly (readonly Field[])[];
 }
 
@@ -35,7 +33,6 @@ export class RowsQuery extends pg.Query {
   readonly values: readonly Parameter[];
   readonly #settle: Settle;
   readonly #rows: (readonly Field[])[] = [];
-  #command = '';
   #isSettled = false;
 
   /** @param name stands for the text in later statements; empty for a statement that is needed once */
@@ -66,10 +63,8 @@ export class RowsQuery extends pg.Query {
     this.#rows.push(fields);
   }
 
-  /** A text such as `INSERT 0 1`. */
-  handleCommandComplete({ text }: { readonly text: string }): void {
-    [this.#command] = text.split(' ', 1) as [string];
-  }
+  /** The answer ends with handleReadyForQuery. */
+  handleCommandComplete(): void {}
 
   handleError(error: Error): void {
     this.#end(error);
@@ -82,6 +77,6 @@ export class RowsQuery extends pg.Query {
   #end(error: Error | undefined): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#settle(error, { command: this.#command, rows: this.#rows });
+    this.#settle(error, { rows: this.#rows });
   }
 }
