@@ -14,10 +14,21 @@ const TAKE_OVER_INTERVAL_MS = 500;
 
 /** @param data a folder, or `postgres://…` @throws NodeError `bad_setting` */
 async function locationOf(data: string): Promise<LedgerLocation> {
-  if (!isPostgresUrl(data)) return new FolderLocation(data);
+  if (!isPostgresUrl(data)) {
+    refuseNoFolder(data);
+    return new FolderLocation(data);
+  }
   // Loaded here: most ledgers are in folders.
   const { SchemaLocation } = await import('./locations/postgres-location.ts');
   return await withNodeErrors(async () => new SchemaLocation(data));
+}
+
+/** A mistyped `postgres://…` is not made a folder, and not repeated: it may contain a password. */
+function refuseNoFolder(data: string): void {
+  if (data !== '' && !/^\s*(?:postgres(?:ql)?:|[a-z][a-z0-9+.-]*:\/\/)/i.test(data)) return;
+  const what = data === '' ? 'empty' : 'neither a folder nor postgres://USER@HOST:PORT/DATABASE';
+  const message = `the location of the ledger is ${what}`;
+  throw new NodeError('bad_setting', message, { exitCode: 2 });
 }
 
 /** @throws NodeError `data_not_usable` when that cannot be known */

@@ -128,6 +128,29 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}the store in PostgreSQL`, () 
     expect(await hasPostgresStore(location)).toBe(true);
   });
 
+  test.each([
+    ['', 'table', 'table %.kept ()'],
+    ['', 'function', "function %.kept() returns int language sql as 'select 1'"],
+    ['', 'type', "type %.kept as enum ('one')"],
+    ['_unfinished', 'table', 'table %.kept ()'],
+  ])('a schema NAME%s with a foreign %s is refused before work', async (suffix, _, definition) => {
+    const location = await newLocation();
+    const name = location.schema + suffix;
+    const client = new pg.Client({ connectionString: location.urls[0]! });
+    await client.connect();
+    await client.query(`create schema ${name}`);
+    await client.query(`create ${definition.replace('%', name)}`);
+    let isWorking = false;
+    const making = makePostgresStore(location, async () => {
+      isWorking = true;
+    });
+    await expect(making).rejects.toThrow(withCode('store_foreign'));
+    expect(isWorking).toBe(false);
+    const drop = client.query(`drop schema ${name} restrict`);
+    await expect(drop).rejects.toThrow('other objects depend on it');
+    await client.end();
+  });
+
   test('an upgrade has the columns of older formats', async () => {
     const location = await newLocation();
     await (await openPostgresStore(location)).close();

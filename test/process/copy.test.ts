@@ -1,6 +1,6 @@
 /** `daybook copy`: a copy of one moment while a node produces and prunes; whole, or no ledger at all. */
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -122,6 +122,21 @@ describe('what is cut off or refused', () => {
     writeFileSync(join(used, 'letter.txt'), 'dear');
     const refused = await runCommand(['copy', '--data', source, '--to', used]);
     expect(expectFailure(refused, 1)).toContain(`${used} is not empty (it holds letter.txt)`);
+  });
+
+  it('into no folder, what is no folder, and another’s folder named unfinished', async () => {
+    for (const to of ['', 'postgres:/me:s3cr3t@host/db', 'postgre://me:s3cr3t@host/db']) {
+      const refused = await runCommand(['copy', '--data', source, '--to', to]);
+      const text = expectFailure(refused, 2);
+      expect(text).toContain('the location of the ledger is');
+      expect(text).not.toContain('s3cr3t');
+    }
+    const letter = join(folder, 'others', 'unfinished', 'letter.txt');
+    mkdirSync(dirname(letter), { recursive: true });
+    writeFileSync(letter, 'dear');
+    const refused = await runCommand(['copy', '--data', source, '--to', join(folder, 'others')]);
+    expect(expectFailure(refused, 1)).toContain('unfinished is not empty (it holds letter.txt)');
+    expect(existsSync(letter)).toBe(true);
   });
 
   describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)', () => {

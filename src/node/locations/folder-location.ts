@@ -27,6 +27,8 @@ import type { LedgerLocation } from './location.ts';
 
 /** The folder in a data folder where a new ledger is made; its file is moved when it is complete. */
 const UNFINISHED_FOLDER = 'unfinished';
+/** The folder in that one where a ledger's file is written that is not made by commits. */
+const COPY_FOLDER = 'copy';
 
 /** Bytes of the file of a store. */
 export function storeFileBytes(folder: string): number {
@@ -59,20 +61,9 @@ export class FolderLocation implements LedgerLocation {
    * a start that was cut off leaves one without).
    */
   async refuseUsed(): Promise<void> {
-    if (!existsSync(this.#folder)) return;
-    let names: string[];
-    try {
-      names = readdirSync(this.#folder);
-    } catch (cause) {
-      const message = `cannot use ${this.#folder}: ${reasonOf(cause)}`;
-      throw new NodeError('data_not_usable', message, { cause });
-    }
-    const others = names.filter((name) => !STORE_FILE.test(name) && name !== UNFINISHED_FOLDER);
-    if (others.length === 0) return;
-    throw new NodeError(
-      'data_not_usable',
-      `${this.#folder} is not empty (it holds ${others.slice(0, 3).join(', ')}): give ${this.otherwise}`,
-    );
+    this.#refuseOthers(this.#folder, UNFINISHED_FOLDER);
+    // What is in it will be deleted.
+    this.#refuseOthers(this.#making, COPY_FOLDER);
   }
 
   storeBytes(): number {
@@ -138,7 +129,7 @@ export class FolderLocation implements LedgerLocation {
   ): Promise<T> {
     // The store that is being made only keeps other processes away.
     return await this.makeStore(async () => {
-      const writing = join(this.#making, 'copy');
+      const writing = join(this.#making, COPY_FOLDER);
       mkdirSync(writing);
       await write(writing);
       const copy = openLmdbReader({ directory: writing });
@@ -146,6 +137,24 @@ export class FolderLocation implements LedgerLocation {
       renameSync(dataFileOf(writing), dataFileOf(this.#making));
       return found;
     });
+  }
+
+  /** Accepts a folder that is absent, or contains files of a store and this folder only. */
+  #refuseOthers(folder: string, own: string): void {
+    if (!existsSync(folder)) return;
+    let names: string[];
+    try {
+      names = readdirSync(folder);
+    } catch (cause) {
+      const message = `cannot use ${folder}: ${reasonOf(cause)}`;
+      throw new NodeError('data_not_usable', message, { cause });
+    }
+    const others = names.filter((name) => !STORE_FILE.test(name) && name !== own);
+    if (others.length === 0) return;
+    throw new NodeError(
+      'data_not_usable',
+      `${folder} is not empty (it holds ${others.slice(0, 3).join(', ')}): give ${this.otherwise}`,
+    );
   }
 
   #publish(): void {

@@ -80,7 +80,7 @@ export async function loadSettings(
     if (!isAllowed(setting, value)) {
       throw new NodeError(
         'bad_setting',
-        `${source}: ${JSON.stringify(value)} is not a valid ${file}: ${allowedText(setting)}`,
+        `${source}: ${valueText(value)} is not a valid ${file}: ${allowedText(setting)}`,
         { exitCode: 2 },
       );
     }
@@ -88,6 +88,13 @@ export async function loadSettings(
     if (source !== 'default') given.add(name);
   }
   return { settings, given };
+}
+
+/** A file can have a mapping or list, which may contain itself. */
+function valueText(value: unknown): string {
+  return typeof value === 'object' && value !== null
+    ? 'a mapping or list'
+    : String(JSON.stringify(value));
 }
 
 interface UnknownVariable {

@@ -15,6 +15,7 @@ import {
   dropSchema,
   hasSchema,
   makeSchema,
+  refuseUsed,
   renameSchema,
   unfinishedSchema,
 } from './schema.ts';
@@ -92,6 +93,7 @@ export async function makePostgresStore<T>(
   const session = await WriterSession.acquire(making);
   const drop = async () => dropSchema(await session.reconnected(), making.schema);
   const store = await releasedOnFailure(session, async () => {
+    await refuseUsed(session.connection, schema, shown);
     // What a killed process left.
     await drop();
     return await openWith(session, making, []);

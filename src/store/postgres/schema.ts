@@ -116,14 +116,34 @@ export async function renameSchema(
   }
 }
 
+/**
+ * Accepts a schema that does not exist, is empty, or is an unfinished store.
+ * @throws StoreError `store_foreign`
+ */
+export async function refuseUsed(
+  connection: PostgresConnection,
+  schema: string,
+  shown: string,
+): Promise<void> {
+  await refuseOthers(connection, schema, shown);
+  const unfinished = unfinishedSchema(schema);
+  if (!(await hasSchema(connection, unfinished))) await refuseOthers(connection, unfinished, shown);
+}
+
 async function refuseOthers(
   connection: PostgresConnection,
   schema: string,
   shown: string,
 ): Promise<void> {
-  const relations = await relationsIn(connection, schema);
-  if (relations.length === 0) return;
-  const names = relations.slice(0, 3).join(', ');
+  const { rows } = await connection.run(
+    `with s as (select to_regnamespace($1)::oid as s)
+    select relname::text from pg_class, s where relnamespace = s
+    union select proname::text from pg_proc, s where pronamespace = s
+    union select typname::text from pg_type, s where typnamespace = s and typelem = 0 limit 3`,
+    [`"${schema}"`],
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(([name]) => String(name)).join(', ');
   throw new StoreError(
     'store_foreign',
     `schema ${schema} of ${shown} holds something else (${names}): give another ?schema=NAME`,
