@@ -45,7 +45,7 @@ export async function startInterface(
   const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];
   if (metrics !== undefined) {
-    metrics.watch({ admission, upstream, cacheSizes: () => ledger.cacheSizes() });
+    metrics.watch({ admission, upstream, store, cacheSizes: () => ledger.cacheSizes() });
     observers.push(metrics.requests.observe);
   }
   const accessLog = openAccessLog(settings);

@@ -3,6 +3,7 @@ import promClient, { type Registry } from 'prom-client';
 import type { RequestObserver } from '../../api/http/observers.ts';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
 import type { CacheSize } from '../../cache.ts';
+import type { ReadServer, StoreReader } from '../../store/store.ts';
 import type { HttpUpstream } from '../upstream.ts';
 import { counter, gauge, histogram, type MetricFamily, type MetricValue } from './metric-family.ts';
 
@@ -34,6 +35,7 @@ function standardMetrics(labels: { readonly process: string }): Registry {
 interface ServingParts {
   readonly admission: Admission;
   readonly upstream: HttpUpstream | undefined;
+  readonly store: StoreReader;
   cacheSizes(): readonly CacheSize[];
 }
 
@@ -64,7 +66,7 @@ export class ProcessMetrics {
     return [...this.requests.families(), ...this.#servingFamilies(this.#serving), ...standard];
   }
 
-  #servingFamilies({ admission, upstream, cacheSizes }: ServingParts): MetricFamily[] {
+  #servingFamilies({ admission, upstream, store, cacheSizes }: ServingParts): MetricFamily[] {
     const refused = WORK_KINDS.map(
       (work): MetricValue => ({ value: admission.refusedCount(work), labels: { work } }),
     );
@@ -79,6 +81,7 @@ export class ProcessMetrics {
         this.#own(admission.unsentBytes),
       ),
       ...this.#upstreamFamilies(upstream),
+      ...(store.server === undefined ? [] : this.#serverFamilies(store.server)),
       gauge('daybook_cache_bytes', 'Memory of caches, estimated.', byCache('bytes')),
       gauge('daybook_cache_entries', 'Entries of caches.', byCache('entries')),
     ];
@@ -95,6 +98,22 @@ export class ProcessMetrics {
         'Requests that wait for the upstream.',
         this.#own(upstream?.waiting ?? 0),
       ),
+    ];
+  }
+
+  #serverFamilies({ behindVersions, behindMs, moves }: ReadServer): MetricFamily[] {
+    return [
+      gauge(
+        'daybook_store_behind_versions',
+        'Versions that the server that is read from is behind the newest known.',
+        this.#own(Number(behindVersions)),
+      ),
+      gauge(
+        'daybook_store_behind_seconds',
+        'For how long a version has been known that the server that is read from lacks.',
+        this.#own(behindMs / 1_000),
+      ),
+      counter('daybook_store_moves_total', 'Moves to another server.', moves),
     ];
   }
 
