@@ -148,7 +148,7 @@ describe('what they refuse', () => {
     const absent = await runCommand(['encode', '--data', join(folder, 'absent')], { input: '{}' });
     expect(expectFailure(absent, 1)).toContain('no ledger');
     const long = await encode('{}', ['--signing-domain-prefix', 'x'.repeat(65)]);
-    expect(expectFailure(long, 2)).toContain('signingDomainPrefix');
+    expect(expectFailure(long, 2)).toContain('a valid signing_domain_prefix');
     expect((await encode('{}', ['--nonsense'])).code).toBe(2);
   });
 });

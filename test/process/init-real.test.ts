@@ -117,7 +117,8 @@ describe('an init that is killed', () => {
         rmSync(data, { recursive: true });
       } else {
         outcomes.killed += 1;
-        expect(expectFailure(status, 1)).toMatch(/no ledger/);
+        expect(status.code).toBe(1);
+        expect(JSON.parse(status.stdout).error.code).toBe('no_ledger');
         const serve = await runCommand(['serve', '--data', data, '--log-level', 'silent']);
         expect(expectFailure(serve, 1)).toMatch(/no ledger/);
       }

@@ -207,7 +207,7 @@ describe('a node that cannot start says why in one line', () => {
     ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is not a valid headers_timeout_ms/],
     ['no boolean', ['--compression-enabled', 'maybe'], 2, /boolean/],
     ['none of the choices', ['--node-role', 'observer'], 2, /one of validator, full_node/],
-    ['a bad prefix', ['--header-prefix', 'X Y'], 2, /headerPrefix/],
+    ['a bad prefix', ['--header-prefix', 'X Y'], 2, /a valid header_prefix/],
   ] as const)('%s', async (_, flags, code, text) => {
     const result = await runCommand(['serve', '--data', data, ...flags]);
     expect(expectFailure(result, code)).toMatch(text);
