@@ -129,7 +129,10 @@ describe('metrics of one process', () => {
   });
 
   it('need an address that can be listened on', async () => {
-    const none = await runCommand(['serve', '--data', data, '--metrics-listen', '9464']);
+    const none = await runCommand([
+      ...['serve', '--data', data, '--metrics-listen', '9464'],
+      ...['--listen', '127.0.0.1:0'],
+    ]);
     expect(expectFailure(none, 2)).toMatch(/^metrics_listen: "9464" is not a HOST:PORT/);
     const node = await ServedNode.start(data);
     const taken = `127.0.0.1:${node.port}`;
