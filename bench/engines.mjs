@@ -84,6 +84,35 @@ async function measureReads({ operation, requests }, nodes, database, { rounds, 
   };
 }
 
+/** Balances from PostgreSQL by one process and by two at once, in turns; each has its own load. */
+async function measureTwo(requests, places, { rounds, seconds }) {
+  const nodes = [await serve(places.postgres(0)), await serve(places.postgres(0))];
+  const rates = { one: [], two: [] };
+  try {
+    for (let round = -1; round < rounds; round += 1) {
+      for (const [side, asked] of [
+        ['one', nodes.slice(0, 1)],
+        ['two', nodes],
+      ]) {
+        const results = await Promise.all(
+          asked.map(({ origin }) => load(origin, requests, round < 0 ? 2 : seconds)),
+        );
+        if (results.some(({ errors }) => errors > 0)) throw new Error('failed requests');
+        // The first round warms up.
+        if (round < 0) continue;
+        rates[side].push(results.reduce((sum, each) => sum + each.requestsPerSecond, 0));
+      }
+    }
+  } finally {
+    for (const node of nodes) await node.stop();
+  }
+  return {
+    one: summary(rates.one),
+    two: summary(rates.two),
+    ratio: ratioSummary(rates.two, rates.one),
+  };
+}
+
 async function sizes(data) {
   const { report } = await runCommand(['status', '--data', data, '--json']);
   const bytes = Object.values(report.columns).reduce((sum, column) => sum + column.bytes, 0);
@@ -151,7 +180,13 @@ export async function run(options) {
       }
       log(`${result.operation.padEnd(10)} ratio     ${shownSummary(result.ratio)}`);
     }
-    return { loadGenerator, ingest, bytes, reads };
+    const balances = asked.find(({ operation }) => operation === 'balance');
+    const processes = await measureTwo(balances.requests, places, options);
+    log(
+      `balance by one process on PostgreSQL ${shownSummary(processes.one)} req/s, by two ` +
+        `${shownSummary(processes.two)} req/s, ratio ${shownSummary(processes.ratio)}`,
+    );
+    return { loadGenerator, ingest, bytes, reads, processes };
   } finally {
     for (const node of Object.values(nodes)) await node.stop();
     await database.stop();

@@ -21,7 +21,7 @@ import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 export const name = 'growth';
 export const title = 'Growth: processor time of a request on a small ledger and on a large one';
 
-const LEDGERS = ['DAYBOOK_BENCH_SMALL', 'DAYBOOK_BENCH_LARGE'];
+const LEDGERS = ['BENCH_SMALL', 'BENCH_LARGE'];
 const MAX_REQUESTS = 20_000;
 const MAX_ENCODINGS = 1_000;
 

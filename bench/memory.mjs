@@ -1,5 +1,5 @@
 // Memory of every process of a node that grows while it is asked as fast as it answers: RssAnon over time, its slope,
-// failed requests, and how far what readers show is behind what is on disk. DAYBOOK_BENCH_MINUTES makes it longer.
+// failed requests, and how far what readers show is behind what is on disk. BENCH_MINUTES makes it longer.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import { leastSquares, shown, shownSummary, summary } from './statistics.mjs';
 export const name = 'memory';
 export const title = 'Memory under load, while the ledger grows';
 
-const MINUTES = Number(process.env.DAYBOOK_BENCH_MINUTES ?? 1);
+export const MINUTES = Number(process.env.BENCH_MINUTES ?? 1);
 const WORKERS = 2;
 const PRODUCED_PER_SECOND = 50;
 const SAMPLE_INTERVAL_MS = 1_000;
@@ -33,7 +33,7 @@ const WARM_UP_SHARE = 1 / 3;
 const KEYS = 1_000;
 
 /** Requests of all operations in JSON and BCS, mixed evenly over many keys. */
-async function mixedRequests(dataFolder) {
+export async function mixedRequests(dataFolder) {
   const store = openLmdbReader({ directory: dataFolder });
   try {
     const holders = await randomAccounts(store, KEYS);
@@ -95,13 +95,14 @@ async function loadFor(origin, requests, seconds) {
   return total;
 }
 
-function memoryOf(pid, points, isParent) {
+/** @param {[minutes: number, kibibytes: number][]} points of one process */
+export function memoryOf(pid, points, role) {
   const counted = points.slice(Math.floor(points.length * WARM_UP_SHARE));
   const { slope, standardError } = leastSquares(counted);
   const kibibytes = counted.map(([, value]) => value);
   return {
     pid,
-    role: isParent ? 'parent: writes' : 'worker: answers',
+    role,
     samples: counted.length,
     kibibytes: summary(kibibytes),
     slopeKibibytesPerMinute: slope,
@@ -130,7 +131,9 @@ export async function run({ log }) {
     isOver = true;
     const { memory, lags, pids } = await watching;
     const produced = Number((await openHead(store)).version - before.version);
-    const processes = [...memory].map(([pid, points]) => memoryOf(pid, points, pid === node.pid));
+    const processes = [...memory].map(([pid, points]) =>
+      memoryOf(pid, points, pid === node.pid ? 'parent: writes' : 'worker: answers'),
+    );
     const result = {
       loadGenerator,
       seconds,
@@ -151,23 +154,22 @@ export async function run({ log }) {
   }
 }
 
-function logResult(log, result) {
-  log(
-    `${shown(result.seconds)} s, ${shown(result.requests)} requests, ${result.errors} failed, ` +
-      `${result.restartedProcesses} processes restarted, ${shown(result.producedPerSecond)} transactions/s committed`,
-  );
-  for (const {
-    role,
-    pid,
-    kibibytes,
-    slopeKibibytesPerMinute,
-    slopeStandardError,
-  } of result.processes) {
+/** One line for each of `memoryOf`. */
+export function logMemory(log, processes) {
+  for (const { role, pid, kibibytes, slopeKibibytesPerMinute, slopeStandardError } of processes) {
     log(
       `${role.padEnd(16)} ${pid}: RssAnon ${shownSummary(kibibytes)} KiB, ` +
         `slope ${shown(slopeKibibytesPerMinute)} ± ${shown(slopeStandardError)} KiB/min`,
     );
   }
+}
+
+function logResult(log, result) {
+  log(
+    `${shown(result.seconds)} s, ${shown(result.requests)} requests, ${result.errors} failed, ` +
+      `${result.restartedProcesses} processes restarted, ${shown(result.producedPerSecond)} transactions/s committed`,
+  );
+  logMemory(log, result.processes);
   log(
     `readers show what is on disk after ${shownSummary(result.lagMs)} ms, their first answer ` +
       `${shownSummary(result.versionsBehind)} versions behind; p99 ${shownSummary(result.p99Ms)} ms`,

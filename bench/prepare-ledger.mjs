@@ -1,4 +1,4 @@
-// The ledger that the HTTP benchmarks ask: DAYBOOK_BENCH_DATA, or a real genesis beside the repository, made new.
+// The ledger that the HTTP benchmarks ask: BENCH_DATA, or a real genesis beside the repository, made new.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 
 /** @param {string} folder where a ledger may be made @returns {Promise<string>} the ledger's data folder */
 export async function prepareLedger(folder) {
-  const given = process.env.DAYBOOK_BENCH_DATA;
+  const given = process.env.BENCH_DATA;
   if (given !== undefined) return given;
   if (!existsSync(GENESIS)) {
     throw new Error(
-      'set DAYBOOK_BENCH_DATA to the data folder of a ledger: no genesis file beside the repository',
+      'set BENCH_DATA to the data folder of a ledger: no genesis file beside the repository',
     );
   }
   const data = join(folder, 'ledger');

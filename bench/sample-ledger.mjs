@@ -1,4 +1,4 @@
-// Sample ledgers for benchmarks: DAYBOOK_BENCH_DATA, or one made here, once for all benchmarks of a run.
+// Sample ledgers for benchmarks: BENCH_DATA, or one made here, once for all benchmarks of a run.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { anonymousBytes, cpuMs } from './process-figures.mjs';
 export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 
 /** Size of the ledgers that benchmarks make. */
-export const TRANSACTIONS = Number(process.env.DAYBOOK_BENCH_TRANSACTIONS ?? 100_000);
+export const TRANSACTIONS = Number(process.env.BENCH_TRANSACTIONS ?? 100_000);
 /** A fifth as many accounts as transactions, so that balances are many and not only deep. */
 const TRANSACTIONS_PER_ACCOUNT = 5;
 /** How often a command is looked at while it runs, in milliseconds. */
@@ -74,7 +74,7 @@ export function sampleLedger() {
 }
 
 async function makeOnce() {
-  const given = process.env.DAYBOOK_BENCH_DATA;
+  const given = process.env.BENCH_DATA;
   if (given !== undefined) return given;
   const data = join(temporaryFolder(), 'ledger');
   await generate(data);

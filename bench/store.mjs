@@ -18,7 +18,7 @@ export const title = 'Store: seek, range and durable commit on LMDB';
 const MAX_KEYS = 20_000;
 const CHUNK_SIZES = [100, 1_000];
 /** Transactions committed in each measurement, after genesis. */
-const COMMITTED = Number(process.env.DAYBOOK_BENCH_COMMITS ?? 10_000);
+const COMMITTED = Number(process.env.BENCH_COMMITS ?? 10_000);
 
 /** Reads a second, key after key, over and over. LMDB answers at once, so nothing is awaited. */
 function readRate(keys, read, seconds) {

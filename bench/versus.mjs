@@ -1,5 +1,5 @@
 // This build against another build of the program, on the same ledger, in turns: processor time of each operation over
-// HTTP, of generating and following a ledger, and of a start. DAYBOOK_BENCH_OTHER names the other build's folder.
+// HTTP, of generating and following a ledger, and of a start. BENCH_OTHER names the other build's folder.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from './child.mjs';
@@ -125,9 +125,9 @@ async function compareStart(data, programs, { rounds, log }) {
 
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
-  const other = process.env.DAYBOOK_BENCH_OTHER;
+  const other = process.env.BENCH_OTHER;
   if (other === undefined) {
-    options.log('left out: set DAYBOOK_BENCH_OTHER to the folder of another build');
+    options.log('left out: set BENCH_OTHER to the folder of another build');
     return { rows: [] };
   }
   const data = await sampleLedger();
