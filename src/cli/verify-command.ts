@@ -50,11 +50,12 @@ function damageText({ column, key, version, detail }: VerifyReport['damages'][nu
 }
 
 function textOf(report: VerifyReport): string {
-  const { head, columns, damages, damageCount, hashedVersions } = report;
+  const { head, columns, damages, damageCount, hashedVersions, stateRootVersion } = report;
   const facts = [
     `ledger version          ${head.version}`,
     `oldest ledger version   ${head.oldestVersion}`,
     `versions hashed again   ${hashedVersions}`,
+    `state root compared at  ${stateRootVersion ?? 'none'}`,
     '',
     `${'column'.padEnd(20)}${'rows'.padStart(14)}  digest (SHA-256)`,
   ];
@@ -70,12 +71,13 @@ function textOf(report: VerifyReport): string {
 }
 
 function factsOf(report: VerifyReport) {
-  const { head, columns, damages, damageCount, hashedVersions } = report;
+  const { head, columns, damages, damageCount, hashedVersions, stateRootVersion } = report;
   return {
     holds: damageCount === 0,
     ledger_version: String(head.version),
     oldest_ledger_version: String(head.oldestVersion),
     hashed_versions: String(hashedVersions),
+    state_root_version: stateRootVersion === undefined ? null : String(stateRootVersion),
     columns: Object.fromEntries(
       columns.map(({ column, rows, bytes, digest }) => [
         column.name,

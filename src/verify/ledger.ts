@@ -31,6 +31,7 @@ import {
 } from './context.ts';
 import { verifyEvents } from './events.ts';
 import { verifyState } from './state.ts';
+import { verifyStateRoot } from './state-root.ts';
 import { verifyTransactionIndexes } from './transaction-indexes.ts';
 import { verifyVersions } from './versions.ts';
 
@@ -44,6 +45,8 @@ export interface VerifyReport {
   readonly prunedMeanwhile: boolean;
   /** Versions whose hashes were computed again. */
   readonly hashedVersions: bigint;
+  /** The version at which the root of the state was compared; `undefined` if no recent transaction info states one. */
+  readonly stateRootVersion: bigint | undefined;
 }
 
 export interface VerifyProgress {
@@ -68,6 +71,8 @@ export async function verifyLedger(
   await verifyByVersion(context);
   await verifyTransactionIndexes(context);
   await verifyState(context);
+  const onKeys = (done: number) => onProgress({ what: 'state root', done });
+  const stateRootVersion = await verifyStateRoot(context, onKeys);
   await verifyBalances(context);
   await verifyEvents(context);
   await verifyBlocks(context);
@@ -94,6 +99,7 @@ export async function verifyLedger(
     damageCount: damages.count,
     prunedMeanwhile,
     hashedVersions: context.identity.keepsTransactions ? head.version + 1n - clearedBelow : 0n,
+    stateRootVersion,
   };
 }
 

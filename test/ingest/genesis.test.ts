@@ -233,6 +233,15 @@ describe.skipIf(!isPresent)('real genesis files (needs ../shared/genesis)', () =
     });
   }
 
+  test.each([
+    ['mainnet', '0d08659868360de4cf1d395d1e87c9e0bed31c5f3aab9636eec3ce30aaae6d47'],
+    ['testnet', '6e9c67140e4e2ae27e6b1b2b1f6f7b9f07d89fc89068632fa937ea46de9e0153'],
+    ['devnet', '06ca5c3cbc198f24903294d4b5a4cb6731aa626704847db810442f72d095a432'],
+  ])('%s: the root of its state', (name, root) => {
+    const { stateCheckpointHash } = computeGenesisHashes(readGenesis(blobOf(name)));
+    expect(stateCheckpointHash.toString('hex')).toBe(root);
+  });
+
   test('testnet: every intermediate hash', () => {
     const computed = computeGenesisHashes(readGenesis(blobOf('testnet')));
     const hashes = {

@@ -1,4 +1,11 @@
-/** The root of the state's sparse Merkle tree over a whole set of leaves (docs/spec/ledger.md §2.7). */
+/**
+ * The root of the state's sparse Merkle tree, from its leaves in the order of their keys: one pass, at most 256 hashes
+ * in memory (docs/spec/backup.md §1).
+ */
+import { BcsReader } from '../bcs/bcs-reader.ts';
+import { encodeBcs } from '../bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
+import { MoveError } from '../errors.ts';
 import { nodeHasher } from './accumulator.ts';
 import { HASH_BYTES } from './hash.ts';
 
@@ -8,16 +15,25 @@ export const SPARSE_MERKLE_PLACEHOLDER = Buffer.concat(
   HASH_BYTES,
 );
 
+/** Bits of a key: the depth of the tree. */
+const KEY_BITS = 8 * HASH_BYTES;
 const LEAF_BYTES = 2 * HASH_BYTES;
 const INITIAL_LEAVES = 256;
+/** The shared bits of a leaf that has none before it. */
+const FIRST = -1;
 
 const hashInternal = nodeHasher('SparseMerkleInternal');
 const hashLeaf = nodeHasher('SparseMerkleLeafNode');
 
-/**
- * Collects leaves and computes their root. 64 bytes per leaf, packed: a leaf of two buffers would need ten times as
- * much.
- */
+/** Leaves that do not come in ascending order of their keys. */
+export class LeafOrderError extends MoveError<'leaf_order'> {
+  constructor(keyHash: Uint8Array, before: Uint8Array) {
+    const [key, last] = [keyHash, before].map((bytes) => Buffer.from(bytes).toString('hex'));
+    super('leaf_order', `the leaf of ${key} comes after that of ${last}`);
+  }
+}
+
+/** Collects leaves in any order and computes their root. 64 bytes per leaf, packed. */
 export class SparseMerkleLeaves {
   #packed = Buffer.allocUnsafe(INITIAL_LEAVES * LEAF_BYTES);
   #count = 0;
@@ -31,9 +47,7 @@ export class SparseMerkleLeaves {
    * @throws RangeError for other sizes.
    */
   add(keyHash: Uint8Array, valueHash: Uint8Array): void {
-    if (keyHash.length !== HASH_BYTES || valueHash.length !== HASH_BYTES) {
-      throw new RangeError(`leaf of ${keyHash.length} and ${valueHash.length} bytes`);
-    }
+    assertLeaf(keyHash, valueHash);
     const at = this.#count * LEAF_BYTES;
     if (at === this.#packed.length) {
       const grown = Buffer.allocUnsafe(at * 2);
@@ -45,53 +59,154 @@ export class SparseMerkleLeaves {
     this.#count += 1;
   }
 
-  /**
-   * The root hash, 32 bytes; leaves may have come in any order.
-   * @throws RangeError when a key was added twice.
-   */
+  /** The root hash, 32 bytes. @throws LeafOrderError when a key was added twice */
   rootHash(): Buffer {
+    const packed = this.#packed;
     const order = Uint32Array.from({ length: this.#count }, (_, index) => index * LEAF_BYTES);
-    order.sort((left, right) => this.#compareKeys(left, right));
-    for (let index = 1; index < order.length; index += 1) {
-      if (this.#compareKeys(order[index - 1]!, order[index]!) === 0) {
-        throw new RangeError('a key has two leaves');
+    order.sort((left, right) =>
+      packed.compare(packed, right, right + HASH_BYTES, left, left + HASH_BYTES),
+    );
+    const root = new StateRootBuilder();
+    for (const at of order) {
+      const middle = at + HASH_BYTES;
+      root.add(packed.subarray(at, middle), packed.subarray(middle, at + LEAF_BYTES));
+    }
+    return root.rootHash();
+  }
+}
+
+/** Computes a root from leaves in ascending order of their keys (docs/spec/backup.md §1.3). */
+export class StateRootBuilder {
+  #count = 0;
+  /** Of the last leaf. */
+  readonly #key = Buffer.alloc(HASH_BYTES);
+  #leafHash: Buffer = SPARSE_MERKLE_PLACEHOLDER;
+  /** Bits that the keys of the last leaf and the one before it share. */
+  #sharedBits = FIRST;
+  /** By depth: hashes of finished subtrees that are left children on the last leaf's path. */
+  readonly #left: (Buffer | undefined)[] = [];
+
+  /** Leaves so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Adds the next leaf: the hash of a state key and that of its value, 32 bytes each.
+   * @throws LeafOrderError; RangeError for other sizes
+   */
+  add(keyHash: Uint8Array, valueHash: Uint8Array): void {
+    assertLeaf(keyHash, valueHash);
+    if (this.#count > 0) {
+      const shared = sharedBitsOf(this.#key, keyHash);
+      if (shared === KEY_BITS || isBitSet(this.#key, shared)) {
+        throw new LeafOrderError(keyHash, this.#key);
+      }
+      const below = shared + 1;
+      this.#left[below] = this.#climb(below);
+      // Those below are parts of it now.
+      this.#left.length = below + 1;
+      this.#sharedBits = shared;
+    }
+    this.#key.set(keyHash);
+    this.#leafHash = hashLeaf(keyHash, valueHash);
+    this.#count += 1;
+  }
+
+  /** The root of all leaves so far, 32 bytes. */
+  rootHash(): Buffer {
+    return this.#count === 0 ? SPARSE_MERKLE_PLACEHOLDER : this.#climb(0);
+  }
+
+  /**
+   * Whether the leaves so far are the leftmost ones of a tree: no other is among them
+   * (docs/spec/backup.md §1.6).
+   * @param rightSiblings of a SparseMerkleRangeProof for the last of them, the lowest first
+   */
+  beginsTree(root: Uint8Array, rightSiblings: readonly Uint8Array[]): boolean {
+    if (this.#count === 0) return false;
+    const zeros: number[] = [];
+    for (let bit = 0; bit < KEY_BITS; bit += 1) if (!isBitSet(this.#key, bit)) zeros.push(bit);
+    const last = rightSiblings.length === 0 ? FIRST : zeros[rightSiblings.length - 1];
+    if (last === undefined) return false;
+    const depth = Math.max(this.#sharedBits, last) + 1;
+    if (zeros.filter((bit) => bit < depth).length !== rightSiblings.length) return false;
+    let next = 0;
+    let hash = this.#leafHash;
+    for (let bit = depth - 1; bit >= 0; bit -= 1) {
+      if (isBitSet(this.#key, bit)) {
+        hash = hashInternal(this.#left[bit + 1] ?? SPARSE_MERKLE_PLACEHOLDER, hash);
+      } else {
+        hash = hashInternal(hash, rightSiblings[next]!);
+        next += 1;
       }
     }
-    return this.#subtree(order, 0);
+    return hash.equals(root);
   }
 
-  #compareKeys(left: number, right: number): number {
-    const packed = this.#packed;
-    return packed.compare(packed, right, right + HASH_BYTES, left, left + HASH_BYTES);
+  /** What `restore` takes to go on after the last leaf: at most 9 KB. */
+  save(): Buffer {
+    const left = [...this.#left.entries()].filter(([, hash]) => hash !== undefined);
+    return encodeBcs((writer) => {
+      writer.u64(this.#count).u16(this.#sharedBits + 1);
+      writeHash(writer, this.#key);
+      writeHash(writer, this.#leafHash);
+      writer.vector(left, (inner, [depth, hash]) => writeHash(inner.u16(depth), hash!));
+    });
   }
 
-  /** The root over leaves (their positions, in key order) that agree in the first `depth` bits; at most 256 deep. */
-  #subtree(leaves: Uint32Array, depth: number): Buffer {
-    if (leaves.length === 0) return SPARSE_MERKLE_PLACEHOLDER;
-    if (leaves.length === 1) {
-      const at = leaves[0]!;
-      return hashLeaf(
-        this.#packed.subarray(at, at + HASH_BYTES),
-        this.#packed.subarray(at + HASH_BYTES, at + LEAF_BYTES),
-      );
+  /** @throws BcsError for bytes that `save` did not make */
+  static restore(bytes: Uint8Array): StateRootBuilder {
+    const reader = new BcsReader(bytes);
+    const builder = new StateRootBuilder();
+    builder.#count = Number(reader.u64());
+    builder.#sharedBits = reader.u16() - 1;
+    builder.#key.set(readHash(reader));
+    builder.#leafHash = Buffer.from(readHash(reader));
+    reader.vector(2 + HASH_BYTES, (inner) => {
+      const depth = inner.u16();
+      if (depth > KEY_BITS) throw inner.error('bad_value', `a subtree of depth ${depth}`);
+      builder.#left[depth] = Buffer.from(readHash(inner));
+    });
+    reader.finish();
+    return builder;
+  }
+
+  /** The hash of the subtree of depth `stop` that ends with the last leaf. */
+  #climb(stop: number): Buffer {
+    let hash = this.#leafHash;
+    for (let depth = Math.max(this.#sharedBits + 1, stop); depth > stop; depth -= 1) {
+      hash = isBitSet(this.#key, depth - 1)
+        ? hashInternal(this.#left[depth] ?? SPARSE_MERKLE_PLACEHOLDER, hash)
+        : hashInternal(hash, SPARSE_MERKLE_PLACEHOLDER);
     }
-    const middle = this.#firstWithBit(leaves, depth);
-    const left = this.#subtree(leaves.subarray(0, middle), depth + 1);
-    const right = this.#subtree(leaves.subarray(middle), depth + 1);
-    return hashInternal(left, right);
+    return hash;
   }
+}
 
-  /** Index of the first leaf whose bit `depth`, counted from the most significant, is set. */
-  #firstWithBit(leaves: Uint32Array, depth: number): number {
-    const byte = depth >> 3;
-    const mask = 0x80 >> (depth & 7);
-    let low = 0;
-    let high = leaves.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#packed[leaves[middle]! + byte]! & mask) === 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+/** The right siblings of a SparseMerkleRangeProof, the lowest first (docs/spec/backup.md §1.5). @throws BcsError */
+export function readRangeProof(reader: BcsReader): Buffer[] {
+  const start = reader.offset;
+  const siblings = reader.vector(HASH_BYTES, readHash);
+  if (siblings.length <= KEY_BITS) return siblings;
+  throw reader.error('bad_value', `${siblings.length} siblings, at most ${KEY_BITS}`, start);
+}
+
+function assertLeaf(keyHash: Uint8Array, valueHash: Uint8Array): void {
+  if (keyHash.length === HASH_BYTES && valueHash.length === HASH_BYTES) return;
+  throw new RangeError(`leaf of ${keyHash.length} and ${valueHash.length} bytes`);
+}
+
+/** Bits from the beginning that two keys share. */
+function sharedBitsOf(left: Uint8Array, right: Uint8Array): number {
+  for (let at = 0; at < HASH_BYTES; at += 1) {
+    const different = left[at]! ^ right[at]!;
+    if (different !== 0) return 8 * at + Math.clz32(different) - 24;
   }
+  return KEY_BITS;
+}
+
+/** A bit of a key, counted from the most significant. */
+function isBitSet(key: Uint8Array, bit: number): boolean {
+  return (key[bit >> 3]! & (0x80 >> (bit & 7))) !== 0;
 }

@@ -1,7 +1,4 @@
-/**
- * Accumulators and the sparse Merkle tree against their definitions (docs/spec/ledger.md §2.7), written
- * out plainly.
- */
+/** Accumulators against their definition (docs/spec/ledger.md §2.7), written out plainly. */
 import { describe, expect, test } from 'vitest';
 import {
   ACCUMULATOR_PLACEHOLDER,
@@ -10,10 +7,6 @@ import {
   MerkleAccumulator,
 } from '../../../src/move/crypto/accumulator.ts';
 import { domainHash, domainSeed, sha3 } from '../../../src/move/crypto/hash.ts';
-import {
-  SPARSE_MERKLE_PLACEHOLDER,
-  SparseMerkleLeaves,
-} from '../../../src/move/crypto/sparse-merkle.ts';
 import { writeSetHash } from '../../../src/move/transactions/write-set.ts';
 
 const leaf = (index: number) => sha3(Buffer.from(`leaf ${index}`));
@@ -109,56 +102,5 @@ describe('MerkleAccumulator', () => {
     expect(() => make(-1n, [])).toThrow(RangeError);
     expect(() => make(MAX_ACCUMULATOR_LEAVES + 1n, [leaf(0), leaf(1)])).toThrow(RangeError);
     expect(() => make(0n, []).append(Buffer.alloc(33))).toThrow(RangeError);
-  });
-});
-
-/** By the definition, over bit strings. */
-function plainSparseRoot(leaves: readonly { key: Buffer; value: Buffer }[], depth = 0): Buffer {
-  if (leaves.length === 0) return SPARSE_MERKLE_PLACEHOLDER;
-  const [only] = leaves;
-  if (leaves.length === 1) return domainHash('SparseMerkleLeafNode', only!.key, only!.value);
-  const side = (bit: string) =>
-    leaves.filter(({ key }) => key[depth >> 3]!.toString(2).padStart(8, '0')[depth % 8] === bit);
-  return domainHash(
-    'SparseMerkleInternal',
-    plainSparseRoot(side('0'), depth + 1),
-    plainSparseRoot(side('1'), depth + 1),
-  );
-}
-
-describe('SparseMerkleLeaves', () => {
-  test.each([0, 1, 2, 3, 10, 255, 256, 257, 1000])('%i leaves in any order', (count) => {
-    const leaves = Array.from({ length: count }, (_, index) => ({
-      key: leaf(index),
-      value: leaf(-index),
-    }));
-    const tree = new SparseMerkleLeaves();
-    for (const { key, value } of leaves) tree.add(key, value);
-    expect(tree.count).toBe(count);
-    expect(tree.rootHash().equals(plainSparseRoot(leaves))).toBe(true);
-    expect(tree.rootHash().equals(tree.rootHash())).toBe(true);
-  });
-
-  test('keys that differ in the last bit only: 256 levels', () => {
-    const first = Buffer.alloc(32, 0xaa);
-    const second = Buffer.from(first);
-    second[31]! ^= 1;
-    const tree = new SparseMerkleLeaves();
-    tree.add(second, leaf(2));
-    tree.add(first, leaf(1));
-    const expected = plainSparseRoot([
-      { key: first, value: leaf(1) },
-      { key: second, value: leaf(2) },
-    ]);
-    expect(tree.rootHash().equals(expected)).toBe(true);
-  });
-
-  test('refuses a key given twice and other sizes', () => {
-    const tree = new SparseMerkleLeaves();
-    tree.add(leaf(1), leaf(2));
-    tree.add(leaf(1), leaf(3));
-    expect(() => tree.rootHash()).toThrow('a key has two leaves');
-    expect(() => tree.add(Buffer.alloc(31), leaf(1))).toThrow(RangeError);
-    expect(() => tree.add(leaf(1), Buffer.alloc(33))).toThrow(RangeError);
   });
 });
