@@ -4,16 +4,12 @@ import { once } from 'node:events';
 import { Agent, createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { MAX_BACKOFF_MS, MAX_RETRY_AFTER_MS, retryDelayMs } from '../../src/ingest/feed/backoff.ts';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
 import { type ExchangeLimits, exchange } from '../../src/ingest/feed/exchange.ts';
 import { FeedClient, parseRetryAfter } from '../../src/ingest/feed/feed-client.ts';
 import { FeedError } from '../../src/ingest/feed/feed-error.ts';
-import {
-  CHUNK_TRANSACTIONS,
-  MAX_BACKOFF_MS,
-  MAX_RETRY_AFTER_MS,
-  retryDelayMs,
-} from '../../src/ingest/feed/follower.ts';
+import { CHUNK_TRANSACTIONS } from '../../src/ingest/feed/follower.ts';
 import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
 import { PageSource, type PageSourceOptions } from '../../src/ingest/feed/page-source.ts';
 import { MAX_PAGE_ITEMS, PageVerifier } from '../../src/ingest/feed/page-verifier.ts';

@@ -10,6 +10,7 @@ import { isTransient, StoreError } from '../../store/store-error.ts';
 import type { LedgerWriter } from '../../store/writer.ts';
 import { ChunkDataError } from '../chunk-builder.ts';
 import { type Commit, Committer } from '../committer.ts';
+import { retryDelayMs } from './backoff.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
 import { FeedClient, type FeedTimeouts, type UpstreamState } from './feed-client.ts';
 import { FeedError, PageError } from './feed-error.ts';
@@ -32,11 +33,6 @@ const MAX_COMMIT_DELAY_MS = 1_000;
 /** Pages handed to the verifier before the first of them is verified. */
 const MAX_PAGES_VERIFYING = 4;
 
-/** Maximum backoff, in milliseconds. */
-export const MAX_BACKOFF_MS = 30_000;
-/** Longest wait that an upstream may ask for, in milliseconds. */
-export const MAX_RETRY_AFTER_MS = 600_000;
-const FIRST_BACKOFF_MS = 250;
 /** Maximum wait for the store, in milliseconds: whoever takes over from a server that is gone does so soon. */
 const MAX_STORE_BACKOFF_MS = 1_000;
 
@@ -86,22 +82,6 @@ export interface FollowCounters {
 export function newFollowCounters(): FollowCounters {
   const counts = { pages: 0, pageBytes: 0, transactions: 0, commits: 0, faults: 0 };
   return { ...counts, networkMs: 0, decodeMs: 0, hashMs: 0, buildMs: 0, commitMs: 0 };
-}
-
-/**
- * The wait before attempt `failures + 1`: doubled with every failure, half of it random, so that many followers of a
- * restarted node do not reconnect at the same time; never shorter than the upstream requests.
- * @param failures in a row, 1 or more
- * @param random 0 to 1
- */
-export function retryDelayMs(
-  failures: number,
-  retryAfterMs: number | undefined,
-  random: () => number = Math.random,
-): number {
-  const most = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS);
-  const own = most / 2 + (most / 2) * random();
-  return Math.max(own, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }
 
 export class Follower {

@@ -95,6 +95,35 @@ export class MerkleAccumulator {
     return root ?? ACCUMULATOR_PLACEHOLDER;
   }
 
+  /**
+   * The root of a larger accumulator that begins with these leaves (docs/spec/backup.md §4.5).
+   * @param rightSiblings of the path of the last leaf, from the bottom up; placeholders included
+   * @param depth levels above the leaves of the larger accumulator
+   * @returns undefined when there are too many siblings or too few, or no leaves
+   */
+  rootWithin(depth: number, rightSiblings: readonly Buffer[]): Buffer | undefined {
+    if (this.#leafCount === 0n || this.#leafCount > 1n << BigInt(depth)) return undefined;
+    const left = [...this.#frozen];
+    const right = rightSiblings.values();
+    let used = 0;
+    let root = left.pop()!;
+    let level = 0;
+    let position = this.#leafCount;
+    for (; (position & 1n) === 0n; position >>= 1n) level += 1;
+    // What remains is one more than the place of the last full subtree on its level.
+    for (position -= 1n; level < depth; level += 1, position >>= 1n) {
+      if ((position & 1n) === 1n) {
+        root = this.#hashNode(left.pop()!, root);
+        continue;
+      }
+      const sibling = right.next();
+      if (sibling.done === true) return undefined;
+      used += 1;
+      root = this.#hashNode(root, sibling.value);
+    }
+    return used === rightSiblings.length ? root : undefined;
+  }
+
   clone(): MerkleAccumulator {
     return new MerkleAccumulator(this.name, this.#leafCount, this.#frozen);
   }

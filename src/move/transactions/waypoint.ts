@@ -77,7 +77,7 @@ export function waypointOfParts(parts: WaypointParts): Waypoint {
 /** Size of a validator's BLS12-381 public key. */
 export const CONSENSUS_KEY_BYTES = 48;
 
-interface ValidatorPower {
+export interface ValidatorPower {
   readonly address: Address;
   /** 48 bytes. */
   readonly consensusKey: Buffer;
@@ -87,6 +87,20 @@ interface ValidatorPower {
 export interface EpochState {
   readonly epoch: bigint;
   readonly validators: readonly ValidatorPower[];
+}
+
+/** Fewest bytes of a validator in an epoch's state. */
+const MIN_POWER_BYTES = ADDRESS_BYTES + 1 + CONSENSUS_KEY_BYTES + 8;
+
+/** Reads an epoch's state; the keys are views of the input. @throws BcsError */
+export function readEpochState(reader: BcsReader): EpochState {
+  const epoch = reader.u64();
+  const validators = reader.vector(MIN_POWER_BYTES, (inner): ValidatorPower => {
+    const address = inner.address();
+    const consensusKey = readSizedBytes(inner, CONSENSUS_KEY_BYTES, 'consensus key');
+    return { address, consensusKey, votingPower: inner.u64() };
+  });
+  return { epoch, validators };
 }
 
 /** Writes an epoch's state. @throws RangeError for a key that is not 48 bytes. */

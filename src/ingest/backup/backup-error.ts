@@ -1,0 +1,38 @@
+/** Why a backup of the reference cannot be restored. */
+
+/**
+ * - `backup_unreachable`: the storage does not answer, or refuses;
+ * - `backup_incomplete`: files or ranges that are needed are not there;
+ * - `backup_malformed`: a file is not of the format, or contradicts the one that names it;
+ * - `backup_unproved`: content that the signatures and hashes do not cover;
+ * - `waypoint_mismatch`: the backup is not of the waypoint's ledger.
+ */
+type BackupErrorCode =
+  | 'backup_unreachable'
+  | 'backup_incomplete'
+  | 'backup_malformed'
+  | 'backup_unproved'
+  | 'waypoint_mismatch';
+
+/** A backup that cannot be restored: nothing of it is used. The message is one line and names the file. */
+export class BackupError extends Error {
+  /** Stable, machine-readable reason, in snake_case. */
+  readonly code: BackupErrorCode;
+  /** Handle of the file, if the error is about one. */
+  readonly file: string | undefined;
+
+  constructor(code: BackupErrorCode, detail: string, file?: string, options?: ErrorOptions) {
+    super(file === undefined ? detail : `${file}: ${detail}`, options);
+    this.name = this.constructor.name;
+    this.code = code;
+    this.file = file;
+  }
+}
+
+export function malformed(file: string, detail: string, cause?: unknown): BackupError {
+  return new BackupError('backup_malformed', detail, file, { cause });
+}
+
+export function unproved(file: string, detail: string, cause?: unknown): BackupError {
+  return new BackupError('backup_unproved', detail, file, { cause });
+}

@@ -1,0 +1,85 @@
+/** The files of a backup, unpacked (docs/spec/backup.md §3). */
+import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { malformed } from './backup-error.ts';
+import { type BackupSource, isGzip, unzip } from './backup-source.ts';
+
+/** Files that are requested before they are needed: the memory for them is bounded by as many times their size. */
+const FILES_AHEAD = 4;
+/** Bytes of the length before a record, big endian. */
+const LENGTH_BYTES = 4;
+
+/** A file whose compression can be seen: a manifest, a chunk, or metadata. */
+export async function readUnpacked(
+  source: BackupSource,
+  handle: string,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const bytes = await source.read(handle, signal);
+  return isGzip(bytes) ? await unzip(bytes, handle) : bytes;
+}
+
+/**
+ * The records of a chunk, as views of its bytes.
+ * @throws BackupError unless the file ends where the last of `count` records does
+ */
+export function* recordsOf(
+  chunk: Buffer,
+  count: bigint,
+  file: string,
+): Generator<Buffer, void, undefined> {
+  let at = 0;
+  let index = 0;
+  for (; at < chunk.length; index += 1) {
+    const start = at + LENGTH_BYTES;
+    const end = start <= chunk.length ? start + chunk.readUInt32BE(at) : start;
+    if (end > chunk.length || end === start) {
+      throw malformed(file, `record ${index}, at byte ${at}, is empty or not complete`);
+    }
+    if (BigInt(index) === count) break;
+    yield chunk.subarray(start, end);
+    at = end;
+  }
+  if (BigInt(index) === count && at === chunk.length) return;
+  const found = at === chunk.length ? String(index) : `more than ${index}`;
+  throw malformed(file, `the chunk has ${found} records, the manifest says ${count}`);
+}
+
+/** The value whose BCS is exactly `bytes`. @throws BackupError naming file and place */
+export function decodeIn<T>(
+  file: string,
+  what: string,
+  bytes: Uint8Array,
+  read: (reader: BcsReader) => T,
+): T {
+  const reader = new BcsReader(bytes);
+  try {
+    const value = read(reader);
+    reader.finish();
+    return value;
+  } catch (cause) {
+    if (!(cause instanceof BcsError)) throw cause;
+    throw malformed(file, `${what} does not decode: ${cause.message}`, cause);
+  }
+}
+
+/**
+ * Reads some of the items ahead, in their order.
+ * @throws what `read` throws for the item whose turn it is
+ */
+export async function* readAhead<T, R>(
+  items: Iterable<T>,
+  read: (item: T) => Promise<R>,
+  most = FILES_AHEAD,
+): AsyncGenerator<readonly [T, R], void, undefined> {
+  const ahead: (readonly [T, Promise<R>])[] = [];
+  for (const item of items) {
+    const reading = read(item);
+    // Awaited in its turn; until then a failure is not "unhandled".
+    reading.catch(() => undefined);
+    ahead.push([item, reading]);
+    if (ahead.length < most) continue;
+    const [next, result] = ahead.shift()!;
+    yield [next, await result];
+  }
+  for (const [next, result] of ahead) yield [next, await result];
+}

@@ -1,0 +1,153 @@
+/** The metadata of a backup: which backups there are, of what (docs/spec/backup.md §3.3). */
+import { BackupError, malformed } from './backup-error.ts';
+import { readAhead, readUnpacked } from './backup-files.ts';
+import { type BackupSource, checkHandle, MAX_METADATA_FILES } from './backup-source.ts';
+import { fieldsOf, numberIn, textIn } from './json-fields.ts';
+
+/** Metadata files read at once: they are small. */
+const FILES_AT_ONCE = 16;
+/** How often the list is read again when a listed file is gone: files are replaced while they are read. */
+const LIST_ATTEMPTS = 3;
+
+/** Backups of a kind that covers a range, ends included. */
+interface RangeBackup {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly manifest: string;
+}
+
+/** `first`, `last`: epochs. The versions are those of the ledger infos that end them. */
+export interface EpochBackup extends RangeBackup {
+  readonly firstVersion: bigint;
+  readonly lastVersion: bigint;
+}
+
+interface SnapshotBackup {
+  readonly epoch: bigint;
+  readonly version: bigint;
+  readonly manifest: string;
+}
+
+export interface BackupIndex {
+  readonly epochs: readonly EpochBackup[];
+  readonly snapshots: readonly SnapshotBackup[];
+  /** `first`, `last`: versions. */
+  readonly transactions: readonly RangeBackup[];
+}
+
+/** Reads all metadata files. @throws BackupError */
+export async function readBackupIndex(
+  source: BackupSource,
+  signal: AbortSignal,
+  maxFiles = MAX_METADATA_FILES,
+): Promise<BackupIndex> {
+  for (let attempt = 1; ; attempt += 1) {
+    const files = await source.metadataFiles(signal);
+    if (files.length > maxFiles) {
+      const detail = `${files.length} metadata files, at most ${maxFiles} are read`;
+      throw new BackupError('backup_malformed', detail);
+    }
+    try {
+      return await readFiles(source, files, signal);
+    } catch (error) {
+      const isGone = error instanceof BackupError && error.code === 'backup_incomplete';
+      if (!isGone || attempt === LIST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function readFiles(
+  source: BackupSource,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<BackupIndex> {
+  const epochs: EpochBackup[] = [];
+  const snapshots: SnapshotBackup[] = [];
+  const transactions: RangeBackup[] = [];
+  const read = (file: string) => readUnpacked(source, file, signal);
+  for await (const [file, bytes] of readAhead(files, read, FILES_AT_ONCE)) {
+    for (const { kind, fields } of linesOf(bytes, file)) {
+      if (kind === 'EpochEndingBackup') {
+        epochs.push({
+          ...rangeOf(fields, 'epoch', file),
+          firstVersion: numberIn(fields, 'first_version', file),
+          lastVersion: numberIn(fields, 'last_version', file),
+        });
+      } else if (kind === 'StateSnapshotBackup') {
+        const epoch = numberIn(fields, 'epoch', file);
+        const version = numberIn(fields, 'version', file);
+        snapshots.push({ epoch, version, manifest: manifestOf(fields, file) });
+      } else if (kind === 'TransactionBackup') {
+        transactions.push(rangeOf(fields, 'version', file));
+      }
+    }
+  }
+  return { epochs, snapshots, transactions };
+}
+
+interface MetadataLine {
+  /** Others than the three kinds of backups are of no use here. */
+  readonly kind: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function* linesOf(bytes: Buffer, file: string): Generator<MetadataLine> {
+  const lines = bytes.toString('utf8').split('\n');
+  if (lines.pop() !== '') throw malformed(file, 'its last line has no end');
+  for (const line of lines) {
+    const [tagged, ...others] = Object.entries(fieldsOf(line, file));
+    if (tagged === undefined || others.length > 0) {
+      throw malformed(file, 'a line is not one object with one field');
+    }
+    const [kind, fields] = tagged;
+    if (typeof fields !== 'object' || fields === null) throw malformed(file, `${kind}: no object`);
+    yield { kind, fields: fields as Record<string, unknown> };
+  }
+}
+
+function rangeOf(
+  fields: Readonly<Record<string, unknown>>,
+  unit: 'epoch' | 'version',
+  file: string,
+): RangeBackup {
+  const first = numberIn(fields, `first_${unit}`, file);
+  const last = numberIn(fields, `last_${unit}`, file);
+  if (last < first) throw malformed(file, `${unit}s ${first} to ${last}`);
+  return { first, last, manifest: manifestOf(fields, file) };
+}
+
+function manifestOf(fields: Readonly<Record<string, unknown>>, file: string): string {
+  return checkHandle(textIn(fields, 'manifest', file), file);
+}
+
+/**
+ * The fewest backups that cover a range from `first` on without a gap, in order; ranges may overlap.
+ * @param what the ranges count
+ * @throws BackupError `backup_incomplete` when they do not reach `last`, or there are later ones behind a gap
+ */
+export function covering<B extends RangeBackup>(
+  backups: readonly B[],
+  first: bigint,
+  what: string,
+): B[] {
+  const order = [...backups].sort((left, right) => (left.first < right.first ? -1 : 1));
+  const cover: B[] = [];
+  let next = first;
+  let at = 0;
+  for (;;) {
+    let best: B | undefined;
+    for (; at < order.length && order[at]!.first <= next; at += 1) {
+      const backup = order[at]!;
+      if (backup.last >= next && (best === undefined || backup.last > best.last)) best = backup;
+    }
+    if (best === undefined) break;
+    cover.push(best);
+    next = best.last + 1n;
+  }
+  const behind = order[at];
+  if (behind === undefined) return cover;
+  throw new BackupError(
+    'backup_incomplete',
+    `${what} ${next} is in no backup, the next one begins with ${behind.first}`,
+  );
+}

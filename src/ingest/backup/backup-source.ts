@@ -1,0 +1,95 @@
+/** Where the files of a backup are (docs/spec/backup.md §3.1). Nothing of them is verified here. */
+import { constants } from 'node:buffer';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { BackupError, malformed } from './backup-error.ts';
+
+/** The folder of the metadata files, and how their names end. */
+const METADATA_FOLDER = 'metadata';
+const METADATA_END = '.meta';
+
+/** Most metadata files: ten times those of mainnet if none were ever compacted. */
+export const MAX_METADATA_FILES = 500_000;
+/** Most bytes of a file, as stored and unpacked: four times what the reference's tool writes unless told otherwise. */
+const MAX_FILE_BYTES = Math.min(512 * 1024 * 1024, constants.MAX_LENGTH);
+
+/** A part of a file handle (docs/spec/backup.md §3.1): nothing that leads out of the backup. */
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{2,126}$/;
+
+/** The storage of a backup. */
+export interface BackupSource {
+  /** Handles of all metadata files. @throws BackupError */
+  metadataFiles(signal: AbortSignal): Promise<readonly string[]>;
+  /** A file as it is stored. @throws BackupError `backup_incomplete` when there is none of that handle */
+  read(handle: string, signal: AbortSignal): Promise<Buffer>;
+  close(): void;
+}
+
+/** @throws BackupError for a handle that is not of the form FOLDER/FILE */
+export function checkHandle(handle: string, file: string): string {
+  const parts = handle.split('/');
+  if (parts.length === 2 && parts.every((part) => NAME.test(part))) return handle;
+  throw malformed(file, `not a file of this backup: ${JSON.stringify(handle.slice(0, 200))}`);
+}
+
+function isMetadataFile(name: string): boolean {
+  return name.endsWith(METADATA_END) && NAME.test(name);
+}
+
+/** A backup in a folder. */
+export class FolderSource implements BackupSource {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async metadataFiles(): Promise<readonly string[]> {
+    const folder = join(this.#folder, METADATA_FOLDER);
+    const names = await readdir(folder).catch((cause: unknown) => {
+      const detail = `${this.#folder} is not a backup: it has no folder ${METADATA_FOLDER}`;
+      throw new BackupError('backup_incomplete', detail, undefined, { cause });
+    });
+    return names.filter(isMetadataFile).map((name) => `${METADATA_FOLDER}/${name}`);
+  }
+
+  async read(handle: string, signal: AbortSignal): Promise<Buffer> {
+    const path = join(this.#folder, handle);
+    try {
+      const { size } = await stat(path);
+      if (size > MAX_FILE_BYTES) throw tooLarge(handle, size);
+      return await readFile(path, { signal });
+    } catch (cause) {
+      if (cause instanceof BackupError || signal.aborted) throw cause;
+      const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+      const code = isMissing ? 'backup_incomplete' : 'backup_unreachable';
+      const detail = isMissing ? 'there is no such file' : (cause as Error).message;
+      throw new BackupError(code, detail, handle, { cause });
+    }
+  }
+
+  close(): void {}
+}
+
+export function tooLarge(handle: string, byteLength: number): BackupError {
+  return malformed(handle, `${byteLength} bytes, at most ${MAX_FILE_BYTES} are taken`);
+}
+
+const gunzipped = promisify(gunzip);
+const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
+
+/** Whether a manifest, a chunk or a metadata file is compressed. A proof may begin with any bytes. */
+export function isGzip(bytes: Buffer): boolean {
+  return bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC);
+}
+
+/** @throws BackupError for bytes that are no gzip, or too many of them */
+export async function unzip(bytes: Buffer, file: string): Promise<Buffer> {
+  try {
+    return await gunzipped(bytes, { maxOutputLength: MAX_FILE_BYTES });
+  } catch (cause) {
+    throw malformed(file, `does not unpack: ${(cause as Error).message}`, cause);
+  }
+}

@@ -1,0 +1,100 @@
+/** The manifests of a backup (docs/spec/backup.md §3.5). */
+import {
+  parseWaypoint,
+  type Waypoint,
+  WaypointTextError,
+} from '../../move/transactions/waypoint.ts';
+import { malformed } from './backup-error.ts';
+import { readUnpacked } from './backup-files.ts';
+import type { EpochBackup } from './backup-index.ts';
+import { type BackupSource, checkHandle } from './backup-source.ts';
+import { type Fields, fieldsOf, listIn, numberIn, objectOf, textIn } from './json-fields.ts';
+
+/** A part of a manifest's range, ends included. */
+export interface ManifestChunk {
+  readonly first: bigint;
+  readonly last: bigint;
+  /** Handle of the records. */
+  readonly data: string;
+}
+
+interface EpochManifest {
+  /** One for each epoch. */
+  readonly waypoints: readonly Waypoint[];
+  readonly chunks: readonly ManifestChunk[];
+}
+
+/** @throws BackupError for a manifest that is not whole, or not that of the backup */
+export async function readEpochManifest(
+  source: BackupSource,
+  { manifest: file, first, last, firstVersion, lastVersion }: EpochBackup,
+  signal: AbortSignal,
+): Promise<EpochManifest> {
+  const fields = await readManifest(source, file, signal);
+  checkNumber(fields, 'first_epoch', first, file);
+  checkNumber(fields, 'last_epoch', last, file);
+  const waypoints = listIn(fields, 'waypoints', file).map((text) => waypointOf(text, file));
+  const [begin, end] = [waypoints[0]!.version, waypoints[waypoints.length - 1]!.version];
+  if (BigInt(waypoints.length) !== last - first + 1n) {
+    throw malformed(file, `${waypoints.length} waypoints for epochs ${first} to ${last}`);
+  }
+  if (begin !== firstVersion || end !== lastVersion) {
+    const detail = `versions ${begin} to ${end}, the metadata have ${firstVersion} to ${lastVersion}`;
+    throw malformed(file, detail);
+  }
+  const chunks = listIn(fields, 'chunks', file).map((item): ManifestChunk => {
+    const chunk = objectOf(item, file);
+    return {
+      first: numberIn(chunk, 'first_epoch', file),
+      last: numberIn(chunk, 'last_epoch', file),
+      data: handleIn(chunk, 'ledger_infos', file),
+    };
+  });
+  checkChunks(chunks, first, last, file);
+  return { waypoints, chunks };
+}
+
+async function readManifest(
+  source: BackupSource,
+  file: string,
+  signal: AbortSignal,
+): Promise<Fields> {
+  return fieldsOf((await readUnpacked(source, file, signal)).toString('utf8'), file);
+}
+
+function checkNumber(fields: Fields, name: string, expected: bigint, file: string): void {
+  const found = numberIn(fields, name, file);
+  if (found === expected) return;
+  throw malformed(file, `${name} is ${found}, the metadata of the backup have ${expected}`);
+}
+
+/** Chunks follow one another from the first item to the last. */
+function checkChunks(
+  chunks: readonly ManifestChunk[],
+  first: bigint,
+  last: bigint,
+  file: string,
+): void {
+  let next = first;
+  for (const chunk of chunks) {
+    if (chunk.first !== next || chunk.last < chunk.first) {
+      throw malformed(file, `a chunk of ${chunk.first} to ${chunk.last} where ${next} comes next`);
+    }
+    next = chunk.last + 1n;
+  }
+  if (next === last + 1n) return;
+  throw malformed(file, `its chunks end with ${next - 1n}, the backup with ${last}`);
+}
+
+function handleIn(fields: Fields, name: string, file: string): string {
+  return checkHandle(textIn(fields, name, file), file);
+}
+
+function waypointOf(text: unknown, file: string): Waypoint {
+  try {
+    return parseWaypoint(String(text));
+  } catch (cause) {
+    if (!(cause instanceof WaypointTextError)) throw cause;
+    throw malformed(file, cause.message, cause);
+  }
+}

@@ -1,0 +1,116 @@
+/** The reference's chain with validators of our own, and backups of it in folders of their own. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll } from 'vitest';
+import { endsEpoch } from '../../../src/ingest/chunk-builder.ts';
+import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
+import { readOnChainData } from '../../../src/move/transactions/transaction.ts';
+import { NEWEST_VERSION, referenceTransaction } from '../../reference/reference-chain.ts';
+import {
+  type BackupShape,
+  type TestChain,
+  type TestValidator,
+  testValidator,
+  type WrittenBackup,
+  writeBackup,
+} from './backup-writer.ts';
+
+/** The seed of all keys. */
+const KEY_SEED = 'daybook backup';
+const VALIDATORS = Array.from({ length: 11 }, (_, index) =>
+  testValidator(`${KEY_SEED} ${index}`, BigInt(10 + index)),
+);
+
+/** Nine validators; each epoch one of them has gone and another has come, and the powers change. */
+function validatorsOf(epoch: number): readonly TestValidator[] {
+  return Array.from({ length: 9 }, (_, index) => {
+    const validator = VALIDATORS[(index + epoch) % VALIDATORS.length]!;
+    return { ...validator, power: validator.power + BigInt(epoch) };
+  });
+}
+
+let chain: TestChain | undefined;
+
+/** All versions of the reference's chain, whose last epoch is open. */
+export function backupChain(): TestChain {
+  if (chain === undefined) {
+    const items = Array.from({ length: NEWEST_VERSION + 1 }, (_, at) => referenceTransaction(at));
+    const epochEnds = items.flatMap((item, version) => {
+      const { events } = readOnChainData(new BcsReader(item)).bytes;
+      return endsEpoch(BigInt(version), events) ? [version] : [];
+    });
+    chain = { items, epochEnds, validators: validatorsOf };
+  }
+  return chain;
+}
+
+export const SHAPE: BackupShape = {
+  isGzip: true,
+  format: 'V1',
+  epochsPerBackup: 2,
+  epochsPerChunk: 1,
+  keysPerChunk: 400,
+  snapshotEpochs: [],
+  transactionsPerChunk: 300,
+};
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-backup-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Backups by their shapes: writing one takes a second, copying it nothing. */
+const written = new Map<string, WrittenBackup>();
+
+/** A backup of the chain in a folder that is removed after the tests of the file. */
+export function newBackup(shape: Partial<BackupShape> = {}, of = backupChain()): WrittenBackup {
+  const whole = { ...SHAPE, ...shape };
+  if (of !== backupChain() || shape.signers !== undefined)
+    return writeBackup(newFolder(), of, whole);
+  const name = JSON.stringify(whole);
+  const original = written.get(name) ?? writeBackup(newFolder(), of, whole);
+  written.set(name, original);
+  const folder = newFolder();
+  cpSync(original.folder, folder, { recursive: true });
+  return { ...original, folder };
+}
+
+/** Changes a file of a backup, whose bytes are those before compression. */
+export function change(
+  { folder }: WrittenBackup,
+  handle: string,
+  edit: (bytes: Buffer) => Buffer,
+): void {
+  const path = join(folder, handle);
+  const stored = readFileSync(path);
+  const isGzip = stored[0] === 0x1f && stored[1] === 0x8b;
+  const edited = edit(isGzip ? gunzipSync(stored) : stored);
+  writeFileSync(path, isGzip ? gzipSync(edited) : edited);
+}
+
+/** Changes the JSON of a file. */
+export function changeJson<T>(
+  backup: WrittenBackup,
+  handle: string,
+  edit: (json: T) => unknown,
+): void {
+  change(backup, handle, (bytes) => {
+    const json = JSON.parse(bytes.toString()) as T;
+    return Buffer.from(`${JSON.stringify(edit(json) ?? json)}\n`);
+  });
+}
+
+/** The one file whose handle begins and ends so. */
+export function fileOf({ files }: WrittenBackup, start: string, end: string): string {
+  const [file, ...others] = files.filter((name) => name.startsWith(start) && name.endsWith(end));
+  if (file === undefined || others.length > 0) throw new Error(`not one file ${start}…${end}`);
+  return file;
+}
