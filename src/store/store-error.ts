@@ -23,6 +23,7 @@ type StoreErrorCode =
   | 'store_refused'
   | 'store_read_only'
   | 'store_timeout'
+  | 'store_interrupted'
   | 'store_busy'
   | 'batch_too_large'
   | 'ledger_empty'
@@ -70,6 +71,7 @@ const TRANSIENT: readonly StoreErrorCode[] = [
   'store_unreachable',
   'store_behind',
   'store_timeout',
+  'store_interrupted',
   'store_busy',
 ];
 

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
@@ -16,9 +17,12 @@ import {
   openPostgresReader,
   openPostgresStore,
 } from '../../src/store/postgres/postgres-store.ts';
+import { statementsOf } from '../../src/store/postgres/statements.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 import { newPostgresLocation, sharedPostgres } from './shared.ts';
 
+/** Longer than a search waits for one server. */
+const SLOW_OPENING_MS = 1_000;
 const EPOCH = Buffer.of(0);
 const withCode = (code: string) => expect.objectContaining({ code });
 const key = (number: bigint) => [EPOCHS, EPOCH, encodeU64Key(number)] as const;
@@ -27,6 +31,7 @@ test.each([
   ['53100', 'store_full'],
   ['25006', 'store_read_only'],
   ['57014', 'store_timeout'],
+  ['40001', 'store_interrupted'],
   ['57P01', 'store_unreachable'],
   ['57P03', 'store_unreachable'],
   ['08006', 'store_unreachable'],
@@ -79,6 +84,71 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     const [socket] = await connected;
     socket.pipe(connect(Number(port), '127.0.0.1')).pipe(socket);
     await once(socket, 'close');
+  });
+
+  test('whose server takes long to open connections is waited for', async () => {
+    const location = await newPostgresLocation();
+    await (await openPostgresStore(parsePostgresUrl(location))).close();
+    const { host, port } = new URL(location);
+    let opened = 0;
+    // The first one is answered at once: it only asks what the server is.
+    const slow = createServer(async (socket) => {
+      socket.on('error', () => undefined);
+      opened += 1;
+      if (opened > 1) await sleep(SLOW_OPENING_MS);
+      const server = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      socket.pipe(server).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void slow.close());
+    await once(slow, 'listening');
+    const through = `127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const reader = await openPostgresReader(parsePostgresUrl(location.replace(host, through)));
+    expect(await reader.get(...key(1n))).toBeUndefined();
+    await reader.close();
+  });
+
+  test('reads again what the server interrupts, through the same connections', async () => {
+    const location = parsePostgresUrl(await newPostgresLocation());
+    const store = await openPostgresStore(location);
+    await store.commit(new Batch().put(...key(1n), Buffer.from('one')));
+    await store.close();
+    const reader = await openPostgresReader(location);
+    onTestFinished(() => reader.close());
+    expect(await reader.get(...key(1n))).toEqual(Buffer.from('one'));
+    const sessions = async () => {
+      const { rows } = await other.query(
+        "select pid from pg_stat_activity where application_name = 'daybook reader' order by pid",
+      );
+      return rows;
+    };
+    const other = new pg.Client({ connectionString: await sharedPostgres() });
+    await other.connect();
+    onTestFinished(() => other.end());
+    const before = await sessions();
+    // As a standby does when a read is in the way of its replay: so often, then no more.
+    const { table } = statementsOf(location.schema, EPOCHS);
+    await other.query(`
+      set search_path to "${location.schema}";
+      create sequence reads;
+      create function interrupted(times int) returns boolean volatile language plpgsql as $$ begin
+        if nextval('"${location.schema}".reads') <= times then
+          raise exception 'canceling statement due to conflict with recovery' using errcode = '40001';
+        end if;
+        return true;
+      end $$;
+      alter table ${table} rename to kept;`);
+    const interrupt = (times: number) =>
+      other.query(`
+        drop view if exists ${table};
+        alter sequence reads restart;
+        create view ${table} as select p, o, v from kept where interrupted(${times})`);
+    await interrupt(1);
+    expect(await reader.get(...key(1n))).toEqual(Buffer.from('one'));
+    await interrupt(2);
+    await expect(reader.get(...key(1n))).rejects.toThrow(withCode('store_interrupted'));
+    expect(await reader.get(...key(1n))).toEqual(Buffer.from('one'));
+    expect(await sessions()).toEqual(before);
+    expect(reader.server).toMatchObject({ moves: 0 });
   });
 
   describe('on a server that ends', () => {

@@ -46,6 +46,8 @@ describe('the location of a ledger in PostgreSQL', () => {
       `postgres://me:${SECRET}@a/b@host/db`,
       `postgres://me:${SECRET}/x@host/db`,
       `postgres://me:${SECRET}#x@host/db`,
+      `postgres://me:${SECRET}?x@host/db`,
+      `postgres://me:1?${SECRET}@host/db`,
       `postgres://host/db?schema=${'a'.repeat(49)}&password=${SECRET}`,
       `postgres://host/db?schema=pg_x&password=${SECRET}`,
       `postgres://host/db?schema=A&password=${SECRET}`,

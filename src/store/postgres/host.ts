@@ -46,6 +46,11 @@ export class PostgresHost {
     return this.#look?.askedMs;
   }
 
+  /** Whether the server has yet to answer a look, or to open a connection. */
+  get isAwaited(): boolean {
+    return this.#look !== undefined || this.pool.isOpening;
+  }
+
   /** Asks the server; a look that is under way is shared. @throws StoreError */
   look(): Promise<Standing> {
     if (this.#look === undefined) {

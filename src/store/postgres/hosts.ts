@@ -56,9 +56,10 @@ export class PostgresHosts {
   }
 
   /**
-   * Reads. When the server is lost before the answer, the statement is sent once more, to the next one.
+   * Reads. When the server is lost before the answer, the statement is sent once more, to the next one; when it has
+   * interrupted the statement, to the same one.
    * @param values unchanged until the answer
-   * @throws StoreError `store_busy`, `store_unreachable`, `store_behind` and others
+   * @throws StoreError `store_busy`, `store_unreachable`, `store_interrupted`, `store_behind` and others
    */
   async query(pace: Pace, statement: Statement, values: readonly Parameter[]): Promise<Answer> {
     if (pace === 'long') return await this.#ask(pace, statement, values);
@@ -126,8 +127,10 @@ export class PostgresHosts {
     try {
       return await host.pool.query(pace, statement, values);
     } catch (error) {
-      if (this.#isClosed || !isStoreError(error, 'store_unreachable')) throw error;
-      this.#leave(host);
+      const isUnreachable = isStoreError(error, 'store_unreachable');
+      const mayRepeat = isUnreachable || isStoreError(error, 'store_interrupted');
+      if (this.#isClosed || !mayRepeat) throw error;
+      if (isUnreachable) this.#leave(host);
       const next = await this.#found();
       return await next.pool.query(pace, statement, values);
     }
@@ -146,9 +149,7 @@ export class PostgresHosts {
     const endMs = performance.now() + SEARCH_LIMIT_MS;
     // At first, what is wrong is said at once; a slow server is waited for.
     const isOver = () =>
-      this.#wasFound
-        ? performance.now() >= endMs
-        : this.#hosts.every(({ silentSinceMs }) => silentSinceMs === undefined);
+      this.#wasFound ? performance.now() >= endMs : !this.#hosts.some(({ isAwaited }) => isAwaited);
     for (;;) {
       const { host, failure } = await this.#round();
       if (host !== undefined) {

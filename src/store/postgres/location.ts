@@ -24,7 +24,7 @@ const SCHEMA_PARAMETER = 'schema';
 /** Leaves room for the suffix of an unfinished ledger: PostgreSQL cuts names after 63 bytes. */
 const MAX_SCHEMA_CHARACTERS = 48;
 const PREFIX = /^postgres(?:ql)?:\/\//i;
-const PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^#]*))?$/i;
+const PARTS = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/i;
 const HOST = /^(?:\[[0-9a-f:.]*\]|[^[\]:]*)(?::\d{1,5})?$/i;
 
 export interface PostgresLocation {

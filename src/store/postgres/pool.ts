@@ -14,7 +14,7 @@ const BUSY_STATEMENTS = 8;
 /** How long a quick read may take, in milliseconds. */
 const QUICK_LIMIT_MS = 10_000;
 /** How long a page of a scan, or counting rows, may take, in milliseconds. */
-const LONG_LIMIT_MS = 120_000;
+export const LONG_LIMIT_MS = 120_000;
 
 /** Whether a statement is quick, or takes long: many rows, or all of them. */
 export type Pace = 'quick' | 'long';
@@ -41,6 +41,10 @@ export class PostgresPool {
   async open(): Promise<void> {
     const { connection, free } = choose(this.#slots.quick);
     if (connection === undefined) await this.#open(free!);
+  }
+
+  get isOpening(): boolean {
+    return this.#all.some(({ opening }) => opening !== undefined);
   }
 
   /**

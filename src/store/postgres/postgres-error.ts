@@ -14,14 +14,14 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   '42501': 'store_refused',
   '3D000': 'store_refused',
   '28': 'store_refused',
+  // A standby cancels reads that are in the way of its replay; the connection is sound.
+  '40001': 'store_interrupted',
   XX001: 'store_damaged',
   XX002: 'store_damaged',
   '58P01': 'store_damaged',
   '08': 'store_unreachable',
   '25P03': 'store_unreachable',
   '53300': 'store_unreachable',
-  // A standby cancels reads that are in the way of its replay.
-  '40001': 'store_unreachable',
   '57P': 'store_unreachable',
 };
 
@@ -33,6 +33,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   store_refused: 'check user, password, database and permissions',
   store_damaged: 'restore the database from a backup',
   store_unreachable: 'check that the server runs',
+  store_interrupted: 'try again, or read from the primary',
 };
 
 /**
