@@ -4,19 +4,22 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { NO_POSTGRES } from '../postgres/cluster.ts';
+import { newPostgresLocation } from '../postgres/shared.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { downgradeToFormat3, unpackFormat3 } from '../store/format-3.ts';
 import {
   expectFailure,
   killLeftNodes,
   runCommand,
+  runWhenUnlocked,
   ServedNode,
   startCommand,
   temporaryFolder,
 } from './command.ts';
 
-const TRANSACTIONS = process.env['UPGRADE_TRANSACTIONS'] ?? '3000';
+const TRANSACTIONS = process.env['UPGRADE_TRANSACTIONS'] ?? '1000';
 const KILLS = Number(process.env['UPGRADE_KILLS'] ?? 4);
 /** Longest time that an upgrade gets before it is killed: some end, some have hardly begun. */
 const LONGEST_LIFE_MS = 700;
@@ -53,21 +56,28 @@ it('an older store is refused, upgraded, and served', async () => {
   expect(none).toContain('there is no ledger in');
 });
 
-it('killed at any point, it goes on', async () => {
-  const random = randomSource(testSeed());
-  const data = join(temporaryFolder(), 'ledger');
-  const sample = ['sample', '--data', data, '--transactions', TRANSACTIONS, '--accounts', '200'];
-  expect((await runCommand(sample)).code).toBe(0);
-  const before = await verified(data);
-  await downgradeToFormat3(data);
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const upgrade = startCommand(['upgrade', '--data', data]);
-    await sleep(random() * LONGEST_LIFE_MS);
-    const hasEnded = new Promise((resolve) => upgrade.once('exit', resolve));
-    if (upgrade.exitCode !== null) continue;
-    upgrade.kill('SIGKILL');
-    await hasEnded;
-  }
-  expect((await runCommand(['upgrade', '--data', data])).code).toBe(0);
-  expect(await verified(data)).toEqual(before);
+const PLACES = [
+  ['a folder', async () => join(temporaryFolder(), 'ledger')],
+  ...(NO_POSTGRES === '' ? [['PostgreSQL', newPostgresLocation] as const] : []),
+] as const;
+
+describe.each(PLACES)('in %s', (_, newPlace) => {
+  it('killed at any point, it goes on', async () => {
+    const random = randomSource(testSeed());
+    const data = await newPlace();
+    const sample = ['sample', '--data', data, '--transactions', TRANSACTIONS, '--accounts', '200'];
+    expect((await runCommand(sample)).code).toBe(0);
+    const before = await verified(data);
+    await downgradeToFormat3(data);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const upgrade = startCommand(['upgrade', '--data', data]);
+      await sleep(random() * LONGEST_LIFE_MS);
+      const hasEnded = new Promise((resolve) => upgrade.once('exit', resolve));
+      if (upgrade.exitCode !== null) continue;
+      upgrade.kill('SIGKILL');
+      await hasEnded;
+    }
+    expect((await runWhenUnlocked(['upgrade', '--data', data])).code).toBe(0);
+    expect(await verified(data)).toEqual(before);
+  });
 });

@@ -7,6 +7,7 @@ import { Committer } from '../../src/ingest/committer.ts';
 import { ChunkAssembler } from '../../src/ingest/feed/chunk-assembler.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
 import { transactionsBcs } from '../../src/ledger/history.ts';
+import { openStoreReader, openStoreWriter, withStoreToUpgrade } from '../../src/node/open-store.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
@@ -26,6 +27,8 @@ import { fromFormat3, OLD_TRANSACTIONS } from '../../src/store/upgrade/from-form
 import { OLD_COLUMNS, upgradeStore } from '../../src/store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
+import { NO_POSTGRES } from '../postgres/cluster.ts';
+import { newPostgresLocation } from '../postgres/shared.ts';
 import { chunk, transaction } from './chunks.ts';
 import { temporaryDirectory } from './engines.ts';
 import { downgradeToFormat3, unpackFormat3 } from './format-3.ts';
@@ -172,14 +175,20 @@ describe('a store of format 3', () => {
   });
 });
 
-describe('a pruned store', () => {
+const PLACES = [
+  ['LMDB', async () => temporaryDirectory()],
+  ...(NO_POSTGRES === '' ? [['PostgreSQL', newPostgresLocation] as const] : []),
+] as const;
+
+describe.each(PLACES)('a pruned store in %s', (_, newPlace) => {
   async function pruned(writer: LedgerWriter, versions: number): Promise<void> {
     await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions });
   }
 
-  test('becomes what it was, and is pruned further', async () => {
-    const directory = temporaryDirectory();
-    const store = await openLmdbStore({ directory });
+  /** Of format 3. */
+  async function makeOld() {
+    const data = await newPlace();
+    const store = await openStoreWriter(data);
     const writer = await LedgerWriter.open(store);
     for (const part of sampleChunks({ seed: 5, transactions: 300, accounts: 20 })) {
       await writer.append(part);
@@ -187,12 +196,17 @@ describe('a pruned store', () => {
     await pruned(writer, 200);
     const before = await digestsOf(store);
     await store.close();
-    await downgradeToFormat3(directory);
-    const upgraded = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
-    expect(await upgradeStore(upgraded, undefined, SMALL_PARTS)).toBe(3);
-    expect(await digestsOf(upgraded)).toEqual(before);
-    await upgraded.close();
-    const reopened = await openLmdbStore({ directory });
+    await downgradeToFormat3(data);
+    return { data, before };
+  }
+
+  test('becomes what it was, and is pruned further', async () => {
+    const { data, before } = await makeOld();
+    await withStoreToUpgrade(data, async (store) => {
+      expect(await upgradeStore(store, undefined, SMALL_PARTS)).toBe(3);
+      expect(await digestsOf(store)).toEqual(before);
+    });
+    const reopened = await openStoreWriter(data);
     const rowsIn = async (column: Column) =>
       (await reopened.statistics()).find((one) => one.column === column)!.rows;
     const versions = await rowsIn(TRANSACTION_INFOS);
@@ -203,6 +217,30 @@ describe('a pruned store', () => {
     expect(await rowsIn(TRANSACTION_HASHES)).toBe(left);
     expect(await verifyLedger(reopened)).toMatchObject({ damages: [], damageCount: 0 });
     await reopened.close();
+  });
+
+  test('cut off again and again, is refused until the upgrade is done', async () => {
+    const { data, before } = await makeOld();
+    let attempts = 0;
+    for (let isDone = false; !isDone; attempts += 1) {
+      const way =
+        attempts < 2
+          ? `holds store format 3, this program reads format 4: run daybook upgrade --data `
+          : `is being upgraded from store format 3 to 4, this program reads format 4: run daybook`;
+      await expect(openStoreReader(data)).rejects.toThrow(way);
+      await expect(openStoreWriter(data)).rejects.toThrow(way);
+      await withStoreToUpgrade(data, async (store) => {
+        isDone = await upgradeStore(dying(store, attempts), undefined, SMALL_PARTS).then(
+          () => true,
+          () => false,
+        );
+      });
+    }
+    // The first mark is made each time, then one more part; the last mark ends it.
+    expect(attempts).toBeGreaterThan(5);
+    const reader = await openStoreReader(data);
+    expect(await digestsOf(reader)).toEqual(before);
+    await reader.close();
   });
 });
 
