@@ -138,6 +138,27 @@ describe('daybook follow', () => {
     expect(await follow(copy, '--until', '3000')).toMatchObject({ faults: 0 });
   });
 
+  it('with --standby waits while another process writes the folder, and takes over', async () => {
+    const copy = join(folder, 'standby');
+    const following = ['--follow', node.ready.url, '--workers', '1'];
+    const first = await ServedNode.start(copy, following);
+    const args = ['follow', '--data', copy, '--from', node.ready.url];
+    const refused = await runCommand(args);
+    expect(expectFailure(refused, 1)).toContain(`is being written by process ${first.ready.pid}`);
+    const until = node.ready.ledger_version;
+    const second = startCommand([...args, '--standby', '--json', '--until', until]);
+    const ended = endOf(second);
+    const [line] = await once(second.stderr!, 'data');
+    expect(JSON.parse(String(line).split('\n')[0]!)).toMatchObject({
+      msg: 'standing by: another process writes the ledger',
+      reason: expect.stringContaining(`is being written by process ${first.ready.pid}`),
+    });
+    await first.stop('SIGKILL');
+    const { code, stdout } = await ended;
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { ledger_version: until }]);
+    expect(await digestsOf(copy)).toEqual(await digestsOf(source));
+  });
+
   it('compares the genesis waypoint, and logs which one it found', async () => {
     const copy = join(folder, 'waypoint');
     const waypoint = `0:${'00'.repeat(32)}`;
