@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { NodeError } from '../node/node-error.ts';
 import { grouped, withProgress } from '../node/progress.ts';
 import type { VerifyReport } from '../node/verify.ts';
+import { digestFacts, digestLines } from './column-digests.ts';
 import { addCommand, addReport, addSettingOption } from './command-line.ts';
 
 export function addVerifyCommand(program: Command): void {
@@ -57,12 +58,9 @@ function textOf(report: VerifyReport): string {
     `versions hashed again   ${hashedVersions}`,
     `state root compared at  ${stateRootVersion ?? 'none'}`,
     '',
-    `${'column'.padEnd(20)}${'rows'.padStart(14)}  digest (SHA-256)`,
+    ...digestLines(columns),
+    '',
   ];
-  for (const { column, rows, digest } of columns) {
-    facts.push(`${column.name.padEnd(20)}${String(rows).padStart(14)}  ${hex(digest)}`);
-  }
-  facts.push('');
   for (const damage of damages) facts.push(`damaged: ${damageText(damage)}`);
   const left = damageCount - damages.length;
   if (left > 0) facts.push(`and ${left} more`);
@@ -78,12 +76,7 @@ function factsOf(report: VerifyReport) {
     oldest_ledger_version: String(head.oldestVersion),
     hashed_versions: String(hashedVersions),
     state_root_version: stateRootVersion === undefined ? null : String(stateRootVersion),
-    columns: Object.fromEntries(
-      columns.map(({ column, rows, bytes, digest }) => [
-        column.name,
-        { rows, bytes, digest: hex(digest) },
-      ]),
-    ),
+    columns: digestFacts(columns),
     damage_count: damageCount,
     damages: damages.map(({ column, key, version, detail }) => ({
       column,
@@ -92,8 +85,4 @@ function factsOf(report: VerifyReport) {
       detail,
     })),
   };
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }

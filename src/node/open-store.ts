@@ -1,7 +1,8 @@
 /** Opens the store of a ledger, or creates one; errors are NodeErrors that say what to do. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HEAD } from '../store/columns/columns.ts';
 import { isPostgresUrl } from '../store/postgres/location.ts';
-import type { ColumnStatistics, Store, StoreReader } from '../store/store.ts';
+import type { ColumnStatistics, Store, StoreReader, StoreSnapshot } from '../store/store.ts';
 import { isStoreError, isTransient, StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { FolderLocation, ledgerExists, storeFileBytes } from './locations/folder-location.ts';
@@ -133,28 +134,56 @@ export async function withNewLedger<T>(
   });
 }
 
+interface CopiedFile<T> {
+  readonly found: T;
+  readonly fromBytes: number;
+  readonly toBytes: number;
+}
+
 /**
- * Makes a new ledger that is a copy of another one as it is now, while others read and write that.
+ * Makes a new ledger that is a copy of another one's file as it is now, while others read and write that.
  * @param onBegin gets a function that tells how many bytes are copied, and about how many will be
- * @returns what `examine` returns for the copy, and the sizes of both
- * @throws NodeError `bad_input`, `no_ledger`, `ledger_exists`, `data_not_usable`
+ * @returns what `examine` returns for the copy, and the sizes of both; `undefined`, and nothing is made, where one of
+ *   the ledgers is not a file
+ * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`
  */
-export async function copyStore<T>(
+export async function copyStoreFile<T>(
   from: string,
   to: string,
   onBegin: (copiedBytes: () => number, neededBytes: number) => void,
   examine: (copy: StoreReader) => Promise<T>,
-): Promise<{ readonly found: T; readonly fromBytes: number; readonly toBytes: number }> {
+): Promise<CopiedFile<T> | undefined> {
   const source = await locationOf(from);
   const target = await locationOf(to);
-  if (!(source instanceof FolderLocation && target instanceof FolderLocation)) {
-    throw new NodeError('bad_input', 'ledgers are copied from folder to folder', { exitCode: 2 });
-  }
+  if (!(source instanceof FolderLocation && target instanceof FolderLocation)) return undefined;
   return await withNodeErrors(async () => {
     if (!(await source.hasStore())) throw await noLedgerAt(source);
     await makeRoom(target);
     const found = await target.copyStore(from, onBegin, examine);
     return { found, fromBytes: storeFileBytes(from), toBytes: storeFileBytes(to) };
+  });
+}
+
+/**
+ * Makes a new ledger of another one as it is now, while others read and write that. When `work` fails or is cut off,
+ * what it has written is in the store that the next call gets.
+ * @throws NodeError `no_ledger`, `ledger_exists`, `data_not_usable`; what `work` throws
+ */
+export async function withCopy<T>(
+  from: string,
+  to: string,
+  work: (source: StoreSnapshot, copy: Store) => Promise<T>,
+): Promise<T> {
+  const source = await locationOf(from);
+  const target = await locationOf(to);
+  return await withNodeErrors(async () => {
+    if (!(await source.hasStore())) throw await noLedgerAt(source);
+    await makeRoom(target);
+    return await closing(await source.openSnapshot(), async (snapshot) => {
+      const [head] = await snapshot.scan(HEAD, { maxRows: 1, maxBytes: 1 });
+      if (head === undefined) throw emptyStoreError(from);
+      return await target.makeStore((copy) => work(snapshot, copy), true);
+    });
   });
 }
 
@@ -212,7 +241,7 @@ async function makeRoom(location: LedgerLocation): Promise<void> {
   await location.removeStore();
 }
 
-async function closing<S extends StoreReader, T>(
+async function closing<S extends Pick<StoreReader, 'close'>, T>(
   store: S,
   work: (store: S) => Promise<T>,
 ): Promise<T> {

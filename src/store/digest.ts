@@ -1,6 +1,6 @@
 /** Digests of columns: two ledgers hold the same exactly when all their columns have the same digests. */
 import { createHash } from 'node:crypto';
-import type { Column } from './columns/columns.ts';
+import type { Column, ScannedRow } from './columns/columns.ts';
 import { type StoreReader, scanPages } from './store.ts';
 
 const LENGTHS_BYTES = 8;
@@ -23,19 +23,42 @@ export async function columnDigest(
   column: Column,
   onRows: (rows: number) => void = () => undefined,
 ): Promise<ColumnDigest> {
-  const hash = createHash('sha256');
-  const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
-  let rows = 0;
-  let bytes = 0;
+  const digest = new RowsDigest(column);
   for await (const page of scanPages(store, column)) {
-    for (const { partition, order, value } of page) {
-      lengths.writeUInt32BE(order.length, 0);
-      lengths.writeUInt32BE(value.length, LENGTHS_BYTES / 2);
-      hash.update(lengths).update(partition).update(order).update(value);
-      bytes += partition.length + order.length + value.length;
-    }
-    rows += page.length;
-    onRows(rows);
+    digest.add(page);
+    onRows(digest.rows);
   }
-  return { column, rows, bytes, digest: hash.digest() };
+  return digest.finish();
+}
+
+/** A digest that is computed while the rows of a column are read, in the order of their keys. */
+export class RowsDigest {
+  readonly #column: Column;
+  readonly #hash = createHash('sha256');
+  readonly #lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
+  #rows = 0;
+  #bytes = 0;
+
+  constructor(column: Column) {
+    this.#column = column;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  add(page: readonly ScannedRow[]): void {
+    for (const { partition, order, value } of page) {
+      this.#lengths.writeUInt32BE(order.length, 0);
+      this.#lengths.writeUInt32BE(value.length, LENGTHS_BYTES / 2);
+      this.#hash.update(this.#lengths).update(partition).update(order).update(value);
+      this.#bytes += partition.length + order.length + value.length;
+    }
+    this.#rows += page.length;
+  }
+
+  finish(): ColumnDigest {
+    const digest = this.#hash.digest();
+    return { column: this.#column, rows: this.#rows, bytes: this.#bytes, digest };
+  }
 }

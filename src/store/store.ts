@@ -113,6 +113,9 @@ export interface StoreReader {
   close(): Promise<void>;
 }
 
+/** A store as it was at one moment, whatever is committed meanwhile. */
+export type StoreSnapshot = Pick<StoreReader, 'scan' | 'statistics' | 'close'>;
+
 /** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
@@ -194,7 +197,7 @@ export async function* rowsBetween(
 
 /** All rows of a column in the order of their keys, page by page. Rows that come while it is read may be missing. */
 export async function* scanPages(
-  store: StoreReader,
+  store: Pick<StoreReader, 'scan'>,
   column: Column,
 ): AsyncGenerator<readonly ScannedRow[]> {
   let after: RowKey | undefined;

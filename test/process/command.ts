@@ -60,6 +60,14 @@ export function runCommand(
   return endOf(startCommand(args, options));
 }
 
+/** Runs a command with `--json` as soon as the server has noticed that the process killed before is gone. */
+export async function runWhenUnlocked(args: readonly string[]): Promise<CommandResult> {
+  for (;;) {
+    const result = await runCommand([...args, '--json']);
+    if (!result.stdout.includes('"store_locked"')) return result;
+  }
+}
+
 /** Everything that a process prints until it ends. */
 export async function endOf(child: ChildProcess): Promise<CommandResult> {
   const output = new Output(child);

@@ -16,10 +16,11 @@ import { dataFileOf, lockFileOf, STORE_FILE } from '../../store/lmdb/lmdb-file.t
 import {
   copyLmdbStore,
   openLmdbReader,
+  openLmdbSnapshot,
   openLmdbStore,
   openLmdbUpgrade,
 } from '../../store/lmdb/lmdb-store.ts';
-import type { Store, StoreReader } from '../../store/store.ts';
+import type { Store, StoreReader, StoreSnapshot } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
@@ -74,6 +75,10 @@ export class FolderLocation implements LedgerLocation {
     return openLmdbReader({ directory: this.#folder });
   }
 
+  async openSnapshot(): Promise<StoreSnapshot> {
+    return openLmdbSnapshot({ directory: this.#folder });
+  }
+
   openWriter(): Promise<Store> {
     return openLmdbStore({ directory: this.#folder });
   }
@@ -82,15 +87,16 @@ export class FolderLocation implements LedgerLocation {
     return openLmdbUpgrade({ directory: this.#folder }, OLD_COLUMNS);
   }
 
-  async makeStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    await this.#removeUnfinished();
-    const store = await openLmdbStore({ directory: this.#making });
+  async makeStore<T>(work: (store: Store) => Promise<T>, resumes = false): Promise<T> {
+    const store = (await this.#openUnfinished(resumes)) ?? (await this.#openMaking());
+    let isDone = false;
     try {
       const result = await work(store).finally(() => store.close());
       this.#publish();
+      isDone = true;
       return result;
     } finally {
-      rmSync(this.#making, { recursive: true, force: true });
+      if (isDone || !resumes) this.#removeMaking();
     }
   }
 
@@ -166,14 +172,28 @@ export class FolderLocation implements LedgerLocation {
     syncToDisk(this.#folder);
   }
 
-  /** Removes what a killed process left. @throws StoreError `store_locked` when a living one is making a ledger */
-  async #removeUnfinished(): Promise<void> {
-    if (!existsSync(this.#making)) return;
+  /**
+   * Opens what a killed process left if it is wanted and can be, or removes it.
+   * @throws StoreError `store_locked` when a living one is making a ledger
+   */
+  async #openUnfinished(isWanted: boolean): Promise<Store | undefined> {
+    if (!existsSync(this.#making)) return undefined;
     try {
-      await (await openLmdbStore({ directory: this.#making })).close();
+      const store = await this.#openMaking();
+      if (isWanted) return store;
+      await store.close();
     } catch (error) {
       if (isStoreError(error, 'store_locked')) throw error;
     }
+    this.#removeMaking();
+    return undefined;
+  }
+
+  #openMaking(): Promise<Store> {
+    return openLmdbStore({ directory: this.#making });
+  }
+
+  #removeMaking(): void {
     rmSync(this.#making, { recursive: true, force: true });
   }
 }

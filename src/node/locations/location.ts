@@ -1,5 +1,5 @@
 /** A place where a ledger can be: what commands need of it, whichever engine has it. */
-import type { ColumnStatistics, Store, StoreReader } from '../../store/store.ts';
+import type { ColumnStatistics, Store, StoreReader, StoreSnapshot } from '../../store/store.ts';
 
 export interface LedgerLocation {
   /** For messages and logs: without secrets. */
@@ -17,17 +17,20 @@ export interface LedgerLocation {
 
   /** @throws StoreError, as the following ones */
   openReader(): Promise<StoreReader>;
+  /** Opens the store as it is now, for as long as it takes. */
+  openSnapshot(): Promise<StoreSnapshot>;
   /** Creates the store if it does not exist. */
   openWriter(): Promise<Store>;
   /** Opens a store for an upgrade: also one of an older format. */
   openUpgrade(): Promise<Store>;
 
   /**
-   * Runs `work` with a new, empty store, which is here when `work` is done, not before: whatever ends this process
-   * meanwhile leaves none.
+   * Runs `work` with a new store, empty unless resumed, which is here when `work` is done, not before: whatever ends
+   * this process meanwhile leaves none.
+   * @param resumes whether `work` gets what an earlier attempt left, and leaves what it has done when it fails
    * @throws StoreError `store_locked` when another process is making one; NodeError `ledger_exists`; what `work` throws
    */
-  makeStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  makeStore<T>(work: (store: Store) => Promise<T>, resumes?: boolean): Promise<T>;
   /** Removes a store in which no ledger was ever committed. */
   removeStore(): Promise<void>;
 }

@@ -4,12 +4,13 @@ import {
   hasPostgresStore,
   makePostgresStore,
   openPostgresReader,
+  openPostgresSnapshot,
   openPostgresStore,
   openPostgresUpgrade,
   removePostgresStore,
 } from '../../store/postgres/postgres-store.ts';
 import { unfinishedSchema } from '../../store/postgres/schema.ts';
-import type { ColumnStatistics, Store, StoreReader } from '../../store/store.ts';
+import type { ColumnStatistics, Store, StoreReader, StoreSnapshot } from '../../store/store.ts';
 import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
 import type { LedgerLocation } from './location.ts';
 
@@ -45,6 +46,10 @@ export class SchemaLocation implements LedgerLocation {
     return openPostgresReader(this.#location);
   }
 
+  openSnapshot(): Promise<StoreSnapshot> {
+    return openPostgresSnapshot(this.#location);
+  }
+
   openWriter(): Promise<Store> {
     return openPostgresStore(this.#location);
   }
@@ -53,8 +58,8 @@ export class SchemaLocation implements LedgerLocation {
     return openPostgresUpgrade(this.#location, OLD_COLUMNS);
   }
 
-  makeStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    return makePostgresStore(this.#location, work);
+  makeStore<T>(work: (store: Store) => Promise<T>, resumes = false): Promise<T> {
+    return makePostgresStore(this.#location, work, resumes);
   }
 
   removeStore(): Promise<void> {

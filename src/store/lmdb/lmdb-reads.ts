@@ -3,7 +3,7 @@
  * itself counts rows and pages of each, with a codec between its keys and ours. Measured on 300,000 rows, compared with
  * joined buffers and the library's copies: seek 1.3 times, pages of 25 rows 3 times as fast.
  */
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database, RootDatabase, Transaction } from 'lmdb';
 import {
   assertKeyShape,
   COLUMNS,
@@ -40,6 +40,8 @@ interface LmdbRange {
   readonly exclusiveStart?: boolean;
   readonly reverse?: boolean;
   readonly limit: number;
+  /** The snapshot that is read; the engine's newest if absent. */
+  readonly transaction?: Transaction;
 }
 
 /** One column's database: keys go in as their two parts, come out as one buffer. */
@@ -266,6 +268,19 @@ export function openColumns(
     opened.set(column.number, database);
   }
   return opened;
+}
+
+/** Columns whose ranges are read in one transaction. */
+export function snapshotColumns(
+  columns: ReadonlyMap<number, LmdbColumn>,
+  transaction: Transaction,
+): ReadonlyMap<number, LmdbColumn> {
+  const inSnapshot = ([number, database]: [number, LmdbColumn]): [number, LmdbColumn] => {
+    const read: LmdbColumn = Object.create(database);
+    read.getRange = (range) => database.getRange({ ...range, transaction });
+    return [number, read];
+  };
+  return new Map([...columns].map(inSnapshot));
 }
 
 const keyCodec = {

@@ -8,10 +8,16 @@ import { open, type RootDatabase } from 'lmdb';
 import { Batch, type BatchOperation, type DeletedRange } from '../batch.ts';
 import { type Column, IDENTITY, type RowKey, STORE_FORMAT_VERSION } from '../columns/columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
-import type { Store, StoreReader } from '../store.ts';
+import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { inspectDataFile, makeFolders } from './lmdb-file.ts';
-import { type LmdbColumn, LmdbReads, openColumn, openColumns } from './lmdb-reads.ts';
+import {
+  type LmdbColumn,
+  LmdbReads,
+  openColumn,
+  openColumns,
+  snapshotColumns,
+} from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
@@ -47,6 +53,30 @@ const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
 /** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
+  const { root, columns } = openForReading(options);
+  return new LmdbReads(root, columns, options.directory);
+}
+
+/**
+ * Opens a store as it is now: until it is closed, a writer cannot use again the pages that it frees.
+ * @throws StoreError as `openLmdbReader`
+ */
+export function openLmdbSnapshot(options: LmdbStoreOptions): StoreSnapshot {
+  const { root, columns } = openForReading(options);
+  const transaction = root.useReadTransaction();
+  const reads = new LmdbReads(root, snapshotColumns(columns, transaction), options.directory);
+  return {
+    scan: (column, query) => reads.scan(column, query),
+    statistics: () => reads.statistics(),
+    close: async () => {
+      transaction.done();
+      await reads.close();
+    },
+  };
+}
+
+/** @throws StoreError `store_not_found` and others */
+function openForReading(options: LmdbStoreOptions) {
   const { directory } = options;
   if (inspectDataFile(directory) === 'absent') throw notFound(directory);
   const root = openRoot(options, true);
@@ -56,7 +86,7 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
     if (!checkFormat((key) => identity.get(key), directory)) throw notFound(directory);
     const columns = openColumns(root, false);
     if (columns === undefined) throw foreign(directory);
-    return new LmdbReads(root, columns, directory);
+    return { root, columns };
   } catch (error) {
     void root.close();
     throw openingFailure(error, directory);

@@ -32,6 +32,7 @@ import type { Statement } from './connection.ts';
 import { headOf, isOlder } from './host.ts';
 import type { PostgresHosts } from './hosts.ts';
 import type { Field } from './row-messages.ts';
+import type { Answer, Parameter } from './rows-query.ts';
 import { type ColumnStatements, statementsOf } from './statements.ts';
 
 /**
@@ -154,6 +155,11 @@ export class PostgresReads implements StoreReader {
     await this.#closing;
   }
 
+  /** Runs a statement that takes long. */
+  protected askLong(statement: Statement, values: readonly Parameter[]): Promise<Answer> {
+    return this.hosts.query('long', statement, values);
+  }
+
   protected async release(): Promise<void> {
     await this.hosts.close();
   }
@@ -260,7 +266,7 @@ export class PostgresReads implements StoreReader {
       const { partition, order } = last ?? { partition: BEFORE_ALL, order: BEFORE_ALL };
       const restBytes = Math.max(1, Math.ceil(maxBytes - byteLength));
       const values = [...copied(partition, order), String(limit), String(restBytes)];
-      const { rows } = await this.hosts.query('long', statement, values);
+      const { rows } = await this.askLong(statement, values);
       let partBytes = 0;
       for (const [partition, order, value] of rows) {
         const row = { partition: partition!, order: order!, value: value! };
@@ -280,8 +286,7 @@ export class PostgresReads implements StoreReader {
 
   async #statisticsOf(column: Column): Promise<ColumnStatistics> {
     const { table, name } = this.statements(column);
-    const { rows } = await this.hosts.query(
-      'long',
+    const { rows } = await this.askLong(
       {
         name: `statistics_${table}`,
         text:

@@ -1,14 +1,15 @@
 /** The store in PostgreSQL: any number of processes read, one writes (writer-session.ts). */
 import type { Batch, BatchOperation } from '../batch.ts';
 import { COLUMNS, type Column, HEAD } from '../columns/columns.ts';
-import type { Store, StoreReader } from '../store.ts';
-import { StoreError } from '../store-error.ts';
+import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
+import { isStoreError, StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
 import { headOf } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 import { boundArrays, PostgresReads } from './postgres-reads.ts';
+import { PostgresSnapshot } from './postgres-snapshot.ts';
 import type { Answer, Parameter } from './rows-query.ts';
 import {
   checkSchema,
@@ -47,15 +48,34 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
   const { schema, shown } = location;
   const hosts = new PostgresHosts(location);
   try {
-    const isThere = await withConnection(hosts, (connection) =>
-      checkSchema(connection, schema, shown, false),
-    );
-    if (!isThere) throw notFound(shown);
+    await checkStore(hosts, location);
     return new PostgresReads(hosts, schema, shown);
   } catch (error) {
     await hosts.close();
     throw error;
   }
+}
+
+/** Opens a store as it is now. @throws StoreError `store_not_found` and others */
+export async function openPostgresSnapshot(location: PostgresLocation): Promise<StoreSnapshot> {
+  const hosts = new PostgresHosts(location);
+  try {
+    await checkStore(hosts, location);
+  } finally {
+    await hosts.close();
+  }
+  return await PostgresSnapshot.open(location);
+}
+
+/** @throws StoreError `store_not_found`, `store_format_mismatch` and others */
+async function checkStore(
+  hosts: PostgresHosts,
+  { schema, shown }: PostgresLocation,
+): Promise<void> {
+  const isThere = await withConnection(hosts, (connection) =>
+    checkSchema(connection, schema, shown, false),
+  );
+  if (!isThere) throw notFound(shown);
 }
 
 /**
@@ -69,7 +89,7 @@ export async function openPostgresStore(location: PostgresLocation): Promise<Sto
 /**
  * Opens a store for an upgrade: also one of an older format.
  * @param oldColumns columns that older formats have
- * @throws StoreError as `openPostgresStore`; `store_not_found`; `store_in_use` while another process reads
+ * @throws StoreError as `openPostgresStore`; `store_not_found`
  */
 export async function openPostgresUpgrade(
   location: PostgresLocation,
@@ -80,13 +100,15 @@ export async function openPostgresUpgrade(
 }
 
 /**
- * Runs `work` with a new, empty store, which is at the location when `work` is done, not before: whatever ends this
- * process meanwhile leaves none.
+ * Runs `work` with a new store, empty unless resumed, which is at the location when `work` is done, not before:
+ * whatever ends this process meanwhile leaves none.
+ * @param resumes whether `work` gets what an earlier attempt left, and leaves what it has done when it fails
  * @throws StoreError `store_locked` when another process is making one, `store_foreign`; what `work` throws
  */
 export async function makePostgresStore<T>(
   location: PostgresLocation,
   work: (store: Store) => Promise<T>,
+  resumes = false,
 ): Promise<T> {
   const { shown, schema } = location;
   const making = { ...location, schema: unfinishedSchema(schema) };
@@ -94,8 +116,7 @@ export async function makePostgresStore<T>(
   const drop = async () => dropSchema(await session.reconnected(), making.schema);
   const store = await releasedOnFailure(session, async () => {
     await refuseUsed(session.connection, schema, shown);
-    // What a killed process left.
-    await drop();
+    if (!(resumes && (await isReadable(session.connection, making)))) await drop();
     return await openWith(session, making, []);
   });
   try {
@@ -104,10 +125,25 @@ export async function makePostgresStore<T>(
     return result;
   } catch (error) {
     // Another process drops it if this one cannot.
-    await drop().catch(() => undefined);
+    if (!resumes) await drop().catch(() => undefined);
     throw error;
   } finally {
     await store.close();
+  }
+}
+
+/** Whether what a killed process left is a store of this program. @throws StoreError when that cannot be known */
+async function isReadable(
+  connection: PostgresConnection,
+  { schema, shown }: PostgresLocation,
+): Promise<boolean> {
+  try {
+    return await checkSchema(connection, schema, shown, false);
+  } catch (error) {
+    const isOther =
+      isStoreError(error, 'store_format_mismatch') || isStoreError(error, 'row_damaged');
+    if (isOther) return false;
+    throw error;
   }
 }
 
