@@ -19,16 +19,25 @@ export type LedgerErrorCode =
   | 'transactions_not_kept'
   | 'invalid_input'
   | 'internal_error'
-  | 'ledger_unavailable';
+  | 'ledger_unavailable'
+  | 'fork_upstream_failed'
+  | 'fork_not_recorded';
 
 /** A read that has no result; `message` is the interface's exact text. */
 export class LedgerError extends Error {
   readonly code: LedgerErrorCode;
+  /** When to try again, in seconds, where that is known. */
+  readonly retryAfterSecs: number | undefined;
 
-  constructor(code: LedgerErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: LedgerErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly retryAfterSecs?: number | undefined } = {},
+  ) {
     super(message, options);
     this.name = 'LedgerError';
     this.code = code;
+    this.retryAfterSecs = options.retryAfterSecs;
   }
 }
 

@@ -2,6 +2,7 @@
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
+import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { StoreView } from '../store/view.ts';
@@ -115,7 +116,7 @@ export class LedgerView {
     const guard = this.#guard;
     const sources = {
       view: this.#view,
-      state: (keyHash: Uint8Array, at: bigint) => guard.state(account, keyHash, at),
+      state: (key: HashedStateKey, at: bigint) => guard.state(account, key, at),
     };
     return balanceAt(sources, account, asset, version);
   }

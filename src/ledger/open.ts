@@ -28,22 +28,31 @@ interface OpenView {
   readonly pinned: PinnedAccounts;
 }
 
-/** A ledger over a store; the store stays the caller's to close. */
-export function openLedger(
-  store: StoreReader,
-  caches: LedgerCaches = {
+export function newCaches(): LedgerCaches {
+  return {
     modules: new ModuleCache(),
     types: new TypeCache(),
     pages: new Cache('event_pages'),
     transactions: new TransactionCaches(),
     blockPrices: new BlockPriceCache(),
-  },
+  };
+}
+
+/** The reads of a store at a head. */
+export type OpenStoreView = (store: StoreReader, head: Head) => StoreView;
+
+/** A ledger over a store; the store stays the caller's to close. @param openView how the store is read */
+export function openLedger(
+  store: StoreReader,
+  caches = newCaches(),
+  openView: OpenStoreView = (of, head) => new StoreView(of, head),
 ): StoredLedger {
-  return new StoredLedger(store, caches);
+  return new StoredLedger(store, caches, openView);
 }
 
 class StoredLedger implements LedgerReader {
   readonly #store: StoreReader;
+  readonly #openView: OpenStoreView;
   readonly #heads: HeadReader;
   readonly #caches: LedgerCaches;
   #identity: LedgerIdentity | undefined;
@@ -54,8 +63,9 @@ class StoredLedger implements LedgerReader {
     this.#ofThisTurn = undefined;
   };
 
-  constructor(store: StoreReader, caches: LedgerCaches) {
+  constructor(store: StoreReader, caches: LedgerCaches, openView: OpenStoreView) {
     this.#store = store;
+    this.#openView = openView;
     this.#heads = new HeadReader(store);
     this.#caches = caches;
   }
@@ -114,7 +124,7 @@ class StoredLedger implements LedgerReader {
         : await readPinnedAccounts(this.#store);
     // An opening that took its time never replaces a newer view.
     if (this.#newest !== undefined && !isNewer(head, this.#newest.head)) return this.#newest.view;
-    const storeView = new StoreView(this.#store, head);
+    const storeView = this.#openView(this.#store, head);
     const guard = new PruningGuard(this.#store, storeView, pinned, this.#confirmedMs(askedMs));
     const view = new LedgerView(storeView, this.#identity, this.#caches, guard);
     this.#newest = { view, head, guard, pinned };

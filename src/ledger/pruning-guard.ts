@@ -10,6 +10,7 @@
  */
 import { andThen, type MaybePromise, settle } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
+import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { StreamId } from '../store/columns/event-column.ts';
 import { type Head, openHead } from '../store/columns/head.ts';
 import {
@@ -18,7 +19,7 @@ import {
   READER_GRACE_MS,
 } from '../store/columns/pruning-column.ts';
 import type { StateEntry } from '../store/columns/state-column.ts';
-import { type EventPage, type EventPageQuery, EventStreamView } from '../store/event-pages.ts';
+import type { EventPage, EventPageQuery } from '../store/event-pages.ts';
 import type { StoreReader } from '../store/store.ts';
 import { EventGapError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
@@ -79,7 +80,7 @@ export class PruningGuard {
     let { oldestVersion } = this.#head;
     for (;;) {
       const head = this.#headOf(stream.address, oldestVersion);
-      const view = new EventStreamView(this.#store, head, stream);
+      const view = this.#view.eventStream(stream, head);
       const found = await settle<EventPage, EventPage | EventGapError>(
         () => view.page(query),
         (page) => page,
@@ -114,16 +115,15 @@ export class PruningGuard {
   /**
    * The value of a state key after a version; `undefined` when there is none.
    * @param account whose key it is; absent: a key of no account
-   * @param keyHash state key hash, 32 bytes (docs/spec/ledger.md §5.1)
    * @throws LedgerError `version_pruned` where nothing is found because it is gone
    */
   state(
     account: Address | undefined,
-    keyHash: Uint8Array,
+    key: HashedStateKey,
     version: bigint,
   ): MaybePromise<StateEntry | undefined> {
     return andThen(
-      this.#view.state(keyHash, version),
+      this.#view.state(key, version),
       (entry) => entry ?? this.#absent(version, account),
     );
   }

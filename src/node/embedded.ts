@@ -13,13 +13,18 @@ import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
 
 /** Settings that follow from the other options. */
-const DECIDED = ['data', 'sample', 'listen', 'workers'] as const;
+const DECIDED = ['data', 'fork', 'sample', 'listen', 'workers'] as const;
 type DecidedSetting = (typeof DECIDED)[number];
 
 /** How a node inside another program is started; everything may be left out. */
 export interface EmbeddedNodeOptions {
   /** Folder of an existing ledger. Absent: a sample ledger. */
   readonly data?: string | undefined;
+  /**
+   * URL of a node, with `@VERSION` for another version than the newest: its ledger, recorded in the folder `data`.
+   * With the setting `offline` the folder is enough.
+   */
+  readonly fork?: string | undefined;
   /** Settings of the sample ledger, overriding those of the small one. */
   readonly sample?: Partial<SampleRequest> | undefined;
   /** Where sample ledgers stay from one start to the next; absent: the system's temporary folder. */
@@ -46,17 +51,21 @@ export interface EmbeddedNode {
 export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
   const decided = DECIDED.find((name) => Object.hasOwn(options.settings ?? {}, name));
   if (decided !== undefined) {
-    const message = `the setting ${decided} follows from the options data, sample and port`;
+    const message = `the setting ${decided} follows from the options data, fork, sample and port`;
     throw new NodeError('bad_setting', message);
   }
   const settings = await nodeSettingsWith({
     logLevel: 'silent',
     ...options.settings,
+    fork: options.fork ?? '',
     listen: `127.0.0.1:${options.port ?? 0}`,
     workers: 1,
     // A folder that somebody named and that has no ledger is a mistake.
     sample: false,
   });
+  if (options.fork !== undefined && options.data === undefined) {
+    throw new NodeError('bad_setting', 'a fork is recorded in a folder: give the option data');
+  }
   if (options.data !== undefined) return await started({ ...settings, data: options.data });
   const sample = await cachedSample(options);
   if (settings.produce === 0) return await started({ ...settings, data: sample });

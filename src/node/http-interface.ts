@@ -7,11 +7,11 @@ import type { RequestObserver } from '../api/http/observers.ts';
 import { Admission } from '../api/http/overload.ts';
 import { readPageFiles } from '../api/http/page-files.ts';
 import { type Api, buildApi } from '../api/http/server.ts';
-import { openLedger } from '../ledger/open.ts';
-import type { StoreReader } from '../store/store.ts';
+import { newCaches, openLedger } from '../ledger/open.ts';
 import { openAccessLog } from './metrics/access-log.ts';
 import { watchOverload } from './metrics/log.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
+import type { NodeStore } from './node-store.ts';
 import { isSampleLedger } from './sample-resource.ts';
 import { listen, parseListenAddress } from './settings/listen-address.ts';
 import type { NodeSettings } from './settings/settings.ts';
@@ -31,16 +31,16 @@ const LOCALHOST = 'localhost';
  * @throws NodeError `bad_setting`, `listen_failed`
  */
 export async function startInterface(
-  store: StoreReader,
+  { store, openView }: Pick<NodeStore, 'store' | 'openView'>,
   settings: NodeSettings,
   logger: Logger,
   stopList: StopList,
   metrics: ProcessMetrics | undefined,
 ) {
   const address = parseListenAddress(settings.listen);
-  const ledger = openLedger(store);
+  const ledger = openLedger(store, newCaches(), openView);
   const { state } = await ledger.view();
-  const isSample = await isSampleLedger(store);
+  const isSample = openView === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());
   const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];

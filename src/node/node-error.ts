@@ -12,6 +12,7 @@ export type NodeErrorCode =
   | 'data_not_usable'
   | 'worker_failed'
   | 'follow_stopped'
+  | 'fork_failed'
   | 'damaged'
   | 'bad_input';
 

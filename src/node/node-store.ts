@@ -3,6 +3,7 @@
  * background writers.
  */
 import type { Logger } from 'pino';
+import type { OpenStoreView } from '../ledger/open.ts';
 import { readHead } from '../store/columns/head.ts';
 import type { StoreReader } from '../store/store.ts';
 import { LedgerWriter } from '../store/writer.ts';
@@ -16,6 +17,8 @@ import type { StopList } from './shutdown.ts';
 export interface NodeStore {
   readonly store: StoreReader;
   readonly following?: Following;
+  /** How the store is read; absent: as a ledger. */
+  readonly openView?: OpenStoreView;
 }
 
 /**
@@ -27,7 +30,12 @@ export async function openNodeStore(
   stopList: StopList,
   logger: Logger,
 ): Promise<NodeStore> {
-  const { data, follow, produce, clock } = settings;
+  const { data, follow, produce, clock, fork, offline } = settings;
+  if (fork !== '' || offline) {
+    // Most nodes serve none.
+    const { openForkStore } = await import('./fork-store.ts');
+    return await openForkStore(settings, stopList, logger);
+  }
   if (produce > 0 && follow !== '') {
     const message = 'a node produces or follows: --produce and --follow do not go together';
     throw new NodeError('bad_setting', message, { exitCode: 2 });

@@ -1,10 +1,5 @@
 /** The resource by which a ledger says that it is a sample. */
-import {
-  physicalStateKey,
-  resourceStateKey,
-  type StateKey,
-  stateKeyHash,
-} from '../move/types/state-key.ts';
+import { hashedStateKey, resourceStateKey, type StateKey } from '../move/types/state-key.ts';
 import { parseStructTag } from '../move/types/type-parser.ts';
 import { SAMPLE_RESOURCE } from '../sample/settings.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -13,8 +8,7 @@ import { openView } from '../store/view.ts';
 /** Reads of a ledger's newest state: the value of a key, and of a resource at its own type's address. */
 export async function newestState(store: StoreReader) {
   const view = await openView(store);
-  const stateOf = async (key: StateKey) =>
-    (await view.state(stateKeyHash(physicalStateKey(key))))?.bytes;
+  const stateOf = async (key: StateKey) => (await view.state(hashedStateKey(key)))?.bytes;
   const resourceOf = (type: string) => {
     const tag = parseStructTag(type);
     return stateOf(resourceStateKey(tag.address, tag));

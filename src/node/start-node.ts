@@ -25,6 +25,8 @@ interface ReadyLine {
   readonly ledger_version: string;
   /** Absent for the ledger of a network. */
   readonly sample?: true;
+  /** Absent for a ledger of its own. */
+  readonly fork?: true;
 }
 
 interface RunningNode {
@@ -60,7 +62,9 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   for (const unknown of unknownVariables(NODE_SETTINGS, process.env)) {
     logger.warn(unknown, 'environment variable ignored: there is no such setting');
   }
-  const count = settings.workers === 0 ? availableParallelism() : settings.workers;
+  const isFork = settings.fork !== '' || settings.offline;
+  const wanted = settings.workers === 0 && !isFork ? availableParallelism() : settings.workers;
+  const count = Math.max(1, wanted);
   let workers: WorkerPool | undefined;
   if (count > 1) {
     const { WorkerPool } = await import('./cluster/worker-pool.ts');
@@ -86,8 +90,7 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
       return await workers.listen();
     }
     const { startInterface } = await import('./http-interface.ts');
-    const { store } = nodeStore;
-    const { port, state } = await startInterface(store, settings, logger, stopList, metrics);
+    const { port, state } = await startInterface(nodeStore, settings, logger, stopList, metrics);
     return { port, ...state };
   };
   const { port, chainId, version } = await listen();
@@ -97,7 +100,8 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
     pid: process.pid,
     chain_id: chainId,
     ledger_version: String(version),
-    ...((await isSampleLedger(nodeStore.store)) && { sample: true as const }),
+    ...(isFork && { fork: true as const }),
+    ...(!isFork && (await isSampleLedger(nodeStore.store)) && { sample: true as const }),
   };
   // Every log line has the process id.
   const facts = {

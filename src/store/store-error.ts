@@ -11,6 +11,8 @@ type StoreErrorCode =
   | 'store_foreign'
   | 'store_damaged'
   | 'store_format_mismatch'
+  | 'store_is_fork'
+  | 'store_not_fork'
   | 'store_locked'
   | 'store_in_use'
   | 'store_lock_lost'

@@ -67,7 +67,7 @@ function hashIn(key: RowKey, info: Buffer): Buffer {
 }
 
 /** Which transactions of a sender: from a version on, or the last up to a version. */
-type VersionBounds = { readonly from: bigint } | { readonly to: bigint };
+export type VersionBounds = { readonly from: bigint } | { readonly to: bigint };
 
 /** A user transaction of a sender, with its hash. */
 export interface TransactionSummary extends SenderTransaction {

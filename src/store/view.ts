@@ -6,6 +6,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import { andThen } from '../maybe-promise.ts';
 import { type Address, addressBytes } from '../move/types/address.ts';
+import type { HashedStateKey, Path } from '../move/types/state-key.ts';
 import { BALANCE, type BalanceHolder, type StoredBalance } from './columns/balance-column.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
 import {
@@ -26,19 +27,36 @@ import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 import { SenderView, versionOfHash } from './transaction-lookup.ts';
 
-interface AccountKeyPage {
+export interface AccountKeyPage {
   readonly keys: readonly Buffer[];
   /** The physical key that the next page begins with; `undefined` on the last page. */
   readonly next: Buffer | undefined;
 }
 
-interface AccountKeyQuery {
+export interface AccountKeyQuery {
   /** A physical key, or bytes that begin like one: keys from there on. */
   readonly from?: Uint8Array | undefined;
   /** 1 to MAX_RANGE_ROWS. */
   readonly limit: number;
   /** Keys that were not written at or below this version are left out. */
   readonly version: bigint;
+  /** The kinds that the caller wants: a store that has to ask for keys asks for no others. Absent: all. */
+  readonly kinds?: readonly Path['kind'][];
+}
+
+/** Rows of balances of an owner, among which those of one version are. */
+export interface BalanceQuery {
+  /** The first metadata, 32 bytes. */
+  readonly from: Uint8Array | undefined;
+  /** 1 to MAX_RANGE_ROWS - 1. */
+  readonly limit: number;
+  readonly version: bigint;
+}
+
+export interface BalanceRows {
+  readonly rows: readonly (readonly [BalanceHolder, StoredBalance])[];
+  /** The metadata that the next page begins with. */
+  readonly next: Buffer | undefined;
 }
 
 /** Takes a view of the newest head. @throws StoreError `ledger_empty`, RowDamagedError */
@@ -62,21 +80,24 @@ export class StoreView {
     this.#headOrder = encodeU64Key(head.version);
   }
 
-  /** The value of a key (by its 32-byte hash) after a version; `undefined` when there is none. */
-  state(keyHash: Uint8Array, version = this.head.version): MaybePromise<StateEntry | undefined> {
-    const row = this.#store.seekLast(STATE, keyHash, this.#orderOf(version));
-    return andThen(row, (found) => existingState(keyHash, found));
+  /** The value of a key after a version; `undefined` when there is none. */
+  state(
+    { hash }: HashedStateKey,
+    version = this.head.version,
+  ): MaybePromise<StateEntry | undefined> {
+    const row = this.#store.seekLast(STATE, hash, this.#orderOf(version));
+    return andThen(row, (found) => existingState(hash, found));
   }
 
   /** `state` for many keys, in the requested order. */
   stateMany(
-    keyHashes: readonly Uint8Array[],
+    keys: readonly HashedStateKey[],
     version = this.head.version,
   ): MaybePromise<readonly (StateEntry | undefined)[]> {
     const order = this.#orderOf(version);
-    const keys = keyHashes.map((partition) => ({ partition, order }));
-    return andThen(this.#store.seekLastMany(STATE, keys), (rows) =>
-      rows.map((row, index) => existingState(keyHashes[index]!, row)),
+    const rowKeys = keys.map(({ hash }) => ({ partition: hash, order }));
+    return andThen(this.#store.seekLastMany(STATE, rowKeys), (rows) =>
+      rows.map((row, index) => existingState(keys[index]!.hash, row)),
     );
   }
 
@@ -88,22 +109,20 @@ export class StoreView {
     return BALANCE.get(this.#store, { owner, metadata });
   }
 
-  /** An owner's rows of balances from a metadata's address on, like `balance`; up to `limit`, also those of 0. */
-  balances(
-    owner: Uint8Array,
-    from: Uint8Array | undefined,
-    limit: number,
-  ): MaybePromise<(readonly [BalanceHolder, StoredBalance])[]> {
-    return andThen(this.#store.range(BALANCES, owner, { from, limit }), (rows) =>
-      rows.map(({ order, value }) => {
+  /** A page of an owner's rows of balances, like `balance`; also those of 0. */
+  balances(owner: Uint8Array, { from, limit }: BalanceQuery): MaybePromise<BalanceRows> {
+    return andThen(this.#store.range(BALANCES, owner, { from, limit: limit + 1 }), (found) => ({
+      rows: found.slice(0, limit).map(({ order, value }) => {
         const row = BALANCE.decode({ partition: owner, order }, value);
         return [{ owner: Buffer.from(owner), metadata: order }, row] as const;
       }),
-    );
+      next: found[limit]?.order,
+    }));
   }
 
-  eventStream(stream: StreamId): EventStreamView {
-    return new EventStreamView(this.#store, this.head, stream);
+  /** @param head another one at the same version, for a stream that is retained further back */
+  eventStream(stream: StreamId, head = this.head): EventStreamView {
+    return new EventStreamView(this.#store, head, stream);
   }
 
   /**

@@ -9,10 +9,9 @@ import type { ModuleLookup } from '../../src/move/modules/lookup.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { decodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
-  physicalStateKey,
+  hashedStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  stateKeyHash,
 } from '../../src/move/types/state-key.ts';
 import { parseStructTag, parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { decodeTypeTag, formatStructTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
@@ -115,7 +114,7 @@ class Renderer {
     const key = named.startsWith('@')
       ? resourceGroupStateKey(address, group)
       : resourceStateKey(address, parseStructTag(type));
-    const entry = await this.#view.state(stateKeyHash(physicalStateKey(key)), version);
+    const entry = await this.#view.state(hashedStateKey(key), version);
     if (entry?.bytes === undefined) return undefined;
     if (!named.startsWith('@')) return this.json(type, entry.bytes);
     const member = decodeResourceGroup(entry.bytes).find(

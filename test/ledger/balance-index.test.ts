@@ -27,6 +27,7 @@ import {
 } from '../../src/move/types/framework-tag.ts';
 import { encodeResourceGroup } from '../../src/move/types/resource-group.ts';
 import {
+  type HashedStateKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
@@ -165,7 +166,7 @@ interface Tally {
 }
 
 async function compare(view: StoreView, versions: readonly bigint[], tally: Tally): Promise<void> {
-  const state = (hash: Uint8Array, version: bigint) => view.state(hash, version);
+  const state = (key: HashedStateKey, version: bigint) => view.state(key, version);
   const plainView = { balance: () => undefined };
   for (const owner of OWNERS) {
     for (const asset of ASSETS) {

@@ -7,10 +7,9 @@ import {
 } from '../../src/move/types/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../../src/move/types/framework-tag.ts';
 import {
-  physicalStateKey,
+  hashedStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  stateKeyHash,
 } from '../../src/move/types/state-key.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import { Random, testSeed } from '../random.ts';
@@ -40,16 +39,16 @@ describe('state keys of balances', () => {
       const type = parseStructTag(coins[round % coins.length]!);
       const { keys } = new CoinAsset(type);
       const coinStore = resourceStateKey(account, coinStoreTag(type));
-      expect(keys.coinStores?.hash(account)).toEqual(stateKeyHash(physicalStateKey(coinStore)));
+      expect(keys.coinStores?.key(account)).toEqual(hashedStateKey(coinStore));
       const store = primaryStoreAddress(account, pairedMetadataAddress(type));
-      const group = stateKeyHash(physicalStateKey(resourceGroupStateKey(store, OBJECT_GROUP_TAG)));
+      const group = hashedStateKey(resourceGroupStateKey(store, OBJECT_GROUP_TAG));
       expect(primaryStoreGroup(account, keys)).toEqual(group);
       const metadata = hex(random);
       const asset = new FungibleAsset(metadata).keys;
       expect(asset.coinStores).toBeUndefined();
       const other = primaryStoreAddress(account, metadata);
       expect(primaryStoreGroup(account, asset)).toEqual(
-        stateKeyHash(physicalStateKey(resourceGroupStateKey(other, OBJECT_GROUP_TAG))),
+        hashedStateKey(resourceGroupStateKey(other, OBJECT_GROUP_TAG)),
       );
     }
   });

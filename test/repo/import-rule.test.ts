@@ -10,8 +10,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sample: ['sample', 'ingest', 'store', 'move'],
   verify: ['verify', 'ingest', 'store', 'move'],
   ledger: ['ledger', 'store', 'move'],
+  fork: ['fork', 'ledger', 'ingest', 'store', 'move'],
   api: ['api', 'ledger', 'move'],
-  node: ['node', 'api', 'ledger', 'sample', 'verify', 'ingest', 'store', 'move'],
+  node: ['node', 'api', 'fork', 'ledger', 'sample', 'verify', 'ingest', 'store', 'move'],
   cli: ['cli', 'node'],
 };
 /** Rooms within a room, and which of its other rooms each may import; `.` is the room's own files. */

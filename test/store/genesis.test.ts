@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readGenesis } from '../../src/ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../../src/ingest/genesis/genesis-waypoint.ts';
-import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
 import { EVENTS, STATE } from '../../src/store/columns/columns.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
@@ -33,7 +33,7 @@ describe.skipIf(!existsSync(shared))('genesis files (skipped without ../shared)'
     const view = await openView(store);
     const byAccount = new Map<string, Buffer[]>();
     for (const { key, value } of chunk.transactions[0]!.writes) {
-      const entry = await view.state(stateKeyHash(key));
+      const entry = await view.state(hashedPhysicalKey(key));
       expect(entry?.bytes?.equals(value!)).toBe(true);
       if (key[0] !== 0) continue;
       const address = key.toString('hex', 1, 33);

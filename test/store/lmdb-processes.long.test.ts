@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
 import { type Head, readHead } from '../../src/store/columns/head.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../src/store/view.ts';
@@ -116,7 +116,7 @@ async function checkLedger(directory: string): Promise<number> {
     });
     for (let key = 0; key < 20; key += 1) {
       const last = version - ((((version - key) % 20) + 20) % 20);
-      const entry = await view.state(stateKeyHash(resourceKey(key, 'A')));
+      const entry = await view.state(hashedPhysicalKey(resourceKey(key, 'A')));
       expect(entry?.bytes?.toString()).toBe(last < 0 ? undefined : `${last}`);
     }
     const statistics = await store.statistics();

@@ -4,7 +4,7 @@
  * replay.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import {
   ACCOUNT_KEYS,
@@ -197,7 +197,7 @@ async function compare(view: StoreView, replay: Replay, below: Below): Promise<v
   for (const key of KEYS) {
     const history = [...(replay.values.get(key.toString('hex')) ?? [])];
     const [, value] = history.filter(([written]) => written <= version).at(-1) ?? [];
-    const entry = await view.state(stateKeyHash(key), version);
+    const entry = await view.state(hashedPhysicalKey(key), version);
     expect(entry?.bytes?.toString()).toBe(value);
   }
   const starts = replay.blockStarts.filter((start) => BigInt(start) <= version);

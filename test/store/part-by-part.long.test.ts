@@ -89,7 +89,10 @@ function questionsOf(part: Part, below: Below): Question[] {
   const order = 'order' in part ? Buffer.from(part.order) : undefined;
   switch (column) {
     case STATE:
-      return [({ guard }, version) => guard.state(undefined, partition, version)];
+      return [
+        ({ guard }, version) =>
+          guard.state(undefined, { hash: Buffer.from(partition), physical: partition }, version),
+      ];
     case BALANCES: {
       const owner = addressFromBytes(partition);
       const asset = new FungibleAsset(addressFromBytes(order!));

@@ -6,7 +6,7 @@
  */
 import { expect, onTestFinished, test } from 'vitest';
 import { ADDRESS_BYTES } from '../../src/move/types/address.ts';
-import { stateKeyHash } from '../../src/move/types/state-key.ts';
+import { hashedPhysicalKey } from '../../src/move/types/state-key.ts';
 import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
 import {
   type PinnedAccounts,
@@ -217,11 +217,11 @@ async function compareViews(store: Store, history: History, below: Below): Promi
   for (const [index, key] of KEYS.entries()) {
     const least = Number(kept.get(ownerOf(key)) ?? BigInt(oldest));
     const version = least + below(history.version + 1 - least);
-    const entry = await view.state(stateKeyHash(key), BigInt(version));
+    const entry = await view.state(hashedPhysicalKey(key), BigInt(version));
     expect(entry?.bytes?.toString()).toBe(history.valueAt(index, version));
     // Below, what is found is right; only absence may mean "pruned".
     const lower = below(history.version + 1);
-    const found = await view.state(stateKeyHash(key), BigInt(lower));
+    const found = await view.state(hashedPhysicalKey(key), BigInt(lower));
     if (found !== undefined) expect(found.bytes?.toString()).toBe(history.valueAt(index, lower));
   }
   for (const [stream, [account, creationNumber]] of STREAMS.entries()) {

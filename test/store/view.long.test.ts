@@ -4,7 +4,11 @@
  */
 import { describe, expect, test } from 'vitest';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { AccessPathKey, physicalStateKey, stateKeyHash } from '../../src/move/types/state-key.ts';
+import {
+  AccessPathKey,
+  hashedPhysicalKey,
+  physicalStateKey,
+} from '../../src/move/types/state-key.ts';
 import { Batch } from '../../src/store/batch.ts';
 import { BLOCK_BY_VERSION } from '../../src/store/columns/block-column.ts';
 import {
@@ -56,23 +60,23 @@ describe.each(ENGINES)('%s', (_name, open) => {
     const store = await open();
     await filled(store);
     const view = await openView(store);
-    const hash = stateKeyHash(resourceKey(1, 'A'));
+    const key = hashedPhysicalKey(resourceKey(1, 'A'));
     const values = [];
     for (let version = 0n; version <= 5n; version += 1n) {
-      const entry = await view.state(hash, version);
+      const entry = await view.state(key, version);
       values.push(entry === undefined ? '-' : `${entry.bytes}@${entry.version}`);
     }
     expect(values).toEqual(['zero@0', 'zero@0', 'two@2', '-', '-', 'five@5']);
-    expect((await view.state(hash))?.version).toBe(5n);
-    const absent = stateKeyHash(resourceKey(2, 'A'));
-    const many = await view.stateMany([absent, hash, hash], 4n);
+    expect((await view.state(key))?.version).toBe(5n);
+    const absent = hashedPhysicalKey(resourceKey(2, 'A'));
+    const many = await view.stateMany([absent, key, key], 4n);
     expect(many).toEqual([undefined, undefined, undefined]);
-    expect((await view.stateMany([absent, hash])).map((entry) => entry?.version)).toEqual([
+    expect((await view.stateMany([absent, key])).map((entry) => entry?.version)).toEqual([
       undefined,
       5n,
     ]);
-    expect(() => view.state(hash, 6n)).toThrow(RangeError);
-    expect(() => view.state(hash, -1n)).toThrow(RangeError);
+    expect(() => view.state(key, 6n)).toThrow(RangeError);
+    expect(() => view.state(key, -1n)).toThrow(RangeError);
   });
 
   test('a view does not move when the ledger grows', async () => {
@@ -86,8 +90,8 @@ describe.each(ENGINES)('%s', (_name, open) => {
         epochEnds: [{ epoch: 2n, lastVersion: 6n }],
       }),
     );
-    expect((await view.state(stateKeyHash(key)))?.bytes?.toString()).toBe('five');
-    expect(await view.state(stateKeyHash(resourceKey(1, 'B')))).toBeUndefined();
+    expect((await view.state(hashedPhysicalKey(key)))?.bytes?.toString()).toBe('five');
+    expect(await view.state(hashedPhysicalKey(resourceKey(1, 'B')))).toBeUndefined();
     expect(await view.blockByHeight(3n)).toBeUndefined();
     expect(await view.blockFromVersion(5n)).toBeUndefined();
     expect(await view.lastVersionOfBlock(block(2, 4, 2))).toBe(5n);
@@ -155,14 +159,14 @@ describe.each(ENGINES)('%s', (_name, open) => {
   test('a damaged state row is named', async () => {
     const store = await open();
     await filled(store);
-    const hash = stateKeyHash(resourceKey(1, 'A'));
-    await store.commit(new Batch().put(STATE, hash, encodeU64Key(5n), Buffer.of(77)));
+    const key = hashedPhysicalKey(resourceKey(1, 'A'));
+    await store.commit(new Batch().put(STATE, key.hash, encodeU64Key(5n), Buffer.of(77)));
     const view = await openView(store);
-    await expect((async () => view.state(hash))()).rejects.toThrow(
+    await expect((async () => view.state(key))()).rejects.toThrow(
       expect.objectContaining({
         code: 'row_damaged',
         column: 'state',
-        key: `${hash.toString('hex')}/0000000000000005`,
+        key: `${key.hash.toString('hex')}/0000000000000005`,
       }),
     );
   });

@@ -52,7 +52,7 @@ export class ApiError extends Error {
     code: ErrorCode,
     message: string,
     options: ErrorOptions & {
-      readonly retryAfterSecs?: number;
+      readonly retryAfterSecs?: number | undefined;
       readonly vmErrorCode?: number | undefined;
       readonly allowedMethods?: string;
     } = {},
@@ -94,6 +94,8 @@ const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
   invalid_input: { status: 400, code: 'invalid_input' },
   internal_error: { status: 500, code: 'internal_error' },
   ledger_unavailable: { status: 503, code: 'internal_error', retryAfterSecs: 1 },
+  fork_upstream_failed: { status: 503, code: 'internal_error', retryAfterSecs: 1 },
+  fork_not_recorded: { status: 503, code: 'internal_error' },
 };
 
 /** What a client is told of any failure; undefined for an unexpected one. */
@@ -101,7 +103,8 @@ export function knownFailure(failure: unknown): ApiError | undefined {
   if (failure instanceof ApiError) return failure;
   const error = asLedgerFailure(failure);
   if (error instanceof LedgerError) {
-    const { status, code, ...retry } = LEDGER_REFUSALS[error.code];
+    const { status, code, retryAfterSecs } = LEDGER_REFUSALS[error.code];
+    const retry = { retryAfterSecs: error.retryAfterSecs ?? retryAfterSecs };
     return new ApiError(status, code, error.message, { cause: error, ...retry });
   }
   if (error instanceof EncodeError) {

@@ -5,7 +5,7 @@
  * docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LedgerError } from '../../ledger/ledger-error.ts';
+import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
@@ -59,6 +59,9 @@ type OpenedView =
   | { readonly view?: undefined; readonly failure: unknown };
 
 const NO_BODY = Buffer.alloc(0);
+
+/** Failures that many requests share: they are not logged one by one. */
+const OUTAGES: readonly LedgerErrorCode[] = ['ledger_unavailable', 'fork_upstream_failed'];
 
 export class RequestHandler {
   readonly #parts: HandlerParts;
@@ -236,7 +239,7 @@ function sendFailure(
     logger.error({ err: failure, method, url }, 'request failed unexpectedly');
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     logger.warn({ err: failure, code: known.code }, known.message);
-  } else if (known.cause instanceof LedgerError && known.cause.code === 'ledger_unavailable') {
+  } else if (known.cause instanceof LedgerError && OUTAGES.includes(known.cause.code)) {
     outage.warn({ err: known.cause });
   }
   // docs/spec/decisions.md D7.

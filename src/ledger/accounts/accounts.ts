@@ -6,7 +6,7 @@ import { ACCOUNT_TAG } from '../../move/types/framework-tag.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import { decodeResourceGroup, encodeStructTag } from '../../move/types/resource-group.ts';
 import type { Path } from '../../move/types/state-key.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { hashedStateKey, resourceStateKey } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import { compareStructTags } from '../../move/types/type-tag-order.ts';
 import {
@@ -183,7 +183,7 @@ export async function storedAccount(
   address: Address,
   version: bigint,
 ): Promise<AccountAnswer | undefined> {
-  const key = stateKeyHash(physicalStateKey(resourceStateKey(address, ACCOUNT_TAG)));
+  const key = hashedStateKey(resourceStateKey(address, ACCOUNT_TAG));
   const bytes = (await guard.state(address, key, version))?.bytes;
   if (bytes === undefined) return undefined;
   const failure = 'Internal error deserializing response from DB: ';

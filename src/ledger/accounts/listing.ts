@@ -10,12 +10,12 @@ import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { Address } from '../../move/types/address.ts';
 import {
   type AccessPathKey,
+  hashedPhysicalKey,
   type Path,
   parsePhysicalStateKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  stateKeyHash,
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import type { StoreView } from '../../store/view.ts';
@@ -83,10 +83,11 @@ export async function listAccount(
   if (from === NOTHING) return { items, cursor: undefined };
   let sizeBytes = 0;
   for (let looked = 0; ; looked += KEYS_PER_STEP) {
-    const page = await store.accountKeys(address, { from, limit: KEYS_PER_STEP, version });
+    const query = { from, limit: KEYS_PER_STEP, version, kinds };
+    const page = await store.accountKeys(address, query);
     const keys = page.keys.map(parseKey).filter(({ path }) => path && kinds.includes(path.kind));
     const values = await store.stateMany(
-      keys.map(({ physical }) => stateKeyHash(physical)),
+      keys.map(({ physical }) => hashedPhysicalKey(physical)),
       version,
     );
     for (const [index, { physical, path }] of keys.entries()) {
@@ -140,6 +141,8 @@ function cursorOf(address: Address, { physical, path }: ParsedKey): string {
   return key.toString('hex');
 }
 
+const GROUPED: readonly Path['kind'][] = ['resource', 'resourceGroup'];
+
 /** A cursor of another account, or of none. */
 const NOTHING = Symbol('nothing to list');
 
@@ -166,7 +169,8 @@ async function groupInDisguise(
   tag: StructTag,
 ): Promise<Buffer | undefined> {
   const isThere = async (key: Buffer) => {
-    const { keys } = await store.accountKeys(address, { from: key, limit: 1, version });
+    const kinds = GROUPED;
+    const { keys } = await store.accountKeys(address, { from: key, limit: 1, version, kinds });
     return keys[0]?.equals(key) === true;
   };
   if (await isThere(physicalStateKey(resourceStateKey(address, tag)))) return undefined;

@@ -11,10 +11,9 @@ import {
   findGroupMember,
 } from '../../move/types/resource-group.ts';
 import {
-  physicalStateKey,
+  hashedStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  stateKeyHash,
 } from '../../move/types/state-key.ts';
 import { formatStructTag, INDEX_OF_KIND, type StructTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
@@ -56,8 +55,7 @@ export async function findResource(
   const group = await groupOf(tag, modules.lookup);
   const key =
     group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
-  const keyHash = stateKeyHash(physicalStateKey(key));
-  const entry = await guard.state(address, keyHash, modules.version);
+  const entry = await guard.state(address, hashedStateKey(key), modules.version);
   return group === undefined || entry?.bytes === undefined
     ? entry?.bytes
     : memberOf(entry.bytes, address, tag);

@@ -19,11 +19,11 @@ import {
 import { decodeResourceGroup, findGroupMember } from '../../move/types/resource-group.ts';
 import {
   type AccessPathKey,
+  type HashedStateKey,
+  hashedStateKey,
   parsePhysicalStateKey,
-  physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
-  stateKeyHash,
 } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import type { BalanceHolder, StoredBalance } from '../../store/columns/balance-column.ts';
@@ -92,15 +92,11 @@ export async function listBalances(
 ): Promise<BalancePage> {
   const { address, version, start, limit } = request;
   const owner = addressBytes(address);
-  const rows = await view.balances(
-    owner,
-    start === undefined ? undefined : addressBytes(start),
-    limit + 1,
-  );
-  const page = rows.slice(0, limit);
+  const from = start === undefined ? undefined : addressBytes(start);
+  const { rows: page, next } = await view.balances(owner, { from, limit, version });
   const coins = await coinsOf(view, request, page, maxKeys);
   const held: Omit<HeldBalance, 'unit'>[] = [];
-  const state = (keyHash: Uint8Array, at: bigint) => guard.state(address, keyHash, at);
+  const state = (key: HashedStateKey, at: bigint) => guard.state(address, key, at);
   for (const [holder, row] of page) {
     const metadata = addressFromBytes(holder.metadata);
     const coin = coins.get(metadata);
@@ -116,7 +112,6 @@ export async function listBalances(
   const units = await unitsOf(view, held, version);
   // Rows of other objects that pruning took meanwhile would be missing without a word.
   await guard.assertRetained(version, address);
-  const next = rows[limit]?.[0].metadata;
   return {
     balances: held.map((one, at) => ({ ...one, unit: units[at] })),
     next: next === undefined ? undefined : addressFromBytes(next),
@@ -152,6 +147,7 @@ async function coinsOf(
       from,
       limit: Math.min(KEYS_PER_STEP, maxKeys - looked),
       version,
+      kinds: ['resource'],
     });
     for (const key of page.keys) {
       const coin = coinOfStore(key);
@@ -184,8 +180,7 @@ async function unitsOf(
   const groups = held.map(({ metadata }) => resourceGroupStateKey(metadata, OBJECT_GROUP_TAG));
   const coins = held.flatMap(({ coin }) => coin ?? []);
   const infos = coins.map((coin) => resourceStateKey(coin.address, coinInfoTag(coin)));
-  const hashes = [...groups, ...infos].map((key) => stateKeyHash(physicalStateKey(key)));
-  const values = await view.stateMany(hashes, version);
+  const values = await view.stateMany([...groups, ...infos].map(hashedStateKey), version);
   const infoOf = new Map(coins.map((coin, at) => [coin, values[groups.length + at]]));
   return held.map(({ coin }, at) => unitInGroup(values[at]) ?? unitIn(coin && infoOf.get(coin)));
 }

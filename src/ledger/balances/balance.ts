@@ -11,6 +11,7 @@ import { pairedMetadataAddress, primaryStoreOf } from '../../move/types/derived-
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
 import {
   type AccessPathKey,
+  type HashedStateKey,
   physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
@@ -32,7 +33,7 @@ const U64_MAX = 0xffff_ffff_ffff_ffffn;
 interface BalanceSources {
   readonly view: Pick<StoreView, 'balance'>;
   /** The value of a state key of the account after a version. */
-  state(keyHash: Uint8Array, version: bigint): MaybePromise<StateEntry | undefined>;
+  state(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined>;
 }
 
 /**
@@ -72,7 +73,7 @@ async function stateBalance(
 ): Promise<bigint> {
   const { coinStores } = keys;
   const [coin, group] = await together([
-    () => coinStores && state(coinStores.hash(account), version),
+    () => coinStores && state(coinStores.key(account), version),
     () => state(primaryStoreGroup(account, keys), version),
   ]);
   const sum = decodeStored(
@@ -114,7 +115,7 @@ function nestingOf(type: TypeTag): number {
 /** Where the address is in the input: after the domain's seed and the key's tag. */
 const ADDRESS_OFFSET = HASH_BYTES + 1;
 
-/** Hashes of the state keys that differ in the account only. */
+/** State keys that differ in the account only. */
 class AccountKeyHasher {
   readonly #input: Buffer;
 
@@ -123,12 +124,12 @@ class AccountKeyHasher {
     this.#input = Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]);
   }
 
-  /** The state key hash for an account, given as hex or as bytes. */
-  hash(account: Address | Uint8Array): Buffer {
+  /** The state key of an account, given as hex or as bytes. */
+  key(account: Address | Uint8Array): HashedStateKey {
     if (typeof account === 'string')
       this.#input.write(account, ADDRESS_OFFSET, ADDRESS_BYTES, 'hex');
     else this.#input.set(account, ADDRESS_OFFSET);
-    return sha3(this.#input);
+    return { hash: sha3(this.#input), physical: Buffer.from(this.#input.subarray(HASH_BYTES)) };
   }
 }
 
@@ -140,8 +141,8 @@ interface BalanceKeys {
   readonly coinStores: AccountKeyHasher | undefined;
 }
 
-export function primaryStoreGroup(account: Address, { metadata }: BalanceKeys): Buffer {
-  return objectGroupKeys.hash(primaryStoreOf(addressBytes(account), metadata));
+export function primaryStoreGroup(account: Address, { metadata }: BalanceKeys): HashedStateKey {
+  return objectGroupKeys.key(primaryStoreOf(addressBytes(account), metadata));
 }
 
 export class CoinAsset {

@@ -6,18 +6,21 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, type BcsReader, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { frameworkTag } from '../../move/types/framework-tag.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import {
+  type HashedStateKey,
+  hashedStateKey,
+  resourceStateKey,
+} from '../../move/types/state-key.ts';
 import { LedgerError } from '../ledger-error.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
-function keyHashOf(module: string, name: string): Buffer {
-  const key = resourceStateKey(ADDRESS_ONE, frameworkTag(module, name));
-  return stateKeyHash(physicalStateKey(key));
+function keyOf(module: string, name: string): HashedStateKey {
+  return hashedStateKey(resourceStateKey(ADDRESS_ONE, frameworkTag(module, name)));
 }
 
-const SCHEDULE_V2 = keyHashOf('gas_schedule', 'GasScheduleV2');
-const SCHEDULE_V1 = keyHashOf('gas_schedule', 'GasSchedule');
-const EXECUTION_CONFIG = keyHashOf('execution_config', 'ExecutionConfig');
+const SCHEDULE_V2 = keyOf('gas_schedule', 'GasScheduleV2');
+const SCHEDULE_V1 = keyOf('gas_schedule', 'GasSchedule');
+const EXECUTION_CONFIG = keyOf('execution_config', 'ExecutionConfig');
 
 const MIN_PRICE = 'txn.min_price_per_gas_unit';
 /** Bytes of an entry with an empty name. */
@@ -46,11 +49,11 @@ export function minGasPrice(guard: PruningGuard, version: bigint): MaybePromise<
 
 function readPrice(
   guard: PruningGuard,
-  keyHash: Buffer,
+  key: HashedStateKey,
   hasFeatureVersion: boolean,
   version: bigint,
 ): MaybePromise<bigint | undefined> {
-  return readConfig(guard, keyHash, version, (reader) => {
+  return readConfig(guard, key, version, (reader) => {
     if (hasFeatureVersion) reader.u64();
     const entries = reader.vector(
       MIN_ENTRY_BYTES,
@@ -72,11 +75,11 @@ export function blockLimits(guard: PruningGuard, version: bigint): MaybePromise<
 /** A resource of the framework; `undefined` where it is missing or does not decode. */
 function readConfig<T>(
   guard: PruningGuard,
-  keyHash: Buffer,
+  key: HashedStateKey,
   version: bigint,
   read: (reader: BcsReader) => T,
 ): MaybePromise<T | undefined> {
-  return andThen(guard.state(ADDRESS_ONE, keyHash, version), (entry) => {
+  return andThen(guard.state(ADDRESS_ONE, key, version), (entry) => {
     if (entry?.bytes === undefined) return undefined;
     try {
       return decodeBcs(entry.bytes, read);

@@ -6,14 +6,12 @@ import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { DEFAULT_LOADER_LIMITS, type LoaderLimits } from '../../move/modules/compiled.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { FEATURES_TAG } from '../../move/types/framework-tag.ts';
-import { physicalStateKey, resourceStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { hashedStateKey, resourceStateKey } from '../../move/types/state-key.ts';
 import { featuresCodec, isFeatureEnabled } from '../../move/values/framework-resource.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
-const FEATURES_KEY_HASH = stateKeyHash(
-  physicalStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG)),
-);
+const FEATURES_KEY = hashedStateKey(resourceStateKey(ADDRESS_ONE, FEATURES_TAG));
 
 /** Flags that raise the bytecode version, the highest first. */
 const VERSION_FLAGS: readonly (readonly [flag: number, maxVersion: number])[] = [
@@ -39,7 +37,7 @@ export function featuresAt(
 }
 
 function featuresEntry(guard: PruningGuard, version: bigint): MaybePromise<StateEntry | undefined> {
-  return guard.state(ADDRESS_ONE, FEATURES_KEY_HASH, version);
+  return guard.state(ADDRESS_ONE, FEATURES_KEY, version);
 }
 
 function featuresIn(entry: StateEntry | undefined): Uint8Array | undefined {

@@ -5,7 +5,7 @@ import type { CompiledModule } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
-import { moduleStateKey, physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { hashedStateKey, moduleStateKey } from '../../move/types/state-key.ts';
 import { decodeTypeTag, formatTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import type { DecodeLayout } from '../../move/values/layout.ts';
 import { resolveDecodeLayout } from '../../move/values/layout-decode.ts';
@@ -184,9 +184,9 @@ export class ModuleView {
   }
 
   #read(address: Address, name: string): MaybePromise<Remembered> {
-    const keyHash = stateKeyHash(physicalStateKey(moduleStateKey(address, name)));
-    return andThen(this.#guard.state(address, keyHash, this.version), (entry) =>
-      this.#remember(address, name, { stored: this.#caches.modules.moduleOf(keyHash, entry) }),
+    const key = hashedStateKey(moduleStateKey(address, name));
+    return andThen(this.#guard.state(address, key, this.version), (entry) =>
+      this.#remember(address, name, { stored: this.#caches.modules.moduleOf(key.hash, entry) }),
     );
   }
 

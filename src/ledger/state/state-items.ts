@@ -8,9 +8,9 @@ import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { type Address, formatAddress } from '../../move/types/address.ts';
 import {
   decodeStateKey,
-  physicalStateKey,
+  type HashedStateKey,
+  hashedStateKey,
   type StateKey,
-  stateKeyHash,
 } from '../../move/types/state-key.ts';
 import { writeStateValue } from '../../move/types/state-value.ts';
 import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
@@ -84,7 +84,8 @@ export class StateItems {
       const text = `Failed deserializing state value. key: ${hex}: ${key.detail}`;
       throw new LedgerError('internal_error', text, { cause: key });
     }
-    const value = await this.#value(key, version, account);
+    const wanted = { ...hashedStateKey(key), needsMetadata: true } as const;
+    const value = await this.#value(wanted, version, account);
     if (value !== undefined) return encodeBcs((writer) => writeStateValue(writer, value));
     throw new LedgerError(
       'state_value_not_found',
@@ -98,7 +99,11 @@ export class StateItems {
     keyText: () => string,
     version: bigint,
   ): Promise<Value> {
-    const value = await this.#value({ kind: 'tableItem', handle, key }, version, undefined);
+    const value = await this.#value(
+      hashedStateKey({ kind: 'tableItem', handle, key }),
+      version,
+      undefined,
+    );
     if (value !== undefined) return value;
     throw new LedgerError(
       'table_item_not_found',
@@ -108,12 +113,11 @@ export class StateItems {
   }
 
   async #value(
-    key: StateKey,
+    key: HashedStateKey,
     version: bigint,
     account: Address | undefined,
   ): Promise<Value | undefined> {
-    const keyHash = stateKeyHash(physicalStateKey(key));
-    const entry = await this.#sources.guard.state(account, keyHash, version);
+    const entry = await this.#sources.guard.state(account, key, version);
     return entry?.bytes === undefined ? undefined : (entry as Value);
   }
 }

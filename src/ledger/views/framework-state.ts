@@ -3,7 +3,7 @@
  */
 import { moduleMetadata } from '../../move/modules/metadata.ts';
 import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
-import { physicalStateKey, stateKeyHash } from '../../move/types/state-key.ts';
+import { hashedStateKey } from '../../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { isFeatureEnabled } from '../../move/values/framework-resource.ts';
 import { findResource } from '../accounts/resource.ts';
@@ -53,8 +53,8 @@ export class FrameworkState {
   /** The value of a table's item; `undefined` when there is none. */
   async tableItem(handle: Buffer, key: Buffer): Promise<Buffer | undefined> {
     const stateKey = { kind: 'tableItem', handle: handle.toString('hex'), key } as const;
-    const keyHash = stateKeyHash(physicalStateKey(stateKey));
-    const entry = await this.#guard.state(undefined, keyHash, this.modules.version);
+    const hashed = hashedStateKey(stateKey);
+    const entry = await this.#guard.state(undefined, hashed, this.modules.version);
     return entry?.bytes;
   }
 

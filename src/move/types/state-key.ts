@@ -190,6 +190,22 @@ function readPhysicalStateKey(reader: BcsReader): StateKey {
   }
 }
 
+/** A state key as reads name it: by its hash, and by itself for a store that has to ask others for the value. */
+export interface HashedStateKey {
+  readonly hash: Buffer;
+  readonly physical: Uint8Array;
+  /** Whether the value's metadata is wanted too, which not every source has. */
+  readonly needsMetadata?: true;
+}
+
+export function hashedStateKey(key: StateKey): HashedStateKey {
+  return hashedPhysicalKey(physicalStateKey(key));
+}
+
+export function hashedPhysicalKey(physical: Uint8Array): HashedStateKey {
+  return { hash: stateKeyHash(physical), physical };
+}
+
 /** The 32-byte hash of a physical encoding, by which state is looked up (docs/spec/ledger.md §5.1). */
 export function stateKeyHash(physical: Uint8Array): Buffer {
   return domainHash('StateKey', physical);

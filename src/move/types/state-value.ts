@@ -44,6 +44,12 @@ export function writeStateValueMetadata(writer: BcsWriter, metadata: StateValueM
   writer.u64(metadata.creationTimeUsecs);
 }
 
+export function readStateValue(reader: BcsReader): StateValue {
+  const hasMetadata = reader.variant(2, 'StateValue') === 1;
+  const bytes = reader.bytes();
+  return { bytes, metadata: hasMetadata ? readStateValueMetadata(reader) : undefined };
+}
+
 export function writeStateValue(writer: BcsWriter, { bytes, metadata }: StateValue): void {
   writer.uleb32(metadata ? 1 : 0).bytes(bytes);
   if (metadata !== undefined) writeStateValueMetadata(writer, metadata);

@@ -96,7 +96,7 @@ async function answer(
   const logger = createLogger(settings.logLevel);
   const store = await openStoreReader(settings.data);
   stopList.add('the store', () => store.close());
-  const running = await startInterface(store, settings, logger, stopList, metrics);
+  const running = await startInterface({ store }, settings, logger, stopList, metrics);
   const { server, port, state } = running;
   const connections = new ConnectionCounter(server);
   const { chainId, version } = state;

@@ -40,6 +40,19 @@ const OWN_SETTINGS = {
     description: 'where another process writes the ledger: wait, and take over when it is gone',
     default: false,
   },
+  fork: text(
+    'URL of a node, with @VERSION for another than the newest: serve its ledger at that version; what is asked for ' +
+      'is fetched once and recorded in the folder',
+  ),
+  offline: {
+    type: 'boolean',
+    description: 'serve a fork as far as it is recorded, without its node',
+    default: false,
+  },
+  forkRequestsPerSecond: {
+    description: 'requests per second that a fork sends to its node on average',
+    ...integer(100, 1, 100_000),
+  },
   upstream: text(
     'URL of a node of the same chain that submits, simulates and views, and is asked for pending transactions; ' +
       'empty for the node that is followed; none for none',

@@ -25,7 +25,7 @@ export interface Head {
   readonly oldestBlockHeight: bigint;
   /**
    * Roots of the full subtrees of the transaction accumulator after `version`, the largest first:
-   * as many as `version + 1` has bits set. What a follower needs to extend it.
+   * as many as `version + 1` has bits set. What a follower needs to extend it; a fork has none.
    */
   readonly frozenRoots: readonly Buffer[];
 }
@@ -54,7 +54,8 @@ export const HEAD_ROW = new RowCodec<void, Head>(
     const oldestBlockHeight = reader.u64();
     const start = reader.offset;
     const frozenRoots = reader.vector(HASH_BYTES, readHash);
-    if (frozenRoots.length !== frozenRootCount(version + 1n)) {
+    const isFork = frozenRoots.length === 0;
+    if (!isFork && frozenRoots.length !== frozenRootCount(version + 1n)) {
       throw reader.error('bad_value', `${frozenRoots.length} roots at version ${version}`, start);
     }
     return {

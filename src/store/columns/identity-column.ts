@@ -6,6 +6,7 @@ import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { IDENTITY, type RowKey, STORE_FORMAT_VERSION } from './columns.ts';
+import { isForkFormat } from './fork-columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
@@ -70,14 +71,20 @@ type ReadRow = (key: RowKey) => Uint8Array | undefined;
 /**
  * Checks that this program can read a store.
  * @param isUpgrade whether older formats are taken too
+ * @param expected the format that is asked for
  * @returns false when the store has no format row yet.
- * @throws StoreError `store_format_mismatch`, RowDamagedError.
+ * @throws StoreError `store_format_mismatch`, `store_is_fork`, `store_not_fork`; RowDamagedError.
  */
-export function checkFormat(read: ReadRow, where: string, isUpgrade = false): boolean {
+export function checkFormat(
+  read: ReadRow,
+  where: string,
+  isUpgrade = false,
+  expected = STORE_FORMAT_VERSION,
+): boolean {
   const format = read(FORMAT_KEY);
   if (format === undefined) return false;
-  const expected = STORE_FORMAT_VERSION;
   const named = FORMAT.decode(FORMAT_KEY, format);
+  if (isForkFormat(named) !== isForkFormat(expected)) throw wrongKind(where, isForkFormat(named));
   const upgraded = read(UPGRADED_FROM_KEY);
   const found = upgraded === undefined ? named : UPGRADED_FROM.decode(UPGRADED_FROM_KEY, upgraded);
   const isUpgradable = named <= expected && found >= OLDEST_FORMAT && found < expected;
@@ -97,5 +104,17 @@ export function checkFormat(read: ReadRow, where: string, isUpgrade = false): bo
     'store_format_mismatch',
     `${where} ${holds}, this program reads format ${expected}: ${remedy}`,
     { found, expected },
+  );
+}
+
+function wrongKind(where: string, isFork: boolean): StoreError {
+  if (!isFork) {
+    const message = `${where} holds a ledger that is no fork: give another folder to the fork`;
+    return new StoreError('store_not_fork', message);
+  }
+  return new StoreError(
+    'store_is_fork',
+    `${where} is a fork: it has only what was asked of another node. Only daybook serve opens it: ` +
+      `with --data ${where} and --offline, or --fork URL`,
   );
 }

@@ -6,7 +6,6 @@
 import type { Database, RootDatabase, Transaction } from 'lmdb';
 import {
   assertKeyShape,
-  COLUMNS,
   type Column,
   HEAD,
   MAX_ORDER_BYTES,
@@ -16,6 +15,7 @@ import {
   type ScannedRow,
   TRANSACTIONS,
 } from '../columns/columns.ts';
+import type { StoreLayout } from '../columns/fork-columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import {
   assertKeyCount,
@@ -68,6 +68,7 @@ const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
  */
 export class LmdbReads implements StoreReader {
   protected readonly columns: ReadonlyMap<number, LmdbColumn>;
+  readonly #layout: StoreLayout;
   protected readonly directory: string;
   readonly #root: RootDatabase<never, string>;
   #closing: Promise<void> | undefined;
@@ -76,7 +77,9 @@ export class LmdbReads implements StoreReader {
     root: RootDatabase<never, string>,
     columns: ReadonlyMap<number, LmdbColumn>,
     directory: string,
+    layout: StoreLayout,
   ) {
+    this.#layout = layout;
     this.#root = root;
     this.columns = columns;
     this.directory = directory;
@@ -138,7 +141,7 @@ export class LmdbReads implements StoreReader {
   }
 
   statistics(): readonly ColumnStatistics[] {
-    return COLUMNS.map((column) => {
+    return this.#layout.columns.map((column) => {
       const pages = this.#read(column, (database) => database.getStats());
       const pageCount = pages.treeBranchPageCount + pages.treeLeafPageCount + pages.overflowPages;
       return { column, rows: pages.entryCount, bytes: pageCount * pages.pageSize };
@@ -252,17 +255,14 @@ export function openColumn(
   return database as unknown as LmdbColumn | undefined;
 }
 
-/**
- * Opens all columns, by number; stops with the first one that is missing and may not be made.
- * @param oldColumns columns of older formats
- */
+/** Opens columns, by number; stops with the first one that is missing and may not be made. */
 export function openColumns(
   root: RootDatabase<never, string>,
+  columns: readonly Column[],
   create: boolean,
-  oldColumns: readonly Column[] = [],
 ): ReadonlyMap<number, LmdbColumn> | undefined {
   const opened = new Map<number, LmdbColumn>();
-  for (const column of [...COLUMNS, ...oldColumns]) {
+  for (const column of columns) {
     const database = openColumn(root, column, create);
     if (database === undefined) return undefined;
     opened.set(column.number, database);

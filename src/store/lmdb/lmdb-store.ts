@@ -6,7 +6,8 @@ import { statfsSync } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { Batch, type BatchOperation, type DeletedRange } from '../batch.ts';
-import { type Column, IDENTITY, type RowKey, STORE_FORMAT_VERSION } from '../columns/columns.ts';
+import { type Column, IDENTITY, type RowKey } from '../columns/columns.ts';
+import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -38,6 +39,8 @@ interface LmdbStoreOptions {
   readonly directory: string;
   /** Initial address space in bytes; grows automatically. */
   readonly mapSizeBytes?: number | undefined;
+  /** What the store is, or is to be; absent: a ledger. */
+  readonly layout?: StoreLayout | undefined;
 }
 
 /** A disk with less free space than this is called full when a commit fails without a reason. */
@@ -53,8 +56,8 @@ const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
 /** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
-  const { root, columns } = openForReading(options);
-  return new LmdbReads(root, columns, options.directory);
+  const { root, columns, layout } = openForReading(options);
+  return new LmdbReads(root, columns, options.directory, layout);
 }
 
 /**
@@ -62,9 +65,10 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
  * @throws StoreError as `openLmdbReader`
  */
 export function openLmdbSnapshot(options: LmdbStoreOptions): StoreSnapshot {
-  const { root, columns } = openForReading(options);
+  const { root, columns, layout } = openForReading(options);
   const transaction = root.useReadTransaction();
-  const reads = new LmdbReads(root, snapshotColumns(columns, transaction), options.directory);
+  const seen = snapshotColumns(columns, transaction);
+  const reads = new LmdbReads(root, seen, options.directory, layout);
   return {
     scan: (column, query) => reads.scan(column, query),
     statistics: () => reads.statistics(),
@@ -77,16 +81,18 @@ export function openLmdbSnapshot(options: LmdbStoreOptions): StoreSnapshot {
 
 /** @throws StoreError `store_not_found` and others */
 function openForReading(options: LmdbStoreOptions) {
-  const { directory } = options;
+  const { directory, layout = LEDGER_LAYOUT } = options;
   if (inspectDataFile(directory) === 'absent') throw notFound(directory);
   const root = openRoot(options, true);
   try {
     const identity = openColumn(root, IDENTITY, false);
     if (identity === undefined) throw rootIsEmpty(root) ? notFound(directory) : foreign(directory);
-    if (!checkFormat((key) => identity.get(key), directory)) throw notFound(directory);
-    const columns = openColumns(root, false);
+    if (!checkFormat((key) => identity.get(key), directory, false, layout.format)) {
+      throw notFound(directory);
+    }
+    const columns = openColumns(root, layout.columns, false);
     if (columns === undefined) throw foreign(directory);
-    return { root, columns };
+    return { root, columns, layout };
   } catch (error) {
     void root.close();
     throw openingFailure(error, directory);
@@ -170,7 +176,7 @@ async function openForWriting(
   options: LmdbStoreOptions,
   oldColumns: readonly Column[] | undefined,
 ): Promise<Store> {
-  const { directory } = options;
+  const { directory, layout = LEDGER_LAYOUT } = options;
   const root = openRoot(options, false);
   let lock: LmdbWriterLock | undefined;
   try {
@@ -178,16 +184,17 @@ async function openForWriting(
     // Nothing is written until the folder is known to be ours or empty, and no other process writes.
     if (identity === undefined && !rootIsEmpty(root)) throw foreign(directory);
     if (identity !== undefined) {
-      checkFormat((key) => identity.get(key), directory, oldColumns !== undefined);
+      const isUpgrade = oldColumns !== undefined;
+      checkFormat((key) => identity.get(key), directory, isUpgrade, layout.format);
     }
     lock = LmdbWriterLock.acquire(root, directory);
     if (oldColumns !== undefined) refuseReaders(root, directory);
-    const columns = openColumns(root, true, oldColumns);
+    const columns = openColumns(root, [...layout.columns, ...(oldColumns ?? [])], true);
     if (columns === undefined) throw foreign(directory);
-    const store = new LmdbStore(root, columns, directory, lock);
+    const store = new LmdbStore(root, columns, directory, layout, lock);
     if (store.get(IDENTITY, FORMAT_KEY.partition, FORMAT_KEY.order) === undefined) {
       const batch = new Batch();
-      FORMAT.put(batch, undefined, STORE_FORMAT_VERSION);
+      FORMAT.put(batch, undefined, layout.format);
       await store.commit(batch);
     }
     return store;
@@ -217,9 +224,10 @@ class LmdbStore extends LmdbReads implements Store {
     root: RootDatabase<never, string>,
     columns: ReadonlyMap<number, LmdbColumn>,
     directory: string,
+    layout: StoreLayout,
     lock: LmdbWriterLock,
   ) {
-    super(root, columns, directory);
+    super(root, columns, directory, layout);
     this.#lock = lock;
   }
 

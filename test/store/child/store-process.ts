@@ -5,7 +5,7 @@
  * answers every line it gets with what it sees.
  */
 import { createInterface } from 'node:readline';
-import { stateKeyHash } from '../../../src/move/types/state-key.ts';
+import { hashedPhysicalKey } from '../../../src/move/types/state-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../../src/store/lmdb/lmdb-store.ts';
 import { openView } from '../../../src/store/view.ts';
 import { LedgerWriter } from '../../../src/store/writer.ts';
@@ -55,7 +55,7 @@ async function read(): Promise<void> {
   for await (const _ of createInterface({ input: process.stdin })) {
     const view = await openView(store);
     const { version } = view.head;
-    const newest = await view.state(stateKeyHash(resourceKey(Number(version) % KEYS, 'A')));
+    const newest = await view.state(hashedPhysicalKey(resourceKey(Number(version) % KEYS, 'A')));
     say(`head ${version} state ${newest?.bytes?.toString()}`);
   }
   await store.close();

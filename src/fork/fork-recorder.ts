@@ -1,0 +1,122 @@
+/**
+ * Takes answers of the upstream, each once: what they contain is stored in one commit, with a row that says when and
+ * from where it came, and is only then used.
+ */
+
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { Batch } from '../store/batch.ts';
+import { FORK_LOG_ENTRY } from '../store/columns/fork-columns.ts';
+import type { Store } from '../store/store.ts';
+import type { Expected, ForkClient } from './fork-client.ts';
+import { askTransactions } from './history-answers.ts';
+import { UpstreamFailure } from './upstream-failure.ts';
+
+/** How old the proof may be that the upstream has the fork's history, in milliseconds. */
+const HISTORY_INTERVAL_MS = 60_000;
+
+/** Where a fork gets what it does not have. */
+export interface ForkSource {
+  /**
+   * Asks for what was never asked for.
+   * @param question for people; names it among all others
+   * @param take asks, checks the answer and puts what is to be stored into the batch
+   * @throws LedgerError `fork_upstream_failed`, `fork_not_recorded`, `version_pruned`, `block_pruned`
+   */
+  record<T>(question: string, take: (client: ForkClient, batch: Batch) => Promise<T>): Promise<T>;
+}
+
+/** A fork without its upstream. */
+export class OfflineSource implements ForkSource {
+  readonly #shownData: string;
+
+  /** @param shownData the fork's folder, for messages */
+  constructor(shownData: string) {
+    this.#shownData = shownData;
+  }
+
+  async record(question: string): Promise<never> {
+    throw new LedgerError(
+      'fork_not_recorded',
+      `This fork has not recorded ${question}, and it is offline. To record it, send the same request to ` +
+        `daybook serve --data ${this.#shownData} --fork URL`,
+    );
+  }
+}
+
+/** The ledger that a fork is of, at its version. */
+export interface ForkAnchor extends Expected {
+  /** Root of the transaction accumulator after the version, 32 bytes. */
+  readonly rootHash: Buffer;
+}
+
+export class ForkRecorder implements ForkSource {
+  readonly #store: Store;
+  readonly #client: ForkClient;
+  readonly #anchor: ForkAnchor;
+  /** Questions that have been asked and not answered. */
+  readonly #open = new Map<string, Promise<unknown>>();
+  #checkedMs = Number.NEGATIVE_INFINITY;
+  #check: Promise<void> | undefined;
+  #lastEntry = 0n;
+
+  constructor(store: Store, client: ForkClient, anchor: ForkAnchor) {
+    this.#store = store;
+    this.#client = client;
+    this.#anchor = anchor;
+    client.expect(anchor);
+  }
+
+  async record<T>(
+    question: string,
+    take: (client: ForkClient, batch: Batch) => Promise<T>,
+  ): Promise<T> {
+    const open = this.#open.get(question) as Promise<T> | undefined;
+    if (open !== undefined) return await open;
+    const begun = this.#record(question, take).finally(() => this.#open.delete(question));
+    this.#open.set(question, begun);
+    return await begun;
+  }
+
+  /**
+   * Checks that the upstream has the history that the fork was made of: the accumulator's root covers all of it.
+   * @throws UpstreamFailure; LedgerError `version_pruned` when it has the fork's version no more
+   */
+  async checkHistory(): Promise<void> {
+    if (performance.now() - this.#checkedMs < HISTORY_INTERVAL_MS) return;
+    this.#check ??= this.#compareRoots().finally(() => {
+      this.#check = undefined;
+    });
+    await this.#check;
+  }
+
+  async #compareRoots(): Promise<void> {
+    const { version, rootHash } = this.#anchor;
+    const [item] = await askTransactions(this.#client, version, 1);
+    if (!item!.data.accumulatorRootHash.equals(rootHash)) {
+      throw new UpstreamFailure(
+        'other_history',
+        `its history up to version ${version} is not the one that this fork is of`,
+      );
+    }
+    this.#checkedMs = performance.now();
+  }
+
+  async #record<T>(
+    question: string,
+    take: (client: ForkClient, batch: Batch) => Promise<T>,
+  ): Promise<T> {
+    await this.checkHistory();
+    const batch = new Batch();
+    const taken = await take(this.#client, batch);
+    // What takes nothing from the upstream itself puts nothing.
+    if (batch.size > 0) {
+      const takenAtUsecs = BigInt(Date.now()) * 1_000n;
+      const number = takenAtUsecs > this.#lastEntry ? takenAtUsecs : this.#lastEntry + 1n;
+      this.#lastEntry = number;
+      const entry = { takenAtUsecs, url: this.#client.base, question };
+      FORK_LOG_ENTRY.put(batch, number, entry);
+      await this.#store.commit(batch);
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,117 @@
+/** The store of a node that serves a fork (docs/fork.md): made if it does not exist, with or without its upstream. */
+import type { Logger } from 'pino';
+import { FORK_LIMITS, ForkClient } from '../fork/fork-client.ts';
+import { ForkRecorder, type ForkSource, OfflineSource } from '../fork/fork-recorder.ts';
+import { ForkView } from '../fork/fork-view.ts';
+import { forkAnchor, makeFork } from '../fork/make-fork.ts';
+import { FeedError } from '../ingest/feed/feed-error.ts';
+import { interfaceBase } from '../ingest/feed/interface-url.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { OpenStoreView } from '../ledger/open.ts';
+import { FORK_LAYOUT } from '../store/columns/fork-columns.ts';
+import { openLmdbReader, openLmdbStore } from '../store/lmdb/lmdb-store.ts';
+import { isPostgresUrl } from '../store/postgres/location.ts';
+import type { Store, StoreReader } from '../store/store.ts';
+import { NodeError } from './node-error.ts';
+import { emptyStoreError, hasStore, refuseUsedLocation } from './open-store.ts';
+import type { NodeSettings } from './settings/settings.ts';
+import type { StopList } from './shutdown.ts';
+
+interface ForkStore {
+  readonly store: StoreReader;
+  readonly openView: OpenStoreView;
+}
+
+/** A node and a version of its ledger. */
+interface ForkRequest {
+  readonly base: URL;
+  /** Absent: the newest one, or that of the fork that is there. */
+  readonly version: bigint | undefined;
+}
+
+/** Settings that a fork has no use for; with one of them the node would be something else. */
+const CONTRARY = ['follow', 'upstream', 'keepAccounts', 'keepAccountsFile', 'waypoint'] as const;
+
+/** @throws NodeError `bad_setting`, `no_ledger`, `data_not_usable`, `fork_failed` */
+export async function openForkStore(
+  settings: NodeSettings,
+  stopList: StopList,
+  logger: Logger,
+): Promise<ForkStore> {
+  const request = forkRequest(settings);
+  const { data } = settings;
+  if (request === undefined) {
+    const store = openLmdbReader({ directory: data, layout: FORK_LAYOUT });
+    stopList.add('the store', () => store.close());
+    if ((await forkAnchor(store)) === undefined) throw emptyStoreError(data);
+    return forkOf(store, new OfflineSource(data));
+  }
+  if (!(await hasStore(data))) await refuseUsedLocation(data);
+  const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+  stopList.add('the store', () => store.close());
+  const { forkRequestsPerSecond: requestsPerSecond } = settings;
+  const client = new ForkClient(request.base, { ...FORK_LIMITS, requestsPerSecond });
+  stopList.add('the upstream of the fork', () => client.close());
+  const recorder = await openRecorder(store, client, request, data);
+  const { origin } = request.base;
+  logger.info(
+    { upstream: origin },
+    'serving a fork: what it does not have is asked of its upstream',
+  );
+  return forkOf(store, recorder);
+}
+
+async function openRecorder(
+  store: Store,
+  client: ForkClient,
+  { version }: ForkRequest,
+  data: string,
+): Promise<ForkRecorder> {
+  try {
+    const known = await forkAnchor(store);
+    if (known !== undefined && version !== undefined && version !== known.version) {
+      const message = `${data} is a fork at version ${known.version}, not ${version}: give another folder`;
+      throw new NodeError('bad_setting', message, { exitCode: 2 });
+    }
+    const recorder = new ForkRecorder(
+      store,
+      client,
+      known ?? (await makeFork(store, client, version)),
+    );
+    await recorder.checkHistory();
+    return recorder;
+  } catch (cause) {
+    if (!(cause instanceof LedgerError)) throw cause;
+    const advice = '; with --offline a fork answers what it has recorded';
+    throw new NodeError('fork_failed', cause.message + advice, { cause });
+  }
+}
+
+function forkOf(store: StoreReader, source: ForkSource): ForkStore {
+  return { store, openView: (of, head) => new ForkView(of, head, source) };
+}
+
+/** @returns `undefined` for a fork without its upstream */
+function forkRequest(settings: NodeSettings): ForkRequest | undefined {
+  const { fork, offline, data, produce, workers } = settings;
+  if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
+  const contrary = CONTRARY.find((name) => settings[name] !== '');
+  if (contrary !== undefined) throw refused(`a fork does not go together with ${contrary}`);
+  if (produce > 0) throw refused('a fork does not go together with produce');
+  if (workers > 1) throw refused('a fork is served by one process: --workers 1');
+  if (offline) return undefined;
+  const [, url = '', version] = /^(.*?)(?:@(\d{1,20}))?$/s.exec(fork) ?? [];
+  try {
+    return {
+      base: interfaceBase(url),
+      version: version === undefined ? undefined : BigInt(version),
+    };
+  } catch (cause) {
+    if (!(cause instanceof FeedError)) throw cause;
+    throw refused(`fork: ${cause.message}`);
+  }
+}
+
+function refused(message: string): NodeError {
+  return new NodeError('bad_setting', message, { exitCode: 2 });
+}
