@@ -107,6 +107,11 @@ describe('what is refused', () => {
     ['a text', 'hello', /must hold a mapping of settings/],
     ['broken YAML', 'a: [1', /config file .*config-\d+\.yaml: /],
     ['a name twice', 'git_hash: a\ngit_hash: b', /config-\d+\.yaml: .*unique/],
+    [
+      'lists in lists',
+      '['.repeat(MAX_CONFIG_FILE_BYTES),
+      /config-\d+\.yaml: it is nested too deeply/,
+    ],
     ['names for ever', bomb.join('\n'), /config-\d+\.yaml: /],
     ['a list of itself', 'git_hash: &a [*a]', /config file, git_hash: a mapping or list/],
     ['an unknown tag', 'git_hash: !daybook x\nnonsense: 1', /there is no setting "nonsense"/],

@@ -9,8 +9,10 @@ import { readInputFile } from './input.ts';
 
 /** Environment variable of the config file's path. */
 export const CONFIG_VARIABLE = 'DAYBOOK_CONFIG';
-/** Largest config file read, in bytes. */
-export const MAX_CONFIG_FILE_BYTES = 1024 * 1024;
+/** Largest config file read, in bytes: the parser compares each name with all others, and 60,000 names took 20 s. */
+export const MAX_CONFIG_FILE_BYTES = 64 * 1024;
+/** The parser's error for lists or mappings within one another, from about 400 on. */
+const TOO_DEEP_CODE = 'RESOURCE_EXHAUSTION';
 
 /** The names of `jsonOutputEnabled` outside the program. */
 interface OutsideNames {
@@ -142,7 +144,8 @@ async function readConfigFile(path: string): Promise<Map<string, unknown>> {
     // Its warnings would be extra lines on stderr.
     content = parseYaml(text, { logLevel: 'error' }) ?? {};
   } catch (cause) {
-    const [line] = reasonOf(cause).split('\n');
+    const isTooDeep = (cause as { code?: unknown }).code === TOO_DEEP_CODE;
+    const line = isTooDeep ? 'it is nested too deeply' : reasonOf(cause).split('\n')[0];
     throw badConfigFile(`config file ${path}: ${line}`, cause);
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
