@@ -16,6 +16,8 @@ const ASKED_BACK = 600;
 const MOST_EVENTS = 30;
 /** Between two questions, so that the processors are there for the nodes. */
 const PAUSE_MS = 2;
+/** After a refusal, which says that it is for a second. */
+const REFUSED_PAUSE_MS = 100;
 
 /** A transaction to encode; its module is in every sample ledger. */
 export const SUBMISSION = JSON.stringify({
@@ -65,14 +67,32 @@ export class FollowWitness {
   /** The highest version that anybody has answered with. */
   seen = 0n;
   readonly answers = { balance: 0, module: 0, events: 0, encode: 0, kept: 0, gone: 0 };
+  /** Answers 503 with Retry-After, after which the same was asked again. */
+  refusals = 0;
+  /** The longest that nobody had an answer from one node, in milliseconds, refusals included. */
+  longestGapMs = 0;
   readonly #upstream: ServedNode;
   readonly #subjects: WitnessSubjects;
   readonly #random: () => number;
+  readonly #mayRefuse: boolean;
+  readonly #answeredMs = new Map<ServedNode, number>();
 
-  constructor(upstream: ServedNode, subjects: WitnessSubjects, random: () => number) {
+  /** @param mayRefuse whether nodes may refuse; they are asked for the newest version seen then, as clients do */
+  constructor(
+    upstream: ServedNode,
+    subjects: WitnessSubjects,
+    random: () => number,
+    mayRefuse = false,
+  ) {
     this.#upstream = upstream;
     this.#subjects = subjects;
     this.#random = random;
+    this.#mayRefuse = mayRefuse;
+  }
+
+  /** The time since the last answer of a node is no gap. */
+  excuse(node: ServedNode): void {
+    this.#answeredMs.delete(node);
   }
 
   /** Asks a node again and again until its life is over. */
@@ -174,22 +194,39 @@ export class FollowWitness {
 
   /** Asks, and holds the version against the highest that was seen before the question. */
   async #get(node: ServedNode, path: string, submission?: string): Promise<Answer> {
+    const isUpstream = node === this.#upstream;
     const before = this.seen;
-    const response =
-      submission === undefined
-        ? await node.get(path)
-        : await fetch(node.ready.url + path, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: submission,
-          });
+    let response = await this.#send(node, path, before, submission);
+    while (this.#mayRefuse && !isUpstream && response.status === 503) {
+      expect(
+        response.headers.get('retry-after'),
+        `${path}: ${await response.text()}`,
+      ).not.toBeNull();
+      this.refusals += 1;
+      await sleep(REFUSED_PAUSE_MS);
+      response = await this.#send(node, path, before, submission);
+    }
     const body = await response.text();
-    const header = (name: string) => BigInt(response.headers.get(`x-node-ledger-${name}`)!);
+    const header = (name: string) => BigInt(response.headers.get(`x-node-ledger-${name}`) ?? -1);
     const [version, oldest] = [header('version'), header('oldest-version')];
-    if (node !== this.#upstream) {
-      expect(version, `${path}: the ledger went back`).toBeGreaterThanOrEqual(before);
+    if (!isUpstream) {
+      expect(version, `${path}: the ledger went back, or ${body}`).toBeGreaterThanOrEqual(before);
       if (version > this.seen) this.seen = version;
+      const nowMs = performance.now();
+      const gapMs = nowMs - (this.#answeredMs.get(node) ?? nowMs);
+      this.longestGapMs = Math.max(this.longestGapMs, gapMs);
+      this.#answeredMs.set(node, nowMs);
     }
     return { status: response.status, body, version, oldest };
+  }
+
+  #send(node: ServedNode, path: string, seen: bigint, submission?: string): Promise<Response> {
+    const headers: Record<string, string> = {};
+    if (this.#mayRefuse && node !== this.#upstream) {
+      headers['x-node-min-ledger-version'] = String(seen);
+    }
+    if (submission === undefined) return node.get(path, headers);
+    headers['content-type'] = 'application/json';
+    return fetch(node.ready.url + path, { method: 'POST', headers, body: submission });
   }
 }
