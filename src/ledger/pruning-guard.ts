@@ -21,12 +21,14 @@ import {
 import type { StateEntry } from '../store/columns/state-column.ts';
 import type { EventPage, EventPageQuery } from '../store/event-pages.ts';
 import type { StoreReader } from '../store/store.ts';
-import { EventGapError } from '../store/store-error.ts';
+import { EventGapError, StoreError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
 
 /** How long a view is trusted after its head was seen to be the newest, in milliseconds. */
 export const TRUSTED_MS = READER_GRACE_MS / 2;
+/** How long after a move to another server a request may still have read from the one before, in milliseconds. */
+const MOVE_DOUBT_MS = 30_000;
 
 export class PruningGuard {
   readonly #store: StoreReader;
@@ -92,7 +94,7 @@ export class PruningGuard {
       const isGap = found instanceof EventGapError;
       const isAbsent = isGap || (found.events.length === 0 && found.pruned === undefined);
       if (!isAbsent || (!isGap && this.#isTrusted)) return found;
-      const newest = await openHead(this.#store);
+      const newest = await this.#newestHead();
       if (newest.oldestVersion !== oldestVersion) ({ oldestVersion } = newest);
       else if (isGap) throw found;
       else return found;
@@ -138,12 +140,12 @@ export class PruningGuard {
 
   /** Whether a version is pruned, now. */
   async isPruned(version: bigint): Promise<boolean> {
-    return version < (await openHead(this.#store)).oldestVersion;
+    return version < (await this.#newestHead()).oldestVersion;
   }
 
   /** Whether a block is gone, now. */
   async isBlockPruned(height: bigint): Promise<boolean> {
-    const { oldestBlockHeight } = await openHead(this.#store);
+    const { oldestBlockHeight } = await this.#newestHead();
     return height < oldestBlockHeight;
   }
 
@@ -157,8 +159,22 @@ export class PruningGuard {
     return performance.now() - this.#confirmedMs < TRUSTED_MS;
   }
 
+  /**
+   * The head as it is now, for one who has missed a row. A server that is not known to be up to date may lack what
+   * another one had deleted when the row was missed there.
+   * @throws StoreError `store_behind` when this process has moved from one to another, and cannot know
+   */
+  async #newestHead(): Promise<Head> {
+    const head = await openHead(this.#store);
+    const { server } = this.#store;
+    if (server === undefined || server.unconfirmedMs < TRUSTED_MS) return head;
+    if (server.movedMs > MOVE_DOUBT_MS) return head;
+    const message = 'the server that is read from now may lack what the one before had: ask again';
+    throw new StoreError('store_behind', message);
+  }
+
   async #lookAgain(version: bigint, account: Address | undefined): Promise<undefined> {
-    const { oldestVersion } = await openHead(this.#store);
+    const { oldestVersion } = await this.#newestHead();
     if (version >= oldestVersion) return undefined;
     const since =
       account === undefined ? undefined : await PINNED_ACCOUNT.get(this.#store, account);

@@ -3,7 +3,7 @@
  * The pruner gives no grace here, and the clock is moved on instead: what is trusted for seconds is
  * so by the clock alone.
  */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CoinAsset, FungibleAsset } from '../../src/ledger/balances/balance.ts';
 import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
@@ -61,7 +61,8 @@ function primaryStore(owner: string, amount: number): StateWrite {
  * 4 to 7.
  */
 async function ledger() {
-  const writer = await LedgerWriter.open(new MemoryStore());
+  const store = new MemoryStore();
+  const writer = await LedgerWriter.open(store);
   for (let version = 0; version < 10; version += 1) {
     const owners = version >= 4 && version < 8 ? [KEPT] : [PLAIN, KEPT];
     const writes = owners.flatMap((owner) => [
@@ -80,7 +81,7 @@ async function ledger() {
     await pruner.pinAccounts([KEPT]);
     await pruner.run({ versions });
   };
-  return { reader, prune };
+  return { reader, prune, store };
 }
 
 const GONE = expect.objectContaining({ code: 'version_pruned' });
@@ -150,6 +151,27 @@ describe('a view that was taken before a pruning', () => {
       expect(await view.balance(KEPT, asset, BigInt(version))).toBe(BigInt(100 + version));
     }
     expect(await versionsOf(view, KEPT, 0)).toBe(3);
+  });
+});
+
+describe('a view that reads from a server which may lack what the one before had', () => {
+  const current = { behindVersions: 0n, behindMs: 0, moves: 1, standbyWaitMs: 0 };
+  test.each([
+    [{ unconfirmedMs: Infinity, movedMs: 29_000 }, 'store_behind'],
+    [{ unconfirmedMs: Infinity, movedMs: 31_000 }, undefined],
+    [{ unconfirmedMs: TRUSTED_MS - 1, movedMs: 0 }, undefined],
+  ])('%o: what is missing is %s', async (server, code) => {
+    const { reader, store } = await ledger();
+    Object.assign(store, { server: { ...current, ...server } });
+    const view = await reader.view();
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + TRUSTED_MS);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const asked = (async () => view.balance(address(77), coin, 3n))();
+    if (code === undefined) expect(await asked).toBe(0n);
+    else await expect(asked).rejects.toMatchObject({ code });
+    // What is there is never in doubt.
+    expect(await view.balance(PLAIN, asset, 3n)).toBe(103n);
   });
 });
 
