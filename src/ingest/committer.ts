@@ -4,7 +4,7 @@
  */
 import type { Chunk } from '../store/chunk.ts';
 import type { Head } from '../store/columns/head.ts';
-import { isStoreError, type StoreError } from '../store/store-error.ts';
+import { isStoreError, isTransient, type StoreError } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { ChunkTranslator } from './translate/chunk-translator.ts';
 
@@ -27,10 +27,10 @@ export interface CommitterOptions {
   /** Called after each commit, in order. */
   readonly onCommit?: (commit: Commit) => void;
   /**
-   * Called when the disk is full; the same chunks are committed again when it resolves. Absent: a full disk is an
-   * error.
+   * Called when the disk is full, or the store cannot be reached; the same chunks are committed again when it resolves.
+   * Absent: that is an error.
    */
-  readonly onFullDisk?: (error: StoreError) => Promise<void>;
+  readonly onTrouble?: (error: StoreError) => Promise<void>;
 }
 
 interface PendingCommit {
@@ -61,10 +61,7 @@ export class Committer {
   async push(chunk: Chunk): Promise<void> {
     this.#throwFailure();
     const startedMs = performance.now();
-    const translated = await this.#translator.translate(chunk).catch((reason: unknown) => {
-      this.#failure ??= { reason };
-      throw reason;
-    });
+    const translated = await this.#translate(chunk);
     const translateMs = performance.now() - startedMs;
     this.#pending.push({
       chunk: translated,
@@ -94,6 +91,16 @@ export class Committer {
     return this.#writer.head;
   }
 
+  async #translate(chunk: Chunk): Promise<Chunk> {
+    for (;;) {
+      try {
+        return await this.#translator.translate(chunk);
+      } catch (error) {
+        await this.#waitAfter(error);
+      }
+    }
+  }
+
   #append(chunk: Chunk, translateMs: number): Promise<void> {
     const startedMs = performance.now();
     const done = this.#writer.append(chunk).then(({ head }) => {
@@ -114,24 +121,26 @@ export class Committer {
     } catch (error) {
       // Chunks behind it fail too, because they do not continue the ledger.
       await Promise.allSettled(this.#pending.map(({ done }) => done));
-      await this.#retry(error);
+      await this.#waitAfter(error).catch((reason: unknown) => {
+        this.#pending = [];
+        throw reason;
+      });
+      for (const pending of this.#pending) {
+        pending.done = this.#append(pending.chunk, pending.translateMs);
+      }
     }
   }
 
-  /** Waits for a full disk where the caller wants that, and appends all pending chunks again. @throws the failure */
-  async #retry(error: unknown): Promise<void> {
-    const { onFullDisk } = this.#options;
+  /** Waits for a disk or a store where the caller wants that. @throws the failure when waiting cannot help */
+  async #waitAfter(error: unknown): Promise<void> {
+    const { onTrouble } = this.#options;
     try {
-      if (this.#failure !== undefined || onFullDisk === undefined) throw error;
-      if (!isStoreError(error, 'store_full')) throw error;
-      await onFullDisk(error);
+      const mayPass = isStoreError(error, 'store_full') || isTransient(error);
+      if (this.#failure !== undefined || onTrouble === undefined || !mayPass) throw error;
+      await onTrouble(error as StoreError);
     } catch (reason) {
       this.#failure ??= { reason };
-      this.#pending = [];
       throw this.#failure.reason;
-    }
-    for (const pending of this.#pending) {
-      pending.done = this.#append(pending.chunk, pending.translateMs);
     }
   }
 

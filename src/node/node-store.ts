@@ -19,6 +19,8 @@ export interface NodeStore {
   readonly following?: Following;
   /** How the store is read; absent: as a ledger. */
   readonly openView?: OpenStoreView;
+  /** Rejects when this process cannot write the ledger any more. Never resolves; absent: it does not write. */
+  readonly lost?: Promise<never>;
 }
 
 /**
@@ -92,8 +94,8 @@ async function openForWriting(
   logger: Logger,
 ): Promise<NodeStore> {
   const { follow: from, waypoint, produce, clock, standby } = settings;
-  const { openToFollow, startFollowing } = await import('./follow.ts');
-  const store = await openToFollow(settings.data, standby, logger);
+  const { openToWrite, startFollowing } = await import('./follow.ts');
+  const store = await openToWrite(settings.data, standby, logger);
   stopList.add('the store', () => store.close());
   const writer = await LedgerWriter.open(store);
   const { startPruning } = await import('./prune.ts');
@@ -101,12 +103,13 @@ async function openForWriting(
   if (from === '') {
     const { startProducing } = await import('./sample.ts');
     const production = { transactionsPerSecond: produce, clock };
-    stopList.add('the producer', await startProducing(writer, production, logger));
-    return { store };
+    const producing = await startProducing(writer, production, logger);
+    stopList.add('the producer', () => producing.stop());
+    return { store, lost: producing.lost };
   }
   const request = { from, waypoint: waypoint === '' ? undefined : waypoint };
   const following = startFollowing(writer, request, logger);
   stopList.add('the follower', () => following.stop());
   await Promise.race([following.started, following.ended]);
-  return { store, following };
+  return { store, following, lost: following.lost };
 }

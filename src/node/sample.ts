@@ -22,9 +22,10 @@ import type { Chunk } from '../store/chunk.ts';
 import { type Head, readHead } from '../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import type { StoreReader } from '../store/store.ts';
+import { isStoreError, isWritingLost } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError } from './node-error.ts';
-import { restoreStore, withNewLedger } from './open-store.ts';
+import { asNodeError, restoreStore, withNewLedger } from './open-store.ts';
 import { readPrebuiltSample, type SampleRequest } from './prebuilt-sample.ts';
 import { newestState } from './sample-resource.ts';
 
@@ -32,8 +33,8 @@ import { newestState } from './sample-resource.ts';
 const COMMIT_INTERVAL_MS = 250;
 /** How far the newest block may be ahead of the wall clock when blocks begin to follow it, in seconds. */
 const MAX_AHEAD_SECONDS = 60;
-/** How often a commit to a full disk is tried again, in milliseconds. */
-const FULL_DISK_INTERVAL_MS = 1_000;
+/** How often a commit is tried again while the disk is full or the store away, in milliseconds. */
+const TROUBLE_INTERVAL_MS = 1_000;
 
 /** The ledger of `serve` in an empty folder. */
 export const SMALL_SAMPLE: SampleRequest = {
@@ -99,23 +100,30 @@ interface Production {
   readonly clock: 'sample' | 'wall';
 }
 
+/** What adds to a sample ledger in a serving node. */
+interface Producing {
+  /** As in Following. */
+  readonly lost: Promise<never>;
+  /** Ends it after the pending commits. */
+  stop(): Promise<void>;
+}
+
 /**
- * Continues a sample ledger at a rate until stopped. Waits while the disk is full; any other failure is logged and ends
- * it.
- * @returns a function that ends it after the pending commits
+ * Continues a sample ledger at a rate until stopped. Waits while the disk is full, or the store cannot be reached; any
+ * other failure is logged and ends it.
  * @throws NodeError `bad_setting` when the ledger is not a sample of this generator, or ahead of the wall clock
  */
 export async function startProducing(
   writer: LedgerWriter,
   { transactionsPerSecond, clock }: Production,
   logger: Logger,
-): Promise<() => Promise<void>> {
+): Promise<Producing> {
   const history = await sampleHistoryOf(writer.reader);
   const isByWall = clock === 'wall';
   if (isByWall) checkNotAhead(writer.head!.timestampUsecs);
   const abort = new AbortController();
   const { signal } = abort;
-  const committer = new Committer(writer, waitForSpace(logger, signal));
+  const committer = new Committer(writer, waitInTrouble(logger, signal));
   const perCommit = Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000);
   const chunkTransactions = Math.max(1, perCommit);
   const wallRate = isByWall ? transactionsPerSecond : undefined;
@@ -125,13 +133,21 @@ export async function startProducing(
     committer.pushAll(
       isByWall ? pacedByBlocks(chunks, signal) : paced(chunks, transactionsPerSecond, signal),
     );
-  const done = produce().catch((error: unknown) => {
-    if (!signal.aborted) logger.error({ err: error }, 'producing stopped: it failed');
+  let lose: (error: unknown) => void;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
   });
-  return async () => {
+  lost.catch(() => undefined);
+  const done = produce().catch((error: unknown) => {
+    if (signal.aborted) return;
+    logger.error({ err: error }, 'producing stopped: it failed');
+    if (isWritingLost(error)) lose(asNodeError(error));
+  });
+  const stop = async (): Promise<void> => {
     abort.abort();
     await done;
   };
+  return { lost, stop };
 }
 
 /** Gives each chunk when it is due. @throws the signal's reason */
@@ -172,18 +188,26 @@ function checkNotAhead(newestUsecs: bigint): void {
   );
 }
 
-/** Waits for a full disk; logs the first attempt that fails, and the one that succeeds. */
-function waitForSpace(logger: Logger, signal: AbortSignal): CommitterOptions {
-  let isFull = false;
+/** Waits for space, and for the store; logs the first attempt that fails, and the one that succeeds. */
+function waitInTrouble(logger: Logger, signal: AbortSignal): CommitterOptions {
+  let trouble: 'full' | 'away' | undefined;
+  const waits = {
+    full: ['producing waits: the disk is full', 'producing continues: there is space again'],
+    away: [
+      'producing waits: the store cannot be reached',
+      'producing continues: the store is reached again',
+    ],
+  } as const;
   return {
     onCommit: () => {
-      if (isFull) logger.info('producing continues: there is space again');
-      isFull = false;
+      if (trouble !== undefined) logger.info(waits[trouble][1]);
+      trouble = undefined;
     },
-    onFullDisk: async (error) => {
-      if (!isFull) logger.error({ err: error }, 'producing waits: the disk is full');
-      isFull = true;
-      await sleep(FULL_DISK_INTERVAL_MS, undefined, { signal });
+    onTrouble: async (error) => {
+      const next = isStoreError(error, 'store_full') ? 'full' : 'away';
+      if (trouble !== next) logger.error({ err: error }, waits[next][0]);
+      trouble = next;
+      await sleep(TROUBLE_INTERVAL_MS, undefined, { signal });
     },
   };
 }

@@ -112,7 +112,7 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   };
   logger.info(facts, 'answering');
   const never = new Promise<never>(() => undefined);
-  const failed = Promise.race([workers?.failed ?? never, nodeStore.following?.lost ?? never]);
+  const failed = Promise.race([workers?.failed ?? never, nodeStore.lost ?? never]);
   failed.catch(() => undefined);
   return { ready, logger, failed, stop: () => stopList.stop() };
 }

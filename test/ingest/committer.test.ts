@@ -1,5 +1,5 @@
 /** The commit pipeline: order, failures, and a store that is full for some of the commits. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Commit, Committer } from '../../src/ingest/committer.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import type { Batch } from '../../src/store/batch.ts';
@@ -9,20 +9,22 @@ import { StoreError } from '../../src/store/store-error.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 
-/** Has no room for chosen commits, counted from 0. */
+/** Refuses chosen commits, counted from 0. */
 class SmallStore extends MemoryStore {
   readonly #refused: ReadonlySet<number>;
+  readonly #code: StoreError['code'];
   #commits = 0;
 
-  constructor(refused: readonly number[]) {
+  constructor(refused: readonly number[], code: StoreError['code'] = 'store_full') {
     super({ answers: 'later' });
     this.#refused = new Set(refused);
+    this.#code = code;
   }
 
   override async commit(batch: Batch): Promise<void> {
     const commit = this.#commits;
     this.#commits += 1;
-    if (this.#refused.has(commit)) throw new StoreError('store_full', 'the disk is full');
+    if (this.#refused.has(commit)) throw new StoreError(this.#code, 'not now');
     await super.commit(batch);
   }
 }
@@ -66,25 +68,45 @@ describe('commits', () => {
     },
   );
 
-  it.each(CHUNKS.map((_, index) => index))('wait when commit %i finds it full', async (refused) => {
+  const trouble = (['store_full', 'store_unreachable'] as const).flatMap((code) =>
+    CHUNKS.map((_, index) => [index, code] as const),
+  );
+  it.each(trouble)('wait when commit %i fails with %s', async (refused, code) => {
     // The chunk behind it fails before it reaches the store: the next two commits are attempts of the same chunk.
-    const store = new SmallStore([refused, refused + 1, refused + 2]);
+    const store = new SmallStore([refused, refused + 1, refused + 2], code);
     const writer = await LedgerWriter.open(store);
     const heads: Head[] = [];
     const waits: StoreError[] = [];
     const committer = new Committer(writer, {
       onCommit: ({ head }) => heads.push(head),
-      onFullDisk: async (error) => void waits.push(error),
+      onTrouble: async (error) => void waits.push(error),
     });
     expect((await committer.pushAll(CHUNKS))?.version).toBe(LAST_VERSION);
     expect(waits).toHaveLength(3);
     expect(heads).toHaveLength(CHUNKS.length);
   });
 
+  it('wait for a store that cannot be read when a chunk is translated', async () => {
+    const writer = await LedgerWriter.open(new MemoryStore({ answers: 'later' }));
+    const failure = new StoreError('store_unreachable', 'not now');
+    const read = vi.spyOn(writer.reader, 'seekLastMany').mockRejectedValueOnce(failure);
+    const waits: StoreError[] = [];
+    const committer = new Committer(writer, { onTrouble: async (error) => void waits.push(error) });
+    expect((await committer.pushAll(CHUNKS))?.version).toBe(LAST_VERSION);
+    expect(read).toHaveBeenCalled();
+    expect(waits).toEqual([failure]);
+  });
+
+  it.each(['store_lock_lost', 'store_io'] as const)('do not wait after %s', async (code) => {
+    const writer = await LedgerWriter.open(new SmallStore([2], code));
+    const committer = new Committer(writer, { onTrouble: async () => expect.fail('it waits') });
+    await expect(committer.pushAll(CHUNKS)).rejects.toMatchObject({ code });
+  });
+
   it('end with the reason when nobody waits any more', async () => {
     const writer = await LedgerWriter.open(new SmallStore([2]));
     const reason = new Error('stopped');
-    const committer = new Committer(writer, { onFullDisk: () => Promise.reject(reason) });
+    const committer = new Committer(writer, { onTrouble: () => Promise.reject(reason) });
     await expect(committer.pushAll(CHUNKS)).rejects.toBe(reason);
     await expect(committer.drain()).rejects.toBe(reason);
     expect(writer.head?.version).toBe(CHUNKS[2]!.firstVersion - 1n);

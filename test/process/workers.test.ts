@@ -213,7 +213,7 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
     const agents = await connectionsToAll(node);
     const store = await openLmdbStore({ directory: sample });
     const writer = await LedgerWriter.open(store);
-    const stopProducing = await startProducing(writer, PRODUCTION, pino({ level: 'silent' }));
+    const producing = await startProducing(writer, PRODUCTION, pino({ level: 'silent' }));
     const newest = agents.map(() => 0n);
     try {
       for (let commit = 0; commit < 10; commit += 1) {
@@ -231,7 +231,7 @@ describe.runIf(process.platform === 'linux')('new versions', () => {
         });
       }
     } finally {
-      await stopProducing();
+      await producing.stop();
       await store.close();
     }
     expect((await node.stop()).code).toBe(0);

@@ -98,7 +98,7 @@ describe('a ledger whose newest block is ahead of the wall clock', () => {
     vi.setSystemTime(Number(writer.head!.timestampUsecs) / 1000 - seconds * 1000);
     const production = { transactionsPerSecond: 10, clock: 'wall' } as const;
     const started = startProducing(writer, production, pino({ level: 'silent' }));
-    if (mayProduce) await (await started)();
+    if (mayProduce) await (await started).stop();
     else {
       await expect(started).rejects.toMatchObject({
         code: 'bad_setting',

@@ -206,7 +206,7 @@ export class Follower {
     const pages = this.#verified(source.events(signal));
     const committer = new Committer(this.#writer, {
       onCommit: (commit) => this.#count(commit),
-      onFullDisk: async (error) => {
+      onTrouble: async (error) => {
         await this.#waitAfter(error, signal);
         signal.throwIfAborted();
       },
