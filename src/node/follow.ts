@@ -15,18 +15,13 @@ import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
 import type { Head } from '../store/columns/head.ts';
+import type { Standby } from '../store/standby.ts';
 import type { Store } from '../store/store.ts';
-import { isStoreError } from '../store/store-error.ts';
+import { isWritingLost } from '../store/store-error.ts';
 import type { LedgerWriter } from '../store/writer.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError } from './node-error.ts';
-import {
-  asNodeError,
-  openStoreWriter,
-  refuseUsedLocation,
-  takeOverStoreWriter,
-  withWriter,
-} from './open-store.ts';
+import { asNodeError, openStoreWriter, refuseUsedLocation, withWriter } from './open-store.ts';
 import { durationText, grouped, LINE_INTERVAL_MS, type ProgressLine } from './progress.ts';
 
 /** Shortest time over which a rate is measured, in milliseconds: commits come in chunks. */
@@ -37,6 +32,12 @@ const POLL_INTERVAL_MS = 250;
 const SILENCE_TIMEOUT_MS = 15_000;
 /** Maximum time for a page, in milliseconds. */
 const TOTAL_TIMEOUT_MS = 120_000;
+
+const STANDBYS_AWAY = {
+  remedy:
+    'start a standby and look at pg_stat_replication; synchronous_standby_names says how many confirm a commit ' +
+    '(docs/scale-out.md)',
+};
 
 /** The upstream and options, from the command line or settings. */
 export interface FollowRequest {
@@ -108,25 +109,34 @@ export async function followIntoFolder(
         const seconds = (performance.now() - startedMs) / 1000;
         return { head, chainId: writer.identity?.chainId, counters, seconds };
       },
-      (location) => openToFollow(location, request.standby === true, logger, signal),
+      (location) => openToWrite(location, request.standby === true, logger, signal),
     );
   } catch (error) {
     throw asFollowError(error);
   }
 }
 
-/** Opens a store for writing. @param standby whether to wait while another process writes it */
-export function openToFollow(
+/** Opens a store for writing. @param isStandby whether to wait while another process writes it */
+export function openToWrite(
   data: string,
-  standby: boolean,
+  isStandby: boolean,
   logger: Logger,
   signal?: AbortSignal,
 ): Promise<Store> {
-  if (!standby) return openStoreWriter(data);
-  const onWait = (cause: Error): void => {
-    logger.info({ reason: cause.message }, 'standing by: another process writes the ledger');
+  const standby: Standby = {
+    onWait: ({ message: reason }) => {
+      logger.info({ reason }, 'standing by: another process writes the ledger');
+    },
+    onSilent: ({ message: reason }) => {
+      logger.warn({ reason }, 'taking over: the process that writes the ledger is silent');
+    },
+    signal,
   };
-  return takeOverStoreWriter(data, onWait, signal);
+  const onCommitsWait = (isWaiting: boolean): void => {
+    if (isWaiting) logger.warn(STANDBYS_AWAY, 'commits wait: no standby server confirms them');
+    else logger.info('commits go on: a standby server confirms them');
+  };
+  return openStoreWriter(data, { standby: isStandby ? standby : undefined, onCommitsWait });
 }
 
 /**
@@ -167,9 +177,7 @@ export function startFollowing(
     .catch((cause: unknown) => {
       now.failure = asFollowError(cause);
       logger.error({ err: now.failure }, 'following stopped: the ledger stays as it is');
-      const isLost =
-        isStoreError(cause, 'store_lock_lost') || isStoreError(cause, 'store_commits_lost');
-      if (isLost) lose(now.failure);
+      if (isWritingLost(cause)) lose(now.failure);
     })
     .finally(() => {
       now.isRunning = false;

@@ -1,17 +1,19 @@
 /** Opens the store of a ledger, or creates one; errors are NodeErrors that say what to do. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HEAD } from '../store/columns/columns.ts';
 import { isPostgresUrl } from '../store/postgres/location.ts';
-import type { ColumnStatistics, Store, StoreReader, StoreSnapshot } from '../store/store.ts';
-import { isStoreError, isTransient, StoreError } from '../store/store-error.ts';
+import type {
+  ColumnStatistics,
+  Store,
+  StoreReader,
+  StoreSnapshot,
+  WritingOptions,
+} from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { FolderLocation, ledgerExists, storeFileBytes } from './locations/folder-location.ts';
 import type { LedgerLocation } from './locations/location.ts';
 import { shownLocation } from './locations/shown-location.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
-
-/** How often a process that waits for the right to write asks for it, in milliseconds. */
-const TAKE_OVER_INTERVAL_MS = 500;
 
 /** @param data a folder, or `postgres://…` @throws NodeError `bad_setting` */
 async function locationOf(data: string): Promise<LedgerLocation> {
@@ -56,32 +58,9 @@ export async function openStoreReader(data: string): Promise<StoreReader> {
 }
 
 /** Opens the store for writing; creates it if it does not exist. @throws NodeError `data_not_usable` */
-export async function openStoreWriter(data: string): Promise<Store> {
+export async function openStoreWriter(data: string, options?: WritingOptions): Promise<Store> {
   const location = await locationOf(data);
-  return await withNodeErrors(() => location.openWriter());
-}
-
-/**
- * Opens the store for writing as soon as no other process writes it.
- * @param onWait called once if another does
- * @throws NodeError `data_not_usable`; the signal's reason
- */
-export async function takeOverStoreWriter(
-  data: string,
-  onWait: (cause: StoreError) => void,
-  signal?: AbortSignal,
-): Promise<Store> {
-  const location = await locationOf(data);
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await location.openWriter();
-    } catch (cause) {
-      const mayPass = isStoreError(cause, 'store_locked') || isTransient(cause);
-      if (!mayPass) throw asNodeError(cause);
-      if (attempt === 0) onWait(cause as StoreError);
-    }
-    await sleep(TAKE_OVER_INTERVAL_MS, undefined, signal && { signal });
-  }
+  return await withNodeErrors(() => location.openWriter(options));
 }
 
 /** Runs `work` with a reader, then closes it. @throws NodeError `no_ledger`, `data_not_usable`; what `work` throws */
@@ -96,7 +75,7 @@ export async function withReader<T>(
 export async function withWriter<T>(
   data: string,
   work: (writer: LedgerWriter) => Promise<T>,
-  open = openStoreWriter,
+  open: (data: string) => Promise<Store> = openStoreWriter,
 ): Promise<T> {
   const store = await open(data);
   return await closing(store, async () => work(await LedgerWriter.open(store)));

@@ -24,6 +24,7 @@ import {
   type RowKey,
   type ScannedRow,
 } from './columns/columns.ts';
+import type { Standby } from './standby.ts';
 
 export const MAX_RANGE_ROWS = 10_000;
 export const MAX_SCAN_ROWS = 10_000;
@@ -75,6 +76,10 @@ export interface ReadServer {
   readonly unconfirmedMs: number;
   /** How often this process has moved to another server. */
   readonly moves: number;
+  /** How long ago it last did, in milliseconds; Infinity when it never has. */
+  readonly movedMs: number;
+  /** For how long a commit of this process has waited for a standby of the server, in milliseconds; 0 when none does. */
+  readonly standbyWaitMs: number;
 }
 
 /** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
@@ -115,6 +120,14 @@ export interface StoreReader {
 
 /** A store as it was at one moment, whatever is committed meanwhile. */
 export type StoreSnapshot = Pick<StoreReader, 'scan' | 'statistics' | 'close'>;
+
+/** What a process that opens a store for writing may ask for. */
+export interface WritingOptions {
+  /** Given, it waits as long as another process writes. */
+  readonly standby?: Standby | undefined;
+  /** Called when a commit waits because no standby server confirms it, and when it no longer does. */
+  readonly onCommitsWait?: ((isWaiting: boolean) => void) | undefined;
+}
 
 /** A store that this process may also write. */
 export interface Store extends StoreReader {

@@ -18,6 +18,7 @@ import {
   openPostgresStore,
 } from '../../src/store/postgres/postgres-store.ts';
 import { statementsOf } from '../../src/store/postgres/statements.ts';
+import { until } from '../process/worker-processes.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 import { newPostgresLocation, sharedPostgres } from './shared.ts';
 
@@ -117,7 +118,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     expect(await reader.get(...key(1n))).toEqual(Buffer.from('one'));
     const sessions = async () => {
       const { rows } = await other.query(
-        "select pid from pg_stat_activity where application_name = 'daybook reader' order by pid",
+        "select pid from pg_stat_activity where application_name like 'daybook reader %' order by pid",
       );
       return rows;
     };
@@ -151,6 +152,20 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     expect(reader.server).toMatchObject({ moves: 0 });
   });
 
+  test('a process that waits ends with its signal', async () => {
+    const location = parsePostgresUrl(await newPostgresLocation());
+    const first = await openPostgresStore(location);
+    const abort = new AbortController();
+    const ignore = () => undefined;
+    const { signal } = abort;
+    const onWait = () => abort.abort();
+    const standby = { onWait, onSilent: ignore, signal };
+    await expect(openPostgresStore(location, { standby })).rejects.toThrow(
+      expect.objectContaining({ name: 'AbortError' }),
+    );
+    await first.close();
+  });
+
   describe('on a server that ends', () => {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-server-'));
     let server: PostgresServer;
@@ -182,5 +197,32 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await expect(openPostgresStore(location)).rejects.toThrow(withCode('store_locked'));
       await Promise.all([store.close(), reader.close()]);
     });
+
+    test('and whose standbys are away: the commit that waits is known', async () => {
+      const waits: boolean[] = [];
+      const onCommitsWait = (isWaiting: boolean) => void waits.push(isWaiting);
+      const location = parsePostgresUrl(server.url('?schema=waiting'));
+      const store = await openPostgresStore(location, { onCommitsWait });
+      onTestFinished(() => store.close());
+      await store.commit(new Batch().put(...key(1n), Buffer.from('first')));
+      expect(store.server).toMatchObject({ standbyWaitMs: 0 });
+      await confirmedBy('ANY 1 (*)');
+      const late = store.commit(new Batch().put(...key(2n), Buffer.from('second')));
+      await until('it is known', () => store.server!.standbyWaitMs > 0);
+      expect(waits).toEqual([true]);
+      await confirmedBy('');
+      await late;
+      expect(waits).toEqual([true, false]);
+      expect(store.server).toMatchObject({ standbyWaitMs: 0 });
+    });
+
+    async function confirmedBy(names: string): Promise<void> {
+      await server.query(`alter system set synchronous_standby_names = '${names}'`);
+      await server.query('select pg_reload_conf()');
+      await until('the setting holds', async () => {
+        const [row] = await server.query('show synchronous_standby_names');
+        return row![0] === names;
+      });
+    }
   });
 });

@@ -1,7 +1,9 @@
 /**
- * Two writers of one ledger, started at once: one writes, the other stands by. The one that writes is killed, or
- * stopped in the middle of a commit, and the other goes on. Whatever happens, the ledger is the upstream's.
- * TAKE_OVER_ROUNDS sets how often (default 10), SEED repeats the choices of a run.
+ * Two writers of one ledger, started at once: one writes, the other stands by. The one that writes is stopped in the
+ * middle of a commit, or wherever it is, or killed, and the other goes on. The one that was stopped goes on as well, a
+ * while later, and ends. Whatever happens, the ledger is the upstream's.
+ * TAKE_OVER_ROUNDS sets how often (default 12), STOP_SECONDS for how long it is stopped (default 10, at least 6), SEED
+ * repeats the choices of a run.
  */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync } from 'node:fs';
@@ -22,9 +24,12 @@ import { until } from '../process/worker-processes.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 
-const ROUNDS = Number(process.env['TAKE_OVER_ROUNDS'] ?? 10);
+const ROUNDS = Number(process.env['TAKE_OVER_ROUNDS'] ?? 12);
+const STOP_SECONDS = Number(process.env['STOP_SECONDS'] ?? 10);
 const ROUND_TIMEOUT_MS = 60_000;
 const MOST_LIFE_MS = 1_000;
+/** What becomes of the one that writes, round after round. */
+const ENDS = ['commit', 'stop', 'kill'] as const;
 /** The session of the writer is in the middle of a transaction. */
 const IN_COMMIT =
   "select 1 from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' " +
@@ -99,29 +104,34 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}two writers`, () => {
     });
   }
 
+  /** Has a stopped process go on: others have written meanwhile. */
+  async function goOn(writer: Writer, stoppedMs: number): Promise<void> {
+    await sleep(STOP_SECONDS * 1_000 - (performance.now() - stoppedMs));
+    writer.signal('SIGCONT');
+    expect(await writer.ended).toBe(1);
+    expect(writer.log).toContain('another process has taken over');
+  }
+
   test(`${ROUNDS} times`, { timeout: 60_000 + ROUNDS * ROUND_TIMEOUT_MS }, async () => {
-    const taken: number[] = [];
+    const takenMs: Record<(typeof ENDS)[number], number[]> = { commit: [], stop: [], kill: [] };
+    const stopped: Promise<void>[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const [first, second] = await startTwo();
       await sleep(random() * MOST_LIFE_MS);
-      const isStopped = round % 2 === 1;
+      const end = ENDS[round % ENDS.length]!;
+      if (end === 'commit') await stopInCommit(first);
+      else first.signal(end === 'stop' ? 'SIGSTOP' : 'SIGKILL');
       const beganMs = performance.now();
-      if (isStopped) await stopInCommit(first);
-      else first.signal('SIGKILL');
       await until('the other writes', () => second.isWriting).catch((cause: unknown) => {
-        throw new Error(`round ${round}: ${second.log}`, { cause });
+        throw new Error(`round ${round}, ${end}: ${second.log}`, { cause });
       });
-      taken.push(Math.round(performance.now() - beganMs));
-      if (isStopped) {
-        await sleep(random() * MOST_LIFE_MS);
-        first.signal('SIGCONT');
-        expect(await first.ended).toBe(1);
-        expect(first.log).toContain('another process has taken over');
-      }
+      takenMs[end].push(Math.round(performance.now() - beganMs));
+      if (end !== 'kill') stopped.push(goOn(first, beganMs));
       await sleep(random() * MOST_LIFE_MS);
       second.signal('SIGTERM');
       expect(await second.ended, second.log).toBe(0);
     }
+    await Promise.all(stopped);
     expect((await upstream.stop()).code).toBe(0);
     upstream = await ServedNode.start(source);
     const { url, ledger_version: newest } = upstream.ready;
@@ -130,6 +140,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}two writers`, () => {
     await upstream.stop();
     const reader = await openPostgresReader(parsePostgresUrl(server.url()));
     expect(await digestsOfStore(reader)).toEqual(await digestsOf(source));
-    console.info({ rounds: ROUNDS, longest_take_over_ms: Math.max(...taken) });
+    const longest = Object.entries(takenMs).map(([end, ms]) => [end, Math.max(...ms)]);
+    console.info({ rounds: ROUNDS, longest_take_over_ms: Object.fromEntries(longest) });
   });
 });

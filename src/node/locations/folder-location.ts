@@ -20,7 +20,8 @@ import {
   openLmdbStore,
   openLmdbUpgrade,
 } from '../../store/lmdb/lmdb-store.ts';
-import type { Store, StoreReader, StoreSnapshot } from '../../store/store.ts';
+import { standBy } from '../../store/standby.ts';
+import type { Store, StoreReader, StoreSnapshot, WritingOptions } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
@@ -79,8 +80,8 @@ export class FolderLocation implements LedgerLocation {
     return openLmdbSnapshot({ directory: this.#folder });
   }
 
-  openWriter(): Promise<Store> {
-    return openLmdbStore({ directory: this.#folder });
+  openWriter({ standby }: WritingOptions = {}): Promise<Store> {
+    return standBy(() => openLmdbStore({ directory: this.#folder }), standby);
   }
 
   openUpgrade(): Promise<Store> {

@@ -1,5 +1,11 @@
 /** A place where a ledger can be: what commands need of it, whichever engine has it. */
-import type { ColumnStatistics, Store, StoreReader, StoreSnapshot } from '../../store/store.ts';
+import type {
+  ColumnStatistics,
+  Store,
+  StoreReader,
+  StoreSnapshot,
+  WritingOptions,
+} from '../../store/store.ts';
 
 export interface LedgerLocation {
   /** For messages and logs: without secrets. */
@@ -20,7 +26,7 @@ export interface LedgerLocation {
   /** Opens the store as it is now, for as long as it takes. */
   openSnapshot(): Promise<StoreSnapshot>;
   /** Creates the store if it does not exist. */
-  openWriter(): Promise<Store>;
+  openWriter(options?: WritingOptions): Promise<Store>;
   /** Opens a store for an upgrade: also one of an older format. */
   openUpgrade(): Promise<Store>;
 

@@ -10,7 +10,13 @@ import {
   removePostgresStore,
 } from '../../store/postgres/postgres-store.ts';
 import { unfinishedSchema } from '../../store/postgres/schema.ts';
-import type { ColumnStatistics, Store, StoreReader, StoreSnapshot } from '../../store/store.ts';
+import type {
+  ColumnStatistics,
+  Store,
+  StoreReader,
+  StoreSnapshot,
+  WritingOptions,
+} from '../../store/store.ts';
 import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
 import type { LedgerLocation } from './location.ts';
 
@@ -50,8 +56,8 @@ export class SchemaLocation implements LedgerLocation {
     return openPostgresSnapshot(this.#location);
   }
 
-  openWriter(): Promise<Store> {
-    return openPostgresStore(this.#location);
+  openWriter(options?: WritingOptions): Promise<Store> {
+    return openPostgresStore(this.#location, options);
   }
 
   openUpgrade(): Promise<Store> {

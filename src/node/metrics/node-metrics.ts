@@ -135,6 +135,11 @@ async function storeFamilies(store: StoreReader, data: string): Promise<MetricFa
       'Size of the store’s file, or of its tables.',
       await storeBytes(data, columns),
     ),
+    gauge(
+      'daybook_store_standby_wait_seconds',
+      'For how long the commit under way has waited for a standby server.',
+      store.server === undefined ? [] : store.server.standbyWaitMs / 1_000,
+    ),
     gauge('daybook_store_column_bytes', 'Bytes of a column.', byColumn('bytes')),
     gauge('daybook_store_column_rows', 'Rows of a column.', byColumn('rows')),
   ];

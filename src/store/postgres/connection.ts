@@ -21,6 +21,8 @@ export interface ConnectionTarget {
   readonly url: string;
   /** For messages; without secrets. */
   readonly shown: string;
+  /** In the names of all sessions of a process: 8 hexadecimal digits. */
+  readonly owner: string;
 }
 
 /** How long opening a connection may take, in milliseconds. */
@@ -89,18 +91,20 @@ export class PostgresConnection {
    * @throws StoreError `store_unreachable`, `store_refused`
    */
   static async open(
-    { url, shown }: ConnectionTarget,
+    { url, shown, owner }: ConnectionTarget,
     role: 'reader' | 'writer',
     limitMs: number,
   ): Promise<PostgresConnection> {
     let connection: PostgresConnection | undefined;
     try {
-      const client = newClient(url, role);
+      const client = newClient(url);
       readRowsAsBytes(client.connection);
       connection = new PostgresConnection(client, shown, limitMs);
       await client.connect();
       const opened = connection;
-      const settings = [`statement_timeout = ${limitMs}`, ...SESSION_SETTINGS];
+      // Whatever name the location gives: this one tells whose session it is.
+      const name = `application_name = 'daybook ${role} ${owner}'`;
+      const settings = [name, `statement_timeout = ${limitMs}`, ...SESSION_SETTINGS];
       if (role === 'writer') settings.push(...WRITER_SETTINGS);
       await Promise.all(
         settings.map((setting) => opened.run(`set ${setting}`).catch(() => undefined)),
@@ -195,10 +199,9 @@ export class PostgresConnection {
   }
 }
 
-function newClient(url: string, role: string): pg.Client {
+function newClient(url: string): pg.Client {
   const client = new pg.Client({
     connectionString: url,
-    application_name: `daybook ${role}`,
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,

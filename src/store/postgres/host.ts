@@ -35,8 +35,8 @@ export class PostgresHost {
   #isClosed = false;
   #look: { readonly askedMs: number; readonly answer: Promise<Standing> } | undefined;
 
-  constructor(url: string, { schema, shown }: PostgresLocation) {
-    this.target = { url, shown };
+  constructor(url: string, { schema, shown }: PostgresLocation, owner: string) {
+    this.target = { url, shown, owner };
     this.pool = new PostgresPool(this.target);
     this.#head = statementsOf(schema, HEAD).get;
   }

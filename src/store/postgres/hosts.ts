@@ -5,6 +5,7 @@
  *
  * What a process shows never goes back: a server is not read from before it has everything that this process has seen.
  */
+import { randomBytes } from 'node:crypto';
 import type { Head } from '../columns/head.ts';
 import type { ReadServer } from '../store.ts';
 import { isStoreError, isTransient, StoreError } from '../store-error.ts';
@@ -31,6 +32,8 @@ const ROUND_REST_MS = 25;
 const LAG_LIMIT_MS = 5_000;
 
 export class PostgresHosts {
+  /** As in ConnectionTarget. */
+  readonly owner = randomBytes(4).toString('hex');
   readonly #attributes: SessionAttributes;
   readonly #shown: string;
   readonly #hosts: readonly PostgresHost[];
@@ -38,20 +41,23 @@ export class PostgresHosts {
   readonly #watch: NodeJS.Timeout;
   #watchedMs = performance.now();
   #current: PostgresHost | undefined;
+  /** The current one, or the one before while there is none. */
+  #last: PostgresHost | undefined;
   /** The host that a search begins with. */
   #first = 0;
   #searching: Promise<PostgresHost> | undefined;
   /** The newest head that this process has seen. */
   #seen: Head | undefined;
-  #wasFound = false;
   #isClosed = false;
   #moves = 0;
+  /** When it last moved, as `performance.now()` gives it. */
+  #movedMs = -Infinity;
   #waiting = 0;
 
   constructor(location: PostgresLocation, attributes = location.attributes) {
     this.#attributes = attributes;
     this.#shown = location.shown;
-    this.#hosts = location.urls.map((url) => new PostgresHost(url, location));
+    this.#hosts = location.urls.map((url) => new PostgresHost(url, location, this.owner));
     this.#watch = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
   }
 
@@ -107,6 +113,8 @@ export class PostgresHosts {
       ...this.#lag.of(this.#seen),
       unconfirmedMs: this.unconfirmedMs,
       moves: this.#moves,
+      movedMs: performance.now() - this.#movedMs,
+      standbyWaitMs: 0,
     };
   }
 
@@ -149,14 +157,13 @@ export class PostgresHosts {
     const endMs = performance.now() + SEARCH_LIMIT_MS;
     // At first, what is wrong is said at once; a slow server is waited for.
     const isOver = () =>
-      this.#wasFound ? performance.now() >= endMs : !this.#hosts.some(({ isAwaited }) => isAwaited);
+      this.#last !== undefined
+        ? performance.now() >= endMs
+        : !this.#hosts.some(({ isAwaited }) => isAwaited);
     for (;;) {
       const { host, failure } = await this.#round();
       if (host !== undefined) {
-        if (this.#wasFound) this.#moves += 1;
-        this.#wasFound = true;
-        this.#current = host;
-        this.#first = this.#hosts.indexOf(host);
+        this.#take(host);
         return host;
       }
       if (this.#isClosed || !isTransient(failure) || isOver()) throw failure;
@@ -260,9 +267,17 @@ export class PostgresHosts {
     }
     if (this.#isClosed || this.#current === host || isOlder(host.standing?.head, this.#seen))
       return;
+    this.#take(host);
+  }
+
+  #take(host: PostgresHost): void {
+    if (this.#last !== undefined && this.#last !== host) {
+      this.#moves += 1;
+      this.#movedMs = performance.now();
+    }
     this.#current = host;
+    this.#last = host;
     this.#first = this.#hosts.indexOf(host);
-    this.#moves += 1;
   }
 
   #busy(): StoreError {

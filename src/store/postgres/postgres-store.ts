@@ -1,9 +1,11 @@
 /** The store in PostgreSQL: any number of processes read, one writes (writer-session.ts). */
 import type { Batch, BatchOperation } from '../batch.ts';
 import { COLUMNS, type Column, HEAD } from '../columns/columns.ts';
-import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
+import { standBy } from '../standby.ts';
+import type { ReadServer, Store, StoreReader, StoreSnapshot, WritingOptions } from '../store.ts';
 import { isStoreError, StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
+import { CommitWatch } from './commit-watch.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
 import { headOf } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
@@ -82,8 +84,11 @@ async function checkStore(
  * Opens a store for writing, and creates it if it does not exist.
  * @throws StoreError `store_locked` when another process writes it, `store_format_mismatch`, `store_foreign` and others
  */
-export async function openPostgresStore(location: PostgresLocation): Promise<Store> {
-  return openForWriting(location, undefined);
+export async function openPostgresStore(
+  location: PostgresLocation,
+  options: WritingOptions = {},
+): Promise<Store> {
+  return await standBy(() => openForWriting(location, options, undefined), options.standby);
 }
 
 /**
@@ -96,7 +101,7 @@ export async function openPostgresUpgrade(
   oldColumns: readonly Column[],
 ): Promise<Store> {
   if (!(await hasPostgresStore(location))) throw notFound(location.shown);
-  return openForWriting(location, oldColumns);
+  return openForWriting(location, {}, oldColumns);
 }
 
 /**
@@ -160,13 +165,14 @@ export async function removePostgresStore(location: PostgresLocation): Promise<v
 /** @param oldColumns for an upgrade */
 async function openForWriting(
   location: PostgresLocation,
+  options: WritingOptions,
   oldColumns: readonly Column[] | undefined,
 ): Promise<Store> {
   const { schema, shown } = location;
-  const session = await WriterSession.acquire(location);
+  const session = await WriterSession.acquire(location, options.standby);
   return await releasedOnFailure(session, async () => {
     await checkSchema(session.connection, schema, shown, oldColumns !== undefined);
-    return await openWith(session, location, oldColumns ?? []);
+    return await openWith(session, location, oldColumns ?? [], options);
   });
 }
 
@@ -175,11 +181,12 @@ async function openWith(
   session: WriterSession,
   location: PostgresLocation,
   oldColumns: readonly Column[],
+  options: WritingOptions = {},
 ): Promise<Store> {
   const { schema, shown } = location;
   await makeSchema(session.connection, schema, shown, [...COLUMNS, ...oldColumns]);
   await session.beginTerm();
-  return new PostgresStore(session, location, oldColumns);
+  return new PostgresStore(session, location, oldColumns, options);
 }
 
 /** A statement of a commit. */
@@ -190,13 +197,24 @@ interface Change {
 
 class PostgresStore extends PostgresReads implements Store {
   readonly #session: WriterSession;
+  readonly #watch: CommitWatch;
   /** Settles, never rejects, when all commits begun so far have settled. */
   #lastCommit: Promise<unknown> = Promise.resolve();
 
-  constructor(session: WriterSession, location: PostgresLocation, oldColumns: readonly Column[]) {
+  constructor(
+    session: WriterSession,
+    location: PostgresLocation,
+    oldColumns: readonly Column[],
+    { onCommitsWait }: WritingOptions,
+  ) {
     const { schema, shown } = location;
     super(session.hosts, schema, shown, oldColumns);
     this.#session = session;
+    this.#watch = new CommitWatch(session.hosts, onCommitsWait);
+  }
+
+  override get server(): ReadServer {
+    return { ...super.server, standbyWaitMs: this.#watch.standbyWaitMs };
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -214,6 +232,10 @@ class PostgresStore extends PostgresReads implements Store {
 
   async #commit(batch: Batch): Promise<void> {
     const connection = await this.#session.reconnected();
+    await this.#watch.during(connection, () => this.#commitOn(connection, batch));
+  }
+
+  async #commitOn(connection: PostgresConnection, batch: Batch): Promise<void> {
     try {
       const sent = new SentStatements(connection);
       sent.add(BEGIN);

@@ -6,17 +6,21 @@
 
 import { HEAD } from '../columns/columns.ts';
 import { HEAD_KEY, type Head } from '../columns/head.ts';
+import { type Standby, standBy } from '../standby.ts';
 import { StoreError } from '../store-error.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
 import { headOf, isOlder } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
 import { quotedName, statementsOf, WRITER_TABLE } from './statements.ts';
-
-/** How long a statement of a commit may take, in milliseconds: it contains up to 64 MiB. */
-const WRITER_LIMIT_MS = 120_000;
-/** The lock of a writer, as its server knows it. */
-const LOCK_KEY = "hashtextextended('daybook writer of ' || $1, 0)";
+import {
+  endHolder,
+  holderOf,
+  tryLock,
+  unlock,
+  WRITER_LIMIT_MS,
+  WriterClaim,
+} from './writer-lock.ts';
 
 export class WriterSession {
   /** The servers, of which one can be written. */
@@ -43,17 +47,19 @@ export class WriterSession {
     this.fence = { name: 'fence', text };
   }
 
-  /** Takes the lock of a schema, which need not exist. @throws StoreError `store_locked`, `store_unreachable`, … */
-  static async acquire(location: PostgresLocation): Promise<WriterSession> {
+  /**
+   * Takes the lock of a schema, which need not exist.
+   * @param standby given, waits as long as another process has it
+   * @throws StoreError `store_locked`, `store_unreachable`, …
+   */
+  static async acquire(location: PostgresLocation, standby?: Standby): Promise<WriterSession> {
     const hosts = new PostgresHosts(location, 'read-write');
-    let connection: PostgresConnection | undefined;
+    const claim = new WriterClaim(hosts, location, standby);
     try {
-      connection = await PostgresConnection.open(await hosts.find(), 'writer', WRITER_LIMIT_MS);
-      if (!(await tryLock(connection, location.schema)))
-        throw await lockedError(connection, location);
+      const connection = await standBy(() => claim.attempt(), standby);
       return new WriterSession(hosts, location, connection);
     } catch (error) {
-      await connection?.close();
+      await claim.close();
       await hosts.close();
       throw error;
     }
@@ -91,17 +97,12 @@ export class WriterSession {
    */
   async reconnected(): Promise<PostgresConnection> {
     if (!this.#connection.isLost) return this.#connection;
-    const { sessionId: lostSession } = this.#connection;
     // The server may be another one by now, which is looked for.
     this.hosts.distrust();
     const target = await this.hosts.find();
     const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
     try {
-      // The server may not have noticed yet that the old session is over.
-      await endSession(connection, this.#schema, lostSession);
-      const { rows } = await connection.run(`select term::text from ${this.#table}`);
-      const isOwn = String(rows[0]?.[0]) === this.#term;
-      if (!isOwn || !(await tryLock(connection, this.#schema))) throw this.lostError();
+      await this.#lockAgain(connection);
       this.#connection = connection;
     } catch (error) {
       await connection.close();
@@ -109,6 +110,24 @@ export class WriterSession {
     }
     await this.#compareHead(connection);
     return connection;
+  }
+
+  /** @throws StoreError `store_lock_lost`; `store_unreachable` while a former session of this process has the lock */
+  async #lockAgain(connection: PostgresConnection): Promise<void> {
+    const { rows } = await connection.run(`select term::text from ${this.#table}`);
+    if (String(rows[0]?.[0]) !== this.#term) throw this.lostError();
+    if (await tryLock(connection, this.#schema)) return;
+    // The server may not have noticed yet that an earlier session is over.
+    const holder = await holderOf(connection, this.#schema);
+    if (holder !== undefined) {
+      if (holder.owner !== this.hosts.owner) throw this.lostError();
+      await endHolder(connection, this.#schema, holder);
+    }
+    if (await tryLock(connection, this.#schema)) return;
+    throw new StoreError(
+      'store_unreachable',
+      `an earlier session of this process with ${this.#shown} has not ended yet: it is waited for`,
+    );
   }
 
   async #compareHead(connection: PostgresConnection): Promise<void> {
@@ -140,8 +159,7 @@ export class WriterSession {
 
   async release(): Promise<void> {
     // Closing alone lets the server end the session a moment later.
-    const unlock = `select pg_advisory_unlock(${LOCK_KEY})`;
-    await this.#connection.run(unlock, [this.#schema]).catch(() => undefined);
+    await unlock(this.#connection, this.#schema).catch(() => undefined);
     await this.#connection.close();
     await this.hosts.close();
   }
@@ -149,40 +167,4 @@ export class WriterSession {
   get #table(): string {
     return quotedName(this.#schema, WRITER_TABLE);
   }
-}
-
-async function tryLock(connection: PostgresConnection, schema: string): Promise<boolean> {
-  const { rows } = await connection.run(`select pg_try_advisory_lock(${LOCK_KEY})`, [schema]);
-  return rows[0]![0]![0] === 1;
-}
-
-/** Sessions that hold the lock; the two halves of its key are in two columns. */
-const HOLDERS =
-  "from pg_locks l join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' and l.granted " +
-  'and l.database = (select oid from pg_database where datname = current_database()) ' +
-  `and l.objsubid = 1 and (l.classid::int8 << 32) | l.objid::int8 = ${LOCK_KEY}`;
-
-async function lockedError(
-  connection: PostgresConnection,
-  { shown, schema }: PostgresLocation,
-): Promise<StoreError> {
-  // Of other roles' sessions only those who may see them are told the address.
-  const place =
-    "case when a.backend_start is null then a.usename else coalesce(host(a.client_addr), 'the same machine') end";
-  const text = `select l.pid::text, ${place} ${HOLDERS}`;
-  const { rows } = await connection.run(text, [schema]);
-  const [pid, address] = rows[0] ?? [];
-  const who = pid ? `session ${pid} of ${address}` : 'another process';
-  const message = `${shown} is being written by ${who}: stop it first, or open it for reading`;
-  return new StoreError('store_locked', message);
-}
-
-/** Ends a session of this process that still holds the lock. */
-async function endSession(
-  connection: PostgresConnection,
-  schema: string,
-  sessionId: number,
-): Promise<void> {
-  const text = `select pg_terminate_backend(l.pid, 2000) ${HOLDERS} and l.pid = $2::text::int4`;
-  await connection.run(text, [schema, String(sessionId)]);
 }

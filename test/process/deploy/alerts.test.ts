@@ -28,6 +28,7 @@ const HEALTHY: Series = {
   'daybook_follower_faults_total{instance="a"}': '3',
   'node_filesystem_avail_bytes{instance="a",mountpoint="/var/lib/daybook"}': '20',
   'node_filesystem_size_bytes{instance="a",mountpoint="/var/lib/daybook"}': '100',
+  'daybook_store_standby_wait_seconds{instance="a"}': '0',
   'daybook_requests_total{instance="a",status="200"}': '0+60000',
   'daybook_requests_total{instance="a",status="500"}': '0',
   'daybook_requests_total{instance="a",status="503"}': '0+30',
@@ -52,6 +53,7 @@ const TROUBLE: Readonly<Record<string, Series>> = {
   DaybookDiskFull: {
     'node_filesystem_avail_bytes{instance="a",mountpoint="/var/lib/daybook"}': '9',
   },
+  DaybookStandbysAway: { 'daybook_store_standby_wait_seconds{instance="a"}': '16' },
   DaybookServerErrors: { 'daybook_requests_total{instance="a",status="500"}': '0+1' },
   DaybookUnavailable: { 'daybook_requests_total{instance="a",status="503"}': '0+90' },
   DaybookOverloaded: {

@@ -1,0 +1,74 @@
+/**
+ * Looks at the session of a commit that takes long, through another connection. It may wait for a standby without end,
+ * which nobody would see; and it may be gone, or never have got what was sent, when the way to it has swallowed bytes.
+ */
+import type { PostgresConnection, Statement } from './connection.ts';
+import type { PostgresHosts } from './hosts.ts';
+
+/** How often a session is looked at, in milliseconds. */
+const LOOK_INTERVAL_MS = 1_000;
+/** How long a commit may take before its session is looked at, in milliseconds. */
+const QUIET_MS = 2_000;
+/** Looks in a row at a session that waits for a statement before what was sent is taken for lost. */
+const MAX_IDLE_LOOKS = 4;
+
+const SESSION: Statement = {
+  name: 'session',
+  text:
+    'select state, wait_event from pg_stat_activity ' +
+    'where pid = $1::text::int4 and application_name = $2',
+};
+
+export class CommitWatch {
+  readonly #hosts: PostgresHosts;
+  readonly #onCommitsWait: ((isWaiting: boolean) => void) | undefined;
+  #waitingSinceMs: number | undefined;
+
+  constructor(hosts: PostgresHosts, onCommitsWait: ((isWaiting: boolean) => void) | undefined) {
+    this.#hosts = hosts;
+    this.#onCommitsWait = onCommitsWait;
+  }
+
+  /** For how long the commit under way has waited for a standby, in milliseconds; 0 when it does not. */
+  get standbyWaitMs(): number {
+    return this.#waitingSinceMs === undefined ? 0 : performance.now() - this.#waitingSinceMs;
+  }
+
+  /** Runs a commit; ends its connection if the server no longer has the session, or has not got what was sent. */
+  async during(connection: PostgresConnection, commit: () => Promise<void>): Promise<void> {
+    const beganMs = performance.now();
+    let idleLooks = 0;
+    let isLooking = false;
+    const look = async (): Promise<void> => {
+      const session = [String(connection.sessionId), `daybook writer ${this.#hosts.owner}`];
+      const { rows } = await this.#hosts.query('quick', SESSION, session);
+      const [state, waitEvent] = rows[0]?.map(String) ?? [];
+      idleLooks = state === 'idle' ? idleLooks + 1 : 0;
+      if (rows.length === 0 || idleLooks >= MAX_IDLE_LOOKS) connection.abandon();
+      if (waitEvent === 'SyncRep') this.#note(beganMs);
+    };
+    const looking = setInterval(() => {
+      if (isLooking || connection.isLost || performance.now() - beganMs < QUIET_MS) return;
+      isLooking = true;
+      look()
+        // A server that cannot be asked is the commit's own trouble.
+        .catch(() => undefined)
+        .finally(() => {
+          isLooking = false;
+        });
+    }, LOOK_INTERVAL_MS).unref();
+    try {
+      await commit();
+    } finally {
+      clearInterval(looking);
+      this.#note(undefined);
+    }
+  }
+
+  #note(sinceMs: number | undefined): void {
+    const wasWaiting = this.#waitingSinceMs !== undefined;
+    const isWaiting = sinceMs !== undefined;
+    this.#waitingSinceMs = sinceMs;
+    if (isWaiting !== wasWaiting) this.#onCommitsWait?.(isWaiting);
+  }
+}

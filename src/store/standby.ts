@@ -1,0 +1,35 @@
+/** Waiting for the right to write a store, which one process has at a time. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isStoreError, isTransient, type StoreError } from './store-error.ts';
+
+/** How often a process that waits asks for the right, in milliseconds. */
+const ATTEMPT_INTERVAL_MS = 250;
+
+export interface Standby {
+  /** Called once if another process writes, or the store cannot be reached. */
+  readonly onWait: (cause: StoreError) => void;
+  /** Called before the session of a process that is silent is ended. */
+  readonly onSilent: (cause: StoreError) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Attempts to open a store until no other process writes it.
+ * @param standby absent: the first attempt is the last
+ * @throws what the attempt throws, if waiting cannot help; the signal's reason
+ */
+export async function standBy<T>(
+  attempt: () => Promise<T>,
+  standby: Standby | undefined,
+): Promise<T> {
+  for (let hasWaited = false; ; hasWaited = true) {
+    try {
+      return await attempt();
+    } catch (cause) {
+      const mayPass = isStoreError(cause, 'store_locked') || isTransient(cause);
+      if (standby === undefined || !mayPass) throw cause;
+      if (!hasWaited) standby.onWait(cause as StoreError);
+    }
+    await sleep(ATTEMPT_INTERVAL_MS, undefined, { signal: standby.signal });
+  }
+}

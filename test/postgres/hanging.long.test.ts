@@ -1,0 +1,126 @@
+/** Servers that hang and networks that swallow bytes: neither end is told, and only time shows it. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Batch } from '../../src/store/batch.ts';
+import { EPOCHS } from '../../src/store/columns/columns.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
+import { openPostgresReader, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { isStoreError, StoreError } from '../../src/store/store-error.ts';
+import { until } from '../process/worker-processes.ts';
+import { NO_POSTGRES, PostgresServer } from './cluster.ts';
+import { SwallowingProxy } from './proxy.ts';
+import { newPostgresLocation, sharedPostgres } from './shared.ts';
+
+const EPOCH = Buffer.of(0);
+const withCode = (code: string) => expect.objectContaining({ code });
+const key = (number: bigint) => [EPOCHS, EPOCH, encodeU64Key(number)] as const;
+
+describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () => {
+  test('that hangs: reads end in time, and go on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-server-'));
+    chmodSync(folder, 0o711);
+    const server = await PostgresServer.create(join(folder, 'data'), ['fsync=off']);
+    onTestFinished(async () => {
+      server.signalAll('SIGCONT');
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    });
+    const location = parsePostgresUrl(server.url(''));
+    const store = await openPostgresStore(location);
+    const reader = await openPostgresReader(location);
+    await store.commit(new Batch().put(...key(1n), Buffer.from('first')));
+    server.signalAll('SIGSTOP');
+    const late = store.commit(new Batch().put(...key(2n), Buffer.from('second')));
+    await expect(reader.get(...key(1n))).rejects.toThrow(withCode('store_unreachable'));
+    server.signalAll('SIGCONT');
+    await late;
+    await until('it is read', async () => {
+      try {
+        return (await reader.get(...key(2n)))?.toString() === 'second';
+      } catch (error) {
+        expect(error).toEqual(withCode('store_unreachable'));
+        return false;
+      }
+    });
+    await Promise.all([store.close(), reader.close()]);
+  });
+
+  describe('behind a network that swallows bytes', () => {
+    let proxy: SwallowingProxy;
+    let server: URL;
+    beforeAll(async () => {
+      server = new URL(await sharedPostgres());
+      proxy = await SwallowingProxy.to(Number(server.port));
+    });
+    afterAll(() => proxy.close());
+
+    /** A new place, straight and through the proxy. */
+    async function newPlace() {
+      const url = await newPostgresLocation();
+      const through = url.replace(server.host, `127.0.0.1:${proxy.port}`);
+      return { location: parsePostgresUrl(url), through: parsePostgresUrl(through) };
+    }
+
+    test('reads and a commit end, and go on through a new connection', {
+      timeout: 60_000,
+    }, async () => {
+      const { through } = await newPlace();
+      const store = await openPostgresStore(through);
+      const reader = await openPostgresReader(through);
+      await store.commit(new Batch().put(...key(1n), Buffer.from('first')));
+      expect(await reader.get(...key(1n))).toEqual(Buffer.from('first'));
+      proxy.swallow();
+      const commit = () => store.commit(new Batch().put(...key(2n), Buffer.from('second')));
+      const late = [commit(), reader.get(...key(1n)) as Promise<unknown>];
+      const outcomes = Promise.allSettled(late);
+      await sleep(1_000);
+      proxy.restore();
+      const unreachable = { status: 'rejected', reason: withCode('store_unreachable') };
+      const [committed, read] = await outcomes;
+      expect(committed).toEqual(unreachable);
+      // It may have been asked once more, through a new connection.
+      expect([unreachable, { status: 'fulfilled', value: Buffer.from('first') }]).toContainEqual(
+        read,
+      );
+      // Its former session has the lock: the server has not heard that its connection is over.
+      await commit();
+      expect(await reader.get(...key(2n))).toEqual(Buffer.from('second'));
+      await Promise.all([store.close(), reader.close()]);
+    });
+
+    test('a writer is silent, and is replaced by the one that stands by', async () => {
+      const { location, through } = await newPlace();
+      const first = await openPostgresStore(through);
+      await first.commit(new Batch().put(...key(1n), Buffer.from('first')));
+      const causes: StoreError[] = [];
+      const silent: StoreError[] = [];
+      const standby = {
+        onWait: (cause: StoreError) => void causes.push(cause),
+        onSilent: (cause: StoreError) => void silent.push(cause),
+      };
+      const opening = openPostgresStore(location, { standby });
+      await until('it waits', () => causes.length > 0);
+      // For longer than a silence may last.
+      await sleep(4_000);
+      expect(silent).toEqual([]);
+      proxy.swallow();
+      const second = await opening;
+      expect(causes).toEqual([withCode('store_locked')]);
+      expect(silent).toEqual([withCode('store_locked')]);
+      await second.commit(new Batch().put(...key(1n), Buffer.from('second')));
+      proxy.restore();
+      await until('the first knows', async () => {
+        const late = first.commit(new Batch().put(...key(1n), Buffer.from('late')));
+        const error = await late.catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(StoreError);
+        return isStoreError(error, 'store_lock_lost');
+      });
+      expect(await second.get(...key(1n))).toEqual(Buffer.from('second'));
+      await Promise.all([first.close(), second.close()]);
+    });
+  });
+});
