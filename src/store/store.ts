@@ -78,7 +78,7 @@ export interface ReadServer {
   readonly moves: number;
   /** How long ago it last did, in milliseconds; Infinity when it never has. */
   readonly movedMs: number;
-  /** For how long a commit of this process has waited for a standby of the server, in milliseconds; 0 when none does. */
+  /** For how long a commit of this process has waited for a standby server, in milliseconds; 0 when none does. */
   readonly standbyWaitMs: number;
 }
 

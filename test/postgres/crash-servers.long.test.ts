@@ -1,9 +1,9 @@
 /**
  * A node follows into a primary with two synchronous standbys, and prunes; processes of the API read from them and are
- * asked all four operations. One after the other, the primary (whose place a standby takes), a standby, the writer (whose
- * place the one that stands by takes) and a process of the API is killed twice, then stopped for a while: every answer is
- * the upstream's at its version, the ledger never goes back for a client that names what it has seen, and in the end
- * the ledger is the upstream's, row for row.
+ * asked all four operations. The primary (whose place a standby takes), a standby, the writer (whose place the one that
+ * stands by takes) and a process of the API are killed in turn, twice, then stopped for a while. Every answer is the
+ * upstream's at its version, the ledger never goes back for a client that names what it has seen, and in the end the
+ * ledger is the upstream's, row for row.
  * CRASH_SECONDS sets how long (default 60), STOP_SECONDS for how long something is stopped (default 3), SEED repeats
  * the choices of a run.
  */

@@ -16,7 +16,7 @@ import type { PostgresLocation } from './location.ts';
 export const WRITER_LIMIT_MS = 120_000;
 /** How long a process that writes may show no sign of life, in milliseconds. */
 const SILENCE_LIMIT_MS = 3_000;
-/** Looks that are further apart than this, in milliseconds, say nothing: the server hung, or this process was stopped. */
+/** Looks further apart than this, in milliseconds, say nothing: the server hung, or this process was stopped. */
 const MAX_LOOK_GAP_MS = 1_500;
 /** How long an attempt to take the lock may take, in milliseconds. */
 const ATTEMPT_LIMIT_MS = 5_000;
