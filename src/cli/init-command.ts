@@ -7,6 +7,7 @@ import { addCommand, addReport, addSettingOption, factLines } from './command-li
 interface InitFlags {
   readonly genesis: string;
   readonly waypoint?: string;
+  readonly distribute?: true;
 }
 
 export function addInitCommand(program: Command): void {
@@ -22,12 +23,13 @@ export function addInitCommand(program: Command): void {
     'folder for the ledger, absent or empty, or postgres://HOST/DATABASE',
   )
     .requiredOption('--genesis <file>', 'genesis transaction (genesis.blob)')
-    .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given');
-  addReport(command, async ({ genesis, waypoint }: InitFlags, { data }) => {
+    .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given')
+    .option('--distribute', 'over the workers of Citus, for a ledger in PostgreSQL');
+  addReport(command, async ({ genesis, waypoint, distribute }: InitFlags, { data }) => {
     const { initLedger } = await import('../node/init.ts');
     const facts = factsOf(
       await withProgress((show) =>
-        initLedger(data, genesis, waypoint, (stage) => show(() => stage)),
+        initLedger(data, genesis, waypoint, (stage) => show(() => stage), distribute),
       ),
     );
     return { facts, text: textOf(facts) };

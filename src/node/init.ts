@@ -17,6 +17,7 @@ import {
   type Waypoint,
   WaypointTextError,
 } from '../move/transactions/waypoint.ts';
+import type { LedgerWriter } from '../store/writer.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { withNewLedger } from './open-store.ts';
 import { readInputFile } from './settings/input.ts';
@@ -36,6 +37,7 @@ export interface InitReport {
  * Makes a ledger in `data` from a genesis file.
  * @param waypointOrFile the waypoint's text or a file that contains it
  * @param onStage gets what is being done
+ * @param distribute over the workers of Citus
  * @throws NodeError: `file_not_readable`, `not_a_genesis`, `waypoint_mismatch`, `ledger_exists`, `data_not_usable`
  */
 export async function initLedger(
@@ -43,6 +45,7 @@ export async function initLedger(
   genesisFile: string,
   waypointOrFile?: string,
   onStage: (stage: string) => void = () => undefined,
+  distribute = false,
 ): Promise<InitReport> {
   const expected = waypointOrFile === undefined ? undefined : readWaypoint(waypointOrFile);
   onStage(`reading ${genesisFile}`);
@@ -58,9 +61,9 @@ export async function initLedger(
     ({ message }) => ['waypoint_mismatch', `${message}; nothing was stored`],
   );
   onStage('storing genesis');
-  await withNewLedger(data, (writer) =>
-    new Committer(writer).pushAll([chunkOfGenesis(genesis, hashes)]),
-  );
+  const store = (writer: LedgerWriter) =>
+    new Committer(writer).pushAll([chunkOfGenesis(genesis, hashes)]);
+  await withNewLedger(data, store, distribute);
   return {
     chainId: genesis.chainId,
     waypoint: formatWaypoint(hashes.waypoint),

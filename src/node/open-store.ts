@@ -100,16 +100,19 @@ export async function withStoreToUpgrade<T>(
 /**
  * Runs `work` with the writer of a new, empty ledger, which is there when `work` is done, not before: whatever ends
  * this process meanwhile leaves no ledger.
+ * @param distribute over the workers of Citus
  * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
  */
 export async function withNewLedger<T>(
   data: string,
   work: (writer: LedgerWriter) => Promise<T>,
+  distribute = false,
 ): Promise<T> {
   const location = await locationOf(data);
   return await withNodeErrors(async () => {
     await makeRoom(location);
-    return await location.makeStore(async (store) => work(await LedgerWriter.open(store)));
+    const make = async (store: Store) => work(await LedgerWriter.open(store));
+    return await location.makeStore(make, { distribute });
   });
 }
 
@@ -161,7 +164,7 @@ export async function withCopy<T>(
     return await closing(await source.openSnapshot(), async (snapshot) => {
       const [head] = await snapshot.scan(HEAD, { maxRows: 1, maxBytes: 1 });
       if (head === undefined) throw emptyStoreError(from);
-      return await target.makeStore((copy) => work(snapshot, copy), true);
+      return await target.makeStore((copy) => work(snapshot, copy), { resumes: true });
     });
   });
 }

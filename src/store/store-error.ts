@@ -13,6 +13,7 @@ type StoreErrorCode =
   | 'store_format_mismatch'
   | 'store_is_fork'
   | 'store_not_fork'
+  | 'store_not_distributable'
   | 'store_locked'
   | 'store_in_use'
   | 'store_lock_lost'

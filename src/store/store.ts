@@ -140,6 +140,14 @@ export interface Store extends StoreReader {
   commit(batch: Batch): Promise<void>;
 }
 
+/** How a new store is made. */
+export interface MakeOptions {
+  /** Whether what an earlier attempt left is gone on with, and what this one does stays when it fails. */
+  readonly resumes?: boolean;
+  /** Over the workers of Citus. */
+  readonly distribute?: boolean;
+}
+
 /** `getMany` for any number of keys. */
 export async function getAll(
   store: StoreReader,

@@ -19,8 +19,12 @@ const START_TIMEOUT_MS = 60_000;
 /** The server refuses root; this is the user `nobody`. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
+/** An installation of PostgreSQL with Citus, named by test/citus/run; undefined in all other runs. */
+export const CITUS_FOLDER = process.env['CITUS_FOLDER'];
+
 /** The folder of PostgreSQL's programs; undefined where it is not installed. */
 export function findPostgres(): string | undefined {
+  if (CITUS_FOLDER !== undefined) return join(CITUS_FOLDER, 'bin');
   const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
   const folders = (process.env['PATH'] ?? '').split(':');

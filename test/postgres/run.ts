@@ -1,5 +1,5 @@
 /** A global setup of vitest: gives the tests of a run a folder for their server, and ends the server with the run. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export default function setUp({ provide }: TestProject): () => Promise<void> {
   chmodSync(folder, 0o711);
   provide('postgresFolder', folder);
   return async () => {
-    await endServer(join(folder, 'data', 'postmaster.pid'));
+    for (const data of readdirSync(folder)) await endServer(join(folder, data, 'postmaster.pid'));
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -7,7 +7,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { PostgresServer } from './cluster.ts';
+import { CitusCluster } from '../citus/cluster.ts';
+import { CITUS_FOLDER, PostgresServer } from './cluster.ts';
 
 const SETTINGS = [
   'fsync=off',
@@ -32,7 +33,10 @@ export async function sharedPostgres(): Promise<string> {
     while (!existsSync(urlFile)) await sleep(50);
     return readFileSync(urlFile, 'utf8');
   }
-  const server = await PostgresServer.create(join(folder, 'data'), SETTINGS);
+  const server =
+    CITUS_FOLDER === undefined
+      ? await PostgresServer.create(join(folder, 'data'), SETTINGS)
+      : (await CitusCluster.create(folder)).coordinator;
   writeFileSync(`${urlFile}.new`, server.url());
   renameSync(`${urlFile}.new`, urlFile);
   return server.url();

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { type PostgresLocation, parsePostgresUrl } from '../../src/store/postgres/location.ts';
+import { makePostgresStore, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { findPostgres } from '../postgres/cluster.ts';
+import { CITUS_FOLDER, findPostgres } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -27,9 +27,17 @@ export async function temporaryLmdbStore(directory = temporaryDirectory()): Prom
 
 /** A store in PostgreSQL of its own, closed when the test has finished. */
 export async function temporaryPostgresStore(): Promise<Store> {
-  const store = await openPostgresStore(parsePostgresUrl(await newPostgresLocation()));
+  const store = await openPostgresStore(await postgresPlace());
   onTestFinished(() => store.close());
   return store;
+}
+
+/** Where a store in PostgreSQL can be; with Citus there is one, which is distributed. */
+async function postgresPlace(): Promise<PostgresLocation> {
+  const location = parsePostgresUrl(await newPostgresLocation());
+  if (CITUS_FOLDER !== undefined)
+    await makePostgresStore(location, async () => undefined, { distribute: true });
+  return location;
 }
 
 type Place = () => Promise<() => Promise<Store>>;
@@ -49,7 +57,7 @@ export const DURABLE_ENGINES: readonly (readonly [name: string, newPlace: Place]
         [
           'PostgreSQL',
           async () => {
-            const location = parsePostgresUrl(await newPostgresLocation());
+            const location = await postgresPlace();
             return () => openPostgresStore(location);
           },
         ] as const,

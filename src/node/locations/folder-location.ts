@@ -21,7 +21,13 @@ import {
   openLmdbUpgrade,
 } from '../../store/lmdb/lmdb-store.ts';
 import { standBy } from '../../store/standby.ts';
-import type { Store, StoreReader, StoreSnapshot, WritingOptions } from '../../store/store.ts';
+import type {
+  MakeOptions,
+  Store,
+  StoreReader,
+  StoreSnapshot,
+  WritingOptions,
+} from '../../store/store.ts';
 import { isStoreError } from '../../store/store-error.ts';
 import { OLD_COLUMNS } from '../../store/upgrade/upgrade.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
@@ -88,7 +94,15 @@ export class FolderLocation implements LedgerLocation {
     return openLmdbUpgrade({ directory: this.#folder }, OLD_COLUMNS);
   }
 
-  async makeStore<T>(work: (store: Store) => Promise<T>, resumes = false): Promise<T> {
+  async makeStore<T>(
+    work: (store: Store) => Promise<T>,
+    { resumes = false, distribute = false }: MakeOptions = {},
+  ): Promise<T> {
+    if (distribute) {
+      throw new NodeError('bad_input', '--distribute is for ledgers in PostgreSQL with Citus', {
+        exitCode: 2,
+      });
+    }
     const store = (await this.#openUnfinished(resumes)) ?? (await this.#openMaking());
     let isDone = false;
     try {

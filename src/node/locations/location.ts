@@ -1,6 +1,7 @@
 /** A place where a ledger can be: what commands need of it, whichever engine has it. */
 import type {
   ColumnStatistics,
+  MakeOptions,
   Store,
   StoreReader,
   StoreSnapshot,
@@ -33,10 +34,10 @@ export interface LedgerLocation {
   /**
    * Runs `work` with a new store, empty unless resumed, which is here when `work` is done, not before: whatever ends
    * this process meanwhile leaves none.
-   * @param resumes whether `work` gets what an earlier attempt left, and leaves what it has done when it fails
-   * @throws StoreError `store_locked` when another process is making one; NodeError `ledger_exists`; what `work` throws
+   * @throws StoreError `store_locked` when another process is making one, `store_not_distributable`; NodeError
+   *   `ledger_exists`; what `work` throws
    */
-  makeStore<T>(work: (store: Store) => Promise<T>, resumes?: boolean): Promise<T>;
+  makeStore<T>(work: (store: Store) => Promise<T>, options?: MakeOptions): Promise<T>;
   /** Removes a store in which no ledger was ever committed. */
   removeStore(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import {
 import { unfinishedSchema } from '../../store/postgres/schema.ts';
 import type {
   ColumnStatistics,
+  MakeOptions,
   Store,
   StoreReader,
   StoreSnapshot,
@@ -64,8 +65,8 @@ export class SchemaLocation implements LedgerLocation {
     return openPostgresUpgrade(this.#location, OLD_COLUMNS);
   }
 
-  makeStore<T>(work: (store: Store) => Promise<T>, resumes = false): Promise<T> {
-    return makePostgresStore(this.#location, work, resumes);
+  makeStore<T>(work: (store: Store) => Promise<T>, options?: MakeOptions): Promise<T> {
+    return makePostgresStore(this.#location, work, options);
   }
 
   removeStore(): Promise<void> {

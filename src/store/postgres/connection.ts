@@ -41,13 +41,17 @@ const KEEPALIVE_DELAY_MS = 10_000;
  */
 const SESSION_SETTINGS = [
   'jit = off',
-  'plan_cache_mode = force_generic_plan',
   'enable_seqscan = off',
   'enable_sort = off',
   'enable_hashjoin = off',
   'enable_mergejoin = off',
   'max_parallel_workers_per_gather = 0',
 ];
+
+/** Citus cannot make a generic plan of a statement for many shards. */
+const GENERIC_PLANS =
+  "select set_config('plan_cache_mode', 'force_generic_plan', false) " +
+  "where not exists (select from pg_extension where extname = 'citus')";
 
 /** A writer that has vanished, or is stopped in the middle of a commit, does not lock the ledger for long. */
 const WRITER_SETTINGS = [
@@ -56,6 +60,8 @@ const WRITER_SETTINGS = [
   'tcp_keepalives_interval = 1',
   'tcp_keepalives_count = 2',
   'tcp_user_timeout = 4000',
+  // A commit opens as many to each worker as it has shards; one is what Citus would leave open.
+  'citus.max_cached_conns_per_worker = 16',
 ];
 
 export class PostgresConnection {
@@ -106,9 +112,8 @@ export class PostgresConnection {
       const name = `application_name = 'daybook ${role} ${owner}'`;
       const settings = [name, `statement_timeout = ${limitMs}`, ...SESSION_SETTINGS];
       if (role === 'writer') settings.push(...WRITER_SETTINGS);
-      await Promise.all(
-        settings.map((setting) => opened.run(`set ${setting}`).catch(() => undefined)),
-      );
+      const texts = [...settings.map((setting) => `set ${setting}`), GENERIC_PLANS];
+      await Promise.all(texts.map((text) => opened.run(text).catch(() => undefined)));
       return opened;
     } catch (cause) {
       if (connection !== undefined) connection.#lose();

@@ -29,11 +29,12 @@ import {
 import { StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import type { Statement } from './connection.ts';
+import { distributedStatements } from './distribution.ts';
 import { headOf, isOlder } from './host.ts';
 import type { PostgresHosts } from './hosts.ts';
 import type { Field } from './row-messages.ts';
 import type { Answer, Parameter } from './rows-query.ts';
-import { type ColumnStatements, statementsOf } from './statements.ts';
+import { type ColumnStatements, MAX_COUNTED_ROWS, statementsOf } from './statements.ts';
 
 /**
  * How long a head is used again, in milliseconds: a request would otherwise take a round trip before it begins. The
@@ -47,8 +48,8 @@ const HEAD_REUSE_MS = 5;
 const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 /** Rows of which a page of a scan is chosen at first; later as many as the sizes of rows suggest. */
 const FIRST_SCAN_ROWS = 256;
-/** Up to this many rows of a column are counted; the number of more is the server's estimate. */
-const MAX_COUNTED_ROWS = 100_000;
+/** Statements of one batch that wait for answers, where each key takes one. */
+const BATCH_STATEMENTS = 200;
 const BEFORE_ALL = Buffer.alloc(0);
 /** Longer and higher than every order part. */
 const AFTER_ALL = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
@@ -70,17 +71,22 @@ export class PostgresReads implements StoreReader {
   #head: KnownHead | undefined;
   #closing: Promise<void> | undefined;
 
-  /** @param oldColumns columns of older formats */
+  /**
+   * @param isDistributed whether the tables are those of Citus
+   * @param oldColumns columns of older formats
+   */
   constructor(
     hosts: PostgresHosts,
     schema: string,
     shown: string,
+    isDistributed: boolean,
     oldColumns: readonly Column[] = [],
   ) {
     this.hosts = hosts;
     this.shown = shown;
+    const statements = isDistributed ? distributedStatements : statementsOf;
     for (const column of [...COLUMNS, ...oldColumns]) {
-      this.#statements.set(column.number, statementsOf(schema, column));
+      this.#statements.set(column.number, statements(schema, column));
     }
   }
 
@@ -112,6 +118,9 @@ export class PostgresReads implements StoreReader {
   seekLastMany(column: Column, keys: readonly RowKey[]): Promise<readonly (Row | undefined)[]> {
     assertKeys(column, keys);
     const { seekLastMany } = this.statements(column);
+    if (seekLastMany === undefined) {
+      return oneByOne(keys, ({ partition, order }) => this.seekLast(column, partition, order));
+    }
     return this.#many(seekLastMany, keys, ([, ...row]) => rowOf(row));
   }
 
@@ -132,7 +141,11 @@ export class PostgresReads implements StoreReader {
     ranges: readonly PartitionRange[],
   ): Promise<readonly (readonly Row[])[]> {
     assertRanges(column, ranges);
-    return this.#rangeMany(this.statements(column).rangeMany, ranges);
+    const { rangeMany } = this.statements(column);
+    if (rangeMany === undefined) {
+      return oneByOne(ranges, (range) => this.range(column, range.partition, range));
+    }
+    return this.#rangeMany(rangeMany, ranges);
   }
 
   scan(column: Column, query: ScanQuery): Promise<readonly ScannedRow[]> {
@@ -285,19 +298,9 @@ export class PostgresReads implements StoreReader {
   }
 
   async #statisticsOf(column: Column): Promise<ColumnStatistics> {
-    const { table, name } = this.statements(column);
-    const { rows } = await this.askLong(
-      {
-        name: `statistics_${table}`,
-        text:
-          'select pg_total_relation_size(c.oid), (select count(*) from ' +
-          `(select 1 from ${name} limit ${MAX_COUNTED_ROWS + 1}) counted), ` +
-          'c.reltuples::float8, c.relpages, pg_relation_size(c.oid) / ' +
-          "current_setting('block_size')::int8 from pg_class c where c.oid = $1::text::regclass",
-      },
-      [name],
-    );
-    const [bytes, counted, estimated, estimatedPages, pages] = rows[0]!;
+    const { name, statistics } = this.statements(column);
+    const { rows } = await this.askLong(statistics, [name]);
+    const [counted, bytes, estimated, estimatedPages, pages] = rows[0]!;
     const rowCount = Number(counted!.readBigInt64BE());
     const density = estimated!.readDoubleBE() / Math.max(1, estimatedPages!.readInt32BE());
     const estimate = Math.round(density * Number(pages!.readBigInt64BE()));
@@ -320,6 +323,16 @@ export class PostgresReads implements StoreReader {
 function assertKeys(column: Column, keys: readonly RowKey[]): void {
   assertKeyCount(keys);
   for (const { partition, order } of keys) assertKeyShape(column, partition, order);
+}
+
+/** Reads sent without waiting for the answers to others, so that a batch is still few round trips. */
+async function oneByOne<K, T>(keys: readonly K[], read: (key: K) => Promise<T>): Promise<T[]> {
+  const found: T[] = [];
+  for (let at = 0; at < keys.length; at += BATCH_STATEMENTS) {
+    const part = keys.slice(at, at + BATCH_STATEMENTS);
+    found.push(...(await Promise.all(part.map(read))));
+  }
+  return found;
 }
 
 /** Keys may be used again by the caller when the call has returned, and are sent again when a connection is lost. */

@@ -14,13 +14,14 @@ export class PostgresSnapshot extends PostgresReads {
     hosts: PostgresHosts,
     { schema, shown }: PostgresLocation,
     connection: PostgresConnection,
+    isDistributed: boolean,
   ) {
-    super(hosts, schema, shown);
+    super(hosts, schema, shown, isDistributed);
     this.#connection = connection;
   }
 
   /** @throws StoreError `store_unreachable` and others */
-  static async open(location: PostgresLocation): Promise<PostgresSnapshot> {
+  static async open(location: PostgresLocation, isDistributed: boolean): Promise<PostgresSnapshot> {
     const hosts = new PostgresHosts(location);
     let connection: PostgresConnection | undefined;
     try {
@@ -28,7 +29,7 @@ export class PostgresSnapshot extends PostgresReads {
       // Between two pages the reader may write for long.
       await connection.run('set idle_in_transaction_session_timeout = 0');
       await connection.run('begin isolation level repeatable read read only');
-      return new PostgresSnapshot(hosts, location, connection);
+      return new PostgresSnapshot(hosts, location, connection, isDistributed);
     } catch (error) {
       await connection?.close();
       await hosts.close();

@@ -2,11 +2,19 @@
 import type { Batch, BatchOperation } from '../batch.ts';
 import { COLUMNS, type Column, HEAD } from '../columns/columns.ts';
 import { standBy } from '../standby.ts';
-import type { ReadServer, Store, StoreReader, StoreSnapshot, WritingOptions } from '../store.ts';
+import type {
+  MakeOptions,
+  ReadServer,
+  Store,
+  StoreReader,
+  StoreSnapshot,
+  WritingOptions,
+} from '../store.ts';
 import { isStoreError, StoreError } from '../store-error.ts';
 import { encodeByteArrays } from './byte-arrays.ts';
 import { CommitWatch } from './commit-watch.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
+import { isDistributed } from './distribution.ts';
 import { headOf } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
@@ -32,8 +40,6 @@ const MAX_UNANSWERED_BYTES = 2 * MAX_STATEMENT_BYTES;
 const LOOK_LIMIT_MS = 10_000;
 
 const BEGIN: Statement = { name: 'begin', text: 'begin' };
-const COMMIT: Statement = { name: 'commit', text: 'commit' };
-const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
 
 /** Whether there is a store. @throws StoreError `store_unreachable`, `store_refused` */
 export async function hasPostgresStore(location: PostgresLocation): Promise<boolean> {
@@ -50,8 +56,8 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
   const { schema, shown } = location;
   const hosts = new PostgresHosts(location);
   try {
-    await checkStore(hosts, location);
-    return new PostgresReads(hosts, schema, shown);
+    const onCitus = await checkStore(hosts, location);
+    return new PostgresReads(hosts, schema, shown, onCitus);
   } catch (error) {
     await hosts.close();
     throw error;
@@ -62,22 +68,22 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
 export async function openPostgresSnapshot(location: PostgresLocation): Promise<StoreSnapshot> {
   const hosts = new PostgresHosts(location);
   try {
-    await checkStore(hosts, location);
+    const onCitus = await checkStore(hosts, location);
+    return await PostgresSnapshot.open(location, onCitus);
   } finally {
     await hosts.close();
   }
-  return await PostgresSnapshot.open(location);
 }
 
-/** @throws StoreError `store_not_found`, `store_format_mismatch` and others */
+/** @returns whether it is on Citus @throws StoreError `store_not_found`, `store_format_mismatch` and others */
 async function checkStore(
   hosts: PostgresHosts,
   { schema, shown }: PostgresLocation,
-): Promise<void> {
-  const isThere = await withConnection(hosts, (connection) =>
-    checkSchema(connection, schema, shown, false),
-  );
-  if (!isThere) throw notFound(shown);
+): Promise<boolean> {
+  return await withConnection(hosts, async (connection) => {
+    if (!(await checkSchema(connection, schema, shown, false))) throw notFound(shown);
+    return await isDistributed(connection, schema);
+  });
 }
 
 /**
@@ -107,13 +113,13 @@ export async function openPostgresUpgrade(
 /**
  * Runs `work` with a new store, empty unless resumed, which is at the location when `work` is done, not before:
  * whatever ends this process meanwhile leaves none.
- * @param resumes whether `work` gets what an earlier attempt left, and leaves what it has done when it fails
- * @throws StoreError `store_locked` when another process is making one, `store_foreign`; what `work` throws
+ * @throws StoreError `store_locked` when another process is making one, `store_foreign`, `store_not_distributable`;
+ *   what `work` throws
  */
 export async function makePostgresStore<T>(
   location: PostgresLocation,
   work: (store: Store) => Promise<T>,
-  resumes = false,
+  { resumes = false, distribute = false }: MakeOptions = {},
 ): Promise<T> {
   const { shown, schema } = location;
   const making = { ...location, schema: unfinishedSchema(schema) };
@@ -122,7 +128,7 @@ export async function makePostgresStore<T>(
   const store = await releasedOnFailure(session, async () => {
     await refuseUsed(session.connection, schema, shown);
     if (!(resumes && (await isReadable(session.connection, making)))) await drop();
-    return await openWith(session, making, []);
+    return await openWith(session, making, [], { distribute });
   });
   try {
     const result = await work(store);
@@ -181,10 +187,10 @@ async function openWith(
   session: WriterSession,
   location: PostgresLocation,
   oldColumns: readonly Column[],
-  options: WritingOptions = {},
+  { distribute = false, ...options }: WritingOptions & MakeOptions = {},
 ): Promise<Store> {
   const { schema, shown } = location;
-  await makeSchema(session.connection, schema, shown, [...COLUMNS, ...oldColumns]);
+  await makeSchema(session.connection, schema, shown, [...COLUMNS, ...oldColumns], distribute);
   await session.beginTerm();
   return new PostgresStore(session, location, oldColumns, options);
 }
@@ -208,7 +214,7 @@ class PostgresStore extends PostgresReads implements Store {
     { onCommitsWait }: WritingOptions,
   ) {
     const { schema, shown } = location;
-    super(session.hosts, schema, shown, oldColumns);
+    super(session.hosts, schema, shown, session.isDistributed, oldColumns);
     this.#session = session;
     this.#watch = new CommitWatch(session.hosts, onCommitsWait);
   }
@@ -247,11 +253,10 @@ class PostgresStore extends PostgresReads implements Store {
       const [, fence] = await sent.answers();
       if (fence!.rows.length === 0) throw this.#session.lostError();
     } catch (error) {
-      await connection.query(ROLLBACK, []).catch(() => undefined);
-      throw error;
+      throw await this.#session.rolledBack(connection, error);
     }
     try {
-      await connection.query(COMMIT, []);
+      await this.#session.commit(connection);
     } finally {
       // Also after a failure: it may have been stored.
       this.forgetHead();
@@ -267,23 +272,29 @@ class PostgresStore extends PostgresReads implements Store {
       const { removeRanges: statement } = this.statements(column);
       yield { statement, values: [partitions, ...boundArrays(deleted)] };
     }
-    for (const operations of [rows, published]) {
-      for (const [column, changes] of byColumn(operations)) {
-        yield* this.#changesOf(column, lastChanges(changes));
-      }
+    for (const [column, changes] of byColumn(rows)) {
+      const { put, remove } = this.statements(column);
+      yield* changesOf(put, remove, lastChanges(changes));
+    }
+    for (const [column, changes] of byColumn(published)) {
+      const { publish, remove } = this.statements(column);
+      yield* changesOf(publish, remove, lastChanges(changes));
     }
   }
+}
 
-  *#changesOf(column: Column, operations: Iterable<BatchOperation>): Iterable<Change> {
-    const { put, remove } = this.statements(column);
-    const puts: BatchOperation[] = [];
-    const removals: BatchOperation[] = [];
-    for (const change of operations) (change.value === undefined ? removals : puts).push(change);
-    for (const part of parts(removals)) yield { statement: remove, values: keyArrays(part) };
-    for (const part of parts(puts)) {
-      const values = encodeByteArrays(part.map(({ value }) => value!));
-      yield { statement: put, values: [...keyArrays(part), values] };
-    }
+function* changesOf(
+  put: Statement,
+  remove: Statement,
+  operations: Iterable<BatchOperation>,
+): Iterable<Change> {
+  const puts: BatchOperation[] = [];
+  const removals: BatchOperation[] = [];
+  for (const change of operations) (change.value === undefined ? removals : puts).push(change);
+  for (const part of parts(removals)) yield { statement: remove, values: keyArrays(part) };
+  for (const part of parts(puts)) {
+    const values = encodeByteArrays(part.map(({ value }) => value!));
+    yield { statement: put, values: [...keyArrays(part), values] };
   }
 }
 

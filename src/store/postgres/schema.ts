@@ -6,6 +6,7 @@ import { type Column, IDENTITY, STORE_FORMAT_VERSION } from '../columns/columns.
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import { StoreError } from '../store-error.ts';
 import type { PostgresConnection } from './connection.ts';
+import { distributeTables, isDistributed } from './distribution.ts';
 import { quotedName, statementsOf, tableDefinition, WRITER_TABLE } from './statements.ts';
 
 /** The schema in which a new ledger is made. */
@@ -48,28 +49,31 @@ export async function checkSchema(
 /**
  * Makes a schema, and the tables that are missing in it. Tables that are there are not touched: a lock on one would
  * wait for the longest read, and every other read for the lock.
- * @throws StoreError `store_foreign` when it contains something else
+ * @param distribute over the workers of Citus; a schema that exists stays as it is
+ * @throws StoreError `store_foreign` when it contains something else, `store_not_distributable`
  */
 export async function makeSchema(
   connection: PostgresConnection,
   schema: string,
   shown: string,
   columns: readonly Column[],
+  distribute: boolean,
 ): Promise<void> {
   const isStore = await hasSchema(connection, schema);
   if (!isStore) await refuseOthers(connection, schema, shown);
   const present = await relationsIn(connection, schema);
-  const missing = columns
-    .map((column) => statementsOf(schema, column))
-    .filter(({ table }) => !present.includes(table));
+  const missing = columns.filter((column) => !present.includes(statementsOf(schema, column).table));
   if (isStore && missing.length === 0) return;
   await connection.run('begin');
   try {
     if (!(await isThere(connection, 'to_regnamespace', `"${schema}"`))) {
       await connection.run(`create schema "${schema}"`);
     }
-    const definitions = missing.flatMap(tableDefinition);
+    const definitions = missing.flatMap((column) => tableDefinition(statementsOf(schema, column)));
     await Promise.all(definitions.map((definition) => connection.run(definition)));
+    if (isStore ? await isDistributed(connection, schema) : distribute) {
+      await distributeTables(connection, schema, shown, missing);
+    }
     if (!isStore) {
       const writer = quotedName(schema, WRITER_TABLE);
       await connection.run(`create table ${writer} (term bigint not null)`);

@@ -7,6 +7,8 @@ import type { Statement } from './connection.ts';
 
 /** The writer's row: which process may commit. */
 export const WRITER_TABLE = 'writer';
+/** Up to this many rows of a column are counted; the number of more is the server's estimate. */
+export const MAX_COUNTED_ROWS = 100_000;
 
 export interface ColumnStatements {
   /** The name of the table in its schema, and the whole name, quoted. */
@@ -15,14 +17,19 @@ export interface ColumnStatements {
   readonly get: Statement;
   readonly getMany: Statement;
   readonly seekLast: Statement;
-  readonly seekLastMany: Statement;
+  /** Undefined where each key takes a statement of its own. */
+  readonly seekLastMany: Statement | undefined;
   readonly range: Statement;
   readonly rangeReverse: Statement;
-  readonly rangeMany: Statement;
+  /** As `seekLastMany`. */
+  readonly rangeMany: Statement | undefined;
   readonly scan: Statement;
   readonly put: Statement;
+  /** Puts rows that are to be seen last. */
+  readonly publish: Statement;
   readonly remove: Statement;
   readonly removeRanges: Statement;
+  readonly statistics: Statement;
 }
 
 /** Names may change, numbers never do; a name makes the table easier to recognise. */
@@ -87,11 +94,25 @@ export function statementsOf(schema: string, column: Column): ColumnStatements {
         `as before from (select p, o, v from ${t} where (p, o) > ($1, $2) order by p, o ` +
         'limit $3::int4) part) page where before < $4::int8 order by p, o',
     ),
-    put: statement(
-      'put',
-      `insert into ${t} (p, o, v) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) ` +
-        'on conflict (p, o) do update set v = excluded.v',
+    ...writesOf(t, statement),
+    statistics: statement(
+      'statistics',
+      `${countOf(t)}, pg_total_relation_size(c.oid), c.reltuples::float8, c.relpages, ` +
+        "pg_relation_size(c.oid) / current_setting('block_size')::int8 " +
+        'from pg_class c where c.oid = $1::text::regclass',
     ),
+  };
+}
+
+function writesOf(t: string, statement: (what: string, text: string) => Statement) {
+  const put = statement(
+    'put',
+    `insert into ${t} (p, o, v) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[]) ` +
+      'on conflict (p, o) do update set v = excluded.v',
+  );
+  return {
+    put,
+    publish: put,
     remove: statement(
       'remove',
       `delete from ${t} t using unnest($1::bytea[], $2::bytea[]) as k(p, o) ` +
@@ -103,6 +124,11 @@ export function statementsOf(schema: string, column: Column): ColumnStatements {
         'where t.p = k.p and t.o >= k.a and t.o <= k.b',
     ),
   };
+}
+
+/** The beginning of a statement that counts the rows of a table, as far as they are counted. */
+export function countOf(name: string): string {
+  return `select (select count(*) from (select 1 from ${name} limit ${MAX_COUNTED_ROWS + 1}) counted)`;
 }
 
 /** What makes the table of a column. Values are compressed, and stay with their keys if a page has room for them. */

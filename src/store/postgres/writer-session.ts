@@ -7,8 +7,9 @@
 import { HEAD } from '../columns/columns.ts';
 import { HEAD_KEY, type Head } from '../columns/head.ts';
 import { type Standby, standBy } from '../standby.ts';
-import { StoreError } from '../store-error.ts';
+import { isStoreError, StoreError } from '../store-error.ts';
 import { PostgresConnection, type Statement } from './connection.ts';
+import { isDistributed, publishCommit, publishStaged } from './distribution.ts';
 import { headOf, isOlder } from './host.ts';
 import { PostgresHosts } from './hosts.ts';
 import type { PostgresLocation } from './location.ts';
@@ -22,6 +23,9 @@ import {
   WriterClaim,
 } from './writer-lock.ts';
 
+const COMMIT: Statement = { name: 'commit', text: 'commit' };
+const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
+
 export class WriterSession {
   /** The servers, of which one can be written. */
   readonly hosts: PostgresHosts;
@@ -30,6 +34,7 @@ export class WriterSession {
   /** Reads the writer's row if the term in it is the parameter; no other writer can begin until the commit. */
   readonly fence: Statement;
   #connection: PostgresConnection;
+  #isDistributed = false;
   #term: string | undefined;
   /** The head that is there, as far as this writer knows: of its last commit that was acknowledged. */
   #head: Head | undefined;
@@ -76,12 +81,53 @@ export class WriterSession {
     return this.#term;
   }
 
+  /** Whether the ledger is on Citus; known when the term has begun. */
+  get isDistributed(): boolean {
+    return this.#isDistributed;
+  }
+
   /** From now on no earlier writer commits. */
   async beginTerm(): Promise<void> {
     const text = `update ${this.#table} set term = term + 1 returning term::text`;
     const { rows } = await this.#connection.run(text);
     this.#term = String(rows[0]![0]);
+    this.#isDistributed = await isDistributed(this.#connection, this.#schema);
+    await this.#publishStaged(this.#connection);
     this.#head = await this.#readHead(this.#connection);
+  }
+
+  /** Ends the transaction, of which all rows are stored. @throws StoreError, also when it may have been committed */
+  async commit(connection: PostgresConnection): Promise<void> {
+    const committed = connection.query(COMMIT, []);
+    if (!this.#isDistributed) {
+      await committed;
+      return;
+    }
+    const shown = publishCommit(connection, this.#schema, this.term);
+    try {
+      const [, isShown] = await Promise.all([committed, shown]);
+      if (!isShown) await this.#publishStaged(connection);
+    } catch (error) {
+      // The next commit connects, shows what was stored, and says so.
+      connection.abandon();
+      throw error;
+    }
+  }
+
+  /** Gives the transaction up. @returns what is thrown for the failure of one of its statements */
+  async rolledBack(connection: PostgresConnection, failure: unknown): Promise<unknown> {
+    await connection.query(ROLLBACK, []).catch(() => undefined);
+    if (!this.#isDistributed) return failure;
+    // Workers may still have parts of the transaction, which are in the way of the next.
+    connection.abandon();
+    // When rows are written, Citus gives the failure of a worker no code of its own.
+    if (!isStoreError(failure, 'store_io')) return failure;
+    return new StoreError('store_unreachable', failure.message, { cause: failure });
+  }
+
+  /** Shows what has been committed on Citus. @throws StoreError `store_unreachable` */
+  async #publishStaged(connection: PostgresConnection): Promise<void> {
+    if (this.#isDistributed) await publishStaged(connection, this.#schema, this.term);
   }
 
   /** Notes the head of a commit that was acknowledged. */
@@ -103,6 +149,7 @@ export class WriterSession {
     const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
     try {
       await this.#lockAgain(connection);
+      await this.#publishStaged(connection);
       this.#connection = connection;
     } catch (error) {
       await connection.close();

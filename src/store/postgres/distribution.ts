@@ -1,0 +1,176 @@
+/**
+ * A ledger on Citus: tables are distributed over the workers by the partition of a row's key, those of a few rows stay
+ * on the coordinator.
+ *
+ * Citus commits in two phases: the coordinator first, each worker a moment later, or minutes later when it has just
+ * failed. So a row that is to be seen last is not written with the others. It is staged with them, and takes its place
+ * when no worker has a part of a commit that it does not show.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Column, EPOCHS, HEAD, IDENTITY, PRUNING } from '../columns/columns.ts';
+import { StoreError } from '../store-error.ts';
+import type { PostgresConnection, Statement } from './connection.ts';
+import {
+  type ColumnStatements,
+  countOf,
+  quotedName,
+  statementsOf,
+  WRITER_TABLE,
+} from './statements.ts';
+
+/** Columns of a few rows, which most reads need: those of one machine cost no way to a worker. */
+const LOCAL: readonly Column[] = [IDENTITY, HEAD, EPOCHS, PRUNING];
+/** How long a commit waits for the workers, in milliseconds. */
+const SETTLE_LIMIT_MS = 5_000;
+const SETTLE_REST_MS = 50;
+
+/** Whatever any session has prepared, for SQL's `like`. */
+const ANY_SESSION = 'citus\\_%';
+const RECOVER: Statement = { name: 'recover', text: 'select recover_prepared_transactions()' };
+
+/** Only ledgers on Citus have this table. */
+function stagedName(schema: string): string {
+  return quotedName(schema, 'staged');
+}
+
+export async function isDistributed(
+  connection: PostgresConnection,
+  schema: string,
+): Promise<boolean> {
+  const { rows } = await connection.run('select to_regclass($1) is not null', [stagedName(schema)]);
+  return rows[0]![0]![0] === 1;
+}
+
+/**
+ * Distributes new tables of columns, in the transaction that makes them.
+ * @throws StoreError `store_not_distributable`
+ */
+export async function distributeTables(
+  connection: PostgresConnection,
+  schema: string,
+  shown: string,
+  columns: readonly Column[],
+): Promise<void> {
+  const citus = await connection.run("select from pg_extension where extname = 'citus'");
+  if (citus.rows.length === 0) {
+    throw new StoreError(
+      'store_not_distributable',
+      `the database of ${shown} cannot distribute tables: install Citus there ` +
+        '(create extension citus), or leave out --distribute',
+    );
+  }
+  const staged = stagedName(schema);
+  await connection.run(
+    `create table if not exists ${staged} ` +
+      '(c int2, p bytea, o bytea, v bytea, primary key (c, p, o))',
+  );
+  for (const column of columns) {
+    if (LOCAL.includes(column)) continue;
+    const { name } = statementsOf(schema, column);
+    await connection.run("select create_distributed_table($1::text::regclass, 'p')", [name]);
+  }
+}
+
+/** The statements of a ledger on Citus, which takes none with a limit for each of many keys. */
+export function distributedStatements(schema: string, column: Column): ColumnStatements {
+  const statements = statementsOf(schema, column);
+  if (LOCAL.includes(column)) return { ...statements, publish: stage(schema, column) };
+  const { name, statistics } = statements;
+  return {
+    ...statements,
+    seekLastMany: undefined,
+    rangeMany: undefined,
+    // The estimate is that of all shards, as it is now.
+    statistics: {
+      name: statistics.name,
+      text:
+        `${countOf(name)}, citus_total_relation_size($1::text::regclass), ` +
+        '(select coalesce(sum(result::float8), 0)::float8 from run_command_on_shards(' +
+        "$1::text::regclass, 'select greatest(reltuples, 0) from pg_class " +
+        "where oid = ''%s''::regclass')), 1::int4, 1::int8",
+    },
+    get publish(): never {
+      throw new RangeError(`${column.name} is on workers: its rows cannot be published`);
+    },
+  };
+}
+
+/** Puts rows where they wait for the workers. Parameters: as those of a column's `put`. */
+function stage(schema: string, { number }: Column): Statement {
+  return {
+    name: `stage_${number}`,
+    text:
+      `insert into ${stagedName(schema)} (c, p, o, v) select ${number}, * ` +
+      'from unnest($1::bytea[], $2::bytea[], $3::bytea[]) ' +
+      'on conflict (c, p, o) do update set v = excluded.v',
+  };
+}
+
+/**
+ * Puts staged rows in their places, unless a worker has, or may have, a part of a commit that it does not show. Of a
+ * writer that was replaced nothing happens: the next one has done it. Parameters: the writer's term, and the names of
+ * prepared transactions that matter. @returns whether all workers showed everything
+ */
+function publication(schema: string): Statement {
+  const places = LOCAL.map((column) => {
+    const { table, name } = statementsOf(schema, column);
+    return (
+      `${table} as (insert into ${name} (p, o, v) select p, o, v from moved ` +
+      `where c = ${column.number} on conflict (p, o) do update set v = excluded.v)`
+    );
+  });
+  return {
+    name: 'publish',
+    text:
+      'with unsettled as materialized (select from run_command_on_workers(format(' +
+      "'select count(*) from pg_prepared_xacts where database = current_database() and gid like %L', " +
+      "$2::text)) where not success or result <> '0'), " +
+      `fence as materialized (select from ${quotedName(schema, WRITER_TABLE)} ` +
+      'where term = $1::text::int8 for share), ' +
+      `moved as (delete from ${stagedName(schema)} where not exists (select from unsettled) ` +
+      'and exists (select from fence) returning c, p, o, v), ' +
+      `${places.join(', ')} select not exists (select from unsettled)`,
+  };
+}
+
+/** Shows a commit that has just been sent, if nothing is in its way. @returns whether it is shown */
+export async function publishCommit(
+  connection: PostgresConnection,
+  schema: string,
+  term: string,
+): Promise<boolean> {
+  return await publish(connection, schema, term, `citus\\_%\\_${connection.sessionId}\\_%`);
+}
+
+/**
+ * Waits until all workers show the commits before, then puts staged rows in their places.
+ * @throws StoreError `store_unreachable`: what is committed will be seen
+ */
+export async function publishStaged(
+  connection: PostgresConnection,
+  schema: string,
+  term: string,
+): Promise<void> {
+  const deadlineMs = performance.now() + SETTLE_LIMIT_MS;
+  while (!(await publish(connection, schema, term, ANY_SESSION))) {
+    if (performance.now() > deadlineMs) {
+      throw new StoreError(
+        'store_unreachable',
+        'a worker of Citus does not answer: what was committed is shown when it is back',
+      );
+    }
+    // Citus does it itself once a minute.
+    await connection.query(RECOVER, []);
+    await sleep(SETTLE_REST_MS);
+  }
+}
+
+async function publish(
+  connection: PostgresConnection,
+  schema: string,
+  term: string,
+  prepared: string,
+): Promise<boolean> {
+  const { rows } = await connection.query(publication(schema), [term, prepared]);
+  return rows[0]![0]![0] === 1;
+}

@@ -1,0 +1,56 @@
+/** A coordinator and workers of Citus, in temporary folders, on loopback. */
+import { join } from 'node:path';
+import { PostgresServer } from '../postgres/cluster.ts';
+
+const SETTINGS = [
+  'shared_preload_libraries=citus',
+  'max_prepared_transactions=200',
+  'citus.shard_count=12',
+  // Servers of this machine; the user they run as has no certificates.
+  'citus.node_conninfo=sslmode=disable',
+  // Processes are killed here, not machines: what a process wrote stays.
+  'fsync=off',
+  'max_wal_size=4GB',
+];
+const WORKERS = 3;
+
+export class CitusCluster {
+  readonly coordinator: PostgresServer;
+  readonly workers: readonly PostgresServer[];
+
+  private constructor(coordinator: PostgresServer, workers: readonly PostgresServer[]) {
+    this.coordinator = coordinator;
+    this.workers = workers;
+  }
+
+  /** Starts the servers, each in a folder of `folder`. */
+  static async create(folder: string): Promise<CitusCluster> {
+    const start = async (name: string): Promise<PostgresServer> => {
+      const server = await PostgresServer.create(join(folder, name), SETTINGS);
+      await server.query('create extension citus');
+      return server;
+    };
+    const coordinator = await start('coordinator');
+    await coordinator.query(`select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
+    const workers: PostgresServer[] = [];
+    for (let nth = 1; nth <= WORKERS; nth += 1) {
+      const worker = await start(`worker${nth}`);
+      await coordinator.query(`select citus_add_node('127.0.0.1', ${worker.port})`);
+      workers.push(worker);
+    }
+    return new CitusCluster(coordinator, workers);
+  }
+
+  /** The worker that has the rows of a partition. @param partition as SQL's bytea */
+  async workerOf(table: string, partition: string): Promise<PostgresServer> {
+    const [[port] = []] = await this.coordinator.query(
+      'select nodeport from citus_shards where shardid = ' +
+        `get_shard_id_for_distribution_column('${table}', '${partition}'::bytea)`,
+    );
+    return this.workers.find((worker) => worker.port === Number(port))!;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.coordinator, ...this.workers].map((server) => server.stop()));
+  }
+}
