@@ -1,5 +1,6 @@
-/** Servers that hang and networks that swallow bytes: neither end is told, and only time shows it. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+/** Servers that hang, or have no room, and networks that swallow bytes: what a store says, and that it goes on. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import { openPostgresReader, openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { isStoreError, StoreError } from '../../src/store/store-error.ts';
+import { canMount, SmallDisk } from '../process/small-disk.ts';
 import { until } from '../process/worker-processes.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 import { SwallowingProxy } from './proxy.ts';
@@ -18,6 +20,18 @@ import { newPostgresLocation, sharedPostgres } from './shared.ts';
 const EPOCH = Buffer.of(0);
 const withCode = (code: string) => expect.objectContaining({ code });
 const key = (number: bigint) => [EPOCHS, EPOCH, encodeU64Key(number)] as const;
+
+/** Takes all the room of a file system. */
+function fill(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(64 * 1024));
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ENOSPC' });
+  } finally {
+    closeSync(file);
+  }
+}
 
 describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () => {
   test('that hangs: reads end in time, and go on', async () => {
@@ -48,6 +62,46 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     });
     await Promise.all([store.close(), reader.close()]);
   });
+
+  test.skipIf(!canMount)(
+    'whose disk is full: commits say so, reads go on (needs a mount)',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'daybook-server-'));
+      chmodSync(folder, 0o711);
+      const disk = new SmallDisk(join(folder, 'disk'), '120m');
+      chmodSync(disk.folder, 0o711);
+      const server = await PostgresServer.create(join(disk.folder, 'data'), ['fsync=off']);
+      onTestFinished(async () => {
+        await server.stop();
+        disk.unmount();
+        rmSync(folder, { recursive: true });
+      });
+      const location = parsePostgresUrl(server.url());
+      const store = await openPostgresStore(location);
+      await store.commit(new Batch().put(...key(1n), Buffer.from('first')));
+      const filler = join(disk.folder, 'filler');
+      fill(filler);
+      const large = () => store.commit(new Batch().put(...key(2n), randomBytes(1024 * 1024)));
+      await expect(large()).rejects.toThrow(withCode('store_full'));
+      expect(await store.get(...key(1n))).toEqual(Buffer.from('first'));
+      expect(await store.get(...key(2n))).toBeUndefined();
+      // Without room for WAL it ends.
+      const write = "select pg_switch_wal(), pg_logical_emit_message(true, 'a', 'b')";
+      const hasFailed = () =>
+        server.query(write).then(
+          () => false,
+          () => true,
+        );
+      await until('it cannot write WAL', hasFailed);
+      await expect(large()).rejects.toThrow(withCode('store_unreachable'));
+      rmSync(filler);
+      await server.stop();
+      await server.start();
+      await large();
+      expect(await store.get(...key(2n))).toHaveLength(1024 * 1024);
+      await store.close();
+    },
+  );
 
   describe('behind a network that swallows bytes', () => {
     let proxy: SwallowingProxy;
