@@ -1,31 +1,55 @@
-/** `daybook init`: a ledger from a genesis file. */
+/** `daybook init`: a ledger from a genesis file or a snapshot. */
 import type { Command } from 'commander';
 import type { InitReport } from '../node/init.ts';
-import { withProgress } from '../node/progress.ts';
-import { addCommand, addReport, addSettingOption, factLines } from './command-line.ts';
+import { NodeError } from '../node/node-error.ts';
+import { countText, withProgress } from '../node/progress.ts';
+import type { LoadedSnapshot } from '../node/snapshot.ts';
+import { addCommand, addReport, addSettingOption, collected, factLines } from './command-line.ts';
 
 interface InitFlags {
-  readonly genesis: string;
+  readonly genesis?: string;
   readonly waypoint?: string;
   readonly distribute?: true;
+  readonly snapshot?: string;
+  readonly trust?: readonly string[];
 }
 
 export function addInitCommand(program: Command): void {
   const command = addCommand(program, {
     name: 'init',
-    purpose: 'Make a ledger from a genesis file.',
-    about: 'The file is checked against its waypoint before anything is written.',
-    examples: ['init --data ./mainnet --genesis genesis.blob --waypoint genesis_waypoint.txt'],
+    purpose: 'Make a ledger from a genesis file or a snapshot.',
+    about:
+      'A genesis file is checked against its waypoint before anything is written. Of a snapshot ' +
+      '(daybook snapshot) every chunk is checked and the root of the state is computed again; what ' +
+      'does not match leaves no ledger. daybook follow goes on from either.',
+    examples: [
+      'init --data ./mainnet --genesis genesis.blob --waypoint genesis_waypoint.txt',
+      'init --data ./mainnet --snapshot mainnet.tar --trust 5009:6a0c…',
+    ],
   });
   addSettingOption(
     command,
     'data',
     'folder for the ledger, absent or empty, or postgres://HOST/DATABASE',
   )
-    .requiredOption('--genesis <file>', 'genesis transaction (genesis.blob)')
+    .option('--genesis <file>', 'genesis transaction (genesis.blob)')
     .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given')
-    .option('--distribute', 'over the workers of Citus, for a ledger in PostgreSQL');
-  addReport(command, async ({ genesis, waypoint, distribute }: InitFlags, { data }) => {
+    .option('--distribute', 'over the workers of Citus, for a ledger in PostgreSQL')
+    .option('--snapshot <path>', 'folder or file that daybook snapshot has made')
+    .option(
+      '--trust <version:root>',
+      'accumulator root of a version of the snapshot, from a source you trust; may be given again',
+      collected,
+    );
+  addReport(command, async (flags: InitFlags, { data }) => {
+    const { genesis, waypoint, snapshot, trust, distribute } = flags;
+    if ((genesis === undefined) === (snapshot === undefined)) {
+      throw new NodeError('bad_input', 'give either --genesis or --snapshot', { exitCode: 2 });
+    }
+    if (genesis !== undefined && trust !== undefined) {
+      throw new NodeError('bad_input', '--trust is for --snapshot', { exitCode: 2 });
+    }
+    if (genesis === undefined) return await reportOfSnapshot(data, flags);
     const { initLedger } = await import('../node/init.ts');
     const facts = factsOf(
       await withProgress((show) =>
@@ -34,6 +58,36 @@ export function addInitCommand(program: Command): void {
     );
     return { facts, text: textOf(facts) };
   });
+}
+
+async function reportOfSnapshot(data: string, flags: InitFlags) {
+  const { snapshot = '', trust = [], distribute = false } = flags;
+  const { initFromSnapshot } = await import('../node/snapshot.ts');
+  const startedMs = performance.now();
+  const loaded = await withProgress((show) =>
+    initFromSnapshot(data, snapshot, { trust, distribute }, (done, total) =>
+      show(() => countText('chunks', done, total, startedMs)),
+    ),
+  );
+  const facts = snapshotFacts(loaded, (performance.now() - startedMs) / 1000);
+  const compared = loaded.isTrustCompared
+    ? 'equal to the root given'
+    : 'nothing was compared: give --trust to check it';
+  const root = `${facts.accumulator_root} (${compared})`;
+  return { facts, text: factLines({ ...facts, accumulator_root: root }, 24) };
+}
+
+function snapshotFacts(loaded: LoadedSnapshot, seconds: number) {
+  return {
+    chain_id: loaded.chainId,
+    ledger_version: String(loaded.head.version),
+    state_version: String(loaded.stateVersion),
+    state_root: loaded.stateRoot.toString('hex'),
+    accumulator_root: loaded.accumulatorRoot.toString('hex'),
+    trust_compared: loaded.isTrustCompared,
+    keys: loaded.keys,
+    seconds: Number(seconds.toFixed(2)),
+  };
 }
 
 function factsOf({ chainId, waypoint, waypointCompared, counts }: InitReport) {

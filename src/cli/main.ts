@@ -14,6 +14,7 @@ import { addInitCommand } from './init-command.ts';
 import { addPruneCommand } from './prune-command.ts';
 import { addSampleCommand } from './sample-command.ts';
 import { addServeCommand } from './serve-command.ts';
+import { addSnapshotCommand } from './snapshot-command.ts';
 import { addStatusCommand } from './status-command.ts';
 import { addUpgradeCommand } from './upgrade-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
@@ -51,6 +52,7 @@ function buildProgram(): Command {
   addSampleCommand(program);
   addPruneCommand(program);
   addCopyCommand(program);
+  addSnapshotCommand(program);
   addStatusCommand(program);
   addVerifyCommand(program);
   addUpgradeCommand(program);

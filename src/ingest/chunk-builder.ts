@@ -252,7 +252,7 @@ function stateWritesOf(writeSet: Buffer): StateWrite[] {
 }
 
 /** The physical form of a key in BCS; for an access path the bytes are the same (docs/spec/ledger.md §1.2). */
-function readPhysicalKey(reader: BcsReader): Buffer {
+export function readPhysicalKey(reader: BcsReader): Buffer {
   const { buffer, offset: start } = reader;
   const variant = buffer[start];
   if (variant !== ACCESS_PATH_VARIANT && variant !== TABLE_ITEM_VARIANT) {

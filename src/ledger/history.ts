@@ -6,7 +6,7 @@ import { formatHex } from '../move/bcs/hex.ts';
 import type { ReplayProtector } from '../move/transactions/transaction-origin.ts';
 import { type Address, addressBytes, formatAddress } from '../move/types/address.ts';
 import type { Block } from '../store/columns/block-column.ts';
-import type { Head } from '../store/columns/head.ts';
+import { type Head, oldestTransaction } from '../store/columns/head.ts';
 import { U64_MAX } from '../store/columns/order-key.ts';
 import type { TransactionSummary } from '../store/transaction-lookup.ts';
 import type { StoreView } from '../store/view.ts';
@@ -90,7 +90,9 @@ export class History {
 
   /** Throws `version_pruned`, `version_not_found`, `block_not_found`. */
   async blockByVersion(version: bigint): Promise<BlockAnswer> {
-    const block = await this.#view.blockOfVersion(this.#guard.resolveVersion(version));
+    const resolved = this.#guard.resolveVersion(version);
+    if (version < oldestTransaction(this.#view.head)) throw versionPruned(version);
+    const block = await this.#view.blockOfVersion(resolved);
     await this.#guard.assertRetained(version);
     if (block === undefined) {
       throw new LedgerError('block_not_found', `Block not found by Ledger version(${version})`);
@@ -120,12 +122,12 @@ export class History {
     const first = this.#firstOfPage(start, limit, operation);
     const count = Math.min(limit, Number(version - first) + 1);
     const found: Buffer[] = [];
-    for (;;) {
+    while (found.length < count) {
+      if (found.length > 0) await nextTurn();
       const left = Math.min(count - found.length, TRANSACTIONS_PER_READ);
       found.push(...(await this.#read(first + BigInt(found.length), left)));
-      if (found.length === count) return found;
-      await nextTurn();
     }
+    return found;
   }
 
   /**
@@ -150,11 +152,12 @@ export class History {
   }
 
   #firstOfPage(start: bigint | undefined, limit: number, operation: string): bigint {
-    const { version, oldestVersion } = this.#view.head;
-    if (start !== undefined) requireStart(start, this.#view.head);
+    const { head } = this.#view;
+    if (start !== undefined) requireStart(start, head);
     this.#requireTransactions(operation);
-    const newest = version - BigInt(limit) + 1n;
-    return start ?? (newest < oldestVersion ? oldestVersion : newest);
+    const newest = head.version - BigInt(limit) + 1n;
+    const oldest = oldestTransaction(head);
+    return start ?? (newest < oldest ? oldest : newest);
   }
 
   async #read(first: bigint, limit: number): Promise<readonly Buffer[]> {
@@ -175,7 +178,7 @@ export class History {
         `Transaction not found by Ledger version(${version})`,
       );
     }
-    if (version < head.oldestVersion) throw versionPruned(version);
+    if (version < oldestTransaction(head)) throw versionPruned(version);
     this.#requireTransactions(operation);
     return andThen(this.#view.transaction(version), (found) => {
       if (found !== undefined) return found;
@@ -231,7 +234,7 @@ export class History {
   /** The transaction of a version that an index names; `undefined` if it has been pruned. */
   #retained(version: bigint): MaybePromise<Buffer | undefined> {
     // Until it is deleted it may be there without its block, which shows its time.
-    if (version < this.#view.head.oldestVersion) return undefined;
+    if (version < oldestTransaction(this.#view.head)) return undefined;
     return andThen(
       this.#view.transaction(version),
       (found) => found ?? this.#unlessMissing(version),
@@ -291,14 +294,15 @@ export class History {
  * @throws LedgerError `invalid_input` above the latest version, `version_pruned` (docs/spec/decisions.md D4: not the
  *   reference's 500)
  */
-export function requireStart(start: bigint, { version, oldestVersion }: Head): void {
+export function requireStart(start: bigint, head: Head): void {
+  const { version } = head;
   if (start > version) {
     throw new LedgerError(
       'invalid_input',
       `Given start value (${start}) is higher than the current ledger version, it must be < ${version}`,
     );
   }
-  if (start < oldestVersion) throw versionPruned(start);
+  if (start < oldestTransaction(head)) throw versionPruned(start);
 }
 
 function isPruned(failure: unknown): boolean {

@@ -14,6 +14,8 @@ export type NodeErrorCode =
   | 'follow_stopped'
   | 'fork_failed'
   | 'damaged'
+  | 'snapshot_refused'
+  | 'snapshot_exists'
   | 'bad_input';
 
 /** `message` is one line that tells what failed and what to do; `exitCode` is 1 (failed) or 2 (wrong usage). */

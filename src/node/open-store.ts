@@ -8,7 +8,7 @@ import type {
   StoreSnapshot,
   WritingOptions,
 } from '../store/store.ts';
-import { StoreError } from '../store/store-error.ts';
+import { isStoreError, StoreError } from '../store/store-error.ts';
 import { LedgerWriter } from '../store/writer.ts';
 import { FolderLocation, ledgerExists, storeFileBytes } from './locations/folder-location.ts';
 import type { LedgerLocation } from './locations/location.ts';
@@ -113,6 +113,34 @@ export async function withNewLedger<T>(
     await makeRoom(location);
     const make = async (store: Store) => work(await LedgerWriter.open(store));
     return await location.makeStore(make, { distribute });
+  });
+}
+
+/**
+ * Runs `work` with the store of a new ledger, which is there when `work` is done, not before. The store has what an
+ * earlier attempt left; if that is of something else (StoreError `import_of_other`), `work` begins again without it.
+ * @param isFinal whether nothing is left for the next attempt after an error
+ * @param distribute over the workers of Citus
+ * @throws NodeError `ledger_exists`, `data_not_usable`; what `work` throws
+ */
+export async function withResumedStore<T>(
+  data: string,
+  work: (store: Store) => Promise<T>,
+  isFinal: (error: unknown) => boolean,
+  distribute = false,
+): Promise<T> {
+  const location = await locationOf(data);
+  return await withNodeErrors(async () => {
+    await makeRoom(location);
+    for (;;) {
+      try {
+        return await location.makeStore(work, { resumes: true, distribute });
+      } catch (error) {
+        const isOther = isStoreError(error, 'import_of_other');
+        if (isOther || isFinal(error)) await location.removeUnfinished();
+        if (!isOther) throw error;
+      }
+    }
   });
 }
 

@@ -135,7 +135,7 @@ function putEvents(batch: Batch, version: bigint, transaction: ChunkTransaction)
 }
 
 /** @throws StoreError `chunk_state_key` for bytes that listings and `verify` could not read as a state key. */
-function checkStateKey(key: Buffer, version: bigint): void {
+export function checkStateKey(key: Buffer, version: bigint): void {
   if (key.length > MAX_STATE_KEY_BYTES) {
     const detail = `a state key of ${key.length} bytes, at most ${MAX_STATE_KEY_BYTES} are stored`;
     throw chunkError('chunk_state_key', version, detail);

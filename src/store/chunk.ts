@@ -6,7 +6,7 @@ import { HASH_BYTES } from '../move/crypto/hash.ts';
 import type { Address } from '../move/types/address.ts';
 import type { StateValueMetadata } from '../move/types/state-value.ts';
 import type { Block, EpochEnd } from './columns/block-column.ts';
-import { frozenRootCount, type Head } from './columns/head.ts';
+import { frozenRootCount, type Head, isBareState, oldestTransaction } from './columns/head.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
 import { chunkError } from './store-error.ts';
 
@@ -122,6 +122,9 @@ export function checkBlocks(chunk: Chunk, head: Head | undefined): void {
   if (head === undefined && chunk.blocks[0]?.firstVersion !== 0n) {
     throw chunkError('chunk_blocks', 0n, 'the first version begins block 0');
   }
+  if (head !== undefined && isBareState(head) && chunk.blocks[0]?.firstVersion !== lowest) {
+    throw chunkError('chunk_blocks', lowest, 'the first version after a snapshot begins a block');
+  }
   for (const block of chunk.blocks) {
     if (block.height !== height) {
       const detail = `block ${block.height} begins where block ${height} is expected`;
@@ -147,7 +150,7 @@ export function headAfter(chunk: Chunk, head: Head | undefined): Head {
     timestampUsecs: newest?.timestampUsecs ?? head!.timestampUsecs,
     epoch: newest?.epoch ?? head!.epoch,
     blockHeight: newest?.height ?? head!.blockHeight,
-    oldestVersion: head?.oldestVersion ?? 0n,
+    oldestVersion: head === undefined ? 0n : oldestTransaction(head),
     oldestBlockHeight: head?.oldestBlockHeight ?? 0n,
     frozenRoots: chunk.frozenRoots,
   };

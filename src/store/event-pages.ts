@@ -12,7 +12,7 @@ import {
   type StoredEvent,
   type StreamId,
 } from './columns/event-column.ts';
-import type { Head } from './columns/head.ts';
+import { type Head, oldestTransaction } from './columns/head.ts';
 import { encodeU64Key, U64_MAX } from './columns/order-key.ts';
 import { type StoreReader, seekLastAll } from './store.ts';
 import { EventGapError } from './store-error.ts';
@@ -44,12 +44,15 @@ const NO_EVENTS: EventPage = { events: [], pruned: undefined };
 export class EventStreamView {
   readonly #store: StoreReader;
   readonly #head: Head;
+  /** The oldest version whose events are shown. */
+  readonly #oldest: bigint;
   readonly #stream: StreamId;
   readonly #partition: Buffer;
 
   constructor(store: StoreReader, head: Head, stream: StreamId) {
     this.#store = store;
     this.#head = head;
+    this.#oldest = oldestTransaction(head);
     this.#stream = stream;
     this.#partition = encodeStreamId(stream);
   }
@@ -77,7 +80,7 @@ export class EventStreamView {
   /** The first retained sequence number; one above the last if none is retained, `undefined` without events. */
   firstRetainedSequenceNumber(): MaybePromise<bigint | undefined> {
     return andThen(this.lastSequenceNumber(), (last) =>
-      last === undefined ? undefined : this.#firstAbove(this.#head.oldestVersion - 1n, last),
+      last === undefined ? undefined : this.#firstAbove(this.#oldest - 1n, last),
     );
   }
 
@@ -113,19 +116,18 @@ export class EventStreamView {
     if (first === undefined) return NO_EVENTS;
     if (!this.#isVisible(first)) return this.#hiddenFrom(wanted, first);
     const visible = this.#decodeVisible(first, rows);
-    const { oldestVersion } = this.#head;
     // Versions never decrease: if the first is retained, all are.
     const events =
-      first.version >= oldestVersion
+      first.version >= this.#oldest
         ? visible
-        : visible.filter(({ version }) => version >= oldestVersion);
+        : visible.filter(({ version }) => version >= this.#oldest);
     let expected = events[0]?.sequenceNumber;
     for (const { sequenceNumber } of events) {
       if (sequenceNumber !== expected) throw this.#gap(expected!, sequenceNumber);
       expected += 1n;
     }
     if (events[0]?.sequenceNumber === wanted) return { events, pruned: undefined };
-    if (this.#head.oldestVersion === 0n) throw this.#gap(wanted, first.sequenceNumber);
+    if (this.#oldest === 0n) throw this.#gap(wanted, first.sequenceNumber);
     return andThen(this.firstRetainedSequenceNumber(), (firstRetained = 0n) => {
       // Its version is retained, yet it is missing: that is damage, not pruning.
       if (wanted >= firstRetained) throw this.#gap(wanted, first.sequenceNumber);
@@ -140,8 +142,7 @@ export class EventStreamView {
    * version stays, so what the head shows can be pruned only if the head is.
    */
   #hiddenFrom(wanted: bigint, { sequenceNumber: firstRetained }: StoredEvent): EventPage {
-    const { oldestVersion, version } = this.#head;
-    if (oldestVersion <= version || firstRetained === wanted) return NO_EVENTS;
+    if (this.#oldest <= this.#head.version || firstRetained === wanted) return NO_EVENTS;
     return { events: [], pruned: { wanted, firstRetained } };
   }
 

@@ -10,7 +10,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const LAST_ORDER = encodeU64Key(U64_MAX);
 
 /** A key that has a value, by its hash. */
-interface LiveValue extends StateValue {
+export interface LiveValue extends StateValue {
   readonly keyHash: Buffer;
 }
 

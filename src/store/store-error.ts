@@ -30,6 +30,7 @@ type StoreErrorCode =
   | 'store_busy'
   | 'batch_too_large'
   | 'ledger_empty'
+  | 'import_of_other'
   | 'too_many_kept_accounts'
   | 'row_damaged'
   | 'event_gap'

@@ -13,7 +13,7 @@ import {
   TRANSACTIONS,
   VERSION_WRITES,
 } from '../store/columns/columns.ts';
-import { type Head, openHead } from '../store/columns/head.ts';
+import { type Head, oldestTransaction, openHead } from '../store/columns/head.ts';
 import { FORMAT, FORMAT_KEY, LEDGER_IDENTITY } from '../store/columns/identity-column.ts';
 import { readPinnedAccounts, readPruneProgress } from '../store/columns/pruning-column.ts';
 import { type ColumnDigest, columnDigest } from '../store/digest.ts';
@@ -153,7 +153,7 @@ async function checkFixedRows(context: VerifyContext): Promise<void> {
   if (head.oldestVersion > head.version) {
     damages.add({ column: HEAD.name, detail: `its oldest version is ${head.oldestVersion}` });
   }
-  if (progress.clearedBelow > head.oldestVersion) {
+  if (progress.clearedBelow > oldestTransaction(head)) {
     damages.column(PRUNING, `cleared below ${progress.clearedBelow}, above the oldest version`);
   }
   for (const [account, since] of pinned) {

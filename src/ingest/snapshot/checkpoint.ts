@@ -8,11 +8,11 @@ import type { StoreReader } from '../../store/store.ts';
 import type { StoreView } from '../../store/view.ts';
 
 /** Versions that are searched for a checkpoint: the largest block that is committed as a whole. */
-const MAX_CHECKPOINT_DISTANCE = 20_000;
+export const MAX_CHECKPOINT_DISTANCE = 20_000;
 /** Infos that are read together. */
 const INFOS_AT_ONCE = 256;
 
-interface Checkpoint {
+export interface Checkpoint {
   readonly version: bigint;
   /** BCS of the TransactionInfo. */
   readonly info: Buffer;

@@ -115,6 +115,10 @@ export class FolderLocation implements LedgerLocation {
     }
   }
 
+  async removeUnfinished(): Promise<void> {
+    await this.#openUnfinished(false);
+  }
+
   async removeStore(): Promise<void> {
     rmSync(dataFileOf(this.#folder));
   }

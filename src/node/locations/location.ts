@@ -38,6 +38,8 @@ export interface LedgerLocation {
    *   `ledger_exists`; what `work` throws
    */
   makeStore<T>(work: (store: Store) => Promise<T>, options?: MakeOptions): Promise<T>;
+  /** Removes what an attempt to make a store has left. @throws StoreError `store_locked` */
+  removeUnfinished(): Promise<void>;
   /** Removes a store in which no ledger was ever committed. */
   removeStore(): Promise<void>;
 }

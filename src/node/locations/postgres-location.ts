@@ -69,6 +69,12 @@ export class SchemaLocation implements LedgerLocation {
     return makePostgresStore(this.#location, work, options);
   }
 
+  async removeUnfinished(): Promise<void> {
+    const schema = unfinishedSchema(this.#location.schema);
+    const unfinished = { ...this.#location, schema };
+    if (await hasPostgresStore(unfinished)) await removePostgresStore(unfinished);
+  }
+
   removeStore(): Promise<void> {
     return removePostgresStore(this.#location);
   }

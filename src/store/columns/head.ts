@@ -30,6 +30,19 @@ export interface Head {
   readonly frozenRoots: readonly Buffer[];
 }
 
+/**
+ * Whether a ledger has only the state at its version, and no block yet: it was made of a snapshot and has not been
+ * continued.
+ */
+export function isBareState(head: Head): boolean {
+  return head.oldestVersion === head.version && head.oldestBlockHeight > head.blockHeight;
+}
+
+/** The oldest version whose transaction and events are retained: in a ledger of a state alone the next one. */
+export function oldestTransaction(head: Head): bigint {
+  return isBareState(head) ? head.version + 1n : head.oldestVersion;
+}
+
 /** The number of full subtrees of an accumulator with this many leaves. */
 export function frozenRootCount(leafCount: bigint): number {
   let count = 0;

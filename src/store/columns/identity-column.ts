@@ -1,6 +1,7 @@
 /**
  * The identity of a store: its format (row 0, from its creation on), its ledger (row 1, from genesis on; it never
- * changes), and, while an upgrade is unfinished, the format that it comes from (row 2).
+ * changes), while an upgrade is unfinished the format that it comes from (row 2), and while a state is being imported
+ * how far that is (row 3).
  */
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import type { StoreReader } from '../store.ts';
@@ -13,6 +14,7 @@ import { RowCodec } from './row-codec.ts';
 /** The key of the format row: the one thing that every format has in the same place. */
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const UPGRADED_FROM_KEY: RowKey = { partition: Buffer.of(2), order: NO_ORDER };
+const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
 const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
@@ -52,6 +54,26 @@ export const UPGRADED_FROM = new RowCodec<void, number>(
   () => UPGRADED_FROM_KEY,
   (writer, version) => writer.u32(version),
   (reader) => reader.u32(),
+);
+
+interface ImportProgress {
+  /** What is imported: 32 bytes that identify it. */
+  readonly source: Buffer;
+  /** Parts that are stored. */
+  readonly parts: bigint;
+  /** The root's computation after them, as StateRootBuilder saves it. */
+  readonly root: Buffer;
+}
+
+/** While a state is being imported: how far that is (src/store/state-import.ts). */
+export const IMPORT = new RowCodec<void, ImportProgress>(
+  IDENTITY,
+  () => IMPORT_KEY,
+  (writer, { source, parts, root }) => {
+    writeHash(writer, source);
+    writer.u64(parts).bytes(root);
+  },
+  (reader) => ({ source: readHash(reader), parts: reader.u64(), root: reader.bytes() }),
 );
 
 /** The oldest format that `daybook upgrade` takes. */

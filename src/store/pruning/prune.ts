@@ -13,7 +13,7 @@ import type { Address } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
 import type { Block } from '../columns/block-column.ts';
 import { BLOCKS_BY_HEIGHT } from '../columns/columns.ts';
-import type { Head } from '../columns/head.ts';
+import { type Head, isBareState } from '../columns/head.ts';
 import { encodeBucketKey } from '../columns/order-key.ts';
 import {
   MAX_PINNED_ACCOUNTS,
@@ -108,7 +108,9 @@ export class Pruner {
    * @throws StoreError `ledger_empty` and those of Store.commit; RowDamagedError
    */
   async run(policy: PrunePolicy, signal?: AbortSignal): Promise<PruneReport> {
-    const target = await pruneTarget(new StoreView(this.#writer.reader, this.#head()), policy);
+    const head = this.#head();
+    if (isBareState(head)) return { head, versions: 0n, steps: 0 };
+    const target = await pruneTarget(new StoreView(this.#writer.reader, head), policy);
     if (target.firstVersion > this.#head().oldestVersion) {
       await this.#writer.advanceOldest(target);
     }
