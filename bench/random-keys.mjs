@@ -29,7 +29,7 @@ async function rowsSomewhere(store, column, random) {
   const partition = Buffer.alloc(column.partitionBytes);
   // Below a random address, streams and keys begin with the lowest.
   for (let at = 0; at < 32; at += 4) partition.writeUInt32BE(random(), at);
-  const after = { partition, order: Buffer.alloc(column.orderMinBytes) };
+  const after = { partition, order: Buffer.alloc(column.orderBytes[0]) };
   const page = { after, maxRows: ROWS_AT_A_PLACE, maxBytes: MAX_BYTES_AT_A_PLACE };
   return store.scan(column, page);
 }
