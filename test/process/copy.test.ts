@@ -1,5 +1,13 @@
 /** `daybook copy`: a copy of one moment while a node produces and prunes; whole, or no ledger at all. */
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -98,6 +106,8 @@ describe('what is cut off or refused', () => {
     const to = join(folder, 'killed');
     const file = join(to, 'unfinished', 'copy', 'data.mdb');
     for (let isCut = false; !isCut; ) {
+      // One that came to its end before the kill has left a ledger.
+      rmSync(to, { recursive: true, force: true });
       const child = startCommand(['copy', '--data', source, '--to', to]);
       const ended = endOf(child);
       while (!existsSync(file) && child.exitCode === null) await sleep(0);
