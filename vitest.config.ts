@@ -1,9 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { findPostgres } from './test/postgres/cluster.ts';
 
 /** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
+
+/** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
+const LONGEST =
+  /\/(?:crash|crash-servers\.long|page-views|schemathesis|take-over\.long)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const shared = {
   testTimeout: 60_000,
@@ -12,10 +25,13 @@ const shared = {
   globalSetup: ['test/postgres/run.ts'],
 };
 
+/** One process runs many files: to start one and import the sources for each took as long as its tests. */
+const quick = { ...shared, isolate: false };
+
 /** Over PostgreSQL, where it is installed. */
 const API_POSTGRES = {
   test: {
-    ...shared,
+    ...quick,
     name: 'api-postgres',
     include: ['test/api/**/*.test.ts'],
     exclude: ['test/api/sdk-*', ...SLOW],
@@ -26,12 +42,12 @@ const API_POSTGRES = {
 
 export default defineConfig({
   test: {
-    // Two on two cores: process tests wait for other processes most of the time.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
-          ...shared,
+          ...quick,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: SLOW,
@@ -40,7 +56,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...shared,
+          ...quick,
           name: 'api-later',
           include: ['test/api/**/*.test.ts'],
           // These start the built program, which has its own store.
@@ -54,6 +70,8 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // They wait half of the time: for other processes, for timers and for disks.
+          maxWorkers: availableParallelism() + 1,
           // A command takes seconds to start when the machine is busy.
           testTimeout: 180_000,
           name: 'process',
