@@ -3,6 +3,8 @@
  * meanwhile.
  */
 
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -132,10 +134,13 @@ test('a text that is no version is a 400', async () => {
 
 test('at most so many wait: one more is refused at once, and room comes back', async () => {
   const limit = 3;
-  const { get, grow } = await node({ maxVersionWaiters: limit, minVersionWaitMs: 10_000 });
-  const waiting = Array.from({ length: limit }, () => get('/', '1'));
-  for (const one of waiting) void one.then(() => undefined);
-  await sleep(50);
+  const { api, get, grow } = await node({ maxVersionWaiters: limit, minVersionWaitMs: 10_000 });
+  const waiting: Promise<TestReply>[] = [];
+  while (waiting.length < limit) {
+    const arrived = once(api.server, 'request');
+    waiting.push(get('/', '1'));
+    await arrived;
+  }
   const startedMs = performance.now();
   const refused = await get('/', '1');
   expect(performance.now() - startedMs).toBeLessThan(5_000);
@@ -157,15 +162,19 @@ test('a client that goes gives its place back', async () => {
   const { api, get, grow } = await node({ maxVersionWaiters: 1, minVersionWaitMs: 30_000 });
   const url = `http://127.0.0.1:${await api.port()}`;
   const abort = new AbortController();
+  const arrived = once(api.server, 'request') as Promise<[unknown, ServerResponse]>;
   const gone = fetch(`${url}/v1`, {
     headers: { 'x-node-min-ledger-version': '1' },
     signal: abort.signal,
   });
   gone.catch(() => undefined);
-  await sleep(100);
+  const [, response] = await arrived;
+  const closed = once(response, 'close');
   expect((await get('/', '1')).statusCode).toBe(503);
   abort.abort();
   await expect(gone).rejects.toThrow();
+  await closed;
+  // Its place is free at the next look at the ledger.
   await sleep(100);
   const next = get('/', '1');
   void next.then(() => undefined);
