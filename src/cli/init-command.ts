@@ -1,5 +1,6 @@
-/** `daybook init`: a ledger from a genesis file or a snapshot. */
+/** `daybook init`: a ledger from a genesis file, a snapshot, or a backup of the reference. */
 import type { Command } from 'commander';
+import type { RestoredBackup } from '../node/backup.ts';
 import type { InitReport } from '../node/init.ts';
 import { NodeError } from '../node/node-error.ts';
 import { countText, withProgress } from '../node/progress.ts';
@@ -12,19 +13,22 @@ interface InitFlags {
   readonly distribute?: true;
   readonly snapshot?: string;
   readonly trust?: readonly string[];
+  readonly backup?: string;
 }
 
 export function addInitCommand(program: Command): void {
   const command = addCommand(program, {
     name: 'init',
-    purpose: 'Make a ledger from a genesis file or a snapshot.',
+    purpose: 'Make a ledger from a genesis file, a snapshot, or a backup of the reference.',
     about:
       'A genesis file is checked against its waypoint before anything is written. Of a snapshot ' +
       '(daybook snapshot) every chunk is checked and the root of the state is computed again; what ' +
-      'does not match leaves no ledger. daybook follow goes on from either.',
+      'does not match leaves no ledger. Of a backup the signatures of the validators are checked ' +
+      'from the waypoint on, and everything by proofs from there. daybook follow goes on from each.',
     examples: [
       'init --data ./mainnet --genesis genesis.blob --waypoint genesis_waypoint.txt',
       'init --data ./mainnet --snapshot mainnet.tar --trust 5009:6a0c…',
+      'init --data ./mainnet --backup https://bucket.example/e1 --waypoint genesis_waypoint.txt',
     ],
   });
   addSettingOption(
@@ -33,7 +37,10 @@ export function addInitCommand(program: Command): void {
     'folder for the ledger, absent or empty, or postgres://HOST/DATABASE',
   )
     .option('--genesis <file>', 'genesis transaction (genesis.blob)')
-    .option('--waypoint <text or file>', '"0:hex", or a file that contains it; compared if given')
+    .option(
+      '--waypoint <text or file>',
+      '"0:hex", or a file that contains it; compared if given. A backup needs it, and takes later ones',
+    )
     .option('--distribute', 'over the workers of Citus, for a ledger in PostgreSQL')
     .option('--snapshot <path>', 'folder or file that daybook snapshot has made')
     .option(
@@ -41,23 +48,64 @@ export function addInitCommand(program: Command): void {
       'accumulator root of a version of the snapshot, from a source you trust; may be given again',
       collected,
     );
+  command.option('--backup <folder or url>', 'public backup of the reference');
   addReport(command, async (flags: InitFlags, { data }) => {
-    const { genesis, waypoint, snapshot, trust, distribute } = flags;
-    if ((genesis === undefined) === (snapshot === undefined)) {
-      throw new NodeError('bad_input', 'give either --genesis or --snapshot', { exitCode: 2 });
+    const { genesis, waypoint, snapshot, trust, distribute, backup } = flags;
+    if ([genesis, snapshot, backup].filter((source) => source !== undefined).length !== 1) {
+      throw wrongUsage('give one of --genesis, --snapshot and --backup');
     }
-    if (genesis !== undefined && trust !== undefined) {
-      throw new NodeError('bad_input', '--trust is for --snapshot', { exitCode: 2 });
-    }
-    if (genesis === undefined) return await reportOfSnapshot(data, flags);
+    if (snapshot === undefined && trust !== undefined)
+      throw wrongUsage('--trust is for --snapshot');
+    if (snapshot !== undefined) return await reportOfSnapshot(data, flags);
+    if (backup !== undefined) return await reportOfBackup(data, flags);
     const { initLedger } = await import('../node/init.ts');
     const facts = factsOf(
       await withProgress((show) =>
-        initLedger(data, genesis, waypoint, (stage) => show(() => stage), distribute),
+        initLedger(data, genesis!, waypoint, (stage) => show(() => stage), distribute),
       ),
     );
     return { facts, text: textOf(facts) };
   });
+}
+
+function wrongUsage(message: string): NodeError {
+  return new NodeError('bad_input', message, { exitCode: 2 });
+}
+
+async function reportOfBackup(data: string, flags: InitFlags) {
+  const { backup = '', waypoint, distribute = false } = flags;
+  if (waypoint === undefined) throw wrongUsage('--backup needs a --waypoint that you trust');
+  const { initFromBackup } = await import('../node/backup.ts');
+  const startedMs = performance.now();
+  let stageMs = startedMs;
+  let lastStage = '';
+  const restored = await withProgress((show) =>
+    initFromBackup(data, backup, { waypoint, distribute }, ({ stage, done, total }) => {
+      if (stage !== lastStage) stageMs = performance.now();
+      lastStage = stage;
+      show(() => countText(stage, done, total, stageMs));
+    }),
+  );
+  const facts = backupFacts(restored, (performance.now() - startedMs) / 1000);
+  const covered = facts.genesis_covered
+    ? 'the one given'
+    : 'as the backup says: the waypoint given does not cover it';
+  const genesis = `${facts.genesis_waypoint} (${covered})`;
+  return { facts, text: factLines({ ...facts, genesis_waypoint: genesis }, 24) };
+}
+
+function backupFacts(restored: RestoredBackup, seconds: number) {
+  return {
+    chain_id: restored.chainId,
+    genesis_waypoint: restored.genesisWaypoint,
+    genesis_covered: restored.isGenesisCovered,
+    epochs: restored.epochs,
+    ledger_version: String(restored.head.version),
+    state_version: String(restored.stateVersion),
+    state_root: restored.stateRoot.toString('hex'),
+    keys: restored.keys,
+    seconds: Number(seconds.toFixed(2)),
+  };
 }
 
 async function reportOfSnapshot(data: string, flags: InitFlags) {

@@ -16,6 +16,7 @@ export type NodeErrorCode =
   | 'damaged'
   | 'snapshot_refused'
   | 'snapshot_exists'
+  | 'backup_refused'
   | 'bad_input';
 
 /** `message` is one line that tells what failed and what to do; `exitCode` is 1 (failed) or 2 (wrong usage). */

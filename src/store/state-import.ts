@@ -108,9 +108,9 @@ export class StateImport {
     return this.#root.rootHash();
   }
 
-  /** Whether the values so far are the first of those that a root covers (docs/spec/backup.md §1.6). */
-  beginsState(root: Uint8Array, rightSiblings: readonly Uint8Array[]): boolean {
-    return this.#root.beginsTree(root, rightSiblings);
+  /** The computation of the root so far, to try values that are not stored yet. */
+  rootCopy(): StateRootBuilder {
+    return StateRootBuilder.restore(this.#root.save());
   }
 
   /**

@@ -18,6 +18,36 @@ export async function readUnpacked(
   return isGzip(bytes) ? await unzip(bytes, handle) : bytes;
 }
 
+/** A data file and the proof of it, as they are stored. */
+export interface StoredPair {
+  readonly data: Buffer;
+  readonly proof: Buffer;
+}
+
+interface PairNames {
+  readonly data: string;
+  readonly proof: string;
+}
+
+export async function readPair(
+  source: BackupSource,
+  { data, proof }: PairNames,
+  signal: AbortSignal,
+): Promise<StoredPair> {
+  const [dataBytes, proofBytes] = await Promise.all([
+    source.read(data, signal),
+    source.read(proof, signal),
+  ]);
+  return { data: dataBytes, proof: proofBytes };
+}
+
+/** Unpacks both: a proof may begin with any bytes, so it is taken as compressed if the data is. */
+export async function unpackPair(stored: StoredPair, names: PairNames): Promise<StoredPair> {
+  if (!isGzip(stored.data)) return stored;
+  const data = await unzip(stored.data, names.data);
+  return { data, proof: await unzip(stored.proof, names.proof) };
+}
+
 /**
  * The records of a chunk, as views of its bytes.
  * @throws BackupError unless the file ends where the last of `count` records does

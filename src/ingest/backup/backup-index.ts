@@ -10,7 +10,7 @@ const FILES_AT_ONCE = 16;
 const LIST_ATTEMPTS = 3;
 
 /** Backups of a kind that covers a range, ends included. */
-interface RangeBackup {
+export interface RangeBackup {
   readonly first: bigint;
   readonly last: bigint;
   readonly manifest: string;
@@ -22,7 +22,7 @@ export interface EpochBackup extends RangeBackup {
   readonly lastVersion: bigint;
 }
 
-interface SnapshotBackup {
+export interface SnapshotBackup {
   readonly epoch: bigint;
   readonly version: bigint;
   readonly manifest: string;

@@ -7,13 +7,13 @@ import { gunzip } from 'node:zlib';
 import { BackupError, malformed } from './backup-error.ts';
 
 /** The folder of the metadata files, and how their names end. */
-const METADATA_FOLDER = 'metadata';
+export const METADATA_FOLDER = 'metadata';
 const METADATA_END = '.meta';
 
 /** Most metadata files: ten times those of mainnet if none were ever compacted. */
 export const MAX_METADATA_FILES = 500_000;
 /** Most bytes of a file, as stored and unpacked: four times what the reference's tool writes unless told otherwise. */
-const MAX_FILE_BYTES = Math.min(512 * 1024 * 1024, constants.MAX_LENGTH);
+export const MAX_FILE_BYTES = Math.min(512 * 1024 * 1024, constants.MAX_LENGTH);
 
 /** A part of a file handle (docs/spec/backup.md §3.1): nothing that leads out of the backup. */
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{2,126}$/;
@@ -34,7 +34,7 @@ export function checkHandle(handle: string, file: string): string {
   throw malformed(file, `not a file of this backup: ${JSON.stringify(handle.slice(0, 200))}`);
 }
 
-function isMetadataFile(name: string): boolean {
+export function isMetadataFile(name: string): boolean {
   return name.endsWith(METADATA_END) && NAME.test(name);
 }
 

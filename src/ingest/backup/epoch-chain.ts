@@ -48,6 +48,11 @@ export class EpochChain {
     return this.#next;
   }
 
+  /** Whether `check` takes ledger infos of an epoch. */
+  knows(epoch: bigint): boolean {
+    return this.#known.has(epoch);
+  }
+
   /**
    * Adds the ledger info that ends the next epoch.
    * @param stated its waypoint in the manifest

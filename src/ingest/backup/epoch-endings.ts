@@ -10,7 +10,7 @@ import { EpochChain } from './epoch-chain.ts';
 import { type ManifestChunk, readEpochManifest } from './manifests.ts';
 
 /** Ledger infos that end epochs, from the epoch on that a waypoint ends. */
-interface EpochEndings {
+export interface EpochEndings {
   readonly anchor: Waypoint;
   readonly firstEpoch: bigint;
   readonly lastEpoch: bigint;

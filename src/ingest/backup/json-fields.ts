@@ -1,7 +1,10 @@
 /** The fields of the JSON objects in a backup: unknown ones are ignored, as the reference does. */
+import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { malformed } from './backup-error.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
+
+const HASH_TEXT = new RegExp(`^[0-9a-f]{${2 * HASH_BYTES}}$`);
 
 /** The JSON object of a text. @throws BackupError */
 export function fieldsOf(text: string, file: string): Fields {
@@ -32,6 +35,13 @@ export function textIn(fields: Fields, name: string, file: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
   throw malformed(file, `${name} is not a text`);
+}
+
+/** 32 bytes. @throws BackupError */
+export function hashIn(fields: Fields, name: string, file: string): Buffer {
+  const value = textIn(fields, name, file);
+  if (HASH_TEXT.test(value)) return Buffer.from(value, 'hex');
+  throw malformed(file, `${name} is not a hash`);
 }
 
 /** One item or more. @throws BackupError */

@@ -6,9 +6,17 @@ import {
 } from '../../move/transactions/waypoint.ts';
 import { malformed } from './backup-error.ts';
 import { readUnpacked } from './backup-files.ts';
-import type { EpochBackup } from './backup-index.ts';
+import type { EpochBackup, RangeBackup, SnapshotBackup } from './backup-index.ts';
 import { type BackupSource, checkHandle } from './backup-source.ts';
-import { type Fields, fieldsOf, listIn, numberIn, objectOf, textIn } from './json-fields.ts';
+import {
+  type Fields,
+  fieldsOf,
+  hashIn,
+  listIn,
+  numberIn,
+  objectOf,
+  textIn,
+} from './json-fields.ts';
 
 /** A part of a manifest's range, ends included. */
 export interface ManifestChunk {
@@ -22,6 +30,27 @@ interface EpochManifest {
   /** One for each epoch. */
   readonly waypoints: readonly Waypoint[];
   readonly chunks: readonly ManifestChunk[];
+}
+
+export interface StateChunk extends ManifestChunk {
+  /** Hashes of the first and the last state key. */
+  readonly firstKey: Buffer;
+  readonly lastKey: Buffer;
+  readonly proof: string;
+}
+
+export interface StateManifest {
+  readonly epoch: bigint;
+  readonly version: bigint;
+  readonly rootHash: Buffer;
+  readonly chunks: readonly StateChunk[];
+  readonly proof: string;
+}
+
+export interface TransactionChunk extends ManifestChunk {
+  readonly proof: string;
+  /** Whether the records have auxiliary infos: format V1. */
+  readonly hasAuxiliaryInfo: boolean;
 }
 
 /** @throws BackupError for a manifest that is not whole, or not that of the backup */
@@ -52,6 +81,56 @@ export async function readEpochManifest(
   });
   checkChunks(chunks, first, last, file);
   return { waypoints, chunks };
+}
+
+/** @throws BackupError for a manifest that is not whole, or not that of the backup */
+export async function readStateManifest(
+  source: BackupSource,
+  { manifest: file, epoch, version }: SnapshotBackup,
+  signal: AbortSignal,
+): Promise<StateManifest> {
+  const fields = await readManifest(source, file, signal);
+  checkNumber(fields, 'epoch', epoch, file);
+  checkNumber(fields, 'version', version, file);
+  const chunks = listIn(fields, 'chunks', file).map((item): StateChunk => {
+    const chunk = objectOf(item, file);
+    return {
+      first: numberIn(chunk, 'first_idx', file),
+      last: numberIn(chunk, 'last_idx', file),
+      firstKey: hashIn(chunk, 'first_key', file),
+      lastKey: hashIn(chunk, 'last_key', file),
+      data: handleIn(chunk, 'blobs', file),
+      proof: handleIn(chunk, 'proof', file),
+    };
+  });
+  checkChunks(chunks, 0n, chunks[chunks.length - 1]!.last, file);
+  const proof = handleIn(fields, 'proof', file);
+  return { epoch, version, rootHash: hashIn(fields, 'root_hash', file), chunks, proof };
+}
+
+/** @throws BackupError for a manifest that is not whole, or not that of the backup */
+export async function readTransactionManifest(
+  source: BackupSource,
+  { manifest: file, first, last }: RangeBackup,
+  signal: AbortSignal,
+): Promise<readonly TransactionChunk[]> {
+  const fields = await readManifest(source, file, signal);
+  checkNumber(fields, 'first_version', first, file);
+  checkNumber(fields, 'last_version', last, file);
+  const chunks = listIn(fields, 'chunks', file).map((item): TransactionChunk => {
+    const chunk = objectOf(item, file);
+    const format = chunk.format ?? 'V0';
+    if (format !== 'V0' && format !== 'V1') throw malformed(file, 'a chunk of unknown format');
+    return {
+      first: numberIn(chunk, 'first_version', file),
+      last: numberIn(chunk, 'last_version', file),
+      data: handleIn(chunk, 'transactions', file),
+      proof: handleIn(chunk, 'proof', file),
+      hasAuxiliaryInfo: format === 'V1',
+    };
+  });
+  checkChunks(chunks, first, last, file);
+  return chunks;
 }
 
 async function readManifest(

@@ -26,9 +26,17 @@ export interface Answer {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
+/** What has come of an answer: also of one that breaks off. */
+export interface Received {
+  status?: number;
+  headers?: IncomingHttpHeaders;
+  readonly parts: Buffer[];
+}
+
 /**
  * Sends a request and reads the answer.
  * @param agent of the URL's scheme
+ * @param received filled while the answer comes
  * @throws FeedError `upstream_unreachable`, `upstream_timeout`, `upstream_cut`, `page_too_large`; the signal's reason
  *   when it is aborted
  */
@@ -38,6 +46,7 @@ export async function exchange(
   asked: ExchangeRequest,
   limits: ExchangeLimits,
   signal: AbortSignal,
+  received: Received = { parts: [] },
 ): Promise<Answer> {
   signal.throwIfAborted();
   return await new Promise<Answer>((resolve, reject) => {
@@ -80,7 +89,9 @@ export async function exchange(
       sent.on('upgrade', () => fail(cut(url, new Error('it changed the protocol'))));
       sent.on('response', (response) => {
         hasAnswered = true;
-        readBody(response, limits.maxBytes).then(
+        received.status = response.statusCode!;
+        received.headers = response.headers;
+        readBody(response, limits.maxBytes, received.parts).then(
           (content) => {
             end();
             resolve({ status: response.statusCode!, headers: response.headers, body: content });
@@ -99,10 +110,10 @@ export async function exchange(
 async function readBody(
   response: IncomingMessage,
   maxBytes: number,
+  parts: Buffer[],
 ): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(response.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(declared, maxBytes);
-  const parts: Buffer[] = [];
   let byteLength = 0;
   for await (const part of response as AsyncIterable<Buffer>) {
     byteLength += part.length;

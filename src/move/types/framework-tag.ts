@@ -26,6 +26,7 @@ export function coinInfoTag(coinType: StructTag): StructTag {
 
 export const ACCOUNT_TAG = frameworkTag('account', 'Account');
 export const APTOS_COIN_TAG = frameworkTag('aptos_coin', 'AptosCoin');
+export const BLOCK_RESOURCE_TAG = frameworkTag('block', 'BlockResource');
 export const CHAIN_ID_TAG = frameworkTag('chain_id', 'ChainId');
 export const CONCURRENT_FUNGIBLE_BALANCE_TAG = frameworkTag(
   'fungible_asset',

@@ -122,6 +122,14 @@ export const concurrentFungibleBalanceCodec = structCodec({
   maxValue: u64,
 });
 
+/** `0x1::block::BlockResource`. */
+export const blockResourceCodec = structCodec({
+  height: u64,
+  epochIntervalUsecs: u64,
+  newBlockEvents: eventHandleCodec,
+  updateEpochIntervalEvents: eventHandleCodec,
+});
+
 /** `0x1::chain_id::ChainId`: the chain id, u8. */
 export const chainIdCodec = codec<number>(
   (reader) => reader.u8(),

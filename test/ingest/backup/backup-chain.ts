@@ -6,7 +6,13 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll } from 'vitest';
 import { endsEpoch } from '../../../src/ingest/chunk-builder.ts';
 import { BcsReader } from '../../../src/move/bcs/bcs-reader.ts';
+import { accumulatorRoot } from '../../../src/move/crypto/accumulator.ts';
+import { HASH_BYTES } from '../../../src/move/crypto/hash.ts';
 import { readOnChainData } from '../../../src/move/transactions/transaction.ts';
+import {
+  encodeTransactionInfo,
+  transactionInfoHash,
+} from '../../../src/move/transactions/transaction-info.ts';
 import { NEWEST_VERSION, referenceTransaction } from '../../reference/reference-chain.ts';
 import {
   type BackupShape,
@@ -46,7 +52,37 @@ export function backupChain(): TestChain {
   return chain;
 }
 
-export const SHAPE: BackupShape = {
+/** Its beginning: two epochs, and a hundred versions of the third, which is open. */
+export function shortChain(): TestChain {
+  const whole = backupChain();
+  short ??= { ...whole, items: whole.items.slice(0, 102), epochEnds: whole.epochEnds.slice(0, 2) };
+  return short;
+}
+let short: TestChain | undefined;
+
+/** The same transactions as before 2025-06, when infos had no hash of an auxiliary info. */
+export function withoutAuxiliaryInfos(of: TestChain): TestChain {
+  plain ??= { ...of, items: [...plainItems(of)] };
+  return plain;
+}
+let plain: TestChain | undefined;
+
+function* plainItems({ items }: TestChain): Generator<Buffer> {
+  const leaves: Buffer[] = [];
+  for (const item of items) {
+    const { data, bytes } = readOnChainData(new BcsReader(item));
+    const info = encodeTransactionInfo({ ...data.info, auxiliaryInfoHash: undefined });
+    leaves.push(transactionInfoHash(info));
+    const events = item.subarray(item.indexOf(bytes.info) + bytes.info.length);
+    const rest = events.length - bytes.changes.length - HASH_BYTES;
+    yield Buffer.concat([
+      ...[item.subarray(0, 8), bytes.transaction, info, events.subarray(0, rest)],
+      ...[accumulatorRoot('TransactionAccumulator', leaves), bytes.changes],
+    ]);
+  }
+}
+
+const SHAPE: BackupShape = {
   isGzip: true,
   format: 'V1',
   epochsPerBackup: 2,
@@ -67,17 +103,18 @@ export function newFolder(): string {
   return folder;
 }
 
-/** Backups by their shapes: writing one takes a second, copying it nothing. */
-const written = new Map<string, WrittenBackup>();
+/** Backups by their chains and shapes: writing one takes a second, copying it nothing. */
+const written = new Map<TestChain, Map<string, WrittenBackup>>();
 
 /** A backup of the chain in a folder that is removed after the tests of the file. */
 export function newBackup(shape: Partial<BackupShape> = {}, of = backupChain()): WrittenBackup {
   const whole = { ...SHAPE, ...shape };
-  if (of !== backupChain() || shape.signers !== undefined)
-    return writeBackup(newFolder(), of, whole);
+  if (shape.signers !== undefined) return writeBackup(newFolder(), of, whole);
   const name = JSON.stringify(whole);
-  const original = written.get(name) ?? writeBackup(newFolder(), of, whole);
-  written.set(name, original);
+  const ofChain = written.get(of) ?? new Map<string, WrittenBackup>();
+  written.set(of, ofChain);
+  const original = ofChain.get(name) ?? writeBackup(newFolder(), of, whole);
+  ofChain.set(name, original);
   const folder = newFolder();
   cpSync(original.folder, folder, { recursive: true });
   return { ...original, folder };
@@ -106,6 +143,17 @@ export function changeJson<T>(
     const json = JSON.parse(bytes.toString()) as T;
     return Buffer.from(`${JSON.stringify(edit(json) ?? json)}\n`);
   });
+}
+
+/** The records of a chunk file. */
+export function recordsIn(bytes: Buffer): Buffer[] {
+  const records: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 4 + bytes.readUInt32BE(at);
+    records.push(bytes.subarray(at + 4, end));
+    at = end;
+  }
+  return records;
 }
 
 /** The one file whose handle begins and ends so. */

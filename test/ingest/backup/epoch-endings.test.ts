@@ -7,7 +7,7 @@ import { readBackupIndex } from '../../../src/ingest/backup/backup-index.ts';
 import { FolderSource } from '../../../src/ingest/backup/backup-source.ts';
 import { findEpochEndings, verifyEpochEndings } from '../../../src/ingest/backup/epoch-endings.ts';
 import { parseWaypoint } from '../../../src/move/transactions/waypoint.ts';
-import { backupChain, change, changeJson, fileOf, newBackup } from './backup-chain.ts';
+import { backupChain, change, changeJson, fileOf, newBackup, recordsIn } from './backup-chain.ts';
 import { framed, type WrittenBackup } from './backup-writer.ts';
 
 const NEVER = new AbortController().signal;
@@ -33,17 +33,6 @@ async function refusal(backup: WrittenBackup, waypoint?: string): Promise<string
 }
 
 const EPOCHS = backupChain().epochEnds.map((_, epoch) => epoch);
-
-/** The records of a chunk file. */
-function recordsIn(bytes: Buffer): Buffer[] {
-  const records: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + 4 + bytes.readUInt32BE(at);
-    records.push(bytes.subarray(at + 4, end));
-    at = end;
-  }
-  return records;
-}
 
 describe('the ends of epochs', () => {
   it('are verified from genesis on', async () => {
