@@ -18,10 +18,10 @@ import {
 } from './command.ts';
 import { digestsOf } from './ledger-contents.ts';
 
-const TRANSACTIONS = 20_000;
+const TRANSACTIONS = 10_000;
 const KILLS = 20;
 /** Latest moment of killing after the process has begun to follow, in milliseconds: few reach the newest version. */
-const MOST_LIFE_MS = 300;
+const MOST_LIFE_MS = 150;
 
 let folder = '';
 let source = '';
@@ -84,7 +84,7 @@ describe('daybook follow', () => {
       const ended = endOf(child);
       // The first log line: it has begun.
       await once(child.stderr!, 'data');
-      await Promise.race([sleep(randomInt(MOST_LIFE_MS * (1 + killsInVain))), ended]);
+      await Promise.race([sleep(randomInt(MOST_LIFE_MS * 2 ** killsInVain)), ended]);
       child.kill('SIGKILL');
       await ended;
       const version = await checkedHead(copy);
