@@ -207,6 +207,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
       longest.writes = Math.max(longest.writes, Math.round(gap.writesMs));
       witness.longestGapMs = 0;
       gap.writesMs = 0;
+      if (round % (3 * KINDS.length) === 0) console.info({ ...counts, longestGapsMs });
     }
     clearInterval(looking);
     for (const { life, watching, node } of readers) {

@@ -130,6 +130,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}two writers`, () => {
       await sleep(random() * MOST_LIFE_MS);
       second.signal('SIGTERM');
       expect(await second.ended, second.log).toBe(0);
+      if (round % 10 === 9) console.info({ rounds: round + 1, takenMs });
     }
     await Promise.all(stopped);
     expect((await upstream.stop()).code).toBe(0);
