@@ -40,6 +40,10 @@ const API_PROCESSES = 4;
 const PRODUCED = '40';
 const KEEP = '300';
 const MOST_REST_MS = 1_500;
+/** Until writes go on: on a busy machine a process takes half a minute to start. */
+const MOST_GAP_MS = 180_000;
+/** Of each writer's log, when they do not. */
+const LOG_CHARACTERS = 4_000;
 /** On a busy machine requests would be refused as overload. */
 const NO_LOAD_BOUNDS = ['read', 'listing', 'body'].flatMap((work) => [
   `--max-${work}-backlog-ms`,
@@ -91,7 +95,9 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
     const follow = ['--standby', '--data', cluster.url(), '--follow', upstream.ready.url];
     const prune = ['--keep', KEEP, '--keep-account', `0x${kept}`];
     const child = startCommand(['serve', '--listen', '127.0.0.1:0', ...follow, ...prune]);
-    return { child, ended: endOf(child) };
+    const log: string[] = [];
+    child.stderr!.on('data', (text: unknown) => log.push(String(text)));
+    return { child, log, ended: endOf(child) };
   }
 
   /** Starts a process of the API, which may find servers that are just being killed. */
@@ -199,7 +205,10 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger on several servers`,
       else counts.killed += 1;
       await replaceEndedWriters();
       const before = witness.seen;
-      await until('writes go on', () => witness.seen > before);
+      await until('writes go on', () => witness.seen > before, MOST_GAP_MS).catch((cause) => {
+        const logs = writers.map(({ log }) => log.join('').slice(-LOG_CHARACTERS));
+        throw new Error(`round ${round}: ${what}: ${logs.join('\n---\n')}`, { cause });
+      });
       await sleep(random() * MOST_REST_MS);
       const longest = longestGapsMs[what] ?? { reads: 0, writes: 0 };
       longestGapsMs[what] = longest;

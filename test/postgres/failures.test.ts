@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Batch } from '../../src/store/batch.ts';
 import { EPOCHS } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { PostgresConnection } from '../../src/store/postgres/connection.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import { asStoreError } from '../../src/store/postgres/postgres-error.ts';
 import {
@@ -214,6 +215,16 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await late;
       expect(waits).toEqual([true, false]);
       expect(store.server).toMatchObject({ standbyWaitMs: 0 });
+    });
+
+    test('and a commit that no standby has confirmed is not acknowledged in the end', async () => {
+      const target = { url: server.url(), shown: 'there', owner: '00000000' };
+      const connection = await PostgresConnection.open(target, 'writer', 500);
+      await connection.run('create table unconfirmed (number int)');
+      await confirmedBy('ANY 1 (*)');
+      onTestFinished(() => confirmedBy(''));
+      const late = connection.run('insert into unconfirmed values (1)');
+      await expect(late).rejects.toThrow(withCode('store_unreachable'));
     });
 
     async function confirmedBy(names: string): Promise<void> {

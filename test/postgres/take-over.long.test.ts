@@ -93,7 +93,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}two writers`, () => {
 
   /** Stops a process where it is, when its commit has begun and has not ended. */
   async function stopInCommit(writer: Writer): Promise<void> {
-    await until('it is stopped in a commit', async () => {
+    const isInCommit = async (): Promise<boolean> => {
       writer.signal('SIGSTOP');
       // What was sent arrives.
       await sleep(5);
@@ -101,7 +101,8 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}two writers`, () => {
       writer.signal('SIGCONT');
       await sleep(random() * 40);
       return false;
-    });
+    };
+    await until('it is stopped in a commit', isInCommit, ROUND_TIMEOUT_MS * 3);
   }
 
   /** Has a stopped process go on: others have written meanwhile. */

@@ -29,13 +29,13 @@ export class CommitWatch {
     this.#onCommitsWait = onCommitsWait;
   }
 
-  /** For how long the commit under way has waited for a standby, in milliseconds; 0 when it does not. */
+  /** For how long commits have waited for a standby, in milliseconds; 0 when they do not. */
   get standbyWaitMs(): number {
     return this.#waitingSinceMs === undefined ? 0 : performance.now() - this.#waitingSinceMs;
   }
 
   /** Runs a commit; ends its connection if the server no longer has the session, or has not got what was sent. */
-  async during(connection: PostgresConnection, commit: () => Promise<void>): Promise<void> {
+  async during(connection: PostgresConnection, commit: () => Promise<unknown>): Promise<void> {
     const beganMs = performance.now();
     let idleLooks = 0;
     let isLooking = false;
@@ -45,7 +45,9 @@ export class CommitWatch {
       const [state, waitEvent] = rows[0]?.map(String) ?? [];
       idleLooks = state === 'idle' ? idleLooks + 1 : 0;
       if (rows.length === 0 || idleLooks >= MAX_IDLE_LOOKS) connection.abandon();
-      if (waitEvent === 'SyncRep') this.#note(beganMs);
+      if (waitEvent !== 'SyncRep') return;
+      connection.extend();
+      this.#note(this.#waitingSinceMs ?? beganMs);
     };
     const looking = setInterval(() => {
       if (isLooking || connection.isLost || performance.now() - beganMs < QUIET_MS) return;
@@ -59,9 +61,9 @@ export class CommitWatch {
     }, LOOK_INTERVAL_MS).unref();
     try {
       await commit();
+      this.#note(undefined);
     } finally {
       clearInterval(looking);
-      this.#note(undefined);
     }
   }
 

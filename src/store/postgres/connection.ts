@@ -145,6 +145,11 @@ export class PostgresConnection {
     return this.#send({ name: '', text }, values);
   }
 
+  /** What waits for an answer may wait for as long again. */
+  extend(): void {
+    this.#progressMs = performance.now();
+  }
+
   /** Ends it at once: what waits for answers fails as if the server were gone. */
   abandon(): void {
     this.#lose();

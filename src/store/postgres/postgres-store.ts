@@ -187,12 +187,16 @@ async function openWith(
   session: WriterSession,
   location: PostgresLocation,
   oldColumns: readonly Column[],
-  { distribute = false, ...options }: WritingOptions & MakeOptions = {},
+  { distribute = false, onCommitsWait }: WritingOptions & MakeOptions = {},
 ): Promise<Store> {
   const { schema, shown } = location;
-  await makeSchema(session.connection, schema, shown, [...COLUMNS, ...oldColumns], distribute);
-  await session.beginTerm();
-  return new PostgresStore(session, location, oldColumns, options);
+  const { connection } = session;
+  const watch = new CommitWatch(session.hosts, onCommitsWait);
+  await watch.during(connection, async () => {
+    await makeSchema(connection, schema, shown, [...COLUMNS, ...oldColumns], distribute);
+    await session.beginTerm();
+  });
+  return new PostgresStore(session, location, oldColumns, watch);
 }
 
 /** A statement of a commit. */
@@ -211,12 +215,12 @@ class PostgresStore extends PostgresReads implements Store {
     session: WriterSession,
     location: PostgresLocation,
     oldColumns: readonly Column[],
-    { onCommitsWait }: WritingOptions,
+    watch: CommitWatch,
   ) {
     const { schema, shown } = location;
     super(session.hosts, schema, shown, session.isDistributed, oldColumns);
     this.#session = session;
-    this.#watch = new CommitWatch(session.hosts, onCommitsWait);
+    this.#watch = watch;
   }
 
   override get server(): ReadServer {
