@@ -231,10 +231,11 @@ function skipTypeTag(reader: BcsReader): void {
 }
 
 /**
- * Hot keys and extensions of a V1 write set are not account state and are left out (docs/spec/ledger.md §1.1).
+ * The writes of a write set. Hot keys and extensions of a V1 write set are not account state and are left out
+ * (docs/spec/ledger.md §1.1).
  * @throws BcsError
  */
-function stateWritesOf(writeSet: Buffer): StateWrite[] {
+export function stateWritesOf(writeSet: Buffer): StateWrite[] {
   const reader = new BcsReader(writeSet);
   reader.variant(2, 'WriteSet');
   const count = reader.length(MIN_WRITE_BYTES);

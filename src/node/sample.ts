@@ -127,7 +127,10 @@ export async function startProducing(
   const perCommit = Math.round((transactionsPerSecond * COMMIT_INTERVAL_MS) / 1000);
   const chunkTransactions = Math.max(1, perCommit);
   const wallRate = isByWall ? transactionsPerSecond : undefined;
-  const options = { transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions, wallRate };
+  const options = {
+    ...{ transactions: MAX_SAMPLE_TRANSACTIONS, chunkTransactions, wallRate },
+    store: writer.reader,
+  };
   const chunks = continueSampleInParallel(history, writer.head!, options);
   const produce = () =>
     committer.pushAll(

@@ -9,11 +9,16 @@
 import { ChunkBuilder } from '../ingest/chunk-builder.ts';
 import { readGenesis } from '../ingest/genesis/genesis.ts';
 import { chunkOfGenesis, computeGenesisHashes } from '../ingest/genesis/genesis-waypoint.ts';
+import { writtenValue } from '../move/transactions/write-set.ts';
+import { stateKeyHash } from '../move/types/state-key.ts';
+import { stateValueHash } from '../move/types/state-value.ts';
 import type { Chunk } from '../store/chunk.ts';
+import type { StoreReader } from '../store/store.ts';
 import { makeDraftsInParallel } from './history/draft-thread.ts';
 import { type DraftRequest, type DraftStep, makeDrafts } from './history/drafts.ts';
 import { LedgerRecorder } from './history/recorder.ts';
 import type { BlockPosition } from './history/sample-ledger.ts';
+import { StateTree, stateTreeAt } from './history/state-tree.ts';
 import { checkCount, checkSettings, type SampleHistory } from './settings.ts';
 
 export { CLOCK_RESOURCE, type ClockChange, readClock, readClockChange } from './model/clock.ts';
@@ -41,6 +46,8 @@ interface ChunkOptions {
 }
 
 interface ContinueOptions extends ChunkOptions {
+  /** Where the ledger is: its state at the head is read. */
+  readonly store: StoreReader;
   /** Versions per second by which new blocks follow the wall clock; absent: the sample's own clock goes on. */
   readonly wallRate?: number | undefined;
 }
@@ -82,7 +89,7 @@ export async function* continueSampleInParallel(
   options: ContinueOptions,
 ): AsyncGenerator<Chunk, void, undefined> {
   const { version, blockHeight, timestampUsecs } = head;
-  const toChunk = chunkMaker(options, head);
+  const toChunk = chunkMaker(options, head, await stateTreeAt(options.store, version));
   const steps = makeDraftsInParallel({
     settings: { ...history, ...checkSettings(history.seed, history.accounts) },
     after: { version, blockHeight, timestampUsecs },
@@ -97,14 +104,19 @@ export async function* continueSampleInParallel(
 function chunkMaker(
   { keepsTransactions = true }: ChunkOptions,
   head?: SampleHead,
+  state = new StateTree(),
 ): (step: DraftStep) => Chunk {
   const recordAfter = (version: bigint, frozenRoots: readonly Buffer[]): LedgerRecorder =>
-    new LedgerRecorder(version + 1n, frozenRoots, keepsTransactions);
+    new LedgerRecorder(version + 1n, frozenRoots, state, keepsTransactions);
   let recorder: LedgerRecorder | undefined;
   return (step) => {
     if (step.kind === 'genesis') {
       const genesis = readGenesis(step.bytes);
       const hashes = computeGenesisHashes(genesis);
+      for (const { physicalKey, op } of genesis.writes()) {
+        const value = writtenValue(op);
+        state.set(stateKeyHash(physicalKey), value && stateValueHash(value));
+      }
       recorder = recordAfter(0n, [hashes.infoHash]);
       return chunkOfGenesis(genesis, hashes, keepsTransactions);
     }

@@ -31,6 +31,7 @@ import {
   blockStart,
 } from '../../src/sample/history/block-transactions.ts';
 import { LedgerRecorder, type Outcome } from '../../src/sample/history/recorder.ts';
+import { type StateTree, stateTreeAt } from '../../src/sample/history/state-tree.ts';
 import { SAMPLE_CHAIN_ID } from '../../src/sample/model/chain.ts';
 import { Effects } from '../../src/sample/model/effects.ts';
 import { eventType } from '../../src/sample/model/events.ts';
@@ -87,12 +88,18 @@ export class ChainStandIn {
   /** Blocks are made one after the other. */
   #lastBlock: Promise<unknown> = Promise.resolve();
 
-  private constructor(store: Store, writer: LedgerWriter, effects: Effects, world: SampleWorld) {
+  private constructor(
+    store: Store,
+    writer: LedgerWriter,
+    state: StateTree,
+    effects: Effects,
+    world: SampleWorld,
+  ) {
     this.#store = store;
     this.#effects = effects;
     this.#world = world;
     this.#committer = new Committer(writer);
-    this.#recorder = new LedgerRecorder(1n, writer.head!.frozenRoots, true);
+    this.#recorder = new LedgerRecorder(1n, writer.head!.frozenRoots, state, true);
     this.#ledger = openLedger(store);
     const api = buildApi(this.#ledger, apiSettings({ headerPrefix: 'X-Aptos' }), new LogLines());
     this.#server = createServer((request, response) => {
@@ -120,7 +127,8 @@ export class ChainStandIn {
     const writer = await LedgerWriter.open(store);
     const chunk = chunkOfGenesis(genesis, computeGenesisHashes(genesis), true);
     await new Committer(writer).pushAll([chunk]);
-    const chain = new ChainStandIn(store, writer, effects, world);
+    const state = await stateTreeAt(store, 0n);
+    const chain = new ChainStandIn(store, writer, state, effects, world);
     await chain.#makeBlock([]);
     chain.#server.listen(0, '127.0.0.1');
     await once(chain.#server, 'listening');

@@ -22,8 +22,8 @@ const INITIAL_LEAVES = 256;
 /** The shared bits of a leaf that has none before it. */
 const FIRST = -1;
 
-const hashInternal = nodeHasher('SparseMerkleInternal');
-const hashLeaf = nodeHasher('SparseMerkleLeafNode');
+export const hashInternal = nodeHasher('SparseMerkleInternal');
+export const hashLeaf = nodeHasher('SparseMerkleLeafNode');
 
 /** Leaves that do not come in ascending order of their keys. */
 export class LeafOrderError extends MoveError<'leaf_order'> {
@@ -198,7 +198,7 @@ function assertLeaf(keyHash: Uint8Array, valueHash: Uint8Array): void {
 }
 
 /** Bits from the beginning that two keys share. */
-function sharedBitsOf(left: Uint8Array, right: Uint8Array): number {
+export function sharedBitsOf(left: Uint8Array, right: Uint8Array): number {
   for (let at = 0; at < HASH_BYTES; at += 1) {
     const different = left[at]! ^ right[at]!;
     if (different !== 0) return 8 * at + Math.clz32(different) - 24;
@@ -207,6 +207,6 @@ function sharedBitsOf(left: Uint8Array, right: Uint8Array): number {
 }
 
 /** A bit of a key, counted from the most significant. */
-function isBitSet(key: Uint8Array, bit: number): boolean {
+export function isBitSet(key: Uint8Array, bit: number): boolean {
   return (key[bit >> 3]! & (0x80 >> (bit & 7))) !== 0;
 }

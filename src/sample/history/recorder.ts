@@ -2,11 +2,10 @@
  * Turns what a transaction did into a version of the ledger: hashes, transaction info, accumulator, and the bytes that
  * the feed serves (docs/spec/ledger.md §2.7, §3.1, §3.3).
  *
- * `state_checkpoint_hash` is there for genesis only. A root over the whole state at every block's end would need the
- * whole state in memory and dozens of hashes per transaction. To keep memory constant and generation fast, the field
- * is absent, which every reader must accept.
+ * The last transaction of each block states the root of the state (docs/spec/backup.md §2), as on a real chain, so that
+ * snapshots of a sample prove themselves. The tree of hashes is in memory for that: 150 bytes for each state key.
  */
-import type { EncodedVersion } from '../../ingest/chunk-builder.ts';
+import { type EncodedVersion, endsEpoch, stateWritesOf } from '../../ingest/chunk-builder.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {
   ACCUMULATOR_PLACEHOLDER,
@@ -15,13 +14,17 @@ import {
 } from '../../move/crypto/accumulator.ts';
 import { auxiliaryInfoHash } from '../../move/transactions/auxiliary-info.ts';
 import { contractEventHash } from '../../move/transactions/event.ts';
-import { transactionHash } from '../../move/transactions/transaction.ts';
+import { TRANSACTION_KINDS, transactionHash } from '../../move/transactions/transaction.ts';
 import {
   type ExecutionStatus,
   transactionInfoHash,
   writeTransactionInfo,
 } from '../../move/transactions/transaction-info.ts';
 import { writeSetHash } from '../../move/transactions/write-set.ts';
+import { stateKeyHash } from '../../move/types/state-key.ts';
+import { stateValueHash } from '../../move/types/state-value.ts';
+import type { StateWrite } from '../../store/chunk.ts';
+import type { StateTree } from './state-tree.ts';
 
 /** One transaction with everything that came of it. */
 export interface Outcome {
@@ -38,18 +41,32 @@ export interface Outcome {
   readonly indexInBlock: number | undefined;
 }
 
+/** Transactions that only end a block. */
+const BLOCK_ENDS = (['stateCheckpoint', 'blockEpilogue'] as const).map((kind) =>
+  TRANSACTION_KINDS.indexOf(kind),
+);
+
 export class LedgerRecorder {
   readonly #accumulator: MerkleAccumulator;
   readonly #keepsTransactions: boolean;
+  readonly #state: StateTree;
+  /** The last write to each key since the tree was changed. */
+  readonly #written = new Map<string, StateWrite>();
   readonly #writer = new BcsWriter(8192);
   /** Hashes of auxiliary infos by their index: blocks are short and indices come again. */
   readonly #auxiliaryHashes: Buffer[] = [];
 
   /**
-   * Goes on after `nextVersion` transactions with these full subtrees. Without `keepsTransactions` versions come
-   * without the feed's bytes, which saves the accumulator's root and a copy.
+   * Goes on after `nextVersion` transactions with these full subtrees and this state. Without `keepsTransactions`
+   * versions come without the feed's bytes, which saves the accumulator's root and a copy.
    */
-  constructor(nextVersion: bigint, frozenRoots: readonly Buffer[], keepsTransactions: boolean) {
+  constructor(
+    nextVersion: bigint,
+    frozenRoots: readonly Buffer[],
+    state: StateTree,
+    keepsTransactions: boolean,
+  ) {
+    this.#state = state;
     this.#keepsTransactions = keepsTransactions;
     this.#accumulator = new MerkleAccumulator('TransactionAccumulator', nextVersion, frozenRoots);
   }
@@ -66,7 +83,12 @@ export class LedgerRecorder {
   /** Adds a version to the ledger. */
   record(outcome: Outcome): EncodedVersion {
     const version = this.nextVersion;
-    const info = this.#info(outcome);
+    const { events, transaction, writeSet } = outcome;
+    for (const write of stateWritesOf(writeSet)) {
+      this.#written.set(write.key.toString('latin1'), write);
+    }
+    const endsBlock = BLOCK_ENDS.includes(transaction[0]!) || endsEpoch(version, events);
+    const info = this.#info(outcome, endsBlock ? this.#stateRoot() : undefined);
     this.#accumulator.append(transactionInfoHash(info));
     return {
       info,
@@ -76,7 +98,16 @@ export class LedgerRecorder {
     };
   }
 
-  #info(outcome: Outcome): Buffer {
+  #stateRoot(): Buffer {
+    for (const { key, value, metadata } of this.#written.values()) {
+      const bytes = value as Buffer | undefined;
+      this.#state.set(stateKeyHash(key), bytes && stateValueHash({ bytes, metadata }));
+    }
+    this.#written.clear();
+    return this.#state.rootHash();
+  }
+
+  #info(outcome: Outcome, stateCheckpointHash: Buffer | undefined): Buffer {
     const writer = this.#writer;
     writer.reset();
     writeTransactionInfo(writer, {
@@ -86,7 +117,7 @@ export class LedgerRecorder {
       transactionHash: transactionHash(outcome.transaction),
       eventRootHash: eventRoot(outcome.events),
       stateChangeHash: writeSetHash(outcome.writeSet),
-      stateCheckpointHash: undefined,
+      stateCheckpointHash,
       auxiliaryInfoHash:
         outcome.indexInBlock === undefined ? undefined : this.#auxiliaryHash(outcome.indexInBlock),
     });
