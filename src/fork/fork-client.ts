@@ -2,6 +2,7 @@
  * Questions of a fork to its upstream over HTTP: bounded in rate, number and time; what does not look like an answer
  * of a node of the fork's chain, at the fork's version or later, is not one.
  */
+import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -91,6 +92,8 @@ export class ForkClient {
     this.base = base.href;
     this.#limits = limits;
     const { Agent } = base.protocol === 'https:' ? https : http;
+    // Each request that is under way listens.
+    setMaxListeners(0, this.#stop.signal);
     this.#agent = new Agent({ keepAlive: true, maxSockets: limits.maxConcurrent });
   }
 

@@ -11,7 +11,7 @@ import type { Expected, ForkClient } from './fork-client.ts';
 import { askTransactions } from './history-answers.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 
-/** How old the proof may be that the upstream has the fork's history, in milliseconds. */
+/** In milliseconds. */
 const HISTORY_INTERVAL_MS = 60_000;
 
 /** Where a fork gets what it does not have. */
@@ -53,16 +53,24 @@ export class ForkRecorder implements ForkSource {
   readonly #store: Store;
   readonly #client: ForkClient;
   readonly #anchor: ForkAnchor;
+  readonly #historyIntervalMs: number;
   /** Questions that have been asked and not answered. */
   readonly #open = new Map<string, Promise<unknown>>();
   #checkedMs = Number.NEGATIVE_INFINITY;
   #check: Promise<void> | undefined;
   #lastEntry = 0n;
 
-  constructor(store: Store, client: ForkClient, anchor: ForkAnchor) {
+  /** @param historyIntervalMs how old the proof may be that the upstream has the fork's history */
+  constructor(
+    store: Store,
+    client: ForkClient,
+    anchor: ForkAnchor,
+    historyIntervalMs = HISTORY_INTERVAL_MS,
+  ) {
     this.#store = store;
     this.#client = client;
     this.#anchor = anchor;
+    this.#historyIntervalMs = historyIntervalMs;
     client.expect(anchor);
   }
 
@@ -82,7 +90,7 @@ export class ForkRecorder implements ForkSource {
    * @throws UpstreamFailure; LedgerError `version_pruned` when it has the fork's version no more
    */
   async checkHistory(): Promise<void> {
-    if (performance.now() - this.#checkedMs < HISTORY_INTERVAL_MS) return;
+    if (performance.now() - this.#checkedMs < this.#historyIntervalMs) return;
     this.#check ??= this.#compareRoots().finally(() => {
       this.#check = undefined;
     });

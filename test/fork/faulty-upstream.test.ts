@@ -1,0 +1,197 @@
+/** An upstream that fails, lies or hides: no wrong answer, and nothing stored that is not sound. */
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ForkClient } from '../../src/fork/fork-client.ts';
+import { ForkRecorder } from '../../src/fork/fork-recorder.ts';
+import { ForkView } from '../../src/fork/fork-view.ts';
+import { forkAnchor } from '../../src/fork/make-fork.ts';
+import { FORK_LAYOUT, FORK_STATE } from '../../src/store/columns/fork-columns.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
+import { sampleStore } from '../ingest/feed-following.ts';
+import { serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
+import { answer, type Interference, NodeBetween } from './node-between.ts';
+
+const BCS = 'application/x-bcs';
+const RESOURCE = '/v1/accounts/0x1/resource/0x1::chain_id::ChainId';
+const RAW = '/v1/experimental/state_values/raw';
+const JSON_TYPE = 'application/json';
+
+async function forkBetween() {
+  const upstream = await serveStore(await sampleStore(60));
+  const node = await NodeBetween.before(upstream.url);
+  const data = join(temporaryFolder(), 'fork');
+  const fork = await serveFork({ data, fork: node.url });
+  return { upstream, node, data, fork };
+}
+
+async function rowsOfState(store: StoreReader): Promise<number> {
+  const statistics = await store.statistics();
+  return statistics.find(({ column }) => column === FORK_STATE)!.rows;
+}
+
+const HEADERS = { 'content-type': BCS, 'x-node-chain-id': '204', 'x-node-ledger-version': '9999' };
+/** BCS of a state value: variant 0, then the bytes 0xcc. */
+const VALUE = Buffer.of(0, 1, 0xcc);
+const SHORT = 'HTTP/1.1 200 OK\r\ncontent-type: application/x-bcs\r\ncontent-length: 9\r\n\r\n\0';
+
+const FAULTS: readonly (readonly [what: string, fault: Interference, reason: string])[] = [
+  ['a redirect', answer(302, { location: 'http://127.0.0.1:1/' }), 'upstream_not_a_node'],
+  ['HTML', answer(200, { 'content-type': 'text/html' }, '<p>Welcome</p>'), 'upstream_not_a_node'],
+  ['an HTML error', answer(502, { 'content-type': 'text/html' }, 'bad'), 'upstream_not_a_node'],
+  ['a failure', answer(500, {}, '{"message":"no disk","error_code":"internal_error"}'), 'no disk'],
+  ['JSON', answer(200, { ...HEADERS, 'content-type': JSON_TYPE }, '1'), 'upstream_not_a_node'],
+  ['BCS cut short', answer(200, HEADERS, VALUE.subarray(0, 2)), 'bad_answer'],
+  ['BCS with more', answer(200, HEADERS, Buffer.concat([VALUE, VALUE])), 'bad_answer'],
+  ['no ledger headers', answer(200, { 'content-type': BCS }, VALUE), 'upstream_not_a_node'],
+  ['another chain', answer(200, { ...HEADERS, 'x-node-chain-id': '77' }, VALUE), 'other_chain'],
+  [
+    'an old ledger',
+    answer(200, { ...HEADERS, 'x-node-ledger-version': '3' }, VALUE),
+    'upstream_behind',
+  ],
+  ['a cut answer', (response) => response.socket!.end(SHORT), 'upstream_cut'],
+  ['a cut connection', (response) => response.destroy(), 'upstream_cut'],
+  ['a coding', answer(200, { ...HEADERS, 'content-encoding': 'br' }, VALUE), 'not_a_node'],
+];
+
+describe('an upstream that gives', () => {
+  it.each(FAULTS)('%s is a 503, and nothing is stored', async (_, fault, reason) => {
+    const { node, fork } = await forkBetween();
+    node.interfere = ({ url }) => (url!.startsWith(RAW) ? fault : undefined);
+    const before = await rowsOfState(fork.store);
+    const failed = await fork.app.request(RESOURCE);
+    expect([failed.statusCode, failed.json().error_code]).toEqual([503, 'internal_error']);
+    expect(failed.json().message).toContain(reason);
+    expect(failed.headers['retry-after']).toBeDefined();
+    expect(await rowsOfState(fork.store)).toBe(before);
+    node.interfere = undefined;
+    expect((await fork.app.request(RESOURCE)).statusCode).toBe(200);
+  });
+});
+
+describe('an upstream', () => {
+  it('that is busy is left alone for as long as it says', async () => {
+    const { node, fork } = await forkBetween();
+    let refused = 0;
+    node.interfere = ({ url }) => {
+      if (!url!.startsWith(RAW) || refused === 2) return undefined;
+      refused += 1;
+      return answer(refused === 1 ? 429 : 503, { 'retry-after': '1' });
+    };
+    const startedMs = performance.now();
+    expect((await fork.app.request(RESOURCE)).statusCode).toBe(200);
+    expect(refused).toBe(2);
+    expect(performance.now() - startedMs).toBeGreaterThan(950);
+  });
+
+  it('that is busy for longer than a question may take is a 503 with its wait', async () => {
+    const { node, fork } = await forkBetween();
+    node.interfere = () => answer(429, { 'retry-after': '3600' });
+    const failed = await fork.app.request(RESOURCE);
+    expect([failed.statusCode, failed.headers['retry-after']]).toEqual([503, '3600']);
+    expect(failed.json().message).toContain('upstream_busy');
+    const asked = node.got.length;
+    const again = await fork.app.request(RESOURCE);
+    expect([again.statusCode, node.got.length]).toEqual([503, asked]);
+  });
+
+  it('that has pruned a version is a 410, and nothing is stored', async () => {
+    const { node, fork } = await forkBetween();
+    const message = 'Ledger version(7) has been pruned';
+    const pruned = answer(
+      410,
+      { ...HEADERS, 'content-type': JSON_TYPE },
+      JSON.stringify({ message, error_code: 'version_pruned', vm_error_code: null }),
+    );
+    node.interfere = ({ url }) => (url!.startsWith(RAW) ? pruned : undefined);
+    const failed = await fork.app.request(`${RESOURCE}?ledger_version=7`);
+    expect(failed.statusCode).toBe(410);
+    expect(failed.json()).toMatchObject({ message, error_code: 'version_pruned' });
+    expect(await rowsOfState(fork.store)).toBe(0);
+  });
+
+  it('of another history is refused, at the start and while the fork runs', async () => {
+    const { node, data, fork } = await forkBetween();
+    const other = await serveStore(await sampleStore(60, { seed: 6 }));
+    expect((await fork.app.request(RESOURCE)).statusCode).toBe(200);
+    await fork.stop();
+    const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+    const client = new ForkClient(new URL(node.url));
+    onTestFinished(() => client.close());
+    const alwaysMs = 0;
+    const source = new ForkRecorder(store, client, (await forkAnchor(store))!, alwaysMs);
+    const running = await serveStore(store, (of, head) => new ForkView(of, head, source));
+    expect((await running.app.request(`${RESOURCE}?ledger_version=5`)).statusCode).toBe(200);
+    node.leadTo(other.url);
+    const failed = await running.app.request(`${RESOURCE}?ledger_version=6`);
+    expect([failed.statusCode, failed.json().message]).toEqual([
+      503,
+      expect.stringContaining('other_history'),
+    ]);
+    await running.stop();
+    await store.close();
+    await expect(serveFork({ data, fork: node.url })).rejects.toMatchObject({
+      code: 'fork_failed',
+      message: expect.stringContaining('other_history'),
+    });
+    const offline = await serveFork({ data, offline: true });
+    expect((await offline.app.request(RESOURCE)).statusCode).toBe(200);
+  });
+});
+
+describe('an upstream that hides raw values', () => {
+  it.each([
+    ['by a setting', answer(403, { 'content-type': JSON_TYPE }, '{"error_code":"api_disabled"}')],
+    ['behind a proxy', answer(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>')],
+  ])('%s is asked for single items', async (_, hidden) => {
+    const ledger = await sampleStore(120);
+    const upstream = await serveStore(ledger);
+    const node = await NodeBetween.before(upstream.url);
+    node.interfere = ({ url }) => (url!.startsWith(RAW) ? hidden : undefined);
+    const data = join(temporaryFolder(), 'fork');
+    const fork = await serveFork({ data, fork: node.url });
+    const publisher = '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
+    for (const path of [
+      '/accounts/0x1/resource/0x1::chain_id::ChainId',
+      '/accounts/0xa/resource/0x1::object::ObjectCore',
+      '/accounts/0xa/resource/0x1::fungible_asset::Metadata',
+      '/accounts/0xa/resource/0x1::fungible_asset::FungibleStore',
+      `/accounts/${publisher}/balance/0xa`,
+      `/accounts/${publisher}/balance/0x1::aptos_coin::AptosCoin`,
+      `/accounts/${publisher}/module/ticker`,
+      `/accounts/${publisher}/modules`,
+      `/accounts/${publisher}/resources`,
+      '/accounts/0x77/balance/0xa',
+    ]) {
+      const wanted = await upstream.app.request(`/v1${path}`);
+      const found = await fork.app.request(`/v1${path}`);
+      expect([path, found.statusCode, found.body]).toEqual([path, wanted.statusCode, wanted.body]);
+    }
+    const asked = node.got.filter((request) => request.includes(RAW)).length;
+    expect(asked).toBeLessThan(16);
+    const failed = await fork.app.request({
+      method: 'POST',
+      url: RAW,
+      headers: { 'content-type': JSON_TYPE, accept: BCS },
+      body: JSON.stringify({ key: `0x02${'00'}` }),
+    });
+    expect([failed.statusCode, failed.json().message]).toEqual([
+      503,
+      expect.stringContaining('hidden'),
+    ]);
+  });
+});
+
+describe('what is asked for', () => {
+  it('by a thousand requests at once is fetched once', async () => {
+    const { node, fork } = await forkBetween();
+    node.got.length = 0;
+    const url = `${RESOURCE}?ledger_version=9`;
+    const replies = await Promise.all(Array.from({ length: 1_000 }, () => fork.app.request(url)));
+    expect(new Set(replies.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1);
+    expect(replies[0]!.statusCode).toBe(200);
+    expect(node.got.length).toBeGreaterThan(0);
+    expect(new Set(node.got).size).toBe(node.got.length);
+  });
+});

@@ -1,0 +1,115 @@
+/** Questions to an upstream: the bounds of their number, rate, size and time. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FORK_LIMITS, ForkClient } from '../../src/fork/fork-client.ts';
+import { askResources } from '../../src/fork/state-answers.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { ADDRESS_ONE } from '../../src/move/types/address.ts';
+import { frameworkTag } from '../../src/move/types/framework-tag.ts';
+import { encodeStructTag } from '../../src/move/types/resource-group.ts';
+import { answer, NodeBetween } from './node-between.ts';
+
+const HEADERS = {
+  'content-type': 'application/x-bcs',
+  ...{ 'x-node-chain-id': '204', 'x-node-ledger-version': '9' },
+};
+const ANSWER = Buffer.alloc(100);
+
+/** A client of a node that answers everything with the same bytes. */
+async function clientOf(limits: Partial<typeof FORK_LIMITS>) {
+  const node = await NodeBetween.before('http://127.0.0.1:1/v1');
+  node.interfere = () => answer(200, HEADERS, ANSWER);
+  const client = new ForkClient(new URL(node.url), { ...FORK_LIMITS, ...limits });
+  onTestFinished(() => client.close());
+  return { node, client };
+}
+
+const askAll = (client: ForkClient, count: number) =>
+  Promise.allSettled(Array.from({ length: count }, () => client.ask({ path: '/x' })));
+
+describe('a client of an upstream', () => {
+  it.each([
+    [9, 0],
+    [10, 0],
+    [11, 1],
+  ])('lets ten questions wait: of %i it refuses %i', async (count, refused) => {
+    const { client } = await clientOf({ maxWaiting: 10 });
+    const outcomes = await askAll(client, count);
+    const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(failures.map(({ reason }) => reason)).toEqual(Array(refused).fill('busy'));
+  });
+
+  it.each([2, 3, 4])('has three requests under way at once: of %i', async (count) => {
+    const { node, client } = await clientOf({ maxConcurrent: 3 });
+    let running = 0;
+    let most = 0;
+    node.interfere = () => (response, request) => {
+      running += 1;
+      most = Math.max(most, running);
+      setTimeout(() => {
+        running -= 1;
+        answer(200, HEADERS, ANSWER)(response, request);
+      }, 50);
+    };
+    const outcomes = await askAll(client, count);
+    expect(outcomes.every(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(most).toBe(Math.min(count, 3));
+  });
+
+  it.each([
+    [99, 'page_too_large'],
+    [100, undefined],
+    [101, undefined],
+  ])('takes an answer of 100 bytes under a bound of %i: %s', async (maxAnswerBytes, reason) => {
+    const { client } = await clientOf({ maxAnswerBytes });
+    const failure = await client.ask({ path: '/x' }).then(
+      () => undefined,
+      (error: { reason: string }) => error.reason,
+    );
+    expect(failure).toBe(reason);
+  });
+
+  it('spreads requests over time, after as many at once as a second allows', async () => {
+    const { node, client } = await clientOf({ requestsPerSecond: 20 });
+    const startedMs = performance.now();
+    await askAll(client, 31);
+    // The last ten have to wait for their turns, 50 ms each.
+    expect(performance.now() - startedMs).toBeGreaterThan(450);
+    expect(node.got).toHaveLength(31);
+  });
+
+  it('does not wait for ever, nor for a turn that comes too late', async () => {
+    const { node, client } = await clientOf({ requestTimeoutMs: 100 });
+    node.interfere = () => () => undefined;
+    await expect(client.ask({ path: '/x' })).rejects.toMatchObject({ reason: 'upstream_timeout' });
+    const slow = await clientOf({ requestsPerSecond: 1, questionTimeoutMs: 500 });
+    const outcomes = await askAll(slow.client, 4);
+    const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures[0]).toMatchObject({ reason: 'busy', code: 'fork_upstream_failed' });
+  });
+
+  it.each([
+    [99_999, false],
+    [100_000, false],
+    [100_001, true],
+  ])('takes a listing of up to 100,000 resources: %i', async (count, isRefused) => {
+    const { node, client } = await clientOf({});
+    node.interfere = ({ url }) => {
+      const start = Number(new URL(url!, node.url).searchParams.get('start') ?? 0);
+      const size = Math.min(count - start, 9_999);
+      const entries = Array.from({ length: size }, (_, at) => {
+        const name = `N${String(start + at).padStart(6, '0')}`;
+        return encodeStructTag(frameworkTag('m', name));
+      });
+      const page = encodeBcs((writer) =>
+        writer.vector(entries, (to, tag) => to.fixed(tag).bytes(Buffer.of(1))),
+      );
+      const next = start + size;
+      const cursor = next < count ? { 'x-node-cursor': String(next) } : {};
+      return answer(200, { ...HEADERS, ...cursor }, page);
+    };
+    const listed = askResources(client, ADDRESS_ONE, 1n);
+    if (isRefused) await expect(listed).rejects.toMatchObject({ reason: 'too_large' });
+    else expect((await listed).length).toBe(count);
+  });
+});
