@@ -18,6 +18,7 @@ import {
 } from '../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../move/types/type-tag.ts';
 import type { Batch } from '../store/batch.ts';
+import type { Row } from '../store/columns/columns.ts';
 import {
   decodeForkState,
   encodeForkState,
@@ -64,7 +65,26 @@ export class ForkState {
   value(key: HashedStateKey, version: bigint): MaybePromise<StateEntry | undefined> {
     return andThen(this.#recorded(key.hash, version), (found) => {
       const isEnough = found?.isMetadataKnown === true || key.needsMetadata !== true;
-      return found !== undefined && isEnough ? found.entry : this.#ask(key, version);
+      if (found !== undefined && isEnough) return found.entry;
+      if (key.mayBeBetween !== true) return this.#ask(key, version);
+      return andThen(this.#between(key.hash, version), (same) =>
+        same === undefined ? this.#ask(key, version) : same.entry,
+      );
+    });
+  }
+
+  /** What is recorded for the versions next to this one, if it is the same before and after. */
+  #between(hash: Uint8Array, version: bigint): MaybePromise<RecordedState | undefined> {
+    const { partition, order } = forkStateKey(hash, version);
+    const read = ({ order: at, value }: Row) => decodeForkState({ partition, order: at }, value);
+    return andThen(this.#store.seekLast(FORK_STATE, partition, order), (below) => {
+      if (below === undefined) return undefined;
+      const above = this.#store.range(FORK_STATE, partition, { from: order, limit: 1 });
+      return andThen(above, ([row]) => {
+        const [before, after] = [read(below), row && read(row)];
+        const isUnchanged = after && isSame(before.entry?.bytes, after.entry?.bytes);
+        return isUnchanged === true ? before : undefined;
+      });
     });
   }
 

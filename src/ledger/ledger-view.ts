@@ -80,7 +80,8 @@ export class LedgerView {
       store: view,
       guard,
       modules,
-      modulesAt,
+      // A module that is the same before and after was the same for every transaction in between.
+      modulesAt: (at) => this.#modulesAt(at, true),
       moduleCache: caches.modules,
       caches: caches.transactions,
     });
@@ -163,8 +164,8 @@ export class LedgerView {
     return transactionIndexes(this.#view, this.#guard, start, limit);
   }
 
-  #modulesAt(version: bigint): ModuleView {
+  #modulesAt(version: bigint, mayBeBetween = false): ModuleView {
     if (version === this.state.version) return this.#modules;
-    return new ModuleView(this.#caches, this.#guard, version, this.#modules);
+    return new ModuleView(this.#caches, this.#guard, version, this.#modules, mayBeBetween);
   }
 }

@@ -113,6 +113,7 @@ export class ModuleView {
   readonly newer: ModuleView | undefined;
   /** Loaded under the limits on the chain at this version (docs/spec/move.md §4.2). */
   readonly lookup: ModuleLookup;
+  readonly #mayBeBetween: boolean;
   readonly #caches: ModuleCaches;
   readonly #guard: PruningGuard;
   readonly #remembered = new Map<Address, Map<string, Remembered>>();
@@ -120,8 +121,18 @@ export class ModuleView {
   /** Promised while they are being read. */
   #limits: MaybePromise<DatedLimits> | undefined;
 
-  /** @param newer a view at a later version: what was written before both versions is looked up there only once */
-  constructor(caches: ModuleCaches, guard: PruningGuard, version: bigint, newer?: ModuleView) {
+  /**
+   * @param newer a view at a later version: what was written before both versions is looked up there only once
+   * @param mayBeBetween see HashedStateKey
+   */
+  constructor(
+    caches: ModuleCaches,
+    guard: PruningGuard,
+    version: bigint,
+    newer?: ModuleView,
+    mayBeBetween = false,
+  ) {
+    this.#mayBeBetween = mayBeBetween;
     this.#caches = caches;
     this.#guard = guard;
     this.version = version;
@@ -184,7 +195,8 @@ export class ModuleView {
   }
 
   #read(address: Address, name: string): MaybePromise<Remembered> {
-    const key = hashedStateKey(moduleStateKey(address, name));
+    const hashed = hashedStateKey(moduleStateKey(address, name));
+    const key = this.#mayBeBetween ? ({ ...hashed, mayBeBetween: true } as const) : hashed;
     return andThen(this.#guard.state(address, key, this.version), (entry) =>
       this.#remember(address, name, { stored: this.#caches.modules.moduleOf(key.hash, entry) }),
     );

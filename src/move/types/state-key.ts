@@ -196,6 +196,11 @@ export interface HashedStateKey {
   readonly physical: Uint8Array;
   /** Whether the value's metadata is wanted too, which not every source has. */
   readonly needsMetadata?: true;
+  /**
+   * Whether a source that does not have the value of a version may take the one of versions before and after it, where
+   * these are the same.
+   */
+  readonly mayBeBetween?: true;
 }
 
 export function hashedStateKey(key: StateKey): HashedStateKey {
