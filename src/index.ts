@@ -5,7 +5,7 @@
 import type { EmbeddedNode, EmbeddedNodeOptions } from './node/embedded.ts';
 
 export * from './encoding.ts';
-export type { EmbeddedNode, EmbeddedNodeOptions } from './node/embedded.ts';
+export type { EmbeddedNode, EmbeddedNodeOptions, PackedFork } from './node/embedded.ts';
 
 /**
  * A real node for tests, on a free port, by default with the small sample ledger, which the package brings. Other

@@ -103,7 +103,8 @@ export function addReport<Flags extends object>(
   run: (flags: Flags, settings: NodeSettings) => Promise<Report>,
 ): void {
   command.option('--json', 'print the report, or the error, as one JSON object').action(report);
-  async function report(flags: Flags & Readonly<Record<string, string | undefined>>) {
+  async function report(): Promise<void> {
+    const flags = command.opts<Flags & Readonly<Record<string, string | undefined>>>();
     const { data, logLevel, signingDomainPrefix, standby, config, json } = flags;
     const given = { data, logLevel, signingDomainPrefix, standby };
     const settings = await settingsOf(given, config);

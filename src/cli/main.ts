@@ -10,6 +10,7 @@ import { jsonText, ReportedFailure } from './command-line.ts';
 import { addCopyCommand } from './copy-command.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addFollowCommand } from './follow-command.ts';
+import { addForkCommand } from './fork-command.ts';
 import { addInitCommand } from './init-command.ts';
 import { addPruneCommand } from './prune-command.ts';
 import { addSampleCommand } from './sample-command.ts';
@@ -51,6 +52,7 @@ function buildProgram(): Command {
   addFollowCommand(program);
   addSampleCommand(program);
   addPruneCommand(program);
+  addForkCommand(program);
   addCopyCommand(program);
   addSnapshotCommand(program);
   addStatusCommand(program);

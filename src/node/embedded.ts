@@ -22,9 +22,9 @@ export interface EmbeddedNodeOptions {
   readonly data?: string | undefined;
   /**
    * URL of a node, with `@VERSION` for another version than the newest: its ledger, recorded in the folder `data`.
-   * With the setting `offline` the folder is enough.
+   * With the setting `offline` the folder is enough. Or a packed fork, which needs neither.
    */
-  readonly fork?: string | undefined;
+  readonly fork?: string | PackedFork | undefined;
   /** Settings of the sample ledger, overriding those of the small one. */
   readonly sample?: Partial<SampleRequest> | undefined;
   /** Where sample ledgers stay from one start to the next; absent: the system's temporary folder. */
@@ -33,6 +33,11 @@ export interface EmbeddedNodeOptions {
   readonly port?: number | undefined;
   /** Any settings of `daybook serve`, e.g. `{ headerPrefix: 'X-Aptos' }`. */
   readonly settings?: Partial<Omit<NodeSettings, DecidedSetting>> | undefined;
+}
+
+/** What `daybook fork pack` has written; the node is offline. */
+export interface PackedFork {
+  readonly pack: string;
 }
 
 export interface EmbeddedNode {
@@ -54,26 +59,45 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
     const message = `the setting ${decided} follows from the options data, fork, sample and port`;
     throw new NodeError('bad_setting', message);
   }
+  const { fork = '' } = options;
+  const isPacked = typeof fork !== 'string';
   const settings = await nodeSettingsWith({
     logLevel: 'silent',
     ...options.settings,
-    fork: options.fork ?? '',
+    ...(isPacked ? { offline: true } : { fork }),
     listen: `127.0.0.1:${options.port ?? 0}`,
     workers: 1,
     // A folder that somebody named and that has no ledger is a mistake.
     sample: false,
   });
-  if (options.fork !== undefined && options.data === undefined) {
+  if (isPacked) {
+    if (options.data === undefined) return await startedOfPack(settings, fork.pack);
+    throw new NodeError('bad_setting', 'a packed fork has no folder: leave out the option data');
+  }
+  if (fork !== '' && options.data === undefined) {
     throw new NodeError('bad_setting', 'a fork is recorded in a folder: give the option data');
   }
   if (options.data !== undefined) return await started({ ...settings, data: options.data });
   const sample = await cachedSample(options);
   if (settings.produce === 0) return await started({ ...settings, data: sample });
   // Others read the cached one, which must stay what its name says.
-  const copy = mkdtempSync(join(tmpdir(), 'daybook-producing-'));
+  return await startedOnCopy(settings, async (copy) => cpSync(sample, copy, { recursive: true }));
+}
+
+async function startedOfPack(settings: NodeSettings, pack: string): Promise<EmbeddedNode> {
+  const { unpackFork } = await import('./fork-pack.ts');
+  return await startedOnCopy(settings, (copy) => unpackFork(pack, copy));
+}
+
+/** Starts a node on a folder that goes with it. @param fill makes a ledger in the folder */
+async function startedOnCopy(
+  settings: NodeSettings,
+  fill: (folder: string) => Promise<unknown>,
+): Promise<EmbeddedNode> {
+  const copy = mkdtempSync(join(tmpdir(), 'daybook-copy-'));
   const removeCopy = (): void => rmSync(copy, { recursive: true, force: true });
   try {
-    cpSync(sample, copy, { recursive: true });
+    await fill(copy);
     const node = await started({ ...settings, data: copy });
     return { ...node, stop: () => node.stop().finally(removeCopy) };
   } catch (error) {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LEDGER_LAYOUT, type StoreLayout } from '../../store/columns/fork-columns.ts';
 import { dataFileOf, lockFileOf, STORE_FILE } from '../../store/lmdb/lmdb-file.ts';
 import {
   copyLmdbStore,
@@ -49,10 +50,13 @@ export class FolderLocation implements LedgerLocation {
   readonly otherwise = 'an absent or empty folder';
   readonly #folder: string;
   readonly #making: string;
+  readonly #layout: StoreLayout;
 
-  constructor(folder: string) {
+  /** @param layout what a store here is, or is to be */
+  constructor(folder: string, layout = LEDGER_LAYOUT) {
     this.shown = folder;
     this.#folder = folder;
+    this.#layout = layout;
     this.#making = join(folder, UNFINISHED_FOLDER);
   }
 
@@ -79,15 +83,16 @@ export class FolderLocation implements LedgerLocation {
   }
 
   async openReader(): Promise<StoreReader> {
-    return openLmdbReader({ directory: this.#folder });
+    return openLmdbReader({ directory: this.#folder, layout: this.#layout });
   }
 
   async openSnapshot(): Promise<StoreSnapshot> {
-    return openLmdbSnapshot({ directory: this.#folder });
+    return openLmdbSnapshot({ directory: this.#folder, layout: this.#layout });
   }
 
   openWriter({ standby }: WritingOptions = {}): Promise<Store> {
-    return standBy(() => openLmdbStore({ directory: this.#folder }), standby);
+    const open = () => openLmdbStore({ directory: this.#folder, layout: this.#layout });
+    return standBy(open, standby);
   }
 
   openUpgrade(): Promise<Store> {
@@ -157,7 +162,7 @@ export class FolderLocation implements LedgerLocation {
       const writing = join(this.#making, COPY_FOLDER);
       mkdirSync(writing);
       await write(writing);
-      const copy = openLmdbReader({ directory: writing });
+      const copy = openLmdbReader({ directory: writing, layout: this.#layout });
       const found = await examine(copy).finally(() => copy.close());
       renameSync(dataFileOf(writing), dataFileOf(this.#making));
       return found;
@@ -209,7 +214,7 @@ export class FolderLocation implements LedgerLocation {
   }
 
   #openMaking(): Promise<Store> {
-    return openLmdbStore({ directory: this.#making });
+    return openLmdbStore({ directory: this.#making, layout: this.#layout });
   }
 
   #removeMaking(): void {

@@ -55,7 +55,7 @@ export function isForkFormat(format: number): boolean {
 
 export const FORK_STATE = column(90, 'fork_state', 32, 8);
 export const FORK_ANSWERS = column(91, 'fork_answers', 32, 0);
-const FORK_LOG = column(92, 'fork_log', BUCKET_PARTITION_BYTES, 2);
+export const FORK_LOG = column(92, 'fork_log', BUCKET_PARTITION_BYTES, 2);
 
 /** What a store is made of. */
 export interface StoreLayout {
