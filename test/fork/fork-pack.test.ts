@@ -9,10 +9,13 @@ import { startNode } from '../../src/index.ts';
 import { packFork, unpackFork } from '../../src/node/fork-pack.ts';
 import { FORK_LAYOUT } from '../../src/store/columns/fork-columns.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openView } from '../../src/store/view.ts';
+import type { TestApi } from '../api/client.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
 import { Random, testSeed } from '../random.ts';
 import { type ServedLedger, serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
-import { answerOf, requestsFor } from './random-requests.ts';
+import { type AnyRequest, RequestSource, subjectsOf } from './random-requests.ts';
 
 const seed = testSeed('fork-pack');
 const HEAD_BYTES = 'daybook fork pack 1\n'.length + 32;
@@ -24,6 +27,19 @@ async function recordedFork(upstream: ServedLedger, paths: readonly string[]): P
   for (const path of paths) expect((await fork.app.request(`/v1${path}`)).statusCode).toBe(200);
   await fork.stop();
   return data;
+}
+
+async function readsOf(store: Store, count: number): Promise<readonly AnyRequest[]> {
+  const view = await openView(store);
+  const { version, blockHeight } = view.head;
+  const items = await view.transactions(0n, Number(version) + 1);
+  const source = new RequestSource(new Random(seed), subjectsOf(items), version, blockHeight);
+  return Array.from({ length: count }, () => source.next());
+}
+
+async function answerOf(app: TestApi, { method, path, headers, body }: AnyRequest) {
+  const reply = await app.request({ method, url: `/v1${path}`, headers, body });
+  return { status: reply.statusCode, etag: reply.headers.etag, body: reply.bytes };
 }
 
 /** A file with other rows and the right digest. */
@@ -41,8 +57,8 @@ describe('a packed fork', () => {
     const upstream = await serveStore(ledger);
     const data = join(temporaryFolder(), 'fork');
     const fork = await serveFork({ data, fork: upstream.url });
-    const requests = await requestsFor(ledger, new Random(seed), 50);
-    const expected: unknown[] = [];
+    const requests = await readsOf(ledger, 50);
+    const expected: Awaited<ReturnType<typeof answerOf>>[] = [];
     for (const request of requests) expected.push(await answerOf(fork.app, request));
     await fork.stop();
     await upstream.stop();
@@ -57,12 +73,12 @@ describe('a packed fork', () => {
       expect([request, await answerOf(again.app, request)]).toEqual([request, expected[index]]);
     }
     const node = await startNode({ fork: { pack: file } });
-    const path = '/accounts/0x1/module/coin';
+    const index = requests.findIndex(({ method }) => method === 'GET');
+    const { path, headers } = requests[index]!;
+    const answered = await fetch(node.url + path, { headers });
+    expect(Buffer.from(await answered.arrayBuffer())).toEqual(expected[index]!.body);
     const missed = await fetch(`${node.url}/accounts/0xabcdef/resource/0x1::coin::Coin`);
     expect(missed.status).toBe(503);
-    expect((await fetch(node.url + path)).status).toBe(
-      requests.some((request) => request.path === path) ? 200 : 503,
-    );
     await node.stop();
   });
 
@@ -112,7 +128,7 @@ describe('a packed fork', () => {
     const data = join(folder, 'unpacked');
     const random = new Random(seed);
     const places = new Set(Array.from({ length: HEAD_BYTES }, (_, index) => index));
-    for (let more = 0; more < 200; more += 1) places.add(random.below(pack.length));
+    for (let more = 0; more < 100; more += 1) places.add(random.below(pack.length));
     const damaged = [...places].map((place) => {
       const bytes = Buffer.from(pack);
       bytes[place]! ^= 1 << random.below(8);

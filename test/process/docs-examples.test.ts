@@ -9,11 +9,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startNode } from '../../src/index.ts';
 import { ROOT } from '../repo/source-tree.ts';
 
 const run = promisify(execFile);
 const SHOWN_ORIGIN = 'http://127.0.0.1:8080';
 const SHOWN_DATA = './daybook-data';
+/** A fork of the sample ledger, and what is made of it. */
+const SHOWN_FORKS = ['./fork.pack', './fork', './unpacked'];
 
 interface Example {
   readonly file: string;
@@ -62,7 +65,9 @@ describe('examples of README and docs', () => {
     const lines = createInterface({ input: server.stdout! });
     const line = await new Promise<string>((resolve) => lines.once('line', resolve));
     origin = new URL((JSON.parse(line) as { url: string }).url).origin;
-  });
+    const fork = await startNode({ data: join(folder, 'fork'), fork: `${origin}/v1` });
+    await fork.stop();
+  }, 180_000);
 
   afterAll(async () => {
     const ended = new Promise((resolve) => server.once('exit', resolve));
@@ -76,9 +81,10 @@ describe('examples of README and docs', () => {
   });
 
   it.each(examples)('$file: $command', async ({ command, variables, expected }) => {
-    const real = `${variables}${command}`
+    let real = `${variables}${command}`
       .replaceAll(SHOWN_ORIGIN, origin)
       .replaceAll(SHOWN_DATA, data);
+    for (const name of SHOWN_FORKS) real = real.replaceAll(` ${name}`, ` ${join(folder, name)}`);
     const { stdout } = await run('sh', ['-c', real], { cwd: ROOT });
     const shown = stdout.replaceAll('\r', '').trimEnd().replaceAll(origin, SHOWN_ORIGIN);
     expect(shown).toMatch(pattern(expected));
