@@ -5,7 +5,7 @@ import { type Address, formatAddress } from '../move/types/address.ts';
 import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
-import type { StoreView } from '../store/view.ts';
+import type { OverrideReads, StoreView } from '../store/view.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Asset, balanceAt } from './balances/balance.ts';
 import {
@@ -33,7 +33,12 @@ import { callView, type ViewAnswer } from './views/call-view.ts';
 import type { ViewRequest } from './views/view-request.ts';
 
 /** The ledger's state as the response headers show it. */
-export type LedgerState = Omit<Head, 'frozenRoots'> & Pick<LedgerIdentity, 'chainId'>;
+export interface LedgerState
+  extends Omit<Head, 'frozenRoots'>,
+    Pick<LedgerIdentity, 'chainId'> {
+  /** Whether an answer has read what is overridden; absent: it has not. */
+  readonly isOverridden?: true;
+}
 
 export interface LedgerCaches extends ModuleCaches {
   readonly pages: EventPageCache;
@@ -86,6 +91,18 @@ export class LedgerView {
       caches: caches.transactions,
     });
     this.history = new History(view, keepsTransactions, guard, renderer);
+  }
+
+  /** What has been read of overrides so far; absent where nothing can be overridden. */
+  get overrides(): OverrideReads | undefined {
+    return this.#view.overrides;
+  }
+
+  /** The state for the headers of an answer that was made from this view. */
+  get answeredState(): LedgerState {
+    return this.overrides?.areOverridden === true
+      ? { ...this.state, isOverridden: true }
+      : this.state;
   }
 
   /** Modules of the latest state, loaded under the on-chain limits (docs/spec/move.md §4.2). */

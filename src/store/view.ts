@@ -59,6 +59,11 @@ export interface BalanceRows {
   readonly next: Buffer | undefined;
 }
 
+/** What a view with overrides has read. */
+export interface OverrideReads {
+  readonly areOverridden: boolean;
+}
+
 /** Takes a view of the newest head. @throws StoreError `ledger_empty`, RowDamagedError */
 export function openView(store: StoreReader): MaybePromise<StoreView> {
   return andThen(openHead(store), (head) => new StoreView(store, head));
@@ -78,6 +83,11 @@ export class StoreView {
     this.#store = store;
     this.head = head;
     this.#headOrder = encodeU64Key(head.version);
+  }
+
+  /** Absent where nothing can be overridden. */
+  get overrides(): OverrideReads | undefined {
+    return undefined;
   }
 
   /** The value of a key after a version; `undefined` when there is none. */

@@ -29,6 +29,8 @@ export const CURSOR_SUFFIX = 'CURSOR';
 export const GAS_USED_SUFFIX = 'GAS-USED';
 /** On answers that another node gave: which one. */
 export const UPSTREAM_SUFFIX = 'UPSTREAM';
+/** Only of a fork in a test: whether something that is overridden was read. */
+const OVERRIDDEN_SUFFIX = 'OVERRIDDEN';
 /** Headers of some answers only; browsers may read them too. */
 const FURTHER_SUFFIXES = [GAS_USED_SUFFIX, CURSOR_SUFFIX, UPSTREAM_SUFFIX];
 
@@ -40,6 +42,7 @@ export class LedgerHeaders {
   readonly cursorName: string;
   readonly gasUsedName: string;
   readonly upstreamName: string;
+  readonly #overriddenName: string;
   /** Value of `access-control-expose-headers`. */
   readonly exposed: string;
 
@@ -50,6 +53,7 @@ export class LedgerHeaders {
     this.cursorName = name(CURSOR_SUFFIX);
     this.gasUsedName = name(GAS_USED_SUFFIX);
     this.upstreamName = name(UPSTREAM_SUFFIX);
+    this.#overriddenName = name(OVERRIDDEN_SUFFIX);
     this.exposed = [...this.#names, ...FURTHER_SUFFIXES.map(name), 'etag'].join(', ');
   }
 
@@ -61,14 +65,22 @@ export class LedgerHeaders {
   /** The headers for a state; none when there is no ledger. */
   of(state: LedgerState | undefined): HeaderBlock {
     if (state === undefined) return NO_HEADERS;
+    if (state.isOverridden === true) {
+      const list = [...this.#listOf(state), this.#overriddenName, 'true'];
+      return { list, lines: headerLines(list) };
+    }
     if (state !== this.#state) {
       this.#state = state;
-      const list = LEDGER_HEADERS.flatMap((header, index) => [
-        this.#names[index]!,
-        String(state[header.member]),
-      ]);
+      const list = this.#listOf(state);
       this.#headers = { list, lines: headerLines(list) };
     }
     return this.#headers;
+  }
+
+  #listOf(state: LedgerState): string[] {
+    return LEDGER_HEADERS.flatMap((header, index) => [
+      this.#names[index]!,
+      String(state[header.member]),
+    ]);
   }
 }

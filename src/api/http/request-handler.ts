@@ -5,6 +5,7 @@
  * docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cache } from '../../cache.ts';
 import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
@@ -132,8 +133,10 @@ export function answerEndpoint(
       endpoint.results.bcs === undefined ? 'json' : chooseFormat(request.headers.accept);
     const send = (answer: Answer): MaybePromise<void> => {
       const isTagged = endpoint.method === 'GET';
-      const content = { answer, contentType: CONTENT_TYPES[format], isTagged };
-      return context.responder.send(response, content, answer.state ?? opened.view?.state);
+      const shown = asOverridden(answer, opened.view);
+      const content = { answer: shown, contentType: CONTENT_TYPES[format], isTagged };
+      const state = answer.state ?? opened.view?.answeredState;
+      return context.responder.send(response, content, state);
     };
     return settle(
       () => andThen(cachedOrMade(endpoint, exchange, body, format, opened, context), send),
@@ -141,6 +144,17 @@ export function answerEndpoint(
       (failure) => sendFailure(exchange, failure, opened, context),
     );
   });
+}
+
+/**
+ * An answer of a ledger that can be overridden is not immutable, and one that has read what is overridden is tagged by
+ * its bytes: other tags are of the ledger that is overridden.
+ */
+function asOverridden(answer: Answer, view: LedgerView | undefined): Answer {
+  const { overrides } = view ?? {};
+  if (overrides === undefined) return answer;
+  if (!overrides.areOverridden) return { ...answer, pinned: false };
+  return { ...answer, pinned: false, tagCore: undefined, isReused: false };
 }
 
 /** Opens a view without failing: a failure must come out in its turn, after those of the request. */
@@ -198,7 +212,7 @@ function makeAnswer(
     throw refusal;
   }
   const { view } = opened;
-  const { bodies } = caches;
+  const bodies = view.overrides === undefined ? caches.bodies : new Cache<Answer>('bodies');
   const { headers } = request;
   return endpoint.answer({ parameters, body, format, view, settings, bodies, headers, pending });
 }
@@ -244,5 +258,5 @@ function sendFailure(
   }
   // docs/spec/decisions.md D7.
   const shown = known ?? new ApiError(500, 'internal_error', 'internal error', { cause: failure });
-  responder.sendError(response, shown, view?.state);
+  responder.sendError(response, shown, view?.answeredState);
 }
