@@ -11,7 +11,7 @@ import { BcsWriter } from '../move/bcs/bcs-writer.ts';
 import { MoveError } from '../move/errors.ts';
 import { moduleIdOf } from '../move/modules/compiled.ts';
 import { loadModule } from '../move/modules/read.ts';
-import { type Address, parseAddress } from '../move/types/address.ts';
+import { parseAddress } from '../move/types/address.ts';
 import { decodeResourceGroup, encodeStructTag } from '../move/types/resource-group.ts';
 import {
   hashedPhysicalKey,
@@ -125,9 +125,7 @@ export class MemoryOverrides implements ForkOverrides {
       const groupKey = primaryStoreGroup(address, keys);
       const coinStore = coinKey && (await view.state(coinKey))?.bytes;
       const group = (await view.state(groupKey))?.bytes;
-      const next = parsed(() =>
-        holdingOf({ coinStore, group }, address, keys.metadata, amount),
-      );
+      const next = parsed(() => holdingOf({ coinStore, group }, address, keys.metadata, amount));
       const metadata = Buffer.from(keys.metadata);
       return [
         ...(coinStore === undefined ? [] : valueChanges(state, coinKey!.physical, next.coinStore)),

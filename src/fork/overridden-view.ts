@@ -121,7 +121,11 @@ export class OverriddenView extends ForkView {
     page: readonly T[],
     own: readonly T[],
     keyOf: (item: T) => Buffer,
-    { from, limit, next }: { from: Uint8Array | undefined; limit: number; next: Buffer | undefined },
+    {
+      from,
+      limit,
+      next,
+    }: { from: Uint8Array | undefined; limit: number; next: Buffer | undefined },
   ): { readonly items: readonly T[]; readonly next: Buffer | undefined } {
     const isWithin = (item: T): boolean => {
       const key = keyOf(item);

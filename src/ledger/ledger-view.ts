@@ -33,9 +33,7 @@ import { callView, type ViewAnswer } from './views/call-view.ts';
 import type { ViewRequest } from './views/view-request.ts';
 
 /** The ledger's state as the response headers show it. */
-export interface LedgerState
-  extends Omit<Head, 'frozenRoots'>,
-    Pick<LedgerIdentity, 'chainId'> {
+export interface LedgerState extends Omit<Head, 'frozenRoots'>, Pick<LedgerIdentity, 'chainId'> {
   /** Whether an answer has read what is overridden; absent: it has not. */
   readonly isOverridden?: true;
 }

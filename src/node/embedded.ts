@@ -5,6 +5,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ForkOverrides } from '../fork/fork-overrides.ts';
 import { dataFileOf } from '../store/lmdb/lmdb-file.ts';
 import { NodeError } from './node-error.ts';
 import { type SampleRequest, sampleName } from './prebuilt-sample.ts';
@@ -49,11 +50,22 @@ export interface EmbeddedNode {
   stop(): Promise<void>;
 }
 
+/** A fork inside another program. */
+export interface ForkedNode extends EmbeddedNode {
+  readonly overrides: ForkOverrides;
+}
+
+/** How a fork is started. */
+export type ForkedNodeOptions = EmbeddedNodeOptions &
+  ({ readonly fork: string | PackedFork } | { readonly settings: { readonly offline: true } });
+
+type AnyNode = EmbeddedNode & Partial<ForkedNode>;
+
 /**
  * Starts a node in this process; resolves when it answers. Nothing is logged unless `settings.logLevel` is set.
  * @throws NodeError as `daybook serve` does
  */
-export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<EmbeddedNode> {
+export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Promise<AnyNode> {
   const decided = DECIDED.find((name) => Object.hasOwn(options.settings ?? {}, name));
   if (decided !== undefined) {
     const message = `the setting ${decided} follows from the options data, fork, sample and port`;
@@ -84,7 +96,7 @@ export async function startEmbeddedNode(options: EmbeddedNodeOptions = {}): Prom
   return await startedOnCopy(settings, async (copy) => cpSync(sample, copy, { recursive: true }));
 }
 
-async function startedOfPack(settings: NodeSettings, pack: string): Promise<EmbeddedNode> {
+async function startedOfPack(settings: NodeSettings, pack: string): Promise<AnyNode> {
   const { unpackFork } = await import('./fork-pack.ts');
   return await startedOnCopy(settings, (copy) => unpackFork(pack, copy));
 }
@@ -93,7 +105,7 @@ async function startedOfPack(settings: NodeSettings, pack: string): Promise<Embe
 async function startedOnCopy(
   settings: NodeSettings,
   fill: (folder: string) => Promise<unknown>,
-): Promise<EmbeddedNode> {
+): Promise<AnyNode> {
   const copy = mkdtempSync(join(tmpdir(), 'daybook-copy-'));
   const removeCopy = (): void => rmSync(copy, { recursive: true, force: true });
   try {
@@ -106,10 +118,10 @@ async function startedOnCopy(
   }
 }
 
-async function started(settings: NodeSettings): Promise<EmbeddedNode> {
-  const { ready, stop } = await startNode(settings);
+async function started(settings: NodeSettings): Promise<AnyNode> {
+  const { ready, overrides, stop } = await startNode(settings, true);
   const { url, chain_id: chainId, ledger_version: version } = ready;
-  return { url, chainId, ledgerVersion: BigInt(version), stop };
+  return { url, chainId, ledgerVersion: BigInt(version), stop, ...(overrides && { overrides }) };
 }
 
 /** The folder of a sample ledger that is made once and then only read, by any number of processes. */

@@ -4,6 +4,7 @@ import { FORK_LIMITS, ForkClient } from '../fork/fork-client.ts';
 import { ForkRecorder, type ForkSource, OfflineSource } from '../fork/fork-recorder.ts';
 import { ForkView } from '../fork/fork-view.ts';
 import { forkAnchor, makeFork } from '../fork/make-fork.ts';
+import { type OverriddenFork, openOverriddenFork } from '../fork/overridden-fork.ts';
 import { FeedError } from '../ingest/feed/feed-error.ts';
 import { interfaceBase } from '../ingest/feed/interface-url.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
@@ -20,6 +21,7 @@ import type { StopList } from './shutdown.ts';
 interface ForkStore {
   readonly store: StoreReader;
   readonly openView: OpenStoreView;
+  readonly openOverridden: () => OverriddenFork;
 }
 
 /** A node and a version of its ledger. */
@@ -88,7 +90,11 @@ async function openRecorder(
 }
 
 function forkOf(store: StoreReader, source: ForkSource): ForkStore {
-  return { store, openView: (of, head) => new ForkView(of, head, source) };
+  return {
+    store,
+    openView: (of, head) => new ForkView(of, head, source),
+    openOverridden: () => openOverriddenFork(store, source),
+  };
 }
 
 /** @returns `undefined` for a fork without its upstream */

@@ -24,6 +24,12 @@ const IDLE_SWEEP_INTERVAL_MS = 50;
 /** The host name with several addresses. */
 const LOCALHOST = 'localhost';
 
+type ServedLedger = Pick<ReturnType<typeof openLedger>, 'view' | 'cacheSizes' | 'waitingReads'>;
+type Served = Pick<NodeStore, 'store' | 'openView'> & {
+  /** Absent: that of the store. */
+  readonly ledger?: ServedLedger | undefined;
+};
+
 /**
  * Serves a store at the configured address; stopping is added to the list.
  * @param metrics counts requests, if present
@@ -31,14 +37,13 @@ const LOCALHOST = 'localhost';
  * @throws NodeError `bad_setting`, `listen_failed`
  */
 export async function startInterface(
-  { store, openView }: Pick<NodeStore, 'store' | 'openView'>,
+  { store, openView, ledger = openLedger(store, newCaches(), openView) }: Served,
   settings: NodeSettings,
   logger: Logger,
   stopList: StopList,
   metrics: ProcessMetrics | undefined,
 ) {
   const address = parseListenAddress(settings.listen);
-  const ledger = openLedger(store, newCaches(), openView);
   const { state } = await ledger.view();
   const isSample = openView === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());

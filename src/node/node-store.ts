@@ -3,6 +3,7 @@
  * background writers.
  */
 import type { Logger } from 'pino';
+import type { OverriddenFork } from '../fork/overridden-fork.ts';
 import type { OpenStoreView } from '../ledger/open.ts';
 import { readHead } from '../store/columns/head.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -21,6 +22,8 @@ export interface NodeStore {
   readonly openView?: OpenStoreView;
   /** Rejects when this process cannot write the ledger any more. Never resolves; absent: it does not write. */
   readonly lost?: Promise<never>;
+  /** Opens a fork so that it can be overridden; absent: not a fork. */
+  readonly openOverridden?: () => OverriddenFork;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
+import type { ForkOverrides } from '../fork/fork-overrides.ts';
 import type { WorkerPool } from './cluster/worker-pool.ts';
 import { createLogger } from './metrics/log.ts';
 import type { ProcessMetrics } from './metrics/process-metrics.ts';
@@ -32,6 +33,8 @@ interface ReadyLine {
 interface RunningNode {
   readonly ready: ReadyLine;
   readonly logger: Logger;
+  /** Absent unless asked for, of a fork. */
+  readonly overrides?: ForkOverrides | undefined;
   /** Rejects when the node cannot continue and has to be stopped. Never resolves. */
   readonly failed: Promise<never>;
   /** Finishes requests in flight, up to the configured time, and releases everything. */
@@ -42,20 +45,28 @@ interface RunningNode {
  * Starts a node and resolves when it answers. With one worker, this process does everything. With more, workers answer
  * and this process only writes the store: readers need no lock to see what was committed, so a request passes through
  * its worker only.
+ * @param isOverridable whether a fork can be overridden
  * @throws NodeError: `no_ledger`, `data_not_usable`, `bad_setting`, `listen_failed`, `worker_failed`; everything that
  *   was started is stopped
  */
-export async function startNode(settings: NodeSettings): Promise<RunningNode> {
+export async function startNode(
+  settings: NodeSettings,
+  isOverridable = false,
+): Promise<RunningNode> {
   const stopList = new StopList();
   try {
-    return await start(settings, stopList);
+    return await start(settings, stopList, isOverridable);
   } catch (error) {
     await stopList.stop();
     throw asNodeError(error);
   }
 }
 
-async function start(settings: NodeSettings, stopList: StopList): Promise<RunningNode> {
+async function start(
+  settings: NodeSettings,
+  stopList: StopList,
+  isOverridable: boolean,
+): Promise<RunningNode> {
   const address = parseListenAddress(settings.listen);
   const upstream = upstreamBase(settings);
   const logger = createLogger(settings.logLevel);
@@ -77,6 +88,7 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   // Loaded while the workers load their modules.
   const { openNodeStore } = await import('./node-store.ts');
   const nodeStore = await openNodeStore(settings, stopList, logger);
+  const overridden = isOverridable ? nodeStore.openOverridden?.() : undefined;
   let metrics: ProcessMetrics | undefined;
   if (settings.metricsListen !== '') {
     const { startMetrics } = await import('./metrics/node-metrics.ts');
@@ -90,7 +102,8 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
       return await workers.listen();
     }
     const { startInterface } = await import('./http-interface.ts');
-    const { port, state } = await startInterface(nodeStore, settings, logger, stopList, metrics);
+    const served = { ...nodeStore, ledger: overridden?.ledger };
+    const { port, state } = await startInterface(served, settings, logger, stopList, metrics);
     return { port, ...state };
   };
   const { port, chainId, version } = await listen();
@@ -114,5 +127,6 @@ async function start(settings: NodeSettings, stopList: StopList): Promise<Runnin
   const never = new Promise<never>(() => undefined);
   const failed = Promise.race([workers?.failed ?? never, nodeStore.lost ?? never]);
   failed.catch(() => undefined);
-  return { ready, logger, failed, stop: () => stopList.stop() };
+  const { overrides } = overridden ?? {};
+  return { ready, logger, overrides, failed, stop: () => stopList.stop() };
 }

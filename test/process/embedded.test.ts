@@ -44,6 +44,32 @@ describe('a node inside another program', () => {
     expect(shown.split('\n').at(-1)).toBe('true 500n');
   });
 
+  it('runs the examples of docs/fork.md', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-embedded-fork-'));
+    const shown = (name: string) => JSON.stringify(join(folder, name));
+    await runModule(
+      `import { startNode } from 'daybook';
+      const upstream = await startNode();
+      const fork = await startNode({ data: ${shown('fork')}, fork: upstream.url });
+      const account = '0xcafeef724f479a8de22ed68b92ca2cc6887aa6e28ba16b62e9b5a9869212691b';
+      const paths = ['0x1/module/coin', account + '/balance/0x1::aptos_coin::AptosCoin'];
+      for (const path of paths) await fetch(fork.url + '/accounts/' + path);
+      await fork.stop();
+      await upstream.stop();`,
+      cache,
+    );
+    const pack = ['fork', 'pack', join(folder, 'fork.pack'), '--data', join(folder, 'fork')];
+    await run(process.execPath, [join(ROOT, 'bin/daybook'), ...pack]);
+    const text = readFileSync(join(ROOT, 'docs/fork.md'), 'utf8');
+    const examples = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) =>
+      code!.replaceAll("'./fork.pack'", shown('fork.pack')),
+    );
+    expect(examples).toHaveLength(2);
+    expect(await runModule(examples[0]!, cache)).toBe('200');
+    expect(await runModule(examples[1]!, cache)).toBe('7 true\nnull');
+    rmSync(folder, { recursive: true });
+  });
+
   it('keeps the sample ledger, and nothing else, for the next start', async () => {
     const names = readdirSync(cache);
     expect(names).toHaveLength(1);

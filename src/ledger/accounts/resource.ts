@@ -69,7 +69,10 @@ function memberOf(group: Buffer, address: Address, tag: StructTag): Buffer | und
 }
 
 /** The group that a type's values are in, as its module says; `undefined` for a type of its own. */
-export async function groupOf(tag: StructTag, lookup: ModuleLookup): Promise<StructTag | undefined> {
+export async function groupOf(
+  tag: StructTag,
+  lookup: ModuleLookup,
+): Promise<StructTag | undefined> {
   try {
     const module = await lookup({ address: tag.address, name: tag.module });
     return module && resourceGroupOf(module, tag.name);

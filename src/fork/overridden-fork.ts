@@ -9,13 +9,15 @@ import type { StoreReader } from '../store/store.ts';
 import { type ForkOverrides, MemoryOverrides } from './fork-overrides.ts';
 import type { ForkSource } from './fork-recorder.ts';
 import { OverriddenView } from './overridden-view.ts';
-import { OverrideState } from './override-state.ts';
+import type { OverrideState } from './override-state.ts';
 
-/** Opens a fork, and what overrides it. */
-export function openOverriddenLedger(
-  store: StoreReader,
-  source: ForkSource,
-): { readonly ledger: OverriddenLedger; readonly overrides: ForkOverrides } {
+export interface OverriddenFork {
+  readonly ledger: OverriddenLedger;
+  readonly overrides: ForkOverrides;
+}
+
+/** Opens a fork so that it can be overridden. */
+export function openOverriddenFork(store: StoreReader, source: ForkSource): OverriddenFork {
   const caches = newCaches();
   const overrides = new MemoryOverrides(store, source, (state) => ledger.cachesAt(state));
   const ledger = new OverriddenLedger(store, source, overrides, caches);
