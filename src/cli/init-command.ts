@@ -29,6 +29,7 @@ export function addInitCommand(program: Command): void {
       'init --data ./mainnet --genesis genesis.blob --waypoint genesis_waypoint.txt',
       'init --data ./mainnet --snapshot mainnet.tar --trust 5009:6a0c…',
       'init --data ./mainnet --backup https://bucket.example/e1 --waypoint genesis_waypoint.txt',
+      'init --data ./mainnet --snapshot https://node.example/v1/-/snapshots/mainnet-5009',
     ],
   });
   addSettingOption(
@@ -42,7 +43,10 @@ export function addInitCommand(program: Command): void {
       '"0:hex", or a file that contains it; compared if given. A backup needs it, and takes later ones',
     )
     .option('--distribute', 'over the workers of Citus, for a ledger in PostgreSQL')
-    .option('--snapshot <path>', 'folder or file that daybook snapshot has made')
+    .option(
+      '--snapshot <path or url>',
+      'what daybook snapshot has made: a folder, a file, or the URL of a folder',
+    )
     .option(
       '--trust <version:root>',
       'accumulator root of a version of the snapshot, from a source you trust; may be given again',

@@ -40,6 +40,8 @@ function buildProgram(): Command {
   const program = new Command('daybook')
     .description('A ledger node: a Move ledger in its own store, served over HTTP.')
     .version(packageVersion())
+    // Behind a command, --version is an option of that command.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(`daybook: ${usageText(text)}\n`),

@@ -17,6 +17,7 @@ import { listen, parseListenAddress } from './settings/listen-address.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import { upstreamBase } from './settings/upstream-url.ts';
 import type { StopList } from './shutdown.ts';
+import type { SnapshotFolder } from './snapshot-offer.ts';
 import type { HttpUpstream } from './upstream.ts';
 
 /** How often a stopping node closes idle connections, in milliseconds. */
@@ -63,6 +64,7 @@ export async function startInterface(
     observers,
     pageFiles: readPageFiles({ isSample }),
     upstream,
+    snapshots: await openSnapshots(settings),
   });
   const further: SocketServer[] = [];
   stopList.add('the interface', () => closeApi(api, further, settings.shutdownTimeoutMs));
@@ -84,6 +86,13 @@ async function openUpstream(
   const upstream = new HttpUpstream(base, logger);
   stopList.add('the upstream', () => upstream.close());
   return upstream;
+}
+
+async function openSnapshots({ snapshots }: NodeSettings): Promise<SnapshotFolder | undefined> {
+  if (snapshots === '') return undefined;
+  // Most nodes offer none.
+  const { SnapshotFolder } = await import('./snapshot-offer.ts');
+  return new SnapshotFolder(snapshots);
 }
 
 /**

@@ -17,6 +17,7 @@ export type NodeErrorCode =
   | 'snapshot_refused'
   | 'snapshot_exists'
   | 'backup_refused'
+  | 'snapshot_unavailable'
   | 'bad_input';
 
 /** `message` is one line that tells what failed and what to do; `exitCode` is 1 (failed) or 2 (wrong usage). */

@@ -11,9 +11,18 @@ import { LedgerWriter } from '../store/writer.ts';
 import type { Following } from './follow.ts';
 import { shownLocation } from './locations/shown-location.ts';
 import { NodeError } from './node-error.ts';
-import { emptyStoreError, hasStore, noLedgerError, openStoreReader } from './open-store.ts';
+import {
+  emptyStoreError,
+  hasStore,
+  noLedgerError,
+  openStoreReader,
+  withReader,
+} from './open-store.ts';
 import type { NodeSettings } from './settings/settings.ts';
 import type { StopList } from './shutdown.ts';
+
+/** How often loading a snapshot is logged, in milliseconds. */
+const PROGRESS_INTERVAL_MS = 5_000;
 
 export interface NodeStore {
   readonly store: StoreReader;
@@ -43,6 +52,10 @@ export async function openNodeStore(
   }
   if (produce > 0 && follow !== '') {
     const message = 'a node produces or follows: --produce and --follow do not go together';
+    throw new NodeError('bad_setting', message, { exitCode: 2 });
+  }
+  if (settings.bootstrap && follow === '') {
+    const message = 'the snapshot is that of a node that is followed: --bootstrap needs --follow';
     throw new NodeError('bad_setting', message, { exitCode: 2 });
   }
   if (clock === 'wall' && produce === 0) {
@@ -76,6 +89,35 @@ async function makeSmallSample(data: string, logger: Logger): Promise<void> {
   logger.info({ seconds }, 'sample ledger made');
 }
 
+async function isWithoutLedger(data: string): Promise<boolean> {
+  return (
+    !(await hasStore(data)) ||
+    (await withReader(data, async (store) => readHead(store))) === undefined
+  );
+}
+
+/** @throws NodeError `snapshot_unavailable`, `snapshot_refused` and others */
+async function beginWithSnapshot(
+  { data, follow, waypoint }: NodeSettings,
+  logger: Logger,
+): Promise<void> {
+  const { initFromNode } = await import('./snapshot.ts');
+  let shownMs = performance.now();
+  const { head, stateVersion, accumulatorRoot } = await initFromNode(
+    data,
+    { node: follow, waypoint: waypoint === '' ? undefined : waypoint },
+    (snapshot) => logger.info({ snapshot }, 'loading a snapshot'),
+    (done, total) => {
+      if (performance.now() - shownMs < PROGRESS_INTERVAL_MS) return;
+      shownMs = performance.now();
+      logger.info({ done, total }, 'chunks of the snapshot');
+    },
+  );
+  const root = accumulatorRoot.toString('hex');
+  const facts = { version: String(head.version), state_version: String(stateVersion) };
+  logger.info({ ...facts, accumulator_root: root }, 'the ledger begins with the snapshot');
+}
+
 async function openForReading(
   settings: NodeSettings,
   stopList: StopList,
@@ -97,6 +139,9 @@ async function openForWriting(
   logger: Logger,
 ): Promise<NodeStore> {
   const { follow: from, waypoint, produce, clock, standby } = settings;
+  if (settings.bootstrap && (await isWithoutLedger(settings.data))) {
+    await beginWithSnapshot(settings, logger);
+  }
   const { openToWrite, startFollowing } = await import('./follow.ts');
   const store = await openToWrite(settings.data, standby, logger);
   stopList.add('the store', () => store.close());

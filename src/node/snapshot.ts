@@ -1,7 +1,7 @@
 /** `daybook snapshot` and `daybook init --snapshot`: the state of a ledger at a version, as files, and back. */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FeedError } from '../ingest/feed/feed-error.ts';
+import { FeedError, PageError } from '../ingest/feed/feed-error.ts';
 import { parseTrustedRoot } from '../ingest/feed/known-history.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import {
@@ -15,10 +15,12 @@ import {
   type SnapshotProgress,
   type SnapshotRequest,
 } from '../ingest/snapshot/make-snapshot.ts';
-import { MANIFEST_NAME } from '../ingest/snapshot/manifest.ts';
+import { MANIFEST_NAME, type SnapshotManifest } from '../ingest/snapshot/manifest.ts';
+import { newestSnapshotOf, SnapshotDownload } from '../ingest/snapshot/snapshot-download.ts';
 import { SnapshotError } from '../ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../ingest/snapshot/snapshot-files.ts';
-import { WaypointTextError } from '../move/transactions/waypoint.ts';
+import { formatWaypoint, type Waypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
+import { readWaypoint } from './init.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 import { withReader, withResumedStore } from './open-store.ts';
 
@@ -35,6 +37,8 @@ interface SnapshotInit {
   readonly trust: readonly string[];
   /** Over the workers of Citus. */
   readonly distribute: boolean;
+  /** Of the chain's genesis; absent: any. */
+  readonly waypoint?: Waypoint | undefined;
 }
 
 /**
@@ -71,8 +75,8 @@ export async function snapshotLedger(
 }
 
 /**
- * Makes a ledger of a snapshot in a file or folder; a run that was cut off is continued.
- * @throws NodeError `bad_input`, `snapshot_refused`, `ledger_exists`, `data_not_usable`
+ * Makes a ledger of a snapshot in a file or folder, or at a URL; a run that was cut off is continued.
+ * @throws NodeError `bad_input`, `snapshot_refused`, `snapshot_unavailable`, `ledger_exists`, `data_not_usable`
  */
 export async function initFromSnapshot(
   data: string,
@@ -80,18 +84,48 @@ export async function initFromSnapshot(
   options: SnapshotInit,
   onProgress: (done: number, total: number) => void,
 ): Promise<LoadedSnapshot> {
-  if (!existsSync(path)) throw new NodeError('file_not_readable', `there is no snapshot ${path}`);
   return await withSnapshotErrors(async () => {
-    const source = await openSnapshotFiles(path);
+    const source = await openSource(path);
     return await initFromSource(data, source, options, onProgress);
   });
+}
+
+async function openSource(pathOrUrl: string): Promise<SnapshotSource> {
+  if (/^https?:/i.test(pathOrUrl)) return new SnapshotDownload(pathOrUrl);
+  if (existsSync(pathOrUrl)) return await openSnapshotFiles(pathOrUrl);
+  throw new NodeError('file_not_readable', `there is no snapshot ${pathOrUrl}`);
+}
+
+/**
+ * Makes a ledger of the newest snapshot that a node offers; a run that was cut off is continued if that snapshot is
+ * still the newest.
+ * @param onFound gets its URL
+ * @throws NodeError as `initFromSnapshot`; `snapshot_unavailable` if the node offers none
+ */
+export async function initFromNode(
+  data: string,
+  { node, waypoint: textOrFile }: { readonly node: string; readonly waypoint?: string | undefined },
+  onFound: (url: string) => void,
+  onProgress: (done: number, total: number) => void,
+): Promise<LoadedSnapshot> {
+  const waypoint = textOrFile === undefined ? undefined : readWaypoint(textOrFile);
+  const options = { trust: [], distribute: false, waypoint };
+  const url = await withSnapshotErrors(() => newestSnapshotOf(node));
+  if (url !== undefined) {
+    onFound(url);
+    return await withSnapshotErrors(() =>
+      initFromSource(data, new SnapshotDownload(url), options, onProgress),
+    );
+  }
+  const message = `${node} offers no snapshot: start without --bootstrap to replicate from genesis`;
+  throw new NodeError('snapshot_unavailable', message);
 }
 
 /** The same of any source, which is closed. */
 async function initFromSource(
   data: string,
   source: SnapshotSource,
-  { trust, distribute }: SnapshotInit,
+  { trust, distribute, waypoint }: SnapshotInit,
   onProgress: (done: number, total: number) => void,
 ): Promise<LoadedSnapshot> {
   const verifier = openVerifier();
@@ -101,11 +135,20 @@ async function initFromSource(
       verifier,
       onProgress: (done) => onProgress(done, load.manifest.chunks.length),
     });
+    checkWaypoint(load.manifest, waypoint);
     return await withResumedStore(data, (store) => load.into(store), isRefusal, distribute);
   } finally {
     await verifier.close();
     await source.close();
   }
+}
+
+/** @throws SnapshotError `trust_contradicts` */
+function checkWaypoint({ genesisWaypointHash: hash }: SnapshotManifest, waypoint?: Waypoint): void {
+  if (waypoint === undefined || (waypoint.version === 0n && waypoint.hash.equals(hash))) return;
+  const found = formatWaypoint({ version: 0n, hash });
+  const message = `the snapshot is of genesis waypoint ${found}, not ${formatWaypoint(waypoint)}`;
+  throw new SnapshotError('trust_contradicts', message);
 }
 
 function trustedRootOf(text: string) {
@@ -119,7 +162,7 @@ function trustedRootOf(text: string) {
 
 /** What is wrong with a snapshot does not change when it is loaded again. */
 function isRefusal(error: unknown): error is Error {
-  return error instanceof SnapshotError || error instanceof FeedError;
+  return error instanceof SnapshotError || error instanceof PageError;
 }
 
 async function withSnapshotErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -127,6 +170,13 @@ async function withSnapshotErrors<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (isRefusal(cause)) throw new NodeError('snapshot_refused', cause.message, { cause });
+    if (cause instanceof FeedError) {
+      if (cause.code === 'bad_upstream_url') {
+        throw new NodeError('bad_input', cause.message, { cause, exitCode: 2 });
+      }
+      const message = `the snapshot cannot be fetched: ${cause.message}; run the same command again to resume`;
+      throw new NodeError('snapshot_unavailable', message, { cause });
+    }
     const isFileError = cause instanceof Error && 'syscall' in cause;
     if (isFileError) throw new NodeError('data_not_usable', reasonOf(cause), { cause });
     throw cause;

@@ -123,7 +123,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}copies from and to PostgreSQL
     expect(readdirSync(back).sort()).toEqual(['data.mdb', 'lock.mdb']);
   });
 
-  it('are of one moment while a node produces and prunes', async () => {
+  it('are of one moment while a node produces and prunes', { timeout: 600_000 }, async () => {
     const growing = join(folder, 'growing');
     cpSync(source, growing, { recursive: true });
     const inPostgres = await newPostgresLocation();

@@ -10,6 +10,7 @@ import { estimateGasPriceEndpoint } from './gas-price.ts';
 import { healthyEndpoint, infoEndpoint, ledgerInfoEndpoint, readyEndpoint } from './health.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
+import { snapshotsEndpoint } from './snapshots.ts';
 import { rawStateValueEndpoint, rawTableItemEndpoint, tableItemEndpoint } from './state-items.ts';
 import { decodeSubmissionEndpoint, encodeSubmissionEndpoint } from './submissions.ts';
 import {
@@ -26,6 +27,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   infoEndpoint,
   healthyEndpoint,
   readyEndpoint,
+  snapshotsEndpoint,
   moduleEndpoint,
   balanceEndpoint,
   balancesEndpoint,

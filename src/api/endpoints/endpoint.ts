@@ -12,6 +12,7 @@ import type { WorkKind } from '../http/overload.ts';
 import type { PendingTransactions } from '../http/pending-transactions.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
+import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
 
 /** The input of a handler. */
@@ -27,6 +28,8 @@ export interface Call<P extends Parameters, B> {
   readonly headers: IncomingHttpHeaders;
   /** Absent without an upstream. */
   readonly pending: PendingTransactions | undefined;
+  /** Absent where none are offered. */
+  readonly snapshots: SnapshotOffer | undefined;
 }
 
 export interface Answer {

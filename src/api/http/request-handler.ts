@@ -13,6 +13,7 @@ import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { type Answer, type AnyEndpoint, checkEnabled } from '../endpoints/endpoint.ts';
 import { readParameters } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
+import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { ApiCaches } from './caches.ts';
 import { ApiError, knownFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
@@ -44,6 +45,7 @@ export interface ApiContext {
   readonly upstream: Upstream | undefined;
   /** Absent without an upstream. */
   readonly pending: PendingTransactions | undefined;
+  readonly snapshots: SnapshotOffer | undefined;
 }
 
 /** The stages before a request is answered. */
@@ -196,7 +198,7 @@ function makeAnswer(
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
-  { settings, caches, pending }: ApiContext,
+  { settings, caches, pending, snapshots }: ApiContext,
 ): MaybePromise<Answer> {
   const { laterParameters } = endpoint;
   let parameters = readParameters(endpoint.parameters, { path, query });
@@ -214,7 +216,9 @@ function makeAnswer(
   const { view } = opened;
   const bodies = view.overrides === undefined ? caches.bodies : new Cache<Answer>('bodies');
   const { headers } = request;
-  return endpoint.answer({ parameters, body, format, view, settings, bodies, headers, pending });
+  return endpoint.answer({
+    ...{ parameters, body, format, view, settings, bodies, headers, pending, snapshots },
+  });
 }
 
 /**

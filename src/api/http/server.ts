@@ -9,8 +9,10 @@ import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, settle } from '../../maybe-promise.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
+import { snapshotFileRow } from '../endpoints/snapshots.ts';
 import { documentRows } from '../schemas/openapi.ts';
 import type { ApiSettings } from '../settings.ts';
+import type { SnapshotOffer } from '../snapshot-offer.ts';
 import { ApiCaches } from './caches.ts';
 import { type ApiError, frameworkError } from './error-table.ts';
 import type { RequestObserver } from './observers.ts';
@@ -54,6 +56,8 @@ interface ApiWatch {
   readonly pageFiles?: readonly PageFile[];
   /** The node that does what this one cannot. */
   readonly upstream?: Upstream | undefined;
+  /** Snapshots for other nodes; absent: none is offered. */
+  readonly snapshots?: SnapshotOffer | undefined;
 }
 
 export interface Api {
@@ -77,6 +81,7 @@ export function buildApi(
     observers = [],
     pageFiles = [],
     upstream,
+    snapshots,
   }: ApiWatch = {},
 ): Api {
   const caches = new ApiCaches();
@@ -92,11 +97,13 @@ export function buildApi(
     responder,
     upstream,
     pending,
+    snapshots,
   };
   const rows = [
     ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context)),
     ...documentRows(ENDPOINTS, context),
     ...pageFiles.map((file) => fileRow(file, responder)),
+    ...(snapshots === undefined ? [] : [snapshotFileRow(snapshots, responder)]),
   ];
   const parts = {
     routes: new RouteTable(rows, preflightRoute(context)),

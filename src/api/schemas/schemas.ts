@@ -314,6 +314,16 @@ export const ReadinessSchema = closedObject(
   },
 );
 
+export const SnapshotListSchema = Type.Array(
+  closedObject('OfferedSnapshot', 'A snapshot that the node offers.', {
+    name: Type.String({ description: 'The folder of its files.' }),
+    chain_id: Type.Integer({ minimum: 0, maximum: 255 }),
+    version: U64Schema,
+    newest_version: U64Schema,
+    timestamp_usecs: U64Schema,
+  }),
+);
+
 export const ErrorSchema = closedObject('ApiError', 'An error.', {
   message: Type.String({ description: 'What went wrong, for people.' }),
   error_code: Type.Enum([...ERROR_CODES], {

@@ -132,16 +132,17 @@ export function upstreamState(headers: IncomingHttpHeaders): UpstreamState {
   };
 }
 
-function statusError(
+/** The error for an answer that is not 200. @param start the version that was asked for */
+export function statusError(
   url: URL,
   answer: Answer,
-  start: bigint | undefined,
-  { ledgerVersion, oldestVersion }: UpstreamState,
+  start?: bigint,
+  { ledgerVersion, oldestVersion } = upstreamState(answer.headers),
 ): FeedError {
   const { status, headers, body } = answer;
   // Below its oldest version the reference answers 500 where others answer 410 (docs/spec/ledger.md §3.1).
   const isPruned = start !== undefined && oldestVersion !== undefined && start < oldestVersion;
-  if (status === 410 || (status >= 400 && isPruned)) {
+  if (start !== undefined && (status === 410 || (status >= 400 && isPruned))) {
     const first = oldestVersion === undefined ? '' : `, its first version is ${oldestVersion}`;
     return new FeedError(
       'upstream_pruned',

@@ -10,6 +10,14 @@ const API_PATH = '/v1';
  * @throws FeedError `bad_upstream_url` for other schemes than http and https, and a query, fragment or credentials
  */
 export function interfaceBase(text: string): URL {
+  const url = urlOf(text);
+  const path = url.pathname.replace(/\/+$/, '');
+  url.pathname = path.endsWith(API_PATH) ? path : path + API_PATH;
+  return url;
+}
+
+/** The URL of a node, or of something that is offered like one. @throws FeedError as `interfaceBase` */
+export function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw badUrl(text, 'it must begin with http:// or https://');
@@ -17,13 +25,11 @@ export function interfaceBase(text: string): URL {
   if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw badUrl(text, 'it must have no query, fragment, user or password');
   }
-  const path = url.pathname.replace(/\/+$/, '');
-  url.pathname = path.endsWith(API_PATH) ? path : path + API_PATH;
   return url;
 }
 
 /** Shows neither user and password nor a query: they may be secrets. */
-function badUrl(text: string, why: string): FeedError {
+export function badUrl(text: string, why: string): FeedError {
   const open = text.replace(/^([^/]*\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…');
   const shown = JSON.stringify(open.slice(0, 200));
   return new FeedError('bad_upstream_url', `${shown} is not the URL of a node: ${why}`);

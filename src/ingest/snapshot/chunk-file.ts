@@ -18,7 +18,7 @@ import { SnapshotError } from './snapshot-error.ts';
 /** Bytes of content from which a chunk is closed; compressed about a third. */
 const CHUNK_CONTENT_BYTES = 4 * 1024 * 1024;
 /** Largest content or file of a chunk that is read: one of the largest records after an almost full chunk. */
-const MAX_CHUNK_BYTES = CHUNK_CONTENT_BYTES + MAX_VALUE_BYTES + 2 * 1024 * 1024;
+export const MAX_CHUNK_BYTES = CHUNK_CONTENT_BYTES + MAX_VALUE_BYTES + 2 * 1024 * 1024;
 /** Of zstd: 3 is its own default. */
 const LEVEL = 3;
 const ACCESS_PATH_TAG = 0;

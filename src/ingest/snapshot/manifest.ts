@@ -42,6 +42,31 @@ export interface SnapshotManifest {
   readonly chunks: readonly ChunkEntry[];
 }
 
+/** Bytes of a manifest that are enough for what `manifestHead` reads. */
+export const MANIFEST_HEAD_BYTES = 64 * 1024;
+/** The names that chunks have. */
+export const CHUNK_NAME = /^[a-z]+-\d{6,12}\.zst$/;
+
+/** What a manifest's beginning says the snapshot is of, unverified; `undefined` for anything else. */
+export function manifestHead(bytes: Buffer) {
+  const text = bytes.toString('latin1');
+  const end = text.indexOf(',"chunks":[');
+  if (end < 0) return undefined;
+  try {
+    const fields = new Fields(Buffer.from(`${text.slice(0, end)}}`));
+    if (fields.text('format', /^.{0,64}$/) !== FORMAT) return undefined;
+    return {
+      chainId: fields.count('chain_id', 0xff),
+      version: fields.u64('version'),
+      newestVersion: fields.u64('newest_version'),
+      timestampUsecs: fields.u64('timestamp_usecs'),
+    };
+  } catch (error) {
+    if (error instanceof SnapshotError) return undefined;
+    throw error;
+  }
+}
+
 export function chunkName(kind: ChunkKind, index: number): string {
   return `${kind}-${String(index).padStart(6, '0')}.zst`;
 }
@@ -162,7 +187,7 @@ function chunkOf(value: unknown, index: number): ChunkEntry {
   const fields = new Fields(value);
   const kind = CHUNK_KINDS.find((one) => one === fields.text('kind', /^[a-z]+$/));
   if (kind === undefined) throw damagedManifest(`chunk ${index} is of an unknown kind`);
-  const name = fields.text('name', /^[a-z]+-\d{6,12}\.zst$/);
+  const name = fields.text('name', CHUNK_NAME);
   if (!name.startsWith(`${kind}-`)) throw damagedManifest(`chunk ${index} has another name`);
   return {
     ...{ name, kind },

@@ -35,6 +35,15 @@ const OWN_SETTINGS = {
   waypoint: text(
     'genesis waypoint, or a file that contains it, for a new ledger created by follow',
   ),
+  bootstrap: {
+    type: 'boolean',
+    description:
+      'for a new ledger: begin with the newest snapshot that the followed node offers, then follow',
+    default: false,
+  },
+  snapshots: text(
+    'folder of snapshots (daybook snapshot --out FOLDER/NAME) that GET /v1/-/snapshots offers; empty for none',
+  ),
   standby: {
     type: 'boolean',
     description: 'where another process writes the ledger: wait, and take over when it is gone',
