@@ -169,6 +169,20 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
     await server.query('select pg_wal_replay_resume()');
   });
 
+  test('the primary is read while all standbys are far behind', { timeout: 120_000 }, async () => {
+    const { reader } = await reading('prefer-standby');
+    await readHead(reader);
+    for (const standby of cluster.standbys) await standby.query('select pg_wal_replay_pause()');
+    const version = await grow();
+    const untilRead = (newest: bigint) =>
+      until('it is read', async () => (await readHead(reader))!.version === newest);
+    await untilRead(version);
+    expect(reader.server).toMatchObject({ unconfirmedMs: 0, moves: 1 });
+    for (const standby of cluster.standbys) await standby.query('select pg_wal_replay_resume()');
+    await until('a standby is read', () => reader.server!.moves === 2);
+    await untilRead(await grow());
+  });
+
   test('the primary is killed under commits: the writer goes on with the next', async () => {
     const { reader } = await reading('prefer-standby');
     const former = cluster.primary;

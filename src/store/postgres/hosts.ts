@@ -29,7 +29,9 @@ const SEARCH_LIMIT_MS = 2_000;
 /** The rest between two rounds of a search, in milliseconds. */
 const ROUND_REST_MS = 25;
 /** How long a server may be behind another one before the process moves to that, in milliseconds. */
-const LAG_LIMIT_MS = 5_000;
+const LAG_LIMIT_MS = 1_000;
+/** The same where the other one is preferred less: a primary has other work. */
+const PREFERRED_LAG_LIMIT_MS = 5_000;
 
 export class PostgresHosts {
   /** As in ConnectionTarget. */
@@ -253,9 +255,11 @@ export class PostgresHosts {
   #isBetter(other: Standing, current: Standing | undefined): boolean {
     if (current === undefined) return false;
     const gain = fitOf(this.#attributes, other) - fitOf(this.#attributes, current);
-    if (gain !== 0) return gain > 0;
-    const isLate = this.#lag.of(current.head).behindMs > LAG_LIMIT_MS;
-    return isLate && this.#lag.of(other.head).behindMs === 0;
+    const { behindMs } = this.#lag.of(current.head);
+    const otherBehindMs = this.#lag.of(other.head).behindMs;
+    if (gain > 0) return otherBehindMs <= LAG_LIMIT_MS;
+    const limitMs = gain === 0 ? LAG_LIMIT_MS : PREFERRED_LAG_LIMIT_MS;
+    return behindMs > limitMs && otherBehindMs === 0;
   }
 
   /** Moves without haste: what is under way on the current host is answered there. */
