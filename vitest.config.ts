@@ -74,6 +74,7 @@ export default defineConfig({
           maxWorkers: availableParallelism() + 1,
           // A command takes seconds to start when the machine is busy.
           testTimeout: 180_000,
+          hookTimeout: 180_000,
           name: 'process',
           include: SLOW,
           sequence: { groupOrder: 2 },
