@@ -7,6 +7,7 @@ import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
 import * as engineMemory from './engine-memory.mjs';
 import * as engines from './engines.mjs';
+import * as fork from './fork.mjs';
 import * as fresh from './fresh.mjs';
 import * as growth from './growth.mjs';
 import * as http from './http.mjs';
@@ -22,7 +23,7 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, start, fresh, http, workers],
+  ...[codec, waiting, encode, store, start, fresh, http, fork, workers],
   ...[overload, ingest, versus, growth, postgres, engines, memory, engineMemory],
 ];
 

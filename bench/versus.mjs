@@ -30,7 +30,7 @@ function serve(program, data) {
 }
 
 /** Processor time of a server for each request of an operation, in microseconds. */
-async function microsPerRequest(node, { operation, requests }, seconds) {
+export async function microsPerRequest(node, { operation, requests }, seconds) {
   const before = cpuMs(node.pid);
   const result = await load(new URL(node.ready.url).origin, requests, seconds);
   if (result.errors > 0) throw new Error(`${operation}: ${result.errors} failed requests`);
@@ -38,7 +38,7 @@ async function microsPerRequest(node, { operation, requests }, seconds) {
 }
 
 /** A row of the table: the same measurement of both builds, round by round. A ratio above 1: this build is cheaper. */
-async function compare(what, unit, [ours, other], rounds, log) {
+export async function compare(what, unit, [ours, other], rounds, log) {
   const runs = { ours: [], other: [] };
   for (let round = 0; round < rounds; round += 1) {
     // Who begins changes: what the one leaves in the caches of the machine is not always for the same.

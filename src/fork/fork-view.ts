@@ -79,6 +79,7 @@ const ASSETS: AnswerCodec<{
 };
 
 export class ForkView extends StoreView {
+  override readonly isPinned = true;
   readonly #store: StoreReader;
   readonly #source: ForkSource;
   readonly #state: ForkState;

@@ -50,6 +50,8 @@ export interface LedgerCaches extends ModuleCaches {
  */
 export class LedgerView {
   readonly state: LedgerState;
+  /** Whether the ledger never moves. */
+  readonly isPinned: boolean;
   readonly accounts: Accounts;
   readonly history: History;
   readonly stateItems: StateItems;
@@ -69,6 +71,7 @@ export class LedgerView {
   ) {
     const { frozenRoots: _, ...state } = view.head;
     this.state = { chainId, ...state };
+    this.isPinned = view.isPinned;
     this.#view = view;
     this.#caches = caches;
     this.#guard = guard;

@@ -75,6 +75,8 @@ export function openView(store: StoreReader): MaybePromise<StoreView> {
  */
 export class StoreView {
   readonly head: Head;
+  /** Whether the head never moves. */
+  readonly isPinned: boolean = false;
   readonly #store: StoreReader;
   /** The order part of the newest version: most reads want it. */
   readonly #headOrder: Buffer;

@@ -37,6 +37,7 @@ export const balanceEndpoint = defineRead({
   description:
     'Retrieves the balance of a coin, its paired fungible asset included, or of a fungible asset ' +
     'in the primary store of an account. Unknown accounts and assets have 0.',
+  isDecidedByView: 'pinned',
   path: '/accounts/{address}/balance/{asset_type}',
   parameters: {
     address: pathParameter(ADDRESS, 'Account whose balance is asked.'),

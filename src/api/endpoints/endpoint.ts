@@ -104,8 +104,11 @@ export interface Endpoint<
   readonly hasCursor?: boolean;
   /** Statuses that a failure of the operation can have. */
   readonly failures: readonly FailureStatus[];
-  /** Whether responses depend only on URL, format and view: not on the clock, for example. */
-  readonly isDecidedByView?: boolean;
+  /**
+   * Whether responses depend only on URL, format and view: not on the clock, for example. `pinned`: they do, but are
+   * cached only where the ledger never moves and a balance is more than one read.
+   */
+  readonly isDecidedByView?: boolean | 'pinned';
   answer(call: Call<P & L, B>): MaybePromise<Answer>;
 }
 

@@ -178,7 +178,9 @@ function cachedOrMade(
   context: ApiContext,
 ): MaybePromise<Answer> {
   const { view } = opened;
-  if (endpoint.isDecidedByView !== true || view === undefined) {
+  const isCached =
+    endpoint.isDecidedByView === 'pinned' ? view?.isPinned : endpoint.isDecidedByView;
+  if (isCached !== true || view === undefined) {
     return makeAnswer(endpoint, exchange, body, format, opened, context);
   }
   const { answers } = context.caches;
