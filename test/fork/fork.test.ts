@@ -1,6 +1,8 @@
 /** Forks of a served ledger: they answer as it does at their version, and go on without it. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { decodeStateKey } from '../../src/move/types/state-key.ts';
+import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import type { TestApi } from '../api/client.ts';
@@ -8,6 +10,7 @@ import { followerOf, sampleStore, upstreamOver } from '../ingest/feed-following.
 import { Random, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
+import { NodeBetween } from './node-between.ts';
 import { type AnyRequest, RequestSource, subjectsOf } from './random-requests.ts';
 
 const seed = testSeed('fork');
@@ -77,5 +80,47 @@ describe(`a fork (seed ${seed})`, () => {
       const wanted = await answerOf(truth.app, request);
       expect([request, await answerOf(fork.app, request)]).toEqual([request, wanted]);
     }
+  });
+});
+
+describe('a submission that is encoded against a fork', () => {
+  it('fetches the modules that it needs, each once, and nothing else', async () => {
+    const ledger = await sampleStore(60);
+    const upstream = await serveStore(ledger);
+    const node = await NodeBetween.before(upstream.url);
+    const fork = await serveFork({ data: join(temporaryFolder(), 'fork'), fork: node.url });
+    node.got.length = 0;
+    const request = {
+      sender: '0xcafe',
+      ...{ sequence_number: '0', max_gas_amount: '2000', gas_unit_price: '100' },
+      expiration_timestamp_secs: '1893456000',
+      payload: {
+        type: 'entry_function_payload',
+        function: '0x1::aptos_account::transfer',
+        type_arguments: [],
+        arguments: ['0x1', '5'],
+      },
+    };
+    const encode = (app: TestApi) =>
+      app.request({
+        method: 'POST',
+        url: '/v1/transactions/encode_submission',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+      });
+    const encoded = await encode(fork.app);
+    expect([encoded.statusCode, encoded.body]).toEqual([200, (await encode(upstream.app)).body]);
+    const keys = node.got.map((line) =>
+      decodeStateKey(Buffer.from(/0x([0-9a-f]+)"/.exec(line)![1]!, 'hex')),
+    );
+    const paths = keys.map((key) => (key.kind === 'accessPath' ? key.parsed : undefined));
+    const names = paths.map((path) =>
+      path?.kind === 'code' ? path.module.name : path && formatStructTag(path.tag),
+    );
+    // The feature flags decide which modules load.
+    expect(names.sort()).toEqual(['0x1::features::Features', 'aptos_account']);
+    const before = node.got.length;
+    expect((await encode(fork.app)).statusCode).toBe(200);
+    expect(node.got.length).toBe(before);
   });
 });
