@@ -109,7 +109,9 @@ const written = new Map<TestChain, Map<string, WrittenBackup>>();
 /** A backup of the chain in a folder that is removed after the tests of the file. */
 export function newBackup(shape: Partial<BackupShape> = {}, of = backupChain()): WrittenBackup {
   const whole = { ...SHAPE, ...shape };
-  if (shape.signers !== undefined) return writeBackup(newFolder(), of, whole);
+  if (shape.signers !== undefined || shape.nextEpochs !== undefined) {
+    return writeBackup(newFolder(), of, whole);
+  }
   const name = JSON.stringify(whole);
   const ofChain = written.get(of) ?? new Map<string, WrittenBackup>();
   written.set(of, ofChain);

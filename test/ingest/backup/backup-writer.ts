@@ -46,6 +46,8 @@ export interface PlannedLedgerInfo {
   readonly version: number;
   /** Absent: the epoch goes on. */
   readonly next: readonly TestValidator[] | undefined;
+  /** Absent: the one after `epoch`. */
+  readonly nextEpoch?: number | undefined;
   readonly timestampUsecs: bigint;
   readonly rootHash: Buffer;
 }
@@ -58,13 +60,13 @@ const option = (bytes: Buffer | undefined) =>
   bytes === undefined ? Buffer.of(0) : Buffer.concat([Buffer.of(1), bytes]);
 
 export function encodeLedgerInfo(info: PlannedLedgerInfo): Buffer {
-  const { epoch, version, next, timestampUsecs, rootHash } = info;
+  const { epoch, version, next, nextEpoch = epoch + 1, timestampUsecs, rootHash } = info;
   const isGenesis = version === 0;
   const fill = (text: string) => (isGenesis ? Buffer.alloc(32) : sha3(Buffer.from(text)));
   const state =
     next &&
     Buffer.concat([
-      u64(epoch + 1),
+      u64(nextEpoch),
       vector(
         next.map(({ address, publicKey, power }) =>
           Buffer.concat([addressBytes(address), sized(publicKey), u64(power)]),
@@ -147,6 +149,10 @@ export interface BackupShape {
   /** Absent: no transactions are backed up. */
   readonly transactionsPerBackup?: number;
   readonly transactionsPerChunk: number;
+  /** Whether a snapshot is proved by the newest ledger info; absent: by the one that ends its epoch. */
+  readonly isProvedByNewest?: boolean;
+  /** The epoch that the end of an epoch names as the next; `null`: none. Absent: the next. */
+  readonly nextEpochs?: (epoch: number) => number | null;
   /** Who signs the end of an epoch; absent: all. */
   readonly signers?: (epoch: number) => readonly number[];
 }
@@ -253,12 +259,11 @@ class BackupWriter {
         proof: this.save(`${name}/${from}-${to}.proof`, vector(stateRangeProof(leaves, lastKey))),
       };
     });
-    const accumulator = this.#accumulator(version);
-    const proof = Buffer.concat([
-      vector(accumulator.siblings(version)),
-      this.#versions[version]!.bytes.info,
-      this.#endings[epoch]!,
-    ]);
+    const newest = this.#versions.length - 1;
+    const { isProvedByNewest } = this.#shape;
+    const { bytes, accumulator } = this.#ledgerInfoFor(isProvedByNewest ? newest : version);
+    const { info } = this.#versions[version]!.bytes;
+    const proof = Buffer.concat([vector(accumulator.siblings(version)), info, bytes]);
     const manifest = this.#saveManifest(`${name}/state.manifest`, {
       ...{ version, epoch, root_hash: stateRoot(leaves).toString('hex'), chunks },
       proof: this.save(`${name}/state.proof`, proof),
@@ -340,8 +345,10 @@ class BackupWriter {
   }
 
   #planOf(epoch: number, version: number): PlannedLedgerInfo {
+    const nextEpoch = this.#shape.nextEpochs?.(epoch);
+    const next = nextEpoch === null ? undefined : this.#chain.validators(epoch + 1);
     return {
-      ...{ epoch, version, next: this.#chain.validators(epoch + 1) },
+      ...{ epoch, version, next, nextEpoch: nextEpoch ?? undefined },
       timestampUsecs: timestampAt(this.#versions, version),
       rootHash: this.#versions[version]!.data.accumulatorRootHash,
     };

@@ -83,6 +83,15 @@ describe('an end of an epoch', () => {
     expect(await refusal(signedBy([]))).toBe('backup_unproved');
   });
 
+  it('names the next epoch', async () => {
+    const last = EPOCHS.length - 1;
+    const naming = (other: number | null) =>
+      newBackup({ nextEpochs: (epoch) => (epoch === last ? other : epoch + 1) });
+    expect(await refusal(naming(last + 1))).toBeUndefined();
+    expect(await refusal(naming(last + 2))).toBe('backup_malformed');
+    expect(await refusal(naming(null))).toBe('backup_malformed');
+  });
+
   it('is not signed by the validators of another epoch', async () => {
     const chain = backupChain();
     // The ledger info of epoch 2 names other validators than those that sign in epoch 3.

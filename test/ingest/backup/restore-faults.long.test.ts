@@ -21,15 +21,12 @@ const MALFORMED = 'backup_malformed';
 const UNPROVED = 'backup_unproved';
 const INCOMPLETE = 'backup_incomplete';
 
+const SHAPE_OF_FAULTS = {
+  ...{ isGzip: false, epochsPerBackup: 2, epochsPerChunk: 2, keysPerChunk: 100 },
+  ...{ snapshotEpochs: [1], transactionsPerBackup: 60, transactionsPerChunk: 30 },
+};
 const forFaults = (shape: Partial<BackupShape> = {}, chain = shortChain()): WrittenBackup =>
-  newBackup(
-    {
-      ...{ isGzip: false, epochsPerBackup: 2, epochsPerChunk: 2, keysPerChunk: 100 },
-      ...{ snapshotEpochs: [1], transactionsPerBackup: 60, transactionsPerChunk: 30 },
-      ...shape,
-    },
-    chain,
-  );
+  newBackup({ ...SHAPE_OF_FAULTS, ...shape }, chain);
 
 type Edit = (bytes: Buffer) => Buffer | undefined;
 
@@ -193,8 +190,8 @@ describe('the state of a snapshot', () => {
     };
     expect(await inManifest(otherRoot)).toMatchObject({ code: UNPROVED, isThere: true });
     const withProof = (edit: Edit) => refusalWith('state_epoch_1', 'state.proof', edit);
-    // The sibling; then of the info: gas, state change hash, root; then of the ledger info: root, signature.
-    for (const at of [3, 40, 80, 140, -200]) {
+    // The sibling; then of the info: gas, state change hash, root; then of the ledger info: a key, the time.
+    for (const at of [3, 40, 80, 140, -200, -950]) {
       expect(await withProof(flip(at)), `byte ${at}`).toMatchObject({ isThere: true });
     }
     // The signature of a ledger info that was verified as the end of its epoch is not needed again.
@@ -230,6 +227,12 @@ describe('the state of a snapshot', () => {
       epoch: 1,
     }));
     expect(await refusal(forged)).toMatchObject({ code: UNPROVED });
+  });
+
+  it('is not proved by a later ledger info, whose time and epoch are others', async () => {
+    const backup = forFaults({ isProvedByNewest: true });
+    const file = fileOf(backup, 'state_epoch_1', 'state.proof');
+    expect(await refusal(backup)).toEqual({ code: UNPROVED, file });
   });
 
   it('is of an epoch whose validators are known', async () => {
@@ -316,7 +319,7 @@ describe('the transactions after a snapshot', () => {
   });
 
   it('have proofs of their own', async () => {
-    for (const at of [3, 40, 100, -150, -20]) {
+    for (const at of [3, 40, 100, -150, -140, -20]) {
       expect(await inProof(flip(at)), `byte ${at}`).toMatchObject({});
     }
     expect(await inProof((bytes) => bytes.subarray(0, -1))).toMatchObject({ code: MALFORMED });
@@ -369,9 +372,24 @@ describe('the transactions after a snapshot', () => {
   });
 
   it('follow what the snapshot has before them', async () => {
-    // The same signatures, but of a history that differs before the snapshot, cannot be made: the ledger info covers
-    // both. What can be made is a proof of other left siblings.
-    const found = await refusalWith('transaction_1-', '/1-30.proof', flip(10));
-    expect(found).toMatchObject({ code: UNPROVED });
+    // Another history that the same validators have signed.
+    const [backup, other] = [forFaults(), forFaults({}, withoutAuxiliaryInfos(shortChain()))];
+    for (const file of other.files.filter((name) => name.startsWith('transaction_'))) {
+      cpSync(join(other.folder, file), join(backup.folder, file));
+    }
+    const file = fileOf(backup, 'transaction_1-', '/1-.chunk');
+    expect(await refusal(other)).toBeUndefined();
+    expect(await refusal(backup)).toEqual({ code: UNPROVED, file });
+  });
+
+  it('end where the ends of epochs do', async () => {
+    const backup = newBackup({ ...SHAPE_OF_FAULTS, epochsPerBackup: 1 }, shortChain());
+    for (const name of backup.files.filter((file) =>
+      /^metadata.*(ending_1-|compacted)/.test(file),
+    )) {
+      rmSync(join(backup.folder, name));
+    }
+    // Nothing says who signs in epoch 2; the snapshot is of epoch 1, whose validators epoch 0 names.
+    expect(await refusal(backup)).toBeUndefined();
   });
 });
