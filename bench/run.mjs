@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import * as backup from './backup.mjs';
 import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
 import * as engineMemory from './engine-memory.mjs';
@@ -23,7 +24,7 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, start, fresh, http, fork, workers],
+  ...[codec, waiting, encode, store, backup, start, fresh, http, fork, workers],
   ...[overload, ingest, versus, growth, postgres, engines, memory, engineMemory],
 ];
 

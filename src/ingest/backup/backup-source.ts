@@ -41,9 +41,11 @@ export function isMetadataFile(name: string): boolean {
 /** A backup in a folder. */
 export class FolderSource implements BackupSource {
   readonly #folder: string;
+  readonly #maxFileBytes: number;
 
-  constructor(folder: string) {
+  constructor(folder: string, maxFileBytes = MAX_FILE_BYTES) {
     this.#folder = folder;
+    this.#maxFileBytes = maxFileBytes;
   }
 
   async metadataFiles(): Promise<readonly string[]> {
@@ -59,7 +61,9 @@ export class FolderSource implements BackupSource {
     const path = join(this.#folder, handle);
     try {
       const { size } = await stat(path);
-      if (size > MAX_FILE_BYTES) throw tooLarge(handle, size);
+      if (size > this.#maxFileBytes) {
+        throw malformed(handle, `${size} bytes, at most ${this.#maxFileBytes} are read`);
+      }
       return await readFile(path, { signal });
     } catch (cause) {
       if (cause instanceof BackupError || signal.aborted) throw cause;
@@ -73,10 +77,6 @@ export class FolderSource implements BackupSource {
   close(): void {}
 }
 
-export function tooLarge(handle: string, byteLength: number): BackupError {
-  return malformed(handle, `${byteLength} bytes, at most ${MAX_FILE_BYTES} are taken`);
-}
-
 const gunzipped = promisify(gunzip);
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
@@ -86,9 +86,13 @@ export function isGzip(bytes: Buffer): boolean {
 }
 
 /** @throws BackupError for bytes that are no gzip, or too many of them */
-export async function unzip(bytes: Buffer, file: string): Promise<Buffer> {
+export async function unzip(
+  bytes: Buffer,
+  file: string,
+  maxFileBytes = MAX_FILE_BYTES,
+): Promise<Buffer> {
   try {
-    return await gunzipped(bytes, { maxOutputLength: MAX_FILE_BYTES });
+    return await gunzipped(bytes, { maxOutputLength: maxFileBytes });
   } catch (cause) {
     throw malformed(file, `does not unpack: ${(cause as Error).message}`, cause);
   }

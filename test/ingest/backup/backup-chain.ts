@@ -109,7 +109,7 @@ const written = new Map<TestChain, Map<string, WrittenBackup>>();
 /** A backup of the chain in a folder that is removed after the tests of the file. */
 export function newBackup(shape: Partial<BackupShape> = {}, of = backupChain()): WrittenBackup {
   const whole = { ...SHAPE, ...shape };
-  if (shape.signers !== undefined || shape.nextEpochs !== undefined) {
+  if (shape.signers ?? shape.nextEpochs ?? shape.statedEpochs) {
     return writeBackup(newFolder(), of, whole);
   }
   const name = JSON.stringify(whole);

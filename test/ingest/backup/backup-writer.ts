@@ -153,6 +153,8 @@ export interface BackupShape {
   readonly isProvedByNewest?: boolean;
   /** The epoch that the end of an epoch names as the next; `null`: none. Absent: the next. */
   readonly nextEpochs?: (epoch: number) => number | null;
+  /** The epoch that the end of an epoch says it is of, and whose validators sign it; absent: its own. */
+  readonly statedEpochs?: (epoch: number) => number;
   /** Who signs the end of an epoch; absent: all. */
   readonly signers?: (epoch: number) => readonly number[];
 }
@@ -348,7 +350,8 @@ class BackupWriter {
     const nextEpoch = this.#shape.nextEpochs?.(epoch);
     const next = nextEpoch === null ? undefined : this.#chain.validators(epoch + 1);
     return {
-      ...{ epoch, version, next, nextEpoch: nextEpoch ?? undefined },
+      ...{ version, next, nextEpoch: nextEpoch ?? epoch + 1 },
+      epoch: this.#shape.statedEpochs?.(epoch) ?? epoch,
       timestampUsecs: timestampAt(this.#versions, version),
       rootHash: this.#versions[version]!.data.accumulatorRootHash,
     };

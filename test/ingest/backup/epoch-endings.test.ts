@@ -92,6 +92,14 @@ describe('an end of an epoch', () => {
     expect(await refusal(naming(null))).toBe('backup_malformed');
   });
 
+  it('is of its own epoch: validators of an earlier one cannot sign for it', async () => {
+    const last = EPOCHS.length - 1;
+    const stated = (other: number) =>
+      newBackup({ statedEpochs: (epoch) => (epoch === last ? other : epoch) });
+    expect(await refusal(stated(last))).toBeUndefined();
+    expect(await refusal(stated(last - 1))).toBe('backup_malformed');
+  });
+
   it('is not signed by the validators of another epoch', async () => {
     const chain = backupChain();
     // The ledger info of epoch 2 names other validators than those that sign in epoch 3.
@@ -212,7 +220,7 @@ describe('the manifest of ends of epochs', () => {
 
   it('has one waypoint for each epoch, that of its ledger info', async () => {
     expect(await edited(({ waypoints }) => void waypoints.pop())).toBe('backup_malformed');
-    expect(await edited(({ waypoints }) => void waypoints.push(waypoints[0]!))).toBe(
+    expect(await edited(({ waypoints }) => void waypoints.push(waypoints.at(-1)!))).toBe(
       'backup_malformed',
     );
     const swap = ({ waypoints }: Manifest) => {
