@@ -4,9 +4,7 @@
  */
 import http from 'node:http';
 import https from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { retryDelayMs } from '../feed/backoff.ts';
-import { exchange } from '../feed/exchange.ts';
+import { download } from '../feed/download.ts';
 import { type FeedTimeouts, statusError } from '../feed/feed-client.ts';
 import { FeedError } from '../feed/feed-error.ts';
 import { badUrl, interfaceBase, urlOf } from '../feed/interface-url.ts';
@@ -20,70 +18,55 @@ import {
 } from './manifest.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
-interface DownloadLimits {
-  /** Times that a file is asked for. */
-  readonly attempts: number;
-  readonly timeouts: FeedTimeouts;
-}
-
-/** The waits between attempts add up to about a minute. */
-const DOWNLOAD_LIMITS: DownloadLimits = {
-  attempts: 9,
-  timeouts: { silenceTimeoutMs: 10_000, totalTimeoutMs: 300_000 },
-};
-
+/** Times that a file whose bytes are wrong is downloaded: it may have been damaged on the way. */
+export const MAX_DAMAGED_DOWNLOADS = 3;
+/** Bounds of one attempt in time; the next one goes on where it ended. */
+const TIMEOUTS = { silenceTimeoutMs: 10_000, totalTimeoutMs: 300_000 };
 /** Most bytes of a list of snapshots. */
 const MAX_LIST_BYTES = 64 * 1024;
 
-/** Fetches files below a URL. */
-class Download {
+/** Downloads files below a URL. */
+class Folder {
   readonly #base: URL;
-  readonly #limits: DownloadLimits;
+  readonly #timeouts: FeedTimeouts;
   readonly #agent: http.Agent;
   readonly #abort = new AbortController();
 
-  constructor(base: URL, limits: DownloadLimits) {
+  constructor(base: URL, timeouts: FeedTimeouts) {
     this.#base = base;
-    this.#limits = limits;
+    this.#timeouts = timeouts;
     const { Agent } = base.protocol === 'https:' ? https : http;
     this.#agent = new Agent({ keepAlive: true });
   }
 
-  /**
-   * @param isWhole whether the bytes are those of the file
-   * @throws FeedError of the last attempt
-   */
+  /** @param isWhole whether the bytes are those of the file @throws FeedError */
   async file(name: string, maxBytes: number, isWhole: (bytes: Buffer) => boolean): Promise<Buffer> {
     const url = new URL(this.#base);
     url.pathname += name;
-    const { signal } = this.#abort;
-    for (let failures = 1; ; failures += 1) {
+    for (let damaged = 1; ; damaged += 1) {
       try {
-        return await this.#attempt(url, maxBytes, isWhole);
+        const bytes = await this.#bytes(url, maxBytes);
+        if (isWhole(bytes)) return bytes;
       } catch (error) {
-        if (!(error instanceof FeedError) || failures >= this.#limits.attempts) throw error;
-        // At first contact a wrong address is likelier than a node that is starting.
-        const isHopeless = error.remedy === 'stop' || error.code === 'upstream_not_a_feed';
-        if (isHopeless) throw error;
-        await sleep(retryDelayMs(failures, error.retryAfterMs), undefined, { signal });
+        const isTooLarge = error instanceof FeedError && error.code === 'page_too_large';
+        if (!isTooLarge) throw error;
       }
+      if (damaged < MAX_DAMAGED_DOWNLOADS) continue;
+      throw new FeedError('page_malformed', `${url.href} is damaged, or something else`);
     }
   }
 
-  async #attempt(url: URL, maxBytes: number, isWhole: (bytes: Buffer) => boolean): Promise<Buffer> {
-    const asked = { method: 'GET', headers: { 'accept-encoding': 'identity' } } as const;
-    const limits = { maxBytes, ...this.#limits.timeouts };
-    const answer = await exchange(url, this.#agent, asked, limits, this.#abort.signal);
-    if (answer.status !== 200) throw statusError(url, answer);
-    const bytes = Buffer.from(answer.body.buffer);
-    if (isWhole(bytes)) return bytes;
-    const type = answer.headers['content-type'] ?? 'nothing';
-    const isPage = type.startsWith('text/html');
-    const what = isPage ? `a page (${type}), which is no file of a snapshot` : 'damaged bytes';
-    throw new FeedError(
-      isPage ? 'upstream_not_a_feed' : 'page_malformed',
-      `${url.href} answers with ${what}`,
-    );
+  async #bytes(url: URL, maxBytes: number): Promise<Buffer> {
+    const limits = { maxBytes, ...this.#timeouts };
+    const answer = await download(url, this.#agent, limits, this.#abort.signal);
+    const { status, headers, body } = answer;
+    if (status !== 200 && status !== 206) {
+      throw statusError(url, { ...answer, body: new Uint8Array(body) });
+    }
+    const type = headers['content-type'];
+    if (type?.startsWith('text/html') !== true) return body;
+    const message = `${url.href} answers with a page (${type}), which is no file of a snapshot`;
+    throw new FeedError('upstream_not_a_feed', message);
   }
 
   close(): void {
@@ -94,28 +77,28 @@ class Download {
 
 /** A snapshot in a folder of a server. */
 export class SnapshotDownload implements SnapshotSource {
-  readonly #download: Download;
+  readonly #folder: Folder;
 
   /** @param text the URL of the folder @throws FeedError `bad_upstream_url` */
-  constructor(text: string, limits = DOWNLOAD_LIMITS) {
+  constructor(text: string, timeouts: FeedTimeouts = TIMEOUTS) {
     const url = urlOf(text);
     if (url.pathname.endsWith('.tar')) {
       throw badUrl(text, 'a snapshot in one file must be downloaded first');
     }
     if (!url.pathname.endsWith('/')) url.pathname += '/';
-    this.#download = new Download(url, limits);
+    this.#folder = new Folder(url, timeouts);
   }
 
   manifest(): Promise<Buffer> {
-    return this.#download.file(MANIFEST_NAME, MAX_MANIFEST_BYTES, isManifest);
+    return this.#folder.file(MANIFEST_NAME, MAX_MANIFEST_BYTES, isManifest);
   }
 
   chunk({ name, bytes, sha256 }: ChunkEntry): Promise<Uint8Array> {
-    return this.#download.file(name, bytes, (file) => sha256Hex(file) === sha256);
+    return this.#folder.file(name, bytes, (file) => sha256Hex(file) === sha256);
   }
 
   async close(): Promise<void> {
-    this.#download.close();
+    this.#folder.close();
   }
 }
 
@@ -126,13 +109,13 @@ export class SnapshotDownload implements SnapshotSource {
  */
 export async function newestSnapshotOf(
   node: string,
-  limits = DOWNLOAD_LIMITS,
+  timeouts: FeedTimeouts = TIMEOUTS,
 ): Promise<string | undefined> {
   const base = interfaceBase(node);
   base.pathname += '/-/';
-  const download = new Download(base, limits);
+  const folder = new Folder(base, timeouts);
   try {
-    const bytes = await download.file('snapshots', MAX_LIST_BYTES, isJson);
+    const bytes = await folder.file('snapshots', MAX_LIST_BYTES, isJson);
     const list: unknown = JSON.parse(bytes.toString('utf8'));
     if (Array.isArray(list) && list.length === 0) return undefined;
     const [newest] = Array.isArray(list) ? list : [];
@@ -141,7 +124,7 @@ export async function newestSnapshotOf(
     }
     throw new FeedError('upstream_not_a_feed', `${base.href}snapshots has no list of snapshots`);
   } finally {
-    download.close();
+    folder.close();
   }
 }
 
