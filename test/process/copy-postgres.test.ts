@@ -18,6 +18,9 @@ import {
 } from './command.ts';
 import { makeSample } from './ledger-contents.ts';
 
+/** Making a sample takes some seconds; many times that on a busy machine. */
+const HOOK_TIMEOUT_MS = 600_000;
+
 type Facts = Record<string, unknown>;
 
 const folder = temporaryFolder();
@@ -75,7 +78,7 @@ async function resumed(from: string, to: string): Promise<Facts> {
 }
 
 describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}copies from and to PostgreSQL`, () => {
-  beforeAll(() => makeSample(source, 1_000));
+  beforeAll(() => makeSample(source, 1_000), HOOK_TIMEOUT_MS);
   afterEach(killLeftNodes);
 
   it('equal their source, row for row: folder, PostgreSQL, PostgreSQL, folder', async () => {

@@ -22,6 +22,8 @@ import {
 } from './command.ts';
 import { digestsOf, expectSound } from './ledger-contents.ts';
 
+/** Making the ledgers takes seconds; many times that on a busy machine. */
+const HOOK_TIMEOUT_MS = 600_000;
 const KILLS = 20;
 /** A command has hardly begun, or has loaded some chunks. */
 const LONGEST_LIFE_MS = 2_500;
@@ -60,7 +62,7 @@ beforeAll(async () => {
   mkdirSync(join(offered, 'odd'));
   writeFileSync(join(offered, 'odd', 'manifest.json'), '{"format":"other","chunks":[]}');
   node = await ServedNode.start(source, ['--snapshots', offered]);
-});
+}, HOOK_TIMEOUT_MS);
 afterAll(killLeftNodes);
 
 describe('GET /v1/-/snapshots', () => {
