@@ -9,6 +9,7 @@ import * as encode from './encode.mjs';
 import * as engineMemory from './engine-memory.mjs';
 import * as engines from './engines.mjs';
 import * as fork from './fork.mjs';
+import * as forkPack from './fork-pack.mjs';
 import * as fresh from './fresh.mjs';
 import * as growth from './growth.mjs';
 import * as http from './http.mjs';
@@ -24,7 +25,7 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, backup, start, fresh, http, fork, workers],
+  ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, fork, workers],
   ...[overload, ingest, versus, growth, postgres, engines, memory, engineMemory],
 ];
 

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import type { ForkOverrides } from '../fork/fork-overrides.ts';
 import { dataFileOf } from '../store/lmdb/lmdb-file.ts';
 import { NodeError } from './node-error.ts';
-import { type SampleRequest, sampleName } from './prebuilt-sample.ts';
-import { makeSample, SMALL_SAMPLE } from './sample.ts';
+import type { SampleRequest } from './prebuilt-sample.ts';
 import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
 
@@ -126,6 +125,9 @@ async function started(settings: NodeSettings): Promise<AnyNode> {
 
 /** The folder of a sample ledger that is made once and then only read, by any number of processes. */
 async function cachedSample({ sample, cacheFolder = tmpdir() }: EmbeddedNodeOptions) {
+  // Loaded here: a node on a folder needs no generator.
+  const { sampleName } = await import('./prebuilt-sample.ts');
+  const { makeSample, SMALL_SAMPLE } = await import('./sample.ts');
   const request = { ...SMALL_SAMPLE, ...sample };
   const folder = join(cacheFolder, sampleName(request));
   // Cleaners of temporary folders may leave the folder without its file.

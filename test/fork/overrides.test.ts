@@ -169,6 +169,51 @@ describe('overrides', () => {
     for (const { cacheControl } of [before, pinned]) expect(cacheControl).toBeNull();
   });
 
+  it('are marked in every kind of answer, and cached by none', async () => {
+    const { node } = await fork();
+    const path = balanceOf(holder);
+    const tagged = await ask(node, path);
+    await node.overrides.setBalance(holder, APT, 42n);
+    const changed = await ask(node, path, { 'if-none-match': tagged.etag! });
+    expect([changed.status, changed.body.toString()]).toEqual([200, '42']);
+    const same = await ask(node, path, { 'if-none-match': changed.etag! });
+    expect([same.status, same.isOverridden]).toEqual([304, true]);
+    expect((await ask(node, path, BCS)).body.readBigUInt64LE()).toBe(42n);
+    const view = await fetch(`${node.url}/view`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        function: '0x1::coin::balance',
+        type_arguments: [APT],
+        arguments: [holder],
+      }),
+    });
+    expect([await view.json(), view.headers.get(HEADER)]).toEqual([['42'], 'true']);
+    const snapshot = node.overrides.snapshot();
+    const encode = async () => {
+      const payload = { type: 'entry_function_payload', type_arguments: [] };
+      const request = {
+        sender: holder,
+        ...{ sequence_number: '0', max_gas_amount: '2000', gas_unit_price: '100' },
+        expiration_timestamp_secs: '1893456000',
+        payload: { ...payload, function: '0x1::aptos_account::transfer', arguments: ['0x1', '1'] },
+      };
+      const response = await fetch(`${node.url}/transactions/encode_submission`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+      });
+      return [response.status, response.headers.get(HEADER)];
+    };
+    expect(await encode()).toEqual([200, null]);
+    const module = (await ask(node, '/accounts/0x1/module/aptos_account', BCS)).body;
+    const renamed = module.toString('latin1').replaceAll('\x08transfer', '\x08transfex');
+    await node.overrides.setModule(Buffer.from(renamed, 'latin1'));
+    expect(await encode()).toEqual([400, 'true']);
+    node.overrides.revert(snapshot);
+    expect(await encode()).toEqual([200, null]);
+  });
+
   it('page through listings in which they are', async () => {
     const { node } = await fork();
     const whole = async (kind: string) => {
