@@ -1,6 +1,6 @@
 /** `daybook snapshot` and `daybook init --snapshot`: the state of a ledger at a version, as files, and back. */
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { FeedError, PageError } from '../ingest/feed/feed-error.ts';
 import { parseTrustedRoot } from '../ingest/feed/known-history.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
@@ -15,10 +15,11 @@ import {
   type SnapshotProgress,
   type SnapshotRequest,
 } from '../ingest/snapshot/make-snapshot.ts';
-import { MANIFEST_NAME, type SnapshotManifest } from '../ingest/snapshot/manifest.ts';
+import type { SnapshotManifest } from '../ingest/snapshot/manifest.ts';
 import { newestSnapshotOf, SnapshotDownload } from '../ingest/snapshot/snapshot-download.ts';
 import { SnapshotError } from '../ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../ingest/snapshot/snapshot-files.ts';
+import { JOURNAL_NAME } from '../ingest/snapshot/snapshot-journal.ts';
 import { formatWaypoint, type Waypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError, reasonOf } from './node-error.ts';
@@ -57,9 +58,6 @@ export async function snapshotLedger(
   }
   const folder = `${out}${UNFINISHED_ENDING}`;
   return await withSnapshotErrors(async () => {
-    // Only the last step, renaming, was cut off.
-    rmSync(join(folder, MANIFEST_NAME), { force: true });
-    mkdirSync(dirname(out), { recursive: true });
     const made = await withReader(data, (store) =>
       makeSnapshot(store, folder, request, onProgress),
     );
@@ -69,6 +67,7 @@ export async function snapshotLedger(
       rmSync(folder, { recursive: true });
     } else {
       renameSync(folder, out);
+      rmSync(join(out, JOURNAL_NAME));
     }
     return made;
   });

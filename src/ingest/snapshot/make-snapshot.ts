@@ -71,8 +71,13 @@ export async function makeSnapshot(
   if (request.withTransactions && !identity.keepsTransactions) {
     throw new SnapshotError('no_transactions', 'the ledger stores no whole transactions');
   }
-  const journal = SnapshotJournal.open(folder);
-  const begun = journal.begun;
+  let journal = SnapshotJournal.open(folder);
+  if ((journal.begun?.version ?? view.head.version) < view.head.oldestVersion) {
+    // What was begun cannot be finished any more.
+    rmSync(folder, { recursive: true });
+    journal = SnapshotJournal.open(folder);
+  }
+  const { begun } = journal;
   const checkpoint = await checkpointFor(view, begun?.version ?? request.version);
   const { version } = checkpoint;
   const newestVersion =

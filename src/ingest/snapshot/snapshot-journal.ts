@@ -9,14 +9,13 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  rmSync,
   truncateSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ChunkEntry, ChunkKind } from './manifest.ts';
 
-const JOURNAL_NAME = 'journal.jsonl';
+export const JOURNAL_NAME = 'journal.jsonl';
 
 /** What a snapshot is of. */
 interface SnapshotBegun {
@@ -42,9 +41,8 @@ export class SnapshotJournal {
     this.#folder = folder;
   }
 
-  /** Opens the journal of a folder, which is made if it does not exist. */
+  /** Opens the journal of a folder; `begin` makes it if it does not exist. */
   static open(folder: string): SnapshotJournal {
-    mkdirSync(folder, { recursive: true });
     const journal = new SnapshotJournal(folder);
     const path = join(folder, JOURNAL_NAME);
     if (!existsSync(path)) return journal;
@@ -84,6 +82,7 @@ export class SnapshotJournal {
 
   begin(begun: SnapshotBegun): void {
     if (this.#begun !== undefined) return;
+    mkdirSync(this.#folder, { recursive: true });
     const { version, newestVersion, isWithTransactions: transactions } = begun;
     this.#add({ begun: { version: String(version), newest: String(newestVersion), transactions } });
   }
@@ -97,10 +96,9 @@ export class SnapshotJournal {
     this.#add({ done: kind });
   }
 
-  /** Writes the last file; the journal is not needed any more. */
+  /** Writes the last file. */
   finish(name: string, file: Uint8Array): void {
     this.#write(name, file);
-    rmSync(join(this.#folder, JOURNAL_NAME));
   }
 
   #read(line: Line): void {

@@ -1,0 +1,177 @@
+/**
+ * `daybook snapshot` and `init --snapshot`: from a served ledger to a new one that follows on; killed in the middle
+ * and continued; refused without a trace. KILLS (3) says how often each command is killed.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Random, testSeed } from '../random.ts';
+import {
+  endOf,
+  expectFailure,
+  killLeftNodes,
+  runCommand,
+  ServedNode,
+  startCommand,
+  temporaryFolder,
+} from './command.ts';
+import { digestsOf, expectSound, makeSample } from './ledger-contents.ts';
+
+const KILLS = Number(process.env['KILLS'] ?? 3);
+
+const folder = temporaryFolder();
+const source = join(folder, 'source');
+const whole = join(folder, 'whole');
+const random = new Random(testSeed());
+
+interface SnapshotFacts {
+  readonly state_version: string;
+  readonly newest_version: string;
+  readonly state_root: string;
+  readonly accumulator_root: string;
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+async function run<T>(args: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await runCommand([...args, '--json']);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as T;
+}
+
+/** Runs a command and kills it after a random time. @returns whether it was killed */
+async function killed(args: readonly string[], mostMs: number): Promise<boolean> {
+  const child = startCommand(args);
+  const end = endOf(child);
+  await Promise.race([end, sleep(random.below(mostMs))]);
+  child.kill('SIGKILL');
+  return (await end).signal === 'SIGKILL';
+}
+
+/** Kills a command KILLS times, then lets it end; what it makes has another name each time that it ended before. */
+async function killedOften(commandTo: (to: string) => readonly string[], name: string) {
+  const startedMs = performance.now();
+  await run(commandTo(join(folder, `${name}-unhurt`)));
+  const mostMs = Math.ceil((performance.now() - startedMs) * 1.1);
+  let to = join(folder, `${name}-0`);
+  for (let kills = 0; kills < KILLS; ) {
+    if (await killed(commandTo(to), mostMs)) kills += 1;
+    if (existsSync(join(to, 'manifest.json')) || existsSync(join(to, 'data.mdb'))) {
+      to = join(folder, `${name}-${kills}-${random.below(1e9)}`);
+    }
+  }
+  await run(commandTo(to));
+  return to;
+}
+
+beforeAll(async () => {
+  await makeSample(source, 1_200);
+});
+afterEach(killLeftNodes);
+
+describe('daybook snapshot', () => {
+  it('of a ledger in use makes a new one, which follows on', async () => {
+    const node = await ServedNode.start(source, ['--produce', '50']);
+    const to = join(folder, 'in-use');
+    const made = await run<SnapshotFacts>(['snapshot', '--data', source, '--out', to]);
+    expect(made.newest_version).toBe(made.state_version);
+    const data = join(folder, 'new');
+    const trust = `${made.state_version}:0x${made.accumulator_root}`;
+    const init = ['init', '--data', data, '--snapshot', to, '--trust', trust];
+    expect(await run(init)).toMatchObject({
+      ledger_version: made.state_version,
+      state_root: made.state_root,
+      trust_compared: true,
+      keys: made.keys,
+    });
+    expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    const before = await ServedNode.start(data);
+    const own = await before.get(`/v1/accounts/0x1/resource/0x1::chain_id::ChainId`);
+    expect(own.status).toBe(200);
+    for (const path of [
+      `/v1/transactions/by_version/${made.state_version}`,
+      `/v1/blocks/by_version/${made.state_version}`,
+      `/v1/transactions?start=${made.state_version}`,
+      `/v1/accounts/0x1/resource/0x1::chain_id::ChainId?ledger_version=${BigInt(made.state_version) - 1n}`,
+    ]) {
+      expect((await before.get(path)).status, path).toBe(410);
+    }
+    expect(await (await before.get('/v1/transactions')).json()).toEqual([]);
+    await before.stop();
+    const until = String(BigInt(made.state_version) + 100n);
+    await run(['follow', '--data', data, '--from', node.ready.url, '--until', until]);
+    await node.stop();
+    await expectSound(data, BigInt(until));
+  });
+
+  it(`killed ${KILLS} times, goes on, and makes the same files`, async () => {
+    await run([
+      'snapshot',
+      '--data',
+      source,
+      '--out',
+      whole,
+      '--version',
+      '0',
+      '--with-transactions',
+    ]);
+    const commandTo = (to: string) =>
+      ['snapshot', '--data', source, '--out', to, '--version', '0', '--with-transactions'] as const;
+    const to = await killedOften(commandTo, 'made');
+    expect(existsSync(`${to}.unfinished`)).toBe(false);
+    expect(readdirSync(to)).toEqual(readdirSync(whole));
+    for (const name of readdirSync(to)) {
+      expect(readFileSync(join(to, name)).equals(readFileSync(join(whole, name))), name).toBe(true);
+    }
+  });
+
+  it(`loading killed ${KILLS} times goes on, and makes the same ledger`, async () => {
+    const commandTo = (to: string) => ['init', '--data', to, '--snapshot', whole] as const;
+    const data = await killedOften(commandTo, 'loaded');
+    expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+    expect(await digestsOf(data)).toEqual(await digestsOf(join(folder, 'loaded-unhurt')));
+    await expectSound(data, 1_200n);
+  });
+
+  it('in one file is the same', async () => {
+    const file = join(folder, 'one.tar');
+    const args = ['--data', source, '--version', '0', '--with-transactions'];
+    await run(['snapshot', ...args, '--out', file]);
+    const data = join(folder, 'of-file');
+    await run(['init', '--data', data, '--snapshot', file]);
+    expect(await digestsOf(data)).toEqual(await digestsOf(join(folder, 'loaded-unhurt')));
+    truncateSync(file, statSync(file).size - 512);
+    const refused = join(folder, 'refused');
+    const result = await runCommand(['init', '--data', refused, '--snapshot', file]);
+    expect(expectFailure(result, 1)).toContain('the snapshot is damaged');
+    expect(existsSync(refused)).toBe(false);
+  });
+});
+
+it('what is wrong is said in one line, and leaves nothing', async () => {
+  const data = join(folder, 'nothing');
+  const cases: [args: string[], code: 1 | 2, message: string][] = [
+    [['snapshot', '--data', source, '--out', folder], 1, `${folder} exists already`],
+    [
+      ['snapshot', '--data', source, '--out', `${data}.s`, '--version', '99999999'],
+      1,
+      'is above the newest',
+    ],
+    [['snapshot', '--data', data, '--out', `${data}.s`], 1, 'there is no ledger'],
+    [['init', '--data', data], 2, 'give either --genesis or --snapshot'],
+    [['init', '--data', data, '--snapshot', `${data}.none`], 1, 'there is no snapshot'],
+    [['init', '--data', data, '--snapshot', source], 1, 'it has no manifest.json'],
+    [['init', '--data', data, '--snapshot', whole, '--trust', '0'], 2, '--trust'],
+    [
+      ['init', '--data', data, '--snapshot', whole, '--trust', `0:${'00'.repeat(32)}`],
+      1,
+      'the trusted one is 0000',
+    ],
+    [['init', '--data', source, '--snapshot', whole], 1, 'holds a ledger already'],
+  ];
+  for (const [args, code, message] of cases) {
+    expect(expectFailure(await runCommand(args), code), args.join(' ')).toContain(message);
+    expect(existsSync(data) || existsSync(`${data}.s`), args.join(' ')).toBe(false);
+  }
+});
