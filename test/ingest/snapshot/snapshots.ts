@@ -12,6 +12,7 @@ import {
 } from '../../../src/ingest/snapshot/load-snapshot.ts';
 import { makeSnapshot, type SnapshotRequest } from '../../../src/ingest/snapshot/make-snapshot.ts';
 import { openSnapshotFiles } from '../../../src/ingest/snapshot/snapshot-files.ts';
+import { JOURNAL_NAME } from '../../../src/ingest/snapshot/snapshot-journal.ts';
 import {
   ACCOUNT_KEY_TAILS,
   ACCOUNT_KEYS,
@@ -37,6 +38,8 @@ export async function snapshotOf(store: StoreReader, request: Partial<SnapshotRe
   const folder = join(temporaryFolder(), 'snapshot');
   const whole = { withTransactions: false, ...request };
   const made = await makeSnapshot(store, folder, whole, () => undefined);
+  // As the command does.
+  rmSync(join(folder, JOURNAL_NAME));
   return { folder, made };
 }
 
