@@ -1,12 +1,17 @@
 /** A coordinator and workers of Citus, in temporary folders, on loopback. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PostgresServer } from '../postgres/cluster.ts';
+import { ROOT } from '../repo/source-tree.ts';
 
+/** Those of docs/deploy/citus.conf, and of a machine that has all servers. */
 const SETTINGS = [
-  'shared_preload_libraries=citus',
-  'max_prepared_transactions=200',
+  ...readFileSync(join(ROOT, 'docs/deploy/citus.conf'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.replaceAll("'", '')),
   'citus.shard_count=12',
-  // Servers of this machine; the user they run as has no certificates.
+  // The user that the servers run as has no certificates.
   'citus.node_conninfo=sslmode=disable',
   // Processes are killed here, not machines: what a process wrote stays.
   'fsync=off',
