@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,7 +91,8 @@ export class PostgresServer {
     port: number,
     primary: PostgresServer,
   ): Promise<PostgresServer> {
-    rmSync(folder, { recursive: true, force: true });
+    // Of a large cluster, files take a while to remove: who measures meanwhile goes on.
+    await rm(folder, { recursive: true, force: true });
     makeServerFolder(folder);
     const source = ['--dbname', primary.url(`?application_name=${basename(folder)}`)];
     const args = ['-D', folder, ...source, '--write-recovery-conf', '--checkpoint=fast'];
