@@ -168,7 +168,7 @@ export class PruningGuard {
     const head = await openHead(this.#store);
     const { server } = this.#store;
     if (server === undefined || server.unconfirmedMs < TRUSTED_MS) return head;
-    if (server.movedMs > MOVE_DOUBT_MS) return head;
+    if (server.doubtfulMoveMs > MOVE_DOUBT_MS) return head;
     const message = 'the server that is read from now may lack what the one before had: ask again';
     throw new StoreError('store_behind', message);
   }

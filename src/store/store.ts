@@ -76,8 +76,8 @@ export interface ReadServer {
   readonly unconfirmedMs: number;
   /** How often this process has moved to another server. */
   readonly moves: number;
-  /** How long ago it last did, in milliseconds; Infinity when it never has. */
-  readonly movedMs: number;
+  /** How long ago it moved to one that was not known to be up to date, in milliseconds; Infinity if it never has. */
+  readonly doubtfulMoveMs: number;
   /** For how long a commit of this process has waited for a standby server, in milliseconds; 0 when none does. */
   readonly standbyWaitMs: number;
 }

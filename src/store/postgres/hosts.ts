@@ -7,6 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Head } from '../columns/head.ts';
+import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import type { ReadServer } from '../store.ts';
 import { isStoreError, isTransient, StoreError } from '../store-error.ts';
 import type { ConnectionTarget, Statement } from './connection.ts';
@@ -33,6 +34,12 @@ const LAG_LIMIT_MS = 1_000;
 /** The same where the other one is preferred less: a primary has other work. */
 const PREFERRED_LAG_LIMIT_MS = 5_000;
 
+/**
+ * A head that was the newest longer ago than this, in milliseconds, is asked for every time: a standby that has hung
+ * may show a new oldest version, and what was deleted long after, in one moment (ledger/pruning-guard.ts).
+ */
+export const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
+
 export class PostgresHosts {
   /** As in ConnectionTarget. */
   readonly owner = randomBytes(4).toString('hex');
@@ -52,8 +59,8 @@ export class PostgresHosts {
   #seen: Head | undefined;
   #isClosed = false;
   #moves = 0;
-  /** When it last moved, as `performance.now()` gives it. */
-  #movedMs = -Infinity;
+  /** When it last moved to a server that was not known to be up to date, as `performance.now()` gives it. */
+  #doubtfulMoveMs = -Infinity;
   #waiting = 0;
 
   constructor(location: PostgresLocation, attributes = location.attributes) {
@@ -115,7 +122,7 @@ export class PostgresHosts {
       ...this.#lag.of(this.#seen),
       unconfirmedMs: this.unconfirmedMs,
       moves: this.#moves,
-      movedMs: performance.now() - this.#movedMs,
+      doubtfulMoveMs: performance.now() - this.#doubtfulMoveMs,
       standbyWaitMs: 0,
     };
   }
@@ -277,7 +284,8 @@ export class PostgresHosts {
   #take(host: PostgresHost): void {
     if (this.#last !== undefined && this.#last !== host) {
       this.#moves += 1;
-      this.#movedMs = performance.now();
+      const isDoubtful = this.#lag.unconfirmedMs(host.standing?.head) > MAX_UNCONFIRMED_MS;
+      if (isDoubtful) this.#doubtfulMoveMs = performance.now();
     }
     this.#current = host;
     this.#last = host;

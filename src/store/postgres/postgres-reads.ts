@@ -12,7 +12,6 @@ import {
   type ScannedRow,
 } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
-import { READER_GRACE_MS } from '../columns/pruning-column.ts';
 import {
   assertKeyCount,
   assertRange,
@@ -31,7 +30,7 @@ import { encodeByteArrays } from './byte-arrays.ts';
 import type { Statement } from './connection.ts';
 import { distributedStatements } from './distribution.ts';
 import { headOf, isOlder } from './host.ts';
-import type { PostgresHosts } from './hosts.ts';
+import { MAX_UNCONFIRMED_MS, type PostgresHosts } from './hosts.ts';
 import type { Field } from './row-messages.ts';
 import type { Answer, Parameter } from './rows-query.ts';
 import { type ColumnStatements, MAX_COUNTED_ROWS, statementsOf } from './statements.ts';
@@ -41,11 +40,6 @@ import { type ColumnStatements, MAX_COUNTED_ROWS, statementsOf } from './stateme
  * process that commits reads its own commit at once.
  */
 const HEAD_REUSE_MS = 5;
-/**
- * A head that was the newest longer ago than this, in milliseconds, is asked for every time: a standby that has hung
- * may show a new oldest version, and what was deleted long after, in one moment (ledger/pruning-guard.ts).
- */
-const MAX_UNCONFIRMED_MS = READER_GRACE_MS / 2;
 /** Rows of which a page of a scan is chosen at first; later as many as the sizes of rows suggest. */
 const FIRST_SCAN_ROWS = 256;
 /** Statements of one batch that wait for answers, where each key takes one. */
