@@ -263,9 +263,11 @@ export class ForkView extends StoreView {
     });
   }
 
-  override async versionOfHash(hash: Uint8Array): Promise<bigint | undefined> {
-    const known = await super.versionOfHash(hash);
-    if (known !== undefined) return known;
+  override versionOfHash(hash: Uint8Array): MaybePromise<bigint | undefined> {
+    return andThen(super.versionOfHash(hash), (known) => known ?? this.#askVersion(hash));
+  }
+
+  async #askVersion(hash: Uint8Array): Promise<bigint | undefined> {
     const question = `the transaction with hash ${formatHex(hash)}`;
     if ((await recordedAnswer(this.#store, question, NOTHING)) !== undefined) return undefined;
     return await this.#source.record(question, async (client, batch) => {
