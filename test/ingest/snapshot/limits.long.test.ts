@@ -1,0 +1,55 @@
+/** The limits of snapshots, at −1, 0 and +1. */
+import { expect, it } from 'vitest';
+import {
+  checkpointUpTo,
+  MAX_CHECKPOINT_DISTANCE,
+} from '../../../src/ingest/snapshot/checkpoint.ts';
+import { chunkContent, MAX_CHUNK_BYTES } from '../../../src/ingest/snapshot/chunk-file.ts';
+import type { ChunkEntry } from '../../../src/ingest/snapshot/manifest.ts';
+import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
+import {
+  encodeTransactionInfo,
+  readTransactionInfo,
+} from '../../../src/move/transactions/transaction-info.ts';
+import { openView } from '../../../src/store/view.ts';
+import { LedgerWriter } from '../../../src/store/writer.ts';
+import { chunk, transaction } from '../../store/chunks.ts';
+import { MemoryStore } from '../../store/memory-store.ts';
+
+it('a version that states a root is found among so many', async () => {
+  const store = new MemoryStore();
+  const writer = await LedgerWriter.open(store);
+  const genesis = transaction(0);
+  const info = decodeBcs(genesis.info, readTransactionInfo);
+  const stateCheckpointHash = Buffer.alloc(32, 7);
+  await writer.append(
+    chunk(0, [
+      { ...genesis, info: encodeTransactionInfo({ ...info, stateCheckpointHash }) },
+      ...Array.from({ length: MAX_CHECKPOINT_DISTANCE }, (_, index) => transaction(index + 1)),
+    ]),
+  );
+  const view = await openView(store);
+  for (const distance of [-1, 0, 1]) {
+    const version = BigInt(MAX_CHECKPOINT_DISTANCE - 1 + distance);
+    const found = await checkpointUpTo(view, version);
+    expect(found?.stateRoot, `${version}`).toEqual(distance > 0 ? undefined : stateCheckpointHash);
+  }
+});
+
+it('a chunk that is read has so many bytes, compressed or not', async () => {
+  const entry: ChunkEntry = {
+    ...{ name: 'state-000000.zst', kind: 'state', records: 1 },
+    ...{ contentBytes: 1, bytes: 1, sha256: '00'.repeat(32) },
+  };
+  for (const more of [-1, 0, 1]) {
+    const size = MAX_CHUNK_BYTES + more;
+    for (const tooLarge of [
+      { ...entry, bytes: size },
+      { ...entry, contentBytes: size },
+    ]) {
+      await expect(chunkContent(tooLarge, Buffer.alloc(1))).rejects.toMatchObject({
+        code: more > 0 ? 'too_large' : 'damaged',
+      });
+    }
+  }
+});
