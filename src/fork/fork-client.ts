@@ -47,6 +47,8 @@ const MAX_SHOWN = 300;
 const BCS = 'application/x-bcs';
 /** Of a refusal that is not an error of the interface, such as one of a proxy. */
 const NO_CODE = '';
+/** How the codes end that say that something is not there (docs/spec/http.md §5). */
+const ABSENT_END = '_not_found';
 
 export interface Question {
   /** Below the base of the interface, encoded. */
@@ -119,8 +121,10 @@ export class ForkClient {
         this.#check(state, true);
         return resultOf(answer);
       }
-      this.#check(state, false);
-      return refusalOf(answer);
+      const refusal = refusalOf(answer);
+      // What is not there is recorded for good: it must be a node of this chain that says so.
+      this.#check(state, refusal.code.endsWith(ABSENT_END));
+      return refusal;
     });
   }
 
@@ -184,13 +188,13 @@ export class ForkClient {
     for (;;) {
       const nowMs = performance.now();
       // As many as a second allows may come at once.
-      const earliestMs = Math.max(this.#nextMs - 1_000, this.#pausedUntilMs);
+      const earliestMs = Math.max(nowMs, this.#nextMs - 1_000, this.#pausedUntilMs);
       if (earliestMs >= deadlineMs) {
         throw new UpstreamFailure('busy', 'its turn would come too late', {
-          retryAfterMs: earliestMs - nowMs,
+          retryAfterMs: Math.max(BUSY_PAUSE_MS, earliestMs - nowMs),
         });
       }
-      if (earliestMs <= nowMs) {
+      if (earliestMs === nowMs) {
         this.#nextMs = Math.max(this.#nextMs, nowMs) + intervalMs;
         return;
       }
@@ -228,8 +232,8 @@ export class ForkClient {
     }
   }
 
-  /** @param isResult whether the headers must be there: not every refusal has them */
-  #check({ chainId, ledgerVersion }: UpstreamState, isResult: boolean): void {
+  /** @param isOfLedger whether the headers must be there: not every refusal has them */
+  #check({ chainId, ledgerVersion }: UpstreamState, isOfLedger: boolean): void {
     const expected = this.#expected;
     if (expected === undefined) return;
     if (chainId !== undefined && chainId !== expected.chainId) {
@@ -242,7 +246,7 @@ export class ForkClient {
         `it is at version ${ledgerVersion}, this fork at version ${expected.version}`,
       );
     }
-    if (isResult && (chainId === undefined || ledgerVersion === undefined)) {
+    if (isOfLedger && (chainId === undefined || ledgerVersion === undefined)) {
       throw new UpstreamFailure('upstream_not_a_node', 'its answer has no ledger headers');
     }
   }

@@ -6,6 +6,7 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { andThen, type MaybePromise, together } from '../maybe-promise.ts';
 import { BcsReader, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { formatHex } from '../move/bcs/hex.ts';
+import { unlessRefused } from '../move/errors.ts';
 import { type EncodedOnChainData, readOnChainData } from '../move/transactions/transaction.ts';
 import {
   type Address,
@@ -154,7 +155,9 @@ export class ForkView extends StoreView {
       const metadata = decoded(question, () =>
         decodeBcs(bytes, (reader) => reader.vector(MIN_BALANCE_BYTES, readHeldAsset)),
       );
-      const assets = { metadata, next: cursor === undefined ? undefined : parseAddress(cursor) };
+      const next = cursor === undefined ? undefined : unlessRefused(() => parseAddress(cursor));
+      if (cursor !== undefined && next === undefined) throw badAnswer(question, 'a bad cursor');
+      const assets = { metadata, next };
       putAnswer(batch, question, ASSETS, assets);
       return assets;
     });
@@ -178,16 +181,14 @@ export class ForkView extends StoreView {
     const known = await super.blockOfVersion(version);
     const last = known && (await this.#recordedEnd(known.height));
     if (last !== undefined && version <= last) return known;
-    const height = await this.#askBlock('version', version);
-    return height === undefined ? undefined : await super.blockByHeight(height);
+    return await super.blockByHeight(await this.#askBlock('version', version));
   }
 
   override async blockByHeight(height: bigint): Promise<Block | undefined> {
     const known = await super.blockByHeight(height);
     if (known !== undefined && (await this.#recordedEnd(height)) !== undefined) return known;
     if (height > this.head.blockHeight) return undefined;
-    if ((await this.#askBlock('height', height)) === undefined) return undefined;
-    return await super.blockByHeight(height);
+    return await super.blockByHeight(await this.#askBlock('height', height));
   }
 
   override async lastVersionOfBlock(block: Block): Promise<bigint | undefined> {
@@ -199,11 +200,10 @@ export class ForkView extends StoreView {
     return (await recordedAnswer(this.#store, endOfBlock(height), LAST_VERSION))?.answer;
   }
 
-  /** @returns the height of the block; `undefined` when there is none */
-  async #askBlock(by: 'height' | 'version', number: bigint): Promise<bigint | undefined> {
+  /** @returns the height of the block */
+  async #askBlock(by: 'height' | 'version', number: bigint): Promise<bigint> {
     return await this.#source.record(`the block of ${by} ${number}`, async (client, batch) => {
       const reply = await askBlock(client, by, number);
-      if (reply === undefined) return undefined;
       const { height, lastVersion } = reply;
       await takeBlockStart(client, batch, reply);
       putAnswer(batch, endOfBlock(height), LAST_VERSION, lastVersion);

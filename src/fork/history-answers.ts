@@ -121,15 +121,14 @@ interface BlockReply {
   readonly lastVersion: bigint;
 }
 
-/** A block; `undefined` when the upstream has none of that number. */
+/** A block up to the fork's version: an upstream that is as far has it. */
 export async function askBlock(
   client: ForkClient,
   by: 'height' | 'version',
   number: bigint,
-): Promise<BlockReply | undefined> {
+): Promise<BlockReply> {
   const what = `the block of ${by} ${number}`;
   const reply = await client.ask({ path: `/blocks/by_${by}/${number}` });
-  if (reply.kind === 'refusal' && reply.code === 'block_not_found') return undefined;
   const { bytes } = requireResult(what, reply);
   const block = decoded(what, () => decodeBcs(bytes, readBlock));
   const { height, firstVersion, lastVersion } = block;

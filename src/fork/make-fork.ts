@@ -15,7 +15,7 @@ import {
   putTransaction,
   takeBlockStart,
 } from './history-answers.ts';
-import { badAnswer, UpstreamFailure } from './upstream-failure.ts';
+import { UpstreamFailure } from './upstream-failure.ts';
 
 /** The beginning of the ledger info: what a fork takes over from it (docs/spec/http.md §1.3). */
 interface LedgerInfo {
@@ -56,7 +56,6 @@ export async function makeFork(
   const [item] = await askTransactions(client, version, 1);
   putTransaction(batch, item!);
   const block = await askBlock(client, 'version', version);
-  if (block === undefined) throw badAnswer(`version ${version}`, 'it is in no block');
   const { height, timestampUsecs } = block;
   const { epoch } = await takeBlockStart(client, batch, block);
   const { accumulatorRootHash: rootHash } = item!.data;

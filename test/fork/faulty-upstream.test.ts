@@ -31,6 +31,8 @@ async function rowsOfState(store: StoreReader): Promise<number> {
 }
 
 const HEADERS = { 'content-type': BCS, 'x-node-chain-id': '204', 'x-node-ledger-version': '9999' };
+const JSON_HEADERS = { ...HEADERS, 'content-type': JSON_TYPE };
+const error = (code: string) => JSON.stringify({ message: 'no', error_code: code });
 /** BCS of a state value: variant 0, then the bytes 0xcc. */
 const VALUE = Buffer.of(0, 1, 0xcc);
 const SHORT = 'HTTP/1.1 200 OK\r\ncontent-type: application/x-bcs\r\ncontent-length: 9\r\n\r\n\0';
@@ -94,6 +96,16 @@ describe('an upstream', () => {
     const asked = node.got.length;
     const again = await fork.app.request(RESOURCE);
     expect([again.statusCode, node.got.length]).toEqual([503, asked]);
+  });
+
+  it.each([
+    ['/blocks/by_height/1', answer(404, JSON_HEADERS, error('block_not_found'))],
+    ['/accounts/0xcafe/balances', answer(200, { ...HEADERS, 'x-node-cursor': 'x' }, Buffer.of(0))],
+  ])('that says what cannot be of %s is a 503', async (path, lie) => {
+    const { node, fork } = await forkBetween();
+    node.interfere = ({ url }) => (url!.startsWith(`/v1${path}`) ? lie : undefined);
+    const failed = await fork.app.request(`/v1${path}`);
+    expect([failed.statusCode, failed.json().error_code]).toEqual([503, 'internal_error']);
   });
 
   it('that has pruned a version is a 410, and nothing is stored', async () => {

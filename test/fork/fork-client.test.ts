@@ -88,6 +88,33 @@ describe('a client of an upstream', () => {
     expect(failures[0]).toMatchObject({ reason: 'busy', code: 'fork_upstream_failed' });
   });
 
+  it('sends nothing for questions whose time is over before their turns come', async () => {
+    const { node, client } = await clientOf({ maxConcurrent: 1, questionTimeoutMs: 200 });
+    node.interfere = () => () => undefined;
+    const outcomes = await askAll(client, 6);
+    const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    // A timer may be a millisecond early: then the second question has time left.
+    expect(failures.slice(2).map(({ reason }) => reason)).toEqual(Array(4).fill('busy'));
+    expect(node.got.length).toBeLessThan(3);
+  });
+
+  it.each([
+    ['resource_not_found', 'upstream_not_a_node'],
+    ['version_not_found', 'upstream_not_a_node'],
+    ['web_framework_error', undefined],
+  ])('that gets %s without ledger headers', async (code, reason) => {
+    const { node, client } = await clientOf({});
+    client.expect({ chainId: 204, version: 5n });
+    const body = JSON.stringify({ message: 'no', error_code: code });
+    const refusal = answer(404, { 'content-type': 'application/json' }, body);
+    node.interfere = () => refusal;
+    const failure = await client.ask({ path: '/x' }).then(
+      () => undefined,
+      (error: { reason: string }) => error.reason,
+    );
+    expect(failure).toBe(reason);
+  });
+
   it.each([
     [99_999, false],
     [100_000, false],
