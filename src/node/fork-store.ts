@@ -1,7 +1,12 @@
 /** The store of a node that serves a fork (docs/fork.md): made if it does not exist, with or without its upstream. */
 import type { Logger } from 'pino';
 import { FORK_LIMITS, ForkClient } from '../fork/fork-client.ts';
-import { ForkRecorder, type ForkSource, OfflineSource } from '../fork/fork-recorder.ts';
+import {
+  type ForkAnchor,
+  ForkRecorder,
+  type ForkSource,
+  OfflineSource,
+} from '../fork/fork-recorder.ts';
 import { ForkView } from '../fork/fork-view.ts';
 import { forkAnchor, makeFork } from '../fork/make-fork.ts';
 import { type OverriddenFork, openOverriddenFork } from '../fork/overridden-fork.ts';
@@ -42,10 +47,12 @@ export async function openForkStore(
 ): Promise<ForkStore> {
   const request = forkRequest(settings);
   const { data } = settings;
-  if (request === undefined) {
+  if (settings.offline || request === undefined) {
     const store = openLmdbReader({ directory: data, layout: FORK_LAYOUT });
     stopList.add('the store', () => store.close());
-    if ((await forkAnchor(store)) === undefined) throw emptyStoreError(data);
+    const anchor = await forkAnchor(store);
+    if (anchor === undefined) throw emptyStoreError(data);
+    checkVersion(data, anchor, request?.version);
     return forkOf(store, new OfflineSource(data));
   }
   if (!(await hasStore(data))) await refuseUsedLocation(data);
@@ -71,10 +78,7 @@ async function openRecorder(
 ): Promise<ForkRecorder> {
   try {
     const known = await forkAnchor(store);
-    if (known !== undefined && version !== undefined && version !== known.version) {
-      const message = `${data} is a fork at version ${known.version}, not ${version}: give another folder`;
-      throw new NodeError('bad_setting', message, { exitCode: 2 });
-    }
+    if (known !== undefined) checkVersion(data, known, version);
     const recorder = new ForkRecorder(
       store,
       client,
@@ -89,6 +93,14 @@ async function openRecorder(
   }
 }
 
+/** @throws NodeError `bad_setting` for a version that the fork is not at */
+function checkVersion(data: string, anchor: ForkAnchor, asked: bigint | undefined): void {
+  if (asked === undefined || asked === anchor.version) return;
+  throw refused(
+    `${data} is a fork at version ${anchor.version}, not ${asked}: give another folder`,
+  );
+}
+
 function forkOf(store: StoreReader, source: ForkSource): ForkStore {
   return {
     store,
@@ -97,15 +109,15 @@ function forkOf(store: StoreReader, source: ForkSource): ForkStore {
   };
 }
 
-/** @returns `undefined` for a fork without its upstream */
+/** @returns `undefined` where no node is named: a fork without its upstream needs none */
 function forkRequest(settings: NodeSettings): ForkRequest | undefined {
-  const { fork, offline, data, produce, workers } = settings;
+  const { fork, data, produce, workers } = settings;
   if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
   const contrary = CONTRARY.find((name) => settings[name] !== '');
   if (contrary !== undefined) throw refused(`a fork does not go together with ${contrary}`);
   if (produce > 0) throw refused('a fork does not go together with produce');
   if (workers > 1) throw refused('a fork is served by one process: --workers 1');
-  if (offline) return undefined;
+  if (fork === '') return undefined;
   const [, url = '', version] = /^(.*?)(?:@(\d{1,20}))?$/s.exec(fork) ?? [];
   try {
     return {

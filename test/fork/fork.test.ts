@@ -64,6 +64,8 @@ describe(`a fork (seed ${seed})`, () => {
     expect(missed.json().message).toContain('resource 0x1::coin::Coin of 0x1234567');
     expect(missed.json().message).toContain(`daybook serve --data ${data} --fork URL`);
     expect(missed.headers['retry-after']).toBeUndefined();
+    const other = { data, fork: `${upstream.url}@7`, offline: true };
+    await expect(serveFork(other)).rejects.toMatchObject({ code: 'bad_setting' });
   });
 
   it('shows the ledger at its version while the upstream goes on', async () => {

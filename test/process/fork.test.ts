@@ -73,6 +73,8 @@ describe('a fork', () => {
   it('stays at its version', async () => {
     const at91 = ['serve', '--data', fork, '--fork', `${upstream.ready.url}@91`];
     expect(expectFailure(await runCommand(at91), 2)).toContain('is a fork at version 90, not 91');
+    const offline = await runCommand([...at91, '--offline']);
+    expect(expectFailure(offline, 2)).toContain('is a fork at version 90, not 91');
     const beyond = ['serve', '--data', join(folder, 'b'), '--fork', `${upstream.ready.url}@99999`];
     expect(expectFailure(await runCommand(beyond), 1)).toContain('upstream_behind');
     const ledger = ['serve', '--data', data, '--fork', upstream.ready.url];
