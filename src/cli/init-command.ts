@@ -113,11 +113,11 @@ function backupFacts(restored: RestoredBackup, seconds: number) {
 }
 
 async function reportOfSnapshot(data: string, flags: InitFlags) {
-  const { snapshot = '', trust = [], distribute = false } = flags;
+  const { snapshot = '', trust = [], distribute = false, waypoint } = flags;
   const { initFromSnapshot } = await import('../node/snapshot.ts');
   const startedMs = performance.now();
   const loaded = await withProgress((show) =>
-    initFromSnapshot(data, snapshot, { trust, distribute }, (done, total) =>
+    initFromSnapshot(data, snapshot, { trust, distribute, waypoint }, (done, total) =>
       show(() => countText('chunks', done, total, startedMs)),
     ),
   );

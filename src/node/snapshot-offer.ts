@@ -10,6 +10,7 @@ import {
   MANIFEST_HEAD_BYTES,
   MANIFEST_NAME,
   manifestHead,
+  UNFINISHED_ENDING,
 } from '../ingest/snapshot/manifest.ts';
 import { NodeError } from './node-error.ts';
 
@@ -35,7 +36,7 @@ export class SnapshotFolder implements SnapshotOffer {
   async list(): Promise<readonly OfferedSnapshot[]> {
     const found: OfferedSnapshot[] = [];
     for (const name of await readdir(this.#folder)) {
-      if (!SNAPSHOT_NAME.test(name)) continue;
+      if (!isOffered(name)) continue;
       const head = manifestHead(await beginningOf(join(this.#folder, name, MANIFEST_NAME)));
       if (head !== undefined) found.push({ name, ...head });
     }
@@ -46,7 +47,7 @@ export class SnapshotFolder implements SnapshotOffer {
 
   async file(snapshot: string, name: string): Promise<OfferedFile | undefined> {
     const isName = name === MANIFEST_NAME || CHUNK_NAME.test(name);
-    if (!(isName && SNAPSHOT_NAME.test(snapshot))) return undefined;
+    if (!(isName && isOffered(snapshot))) return undefined;
     if (this.#reading >= MAX_SNAPSHOT_READS) {
       const retry = { retryAfterSecs: RETRY_AFTER_SECS };
       throw new ApiError(
@@ -69,6 +70,11 @@ export class SnapshotFolder implements SnapshotOffer {
       this.#reading -= 1;
     }
   }
+}
+
+/** One that is being made has its manifest before its last name. */
+function isOffered(name: string): boolean {
+  return SNAPSHOT_NAME.test(name) && !name.endsWith(UNFINISHED_ENDING);
 }
 
 /** The first bytes of a file; none of a file that is absent. */

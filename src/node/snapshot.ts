@@ -15,7 +15,7 @@ import {
   type SnapshotProgress,
   type SnapshotRequest,
 } from '../ingest/snapshot/make-snapshot.ts';
-import type { SnapshotManifest } from '../ingest/snapshot/manifest.ts';
+import { type SnapshotManifest, UNFINISHED_ENDING } from '../ingest/snapshot/manifest.ts';
 import { newestSnapshotOf, SnapshotDownload } from '../ingest/snapshot/snapshot-download.ts';
 import { SnapshotError } from '../ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../ingest/snapshot/snapshot-files.ts';
@@ -27,8 +27,6 @@ import { withReader, withResumedStore } from './open-store.ts';
 
 /** What a snapshot in one file is named. */
 const FILE_ENDING = '.tar';
-/** What is added to the name of the folder where a snapshot is made. */
-const UNFINISHED_ENDING = '.unfinished';
 const PACKED_NAME = 'packed.tar';
 
 export type { LoadedSnapshot, MadeSnapshot };
@@ -38,8 +36,8 @@ interface SnapshotInit {
   readonly trust: readonly string[];
   /** Over the workers of Citus. */
   readonly distribute: boolean;
-  /** Of the chain's genesis; absent: any. */
-  readonly waypoint?: Waypoint | undefined;
+  /** Of the chain's genesis, or a file that contains it; absent: any. */
+  readonly waypoint?: string | undefined;
 }
 
 /**
@@ -103,11 +101,10 @@ async function openSource(pathOrUrl: string): Promise<SnapshotSource> {
  */
 export async function initFromNode(
   data: string,
-  { node, waypoint: textOrFile }: { readonly node: string; readonly waypoint?: string | undefined },
+  { node, waypoint }: { readonly node: string; readonly waypoint?: string | undefined },
   onFound: (url: string) => void,
   onProgress: (done: number, total: number) => void,
 ): Promise<LoadedSnapshot> {
-  const waypoint = textOrFile === undefined ? undefined : readWaypoint(textOrFile);
   const options = { trust: [], distribute: false, waypoint };
   const url = await withSnapshotErrors(() => newestSnapshotOf(node));
   if (url !== undefined) {
@@ -124,11 +121,12 @@ export async function initFromNode(
 async function initFromSource(
   data: string,
   source: SnapshotSource,
-  { trust, distribute, waypoint }: SnapshotInit,
+  { trust, distribute, waypoint: textOrFile }: SnapshotInit,
   onProgress: (done: number, total: number) => void,
 ): Promise<LoadedSnapshot> {
   const verifier = openVerifier();
   try {
+    const waypoint = textOrFile === undefined ? undefined : readWaypoint(textOrFile);
     const load = await SnapshotLoad.open(source, {
       trustedRoots: trust.map(trustedRootOf),
       verifier,

@@ -48,6 +48,13 @@ describe('the folder of offered snapshots', () => {
     expect(await new SnapshotFolder(folder).list()).toMatchObject([{ name: 'large', version: 5n }]);
   });
 
+  it('has none that is being made', async () => {
+    addSnapshot('one.tar.unfinished', 5n);
+    const offer = new SnapshotFolder(folder);
+    expect(await offer.list()).toEqual([]);
+    expect(await offer.file('one.tar.unfinished', 'manifest.json')).toBeUndefined();
+  });
+
   it.each([MAX_SNAPSHOT_READS - 1, MAX_SNAPSHOT_READS, MAX_SNAPSHOT_READS + 1])(
     'of %i files at once: more than the bound are refused for a while',
     async (count) => {

@@ -158,6 +158,7 @@ describe('init --snapshot URL', () => {
       [[url('lying')], /cannot be fetched: .*state-000000\.zst answers 404/, 1],
       [['http://host/x.tar'], /must be downloaded first/, 2],
       [[url('old'), '--trust', `7:${'0'.repeat(64)}`], /a root of version 7 cannot be compared/, 1],
+      [[url('old'), '--waypoint', `0:${'1'.repeat(64)}`], /is of genesis waypoint 0:/, 1],
     ];
     for (const [args, text, code] of cases) {
       const result = await runCommand(['init', '--data', at, '--snapshot', ...args]);

@@ -79,12 +79,19 @@ export class ChunkContent {
   }
 }
 
-/** The content of a chunk, from the bytes of its file. @throws SnapshotError `damaged`, `too_large` */
+/** Before anything of a chunk is read: its size is what a stranger says. @throws SnapshotError `too_large` */
+export function checkChunkSize({ name, bytes, contentBytes }: ChunkEntry): void {
+  if (Math.max(bytes, contentBytes) <= MAX_CHUNK_BYTES) return;
+  throw new SnapshotError('too_large', `chunk ${name} has more than ${MAX_CHUNK_BYTES} bytes`);
+}
+
+/**
+ * The content of a chunk, from the bytes of its file.
+ * @param entry one that `checkChunkSize` has passed
+ * @throws SnapshotError `damaged`
+ */
 export async function chunkContent(entry: ChunkEntry, file: Uint8Array): Promise<Buffer> {
-  const { name, bytes, contentBytes, sha256 } = entry;
-  if (Math.max(bytes, contentBytes) > MAX_CHUNK_BYTES) {
-    throw new SnapshotError('too_large', `chunk ${name} has more than ${MAX_CHUNK_BYTES} bytes`);
-  }
+  const { bytes, contentBytes, sha256 } = entry;
   if (file.length !== bytes || sha256Hex(file) !== sha256) {
     throw damagedChunk(entry, 'it is not what its digest says');
   }

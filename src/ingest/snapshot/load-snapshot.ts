@@ -25,7 +25,13 @@ import { Committer } from '../committer.ts';
 import { ChunkAssembler } from '../feed/chunk-assembler.ts';
 import type { TrustedRoot } from '../feed/page-verifier.ts';
 import type { Verifier } from '../feed/verifier.ts';
-import { chunkContent, damagedChunk, streamEndsIn, valuesIn } from './chunk-file.ts';
+import {
+  checkChunkSize,
+  chunkContent,
+  damagedChunk,
+  streamEndsIn,
+  valuesIn,
+} from './chunk-file.ts';
 import {
   type ChunkEntry,
   type ChunkKind,
@@ -89,6 +95,7 @@ export class SnapshotLoad {
     this.#base = { ...manifest, identity };
     this.#stateRoot = stateRootOf(manifest);
     checkTrust(manifest, this.accumulatorRoot, options.trustedRoots);
+    for (const chunk of manifest.chunks) checkChunkSize(chunk);
   }
 
   /** Reads and checks the manifest. @throws SnapshotError; what the source throws */

@@ -53,7 +53,7 @@ export interface MadeSnapshot {
 }
 
 /**
- * Makes the files of a snapshot in a folder, or continues to; the manifest comes last.
+ * Makes the files of a snapshot in a folder, or continues to; the manifest comes last. The journal is left.
  * @throws SnapshotError `no_checkpoint`, `pruned`, `other_snapshot`, `no_transactions`, `root_contradicts`;
  *   StoreError `ledger_empty` and others
  */
@@ -96,9 +96,7 @@ export async function makeSnapshot(
   await maker.makeStreams(version);
   await maker.makeTransactions(version + 1n, newestVersion);
   const rootsBefore = await maker.rootsBefore(version);
-  const block = version === view.head.version ? undefined : await view.blockOfVersion(version);
-  const { timestampUsecs, epoch } = block ?? view.head;
-  const blockHeight = block?.height ?? view.head.blockHeight;
+  const { timestampUsecs, epoch, height: blockHeight } = await blockEndingWith(view, version);
   const { chainId, genesisWaypointHash } = identity;
   const { info, stateRoot } = checkpoint;
   const { chunks } = journal;
@@ -116,6 +114,15 @@ export async function makeSnapshot(
     ...{ version, newestVersion, keys, stateRoot, chunks },
     accumulatorRoot: accumulator.rootHash(),
   };
+}
+
+/** @throws SnapshotError `pruned` */
+async function blockEndingWith(view: StoreView, version: bigint) {
+  const { head } = view;
+  if (version === head.version) return { ...head, height: head.blockHeight };
+  const block = await view.blockOfVersion(version);
+  if (block !== undefined) return block;
+  throw new SnapshotError('pruned', `the block of version ${version} was pruned meanwhile`);
 }
 
 /** @throws SnapshotError `no_checkpoint`, `pruned` */
@@ -276,6 +283,9 @@ class SnapshotMaker {
   async rootsBefore(version: bigint): Promise<readonly Buffer[]> {
     const { head } = this.#view;
     const cleared = await readPruneProgress(this.#store);
+    if (cleared.clearedBelow > version) {
+      throw new SnapshotError('pruned', `what is before version ${version} was pruned meanwhile`);
+    }
     const leaves = version + 1n;
     // The last full subtree of a number of leaves has as many as its lowest bit says.
     const first = leaves - (leaves & -leaves);

@@ -5,6 +5,8 @@ import { U64_MAX } from '../../store/columns/order-key.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
 export const MANIFEST_NAME = 'manifest.json';
+/** What is added to the name of the folder where a snapshot is made. */
+export const UNFINISHED_ENDING = '.unfinished';
 /** Largest manifest that is read, in bytes: of about 300,000 chunks. */
 export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
 const FORMAT = 'daybook-snapshot-1';

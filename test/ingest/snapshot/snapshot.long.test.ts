@@ -8,11 +8,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Committer } from '../../../src/ingest/committer.ts';
 import { PageError } from '../../../src/ingest/feed/feed-error.ts';
 import { checkpointUpTo, stateRootAt } from '../../../src/ingest/snapshot/checkpoint.ts';
+import { MAX_CHUNK_BYTES } from '../../../src/ingest/snapshot/chunk-file.ts';
 import { SnapshotLoad, type SnapshotSource } from '../../../src/ingest/snapshot/load-snapshot.ts';
 import { makeSnapshot } from '../../../src/ingest/snapshot/make-snapshot.ts';
+import { encodeManifest, parseManifest } from '../../../src/ingest/snapshot/manifest.ts';
 import { SnapshotError } from '../../../src/ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../../../src/ingest/snapshot/snapshot-files.ts';
 import { sampleChunks } from '../../../src/sample/sample.ts';
+import { EVENTS } from '../../../src/store/columns/columns.ts';
 import { openHead } from '../../../src/store/columns/head.ts';
 import { Pruner } from '../../../src/store/pruning/prune.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -197,6 +200,52 @@ describe('a snapshot', () => {
   });
 });
 
+describe('making a snapshot', () => {
+  const ignore = (): void => undefined;
+
+  it('goes on after everything but the packing was done', async () => {
+    const store = await sampleStore(100);
+    const folder = join(temporaryFolder(), 'snapshot');
+    const request = { withTransactions: true };
+    const made = await makeSnapshot(store, folder, request, ignore);
+    const manifest = readFileSync(join(folder, 'manifest.json'));
+    const done: string[] = [];
+    expect(await makeSnapshot(store, folder, request, ({ what }) => done.push(what))).toEqual(made);
+    expect(readFileSync(join(folder, 'manifest.json'))).toEqual(manifest);
+    expect(done.filter((what) => what !== 'transaction infos')).toEqual([]);
+  });
+
+  it('ends when its version is pruned meanwhile, and takes another one the next time', async () => {
+    const store = await sampleStore(300);
+    const [, , version] = await checkpointsOf(store, 3);
+    const pruner = new Pruner(await LedgerWriter.open(store), { graceMs: 0, restFactor: 0 });
+    let isPruned = false;
+    // Between the state and the streams.
+    const pruned = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (name !== 'scan') return value.bind(target) as unknown;
+        return async (...args: Parameters<Store['scan']>) => {
+          if (args[0] === EVENTS && !isPruned) {
+            isPruned = true;
+            await pruner.run({ versions: 1 });
+          }
+          return target.scan(...args);
+        };
+      },
+    });
+    const folder = join(temporaryFolder(), 'snapshot');
+    const request = { version: version!, withTransactions: false };
+    await expect(makeSnapshot(pruned, folder, request, ignore)).rejects.toMatchObject({
+      code: 'pruned',
+      message: expect.stringContaining('pruned meanwhile'),
+    });
+    const again = await makeSnapshot(store, folder, { withTransactions: false }, ignore);
+    expect(again.version).toBe((await openHead(store)).version);
+  });
+});
+
 describe('what has no snapshot', () => {
   it('an empty ledger, a version above the newest, a pruned one, one without a root', async () => {
     const folder = join(temporaryFolder(), 'snapshot');
@@ -235,6 +284,29 @@ describe('what has no snapshot', () => {
     const { follower } = await followerOf(upstream.url, begun, { until: made.version });
     await follower.run(NEVER);
     expect((await snapshotOf(begun)).made.stateRoot).toEqual(made.stateRoot);
+  });
+
+  it.each([
+    [MAX_CHUNK_BYTES - 1, true],
+    [MAX_CHUNK_BYTES, true],
+    [MAX_CHUNK_BYTES + 1, false],
+  ])('whose manifest names a chunk of %i bytes: taken is %s', async (size, isTaken) => {
+    const source = await openSnapshotFiles((await snapshotOf(await sampleStore(50))).folder);
+    const manifest = parseManifest(await source.manifest());
+    const [first, ...others] = manifest.chunks;
+    for (const part of ['bytes', 'contentBytes'] as const) {
+      const chunks = [{ ...first!, [part]: size }, ...others];
+      const opened = SnapshotLoad.open(
+        {
+          manifest: async () => encodeManifest({ ...manifest, chunks }),
+          chunk: async () => expect.unreachable('no chunk is asked for'),
+          close: async () => undefined,
+        },
+        { trustedRoots: [], verifier: undefined as never, onProgress: () => undefined },
+      );
+      if (isTaken) await expect(opened).resolves.toBeDefined();
+      else await expect(opened).rejects.toMatchObject({ code: 'too_large' });
+    }
   });
 
   it('whose manifest is of another format or too long', async () => {
