@@ -172,13 +172,16 @@ export class BackupRestore {
     const readManifest = (backup: RangeBackup) =>
       readTransactionManifest(this.#source, backup, this.#signal);
     const readChunk = (chunk: TransactionChunk) => readPair(this.#source, chunk, this.#signal);
+    let isKnown = true;
     for await (const [, chunks] of readAhead(backups, readManifest, 2)) {
+      if (!isKnown) break;
       const needed = chunks.filter(({ last }) => last >= known.leafCount);
       for await (const [chunk, stored] of readAhead(needed, readChunk)) {
         const files = await unpackPair(stored, chunk);
         const { verifier, onProgress } = this.#options;
         const verified = await verifyTransactions(chunk, files, known, this.#epochs, verifier);
         // Newer than the ends of epochs in the backup: nothing says who signs it.
+        isKnown = verified !== undefined;
         if (verified === undefined) break;
         known = verified.accumulator;
         for (const page of verified.pages) {
