@@ -23,6 +23,7 @@ import { openView } from '../../store/view.ts';
 import { LedgerWriter } from '../../store/writer.ts';
 import { Committer } from '../committer.ts';
 import { ChunkAssembler } from '../feed/chunk-assembler.ts';
+import { checkStoredRoots } from '../feed/known-history.ts';
 import type { TrustedRoot } from '../feed/page-verifier.ts';
 import type { Verifier } from '../feed/verifier.ts';
 import {
@@ -189,6 +190,8 @@ export class SnapshotLoad {
     const writer = await LedgerWriter.open(store);
     const head = writer.head!;
     const { trustedRoots, verifier } = this.#options;
+    // An earlier attempt may have been given other roots, or none.
+    await checkStoredRoots(store, head, trustedRoots);
     const nextVersion = head.version + 1n;
     const { frozenRoots } = head;
     verifier.start({ nextVersion, frozenRoots, trustedRoots, waypoint: undefined });

@@ -126,6 +126,20 @@ describe('a snapshot', () => {
     }
   });
 
+  it('is compared with trusted roots where an earlier attempt had none', async () => {
+    const version = versions[6]!;
+    const { folder, made } = await snapshotOf(store, { version, withTransactions: true });
+    const source = await openSnapshotFiles(folder);
+    const replica = new MemoryStore();
+    const onProgress = (chunks: number): void => {
+      if (chunks === made.chunks.length) throw new Error('cut');
+    };
+    await expect(loadFrom(source, replica, { onProgress })).rejects.toThrow('cut');
+    await expect.poll(async () => (await openHead(replica)).version).toBe(made.newestVersion);
+    const trustedRoots = [{ version: version + 1n, root: Buffer.alloc(32, 1) }];
+    await expect(loadFrom(source, replica, { trustedRoots })).rejects.toBeInstanceOf(PageError);
+  });
+
   it(`is refused with one bit flipped, ${FLIPS} times`, async () => {
     const random = new Random(testSeed());
     const { folder } = await snapshotOf(store, { version: versions[3]!, withTransactions: true });
