@@ -280,7 +280,7 @@ describe('the transactions after a snapshot', () => {
     });
     const length = records.reduce((sum, record) => sum + record.length + 4, 0);
     for (let at = 7; at < length; at += 9_001) {
-      expect(await inChunk(flip(at)), `byte ${at} of ${length}`).toMatchObject({});
+      expect(await inChunk(flip(at)), `byte ${at} of ${length}`).toBeDefined();
     }
   });
 
@@ -321,7 +321,7 @@ describe('the transactions after a snapshot', () => {
   it('have proofs of their own', async () => {
     // Siblings to the left, one to the right, then of the ledger info: version, time, signature.
     for (const at of [3, 100, 172, -150, -140, -20]) {
-      expect(await inProof(flip(at)), `byte ${at}`).toMatchObject({});
+      expect(await inProof(flip(at)), `byte ${at}`).toBeDefined();
     }
     expect(await inProof((bytes) => bytes.subarray(0, -1))).toMatchObject({ code: MALFORMED });
     const surplus: Edit = (bytes) => Buffer.concat([bytes, Buffer.of(0)]);
