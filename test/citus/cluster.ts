@@ -9,7 +9,7 @@ const SETTINGS = [
   ...readFileSync(join(ROOT, 'docs/deploy/citus.conf'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.replaceAll("'", '')),
+    .map((line) => line.replace(' = ', '=').replaceAll("'", '')),
   'citus.shard_count=12',
   // The user that the servers run as has no certificates.
   'citus.node_conninfo=sslmode=disable',
