@@ -8,7 +8,7 @@ const ATTEMPT_INTERVAL_MS = 250;
 export interface Standby {
   /** Called once if another process writes, or the store cannot be reached. */
   readonly onWait: (cause: StoreError) => void;
-  /** Called before the session of a process that is silent is ended. */
+  /** Called when the session of a process that was silent has been ended, and the right taken over. */
   readonly onSilent: (cause: StoreError) => void;
   readonly signal?: AbortSignal | undefined;
 }

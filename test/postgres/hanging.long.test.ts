@@ -4,6 +4,7 @@ import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { EPOCHS } from '../../src/store/columns/columns.ts';
@@ -144,6 +145,36 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await commit();
       expect(await reader.get(...key(2n))).toEqual(Buffer.from('second'));
       await Promise.all([store.close(), reader.close()]);
+    });
+
+    test('a writer is silent, and may not be ended: the one that stands by waits', async () => {
+      const { location, through } = await newPlace();
+      const first = await openPostgresStore(through);
+      const { schema } = location;
+      const role = `of_${schema}`;
+      const admin = new pg.Client({ connectionString: server.href });
+      await admin.connect();
+      await admin.query(`create role ${role} login in role pg_read_all_stats;
+        grant usage on schema ${schema} to ${role};
+        grant select on all tables in schema ${schema} to ${role}`);
+      await admin.end();
+      const asOther = new URL(server);
+      asOther.username = role;
+      const abort = new AbortController();
+      const silent: StoreError[] = [];
+      const standby = {
+        onWait: () => undefined,
+        onSilent: (cause: StoreError) => void silent.push(cause),
+        signal: abort.signal,
+      };
+      const other = parsePostgresUrl(`${asOther.href}?schema=${schema}`);
+      const opening = openPostgresStore(other, { standby });
+      proxy.swallow();
+      setTimeout(() => abort.abort(), 6_000);
+      await expect(opening).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+      expect(silent).toEqual([]);
+      proxy.restore();
+      await first.close();
     });
 
     test('a writer is silent, and is replaced by the one that stands by', async () => {

@@ -126,7 +126,6 @@ export class WriterClaim {
     );
     if (holder === undefined || this.#standby === undefined || !this.#isSilent(holder))
       throw locked;
-    this.#standby.onSilent(locked);
     try {
       await endHolder(connection, schema, holder);
     } catch (error) {
@@ -134,6 +133,7 @@ export class WriterClaim {
       throw error;
     }
     if (!(await tryLock(connection, schema))) throw locked;
+    this.#standby.onSilent(locked);
   }
 
   #isSilent({ sign }: LockHolder): boolean {
