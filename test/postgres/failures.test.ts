@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { EPOCHS } from '../../src/store/columns/columns.ts';
+import { EPOCHS, HEAD } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { PostgresConnection } from '../../src/store/postgres/connection.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
@@ -19,7 +19,10 @@ import {
   openPostgresStore,
 } from '../../src/store/postgres/postgres-store.ts';
 import { statementsOf } from '../../src/store/postgres/statements.ts';
+import { isStoreError } from '../../src/store/store-error.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
 import { until } from '../process/worker-processes.ts';
+import { block, chunk, transaction } from '../store/chunks.ts';
 import { NO_POSTGRES, PostgresServer } from './cluster.ts';
 import { newPostgresLocation, sharedPostgres } from './shared.ts';
 
@@ -72,6 +75,39 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await expect(late).rejects.toThrow(withCode('store_lock_lost'));
     }
     expect(await store.get(...key(1n))).toEqual(Buffer.from('own'));
+  });
+
+  test('that lacks acknowledged commits takes none until they are there again', async () => {
+    const location = parsePostgresUrl(await newPostgresLocation());
+    const store = await openPostgresStore(location);
+    onTestFinished(() => store.close());
+    const writer = await LedgerWriter.open(store);
+    await writer.append(chunk(0, [transaction(0)]));
+    const other = new pg.Client({ connectionString: await sharedPostgres() });
+    await other.connect();
+    onTestFinished(() => other.end());
+    const { name } = statementsOf(location.schema, HEAD);
+    const headBytes = async () => (await other.query(`select v from ${name}`)).rows[0].v;
+    const older = await headBytes();
+    await writer.append(chunk(1, [transaction(1)], { blocks: [block(1, 1)] }));
+    const newer = await headBytes();
+    await other.query(`update ${name} set v = $1`, [older]);
+    await other.query(
+      'select pg_terminate_backend(a.pid, 5000) from pg_locks l join pg_stat_activity a on a.pid = l.pid ' +
+        "where l.locktype = 'advisory' and (l.classid::int8 << 32) | l.objid::int8 = " +
+        "hashtextextended('daybook writer of ' || $1, 0)",
+      [location.schema],
+    );
+    const commit = () => store.commit(new Batch().put(...key(1n), Buffer.from('late')));
+    // The one that was interrupted may be told so first.
+    await until('it is known', async () => {
+      const error = await commit().catch((reason: unknown) => reason);
+      return isStoreError(error, 'store_commits_lost');
+    });
+    await expect(commit()).rejects.toThrow(withCode('store_commits_lost'));
+    await other.query(`update ${name} set v = $1`, [newer]);
+    await commit();
+    expect(await store.get(...key(1n))).toEqual(Buffer.from('late'));
   });
 
   test('leaves no connection to a server that answers after it was closed', async () => {

@@ -39,9 +39,12 @@ export class CommitWatch {
     const beganMs = performance.now();
     let idleLooks = 0;
     let isLooking = false;
+    let isOver = false;
     const look = async (): Promise<void> => {
-      const session = [String(connection.sessionId), `daybook writer ${this.#hosts.owner}`];
+      const session = [connection.sessionId, `daybook writer ${this.#hosts.owner}`];
       const { rows } = await this.#hosts.query('quick', SESSION, session);
+      // What was true when it was asked is not true after the commit.
+      if (isOver) return;
       const [state, waitEvent] = rows[0]?.map(String) ?? [];
       idleLooks = state === 'idle' ? idleLooks + 1 : 0;
       if (rows.length === 0 || idleLooks >= MAX_IDLE_LOOKS) connection.abandon();
@@ -63,6 +66,7 @@ export class CommitWatch {
       await commit();
       this.#note(undefined);
     } finally {
+      isOver = true;
       clearInterval(looking);
     }
   }

@@ -73,6 +73,7 @@ export class PostgresConnection {
   #pending = 0;
   #isCorked = false;
   #isLost = false;
+  #sessionId = '';
   readonly #watch: NodeJS.Timeout;
 
   private constructor(client: pg.Client, shown: string, limitMs: number) {
@@ -113,7 +114,9 @@ export class PostgresConnection {
       const settings = [name, `statement_timeout = ${limitMs}`, ...SESSION_SETTINGS];
       if (role === 'writer') settings.push(...WRITER_SETTINGS);
       const texts = [...settings.map((setting) => `set ${setting}`), GENERIC_PLANS];
+      const session = opened.run('select pg_backend_pid()::text');
       await Promise.all(texts.map((text) => opened.run(text).catch(() => undefined)));
+      opened.#sessionId = String((await session).rows[0]![0]);
       return opened;
     } catch (cause) {
       if (connection !== undefined) connection.#lose();
@@ -130,9 +133,9 @@ export class PostgresConnection {
     return this.#pending;
   }
 
-  /** The server's number of this session. */
-  get sessionId(): number {
-    return (this.#client as unknown as { readonly processID: number }).processID;
+  /** The server's number of this session: behind a pooler not the one that the protocol tells. */
+  get sessionId(): string {
+    return this.#sessionId;
   }
 
   /** Runs a prepared statement. @throws StoreError */

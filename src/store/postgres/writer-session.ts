@@ -23,6 +23,9 @@ import {
   WriterClaim,
 } from './writer-lock.ts';
 
+/** How long giving the lock back may take, in milliseconds. */
+const RELEASE_LIMIT_MS = 2_000;
+
 const COMMIT: Statement = { name: 'commit', text: 'commit' };
 const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
 
@@ -145,18 +148,29 @@ export class WriterSession {
     if (!this.#connection.isLost) return this.#connection;
     // The server may be another one by now, which is looked for.
     this.hosts.distrust();
-    const target = await this.hosts.find();
+    const target = await this.hosts.find().catch((error: unknown) => {
+      // The one server that is written catches up with nobody.
+      throw isStoreError(error, 'store_behind') ? this.hosts.lostCommitsError() : error;
+    });
     const connection = await PostgresConnection.open(target, 'writer', WRITER_LIMIT_MS);
+    let found: Head | undefined;
     try {
       await this.#lockAgain(connection);
       await this.#publishStaged(connection);
-      this.#connection = connection;
+      found = await this.#readHead(connection);
+      if (isOlder(found, this.hosts.seen)) throw this.hosts.lostCommitsError();
     } catch (error) {
       await connection.close();
       throw error;
     }
-    await this.#compareHead(connection);
-    return connection;
+    this.#connection = connection;
+    const isNewer = isOlder(this.#head, found);
+    this.committed(found);
+    if (!isNewer) return connection;
+    throw new StoreError(
+      'store_unreachable',
+      `a commit to ${this.#shown} was stored as the connection was lost: it goes on after that`,
+    );
   }
 
   /** @throws StoreError `store_lock_lost`; `store_unreachable` while a former session of this process has the lock */
@@ -177,18 +191,6 @@ export class WriterSession {
     );
   }
 
-  async #compareHead(connection: PostgresConnection): Promise<void> {
-    const found = await this.#readHead(connection);
-    if (isOlder(found, this.hosts.seen)) throw this.hosts.lostCommitsError();
-    const isNewer = isOlder(this.#head, found);
-    this.committed(found);
-    if (!isNewer) return;
-    throw new StoreError(
-      'store_unreachable',
-      `a commit to ${this.#shown} was stored as the connection was lost: it goes on after that`,
-    );
-  }
-
   async #readHead(connection: PostgresConnection): Promise<Head | undefined> {
     const { get } = statementsOf(this.#schema, HEAD);
     const key = [Buffer.from(HEAD_KEY.partition), Buffer.from(HEAD_KEY.order)];
@@ -205,9 +207,13 @@ export class WriterSession {
   }
 
   async release(): Promise<void> {
+    const connection = this.#connection;
+    // A server that hangs would be waited for as long as for a commit.
+    const cut = setTimeout(() => connection.abandon(), RELEASE_LIMIT_MS);
     // Closing alone lets the server end the session a moment later.
-    await unlock(this.#connection, this.#schema).catch(() => undefined);
-    await this.#connection.close();
+    await unlock(connection, this.#schema).catch(() => undefined);
+    clearTimeout(cut);
+    await connection.close();
     await this.hosts.close();
   }
 
