@@ -2,7 +2,7 @@
  * `daybook snapshot` and `init --snapshot`: from a served ledger to a new one that follows on; killed in the middle
  * and continued; refused without a trace. KILLS (3) says how often each command is killed.
  */
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -74,9 +74,12 @@ afterEach(killLeftNodes);
 
 describe('daybook snapshot', () => {
   it('of a ledger in use makes a new one, which follows on', async () => {
-    const node = await ServedNode.start(source, ['--produce', '50']);
+    // A copy: the other tests need the ledger as it is.
+    const used = join(folder, 'used');
+    cpSync(source, used, { recursive: true });
+    const node = await ServedNode.start(used, ['--produce', '50']);
     const to = join(folder, 'in-use');
-    const made = await run<SnapshotFacts>(['snapshot', '--data', source, '--out', to]);
+    const made = await run<SnapshotFacts>(['snapshot', '--data', used, '--out', to]);
     expect(made.newest_version).toBe(made.state_version);
     const data = join(folder, 'new');
     const trust = `${made.state_version}:0x${made.accumulator_root}`;
