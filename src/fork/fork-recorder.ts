@@ -37,7 +37,8 @@ export class OfflineSource implements ForkSource {
   async record(question: string): Promise<never> {
     throw new LedgerError(
       'fork_not_recorded',
-      `This fork has not recorded ${question}, and it is offline. To record it, send the same request to ` +
+      `This fork has not recorded ${question}, and it is offline. To record it (a packed fork is unpacked ` +
+        'first), send the same request to ' +
         `daybook serve --data ${this.#shownData} --fork URL`,
     );
   }

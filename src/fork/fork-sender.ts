@@ -133,7 +133,12 @@ export class ForkSender extends SenderView {
       const isAscending = summaries.every(
         ({ version }, at) => at === 0 || version > summaries[at - 1]!.version,
       );
-      if (!isAscending || summaries.length > limit) throw badAnswer(question, 'another order');
+      const isWithin = summaries.every(({ version }) =>
+        'from' in bounds ? version >= bounds.from : version <= bounds.to,
+      );
+      if (!isAscending || !isWithin || summaries.length > limit) {
+        throw badAnswer(question, 'others than those that were asked for');
+      }
       putAnswer(batch, question, SUMMARIES, summaries);
       return summaries;
     });

@@ -5,6 +5,8 @@ import { ForkClient } from '../../src/fork/fork-client.ts';
 import { ForkRecorder } from '../../src/fork/fork-recorder.ts';
 import { ForkView } from '../../src/fork/fork-view.ts';
 import { forkAnchor } from '../../src/fork/make-fork.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
+import { addressBytes, parseAddress } from '../../src/move/types/address.ts';
 import { FORK_LAYOUT, FORK_STATE } from '../../src/store/columns/fork-columns.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -33,6 +35,17 @@ async function rowsOfState(store: StoreReader): Promise<number> {
 const HEADERS = { 'content-type': BCS, 'x-node-chain-id': '204', 'x-node-ledger-version': '9999' };
 const JSON_HEADERS = { ...HEADERS, 'content-type': JSON_TYPE };
 const error = (code: string) => JSON.stringify({ message: 'no', error_code: code });
+/** BCS of one summary: of account 0xcafe, version 7, a hash of zeros, sequence number 0. */
+const SUMMARY_OF_7 = encodeBcs((writer) =>
+  writer
+    .u8(1)
+    .u8(0)
+    .fixed(addressBytes(parseAddress('0xcafe')))
+    .u64(7n)
+    .fixed(Buffer.alloc(32))
+    .u8(1)
+    .u64(0n),
+);
 /** BCS of a state value: variant 0, then the bytes 0xcc. */
 const VALUE = Buffer.of(0, 1, 0xcc);
 const SHORT = 'HTTP/1.1 200 OK\r\ncontent-type: application/x-bcs\r\ncontent-length: 9\r\n\r\n\0';
@@ -100,11 +113,13 @@ describe('an upstream', () => {
 
   it.each([
     ['/blocks/by_height/1', answer(404, JSON_HEADERS, error('block_not_found'))],
+    ['/accounts/0xcafe/transaction_summaries', answer(200, HEADERS, SUMMARY_OF_7)],
     ['/accounts/0xcafe/balances', answer(200, { ...HEADERS, 'x-node-cursor': 'x' }, Buffer.of(0))],
   ])('that says what cannot be of %s is a 503', async (path, lie) => {
     const { node, fork } = await forkBetween();
     node.interfere = ({ url }) => (url!.startsWith(`/v1${path}`) ? lie : undefined);
-    const failed = await fork.app.request(`/v1${path}`);
+    const query = path.endsWith('summaries') ? '?start_version=8' : '';
+    const failed = await fork.app.request(`/v1${path}${query}`);
     expect([failed.statusCode, failed.json().error_code]).toEqual([503, 'internal_error']);
   });
 

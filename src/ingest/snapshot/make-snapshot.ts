@@ -96,7 +96,7 @@ export async function makeSnapshot(
   await maker.makeStreams(version);
   await maker.makeTransactions(version + 1n, newestVersion);
   const rootsBefore = await maker.rootsBefore(version);
-  const { timestampUsecs, epoch, height: blockHeight } = await blockEndingWith(view, version);
+  const { timestampUsecs, epoch, height: blockHeight } = await blockOf(view, version);
   const { chainId, genesisWaypointHash } = identity;
   const { info, stateRoot } = checkpoint;
   const { chunks } = journal;
@@ -117,11 +117,13 @@ export async function makeSnapshot(
 }
 
 /** @throws SnapshotError `pruned` */
-async function blockEndingWith(view: StoreView, version: bigint) {
+async function blockOf(view: StoreView, version: bigint) {
   const { head } = view;
   if (version === head.version) return { ...head, height: head.blockHeight };
   const block = await view.blockOfVersion(version);
-  if (block !== undefined) return block;
+  // Where it is not retained any more, an older one may be.
+  const last = block && (await view.lastVersionOfBlock(block));
+  if (block !== undefined && last !== undefined && last >= version) return block;
   throw new SnapshotError('pruned', `the block of version ${version} was pruned meanwhile`);
 }
 
