@@ -14,7 +14,7 @@ import { LEDGER_IDENTITY, type LedgerIdentity } from './columns/identity-column.
 import { encodeBucketKey } from './columns/order-key.ts';
 import { putKey, rowsOfKey } from './columns/state-key-column.ts';
 import { getAll, type Store, type StoreReader } from './store.ts';
-import { chunkError, RowDamagedError, StoreError } from './store-error.ts';
+import { chunkError, isStoreError, RowDamagedError, StoreError } from './store-error.ts';
 
 interface AppendResult {
   /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
@@ -154,7 +154,7 @@ export class LedgerWriter {
 
   async #refresh(): Promise<Head | undefined> {
     if (this.#isUncertain) {
-      const head = await readHead(this.#store);
+      const head = await this.#storedHead();
       this.#identity = await LEDGER_IDENTITY.get(this.#store);
       // What was stored and not acknowledged may still be lost, until a later commit is acknowledged.
       if (head !== undefined && !isDeepStrictEqual(head, this.#head)) {
@@ -164,6 +164,16 @@ export class LedgerWriter {
       this.#isUncertain = false;
     }
     return this.#head;
+  }
+
+  async #storedHead(): Promise<Head | undefined> {
+    try {
+      return await readHead(this.#store);
+    } catch (cause) {
+      if (!isStoreError(cause, 'store_behind')) throw cause;
+      // The server that is written catches up with nobody: what it lacks is lost.
+      throw new StoreError('store_commits_lost', cause.message, { cause });
+    }
   }
 
   /** Files the keys that no earlier version wrote. */

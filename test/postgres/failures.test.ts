@@ -98,16 +98,22 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
         "hashtextextended('daybook writer of ' || $1, 0)",
       [location.schema],
     );
-    const commit = () => store.commit(new Batch().put(...key(1n), Buffer.from('late')));
+    const next = () => writer.append(chunk(2, [transaction(2)], { blocks: [block(2, 2)] }));
     // The one that was interrupted may be told so first.
     await until('it is known', async () => {
-      const error = await commit().catch((reason: unknown) => reason);
+      const error = await next().catch((reason: unknown) => reason);
       return isStoreError(error, 'store_commits_lost');
     });
-    await expect(commit()).rejects.toThrow(withCode('store_commits_lost'));
+    const lost = withCode('store_commits_lost');
+    await expect(next()).rejects.toThrow(lost);
+    const between = writer.commitBetween(async () => ({
+      batch: new Batch().put(...key(1n), Buffer.from('late')),
+    }));
+    await expect(between).rejects.toThrow(lost);
     await other.query(`update ${name} set v = $1`, [newer]);
-    await commit();
-    expect(await store.get(...key(1n))).toEqual(Buffer.from('late'));
+    await next();
+    expect(writer.head).toMatchObject({ version: 2n });
+    expect(await store.get(...key(1n))).toBeUndefined();
   });
 
   test('leaves no connection to a server that answers after it was closed', async () => {
