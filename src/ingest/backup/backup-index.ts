@@ -1,6 +1,7 @@
 /** The metadata of a backup: which backups there are, of what (docs/spec/backup.md §3.3). */
+import { readAhead } from '../read-ahead.ts';
 import { BackupError, malformed } from './backup-error.ts';
-import { readAhead, readUnpacked } from './backup-files.ts';
+import { readUnpacked } from './backup-files.ts';
 import { type BackupSource, checkHandle, MAX_METADATA_FILES } from './backup-source.ts';
 import { fieldsOf, numberIn, textIn } from './json-fields.ts';
 

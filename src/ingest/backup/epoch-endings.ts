@@ -2,8 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readSignedLedgerInfo } from '../../move/transactions/ledger-info.ts';
 import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
+import { readAhead } from '../read-ahead.ts';
 import { BackupError } from './backup-error.ts';
-import { decodeIn, readAhead, readUnpacked, recordsOf } from './backup-files.ts';
+import { decodeIn, readUnpacked, recordsOf } from './backup-files.ts';
 import { type BackupIndex, covering, type EpochBackup } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
 import { EpochChain } from './epoch-chain.ts';

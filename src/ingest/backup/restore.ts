@@ -23,8 +23,9 @@ import { Committer } from '../committer.ts';
 import { ChunkAssembler } from '../feed/chunk-assembler.ts';
 import { CHUNK_TRANSACTIONS } from '../feed/follower.ts';
 import type { Verifier } from '../feed/verifier.ts';
+import { readAhead } from '../read-ahead.ts';
 import { BackupError } from './backup-error.ts';
-import { readAhead, readPair, unpackPair } from './backup-files.ts';
+import { readPair, unpackPair } from './backup-files.ts';
 import {
   type BackupIndex,
   covering,

@@ -9,15 +9,9 @@ import {
 import { physicalStateKey, readStateKey, stateKeyHash } from '../../move/types/state-key.ts';
 import { readStateValue, type StateValue, stateValueHash } from '../../move/types/state-value.ts';
 import type { ImportedValue, StateImport } from '../../store/state-import.ts';
+import { readAhead } from '../read-ahead.ts';
 import { BackupError, malformed, unproved } from './backup-error.ts';
-import {
-  decodeIn,
-  readAhead,
-  readPair,
-  recordsOf,
-  type StoredPair,
-  unpackPair,
-} from './backup-files.ts';
+import { decodeIn, readPair, recordsOf, type StoredPair, unpackPair } from './backup-files.ts';
 import type { SnapshotBackup } from './backup-index.ts';
 import type { BackupSource } from './backup-source.ts';
 import type { EpochChain } from './epoch-chain.ts';

@@ -26,6 +26,7 @@ import { ChunkAssembler } from '../feed/chunk-assembler.ts';
 import { checkStoredRoots } from '../feed/known-history.ts';
 import type { TrustedRoot } from '../feed/page-verifier.ts';
 import type { Verifier } from '../feed/verifier.ts';
+import { readAhead } from '../read-ahead.ts';
 import {
   checkChunkSize,
   chunkContent,
@@ -40,9 +41,6 @@ import {
   type SnapshotManifest,
 } from './manifest.ts';
 import { SnapshotError } from './snapshot-error.ts';
-
-/** Chunks that are asked for before the first of them is used. */
-const CHUNKS_AHEAD = 4;
 
 /** Where the files of a snapshot are. */
 export interface SnapshotSource {
@@ -219,15 +217,9 @@ export class SnapshotLoad {
 
   /** The contents of chunks, in their order. */
   async *#contents(chunks: readonly ChunkEntry[]) {
-    const ahead: Promise<Uint8Array>[] = [];
-    for (const [index, entry] of chunks.entries()) {
-      while (ahead.length < CHUNKS_AHEAD && index + ahead.length < chunks.length) {
-        const file = this.#source.chunk(chunks[index + ahead.length]!);
-        // Awaited in its turn; until then a failure is not "unhandled".
-        file.catch(() => undefined);
-        ahead.push(file);
-      }
-      const content = await chunkContent(entry, await ahead.shift()!);
+    const read = (chunk: ChunkEntry) => this.#source.chunk(chunk);
+    for await (const [entry, file] of readAhead(chunks, read)) {
+      const content = await chunkContent(entry, file);
       yield { entry, content };
       this.#chunksDone += 1;
       this.#options.onProgress(this.#chunksDone);

@@ -1,0 +1,26 @@
+/** Reads files before they are needed. */
+
+/** Files that are requested before they are needed: the memory for them is bounded by as many times their size. */
+const FILES_AHEAD = 4;
+
+/**
+ * Reads some of the items ahead, in their order.
+ * @throws what `read` throws for the item whose turn it is
+ */
+export async function* readAhead<T, R>(
+  items: Iterable<T>,
+  read: (item: T) => Promise<R>,
+  most = FILES_AHEAD,
+): AsyncGenerator<readonly [T, R], void, undefined> {
+  const ahead: (readonly [T, Promise<R>])[] = [];
+  for (const item of items) {
+    const reading = read(item);
+    // Awaited in its turn; until then a failure is not "unhandled".
+    reading.catch(() => undefined);
+    ahead.push([item, reading]);
+    if (ahead.length < most) continue;
+    const [next, result] = ahead.shift()!;
+    yield [next, await result];
+  }
+  for (const [next, result] of ahead) yield [next, await result];
+}
