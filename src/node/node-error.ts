@@ -16,6 +16,7 @@ export type NodeErrorCode =
   | 'damaged'
   | 'snapshot_refused'
   | 'snapshot_exists'
+  | 'snapshot_locked'
   | 'backup_refused'
   | 'snapshot_unavailable'
   | 'bad_input';

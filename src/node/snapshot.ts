@@ -24,6 +24,7 @@ import { formatWaypoint, type Waypoint, WaypointTextError } from '../move/transa
 import { readWaypoint } from './init.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 import { withReader, withResumedStore } from './open-store.ts';
+import { withSnapshotLock } from './snapshot-lock.ts';
 
 /** What a snapshot in one file is named. */
 const FILE_ENDING = '.tar';
@@ -43,7 +44,7 @@ interface SnapshotInit {
 /**
  * Makes a snapshot of a ledger, in a file if its name ends in `.tar`, else in a folder; a run that was cut off is
  * continued.
- * @throws NodeError `no_ledger`, `data_not_usable`, `snapshot_refused`, `snapshot_exists`
+ * @throws NodeError `no_ledger`, `data_not_usable`, `snapshot_refused`, `snapshot_exists`, `snapshot_locked`
  */
 export async function snapshotLedger(
   data: string,
@@ -51,11 +52,11 @@ export async function snapshotLedger(
   request: SnapshotRequest,
   onProgress: (progress: SnapshotProgress) => void,
 ): Promise<MadeSnapshot> {
-  if (existsSync(out)) {
-    throw new NodeError('snapshot_exists', `${out} exists already: give another --out`);
-  }
   const folder = `${out}${UNFINISHED_ENDING}`;
-  return await withSnapshotErrors(async () => {
+  const make = async (): Promise<MadeSnapshot> => {
+    if (existsSync(out)) {
+      throw new NodeError('snapshot_exists', `${out} exists already: give another --out`);
+    }
     const made = await withReader(data, (store) =>
       makeSnapshot(store, folder, request, onProgress),
     );
@@ -68,7 +69,8 @@ export async function snapshotLedger(
       rmSync(join(out, JOURNAL_NAME));
     }
     return made;
-  });
+  };
+  return await withSnapshotErrors(() => withSnapshotLock(folder, make));
 }
 
 /**
