@@ -106,6 +106,11 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}reading from standbys`, () =>
 
   test('a standby is killed, another hangs: reads go on, and none fails', async () => {
     const { reader, server } = await reading('prefer-standby');
+    // It is looked at four times a second.
+    await until('the primary was looked at', async () => {
+      await readHead(reader);
+      return reader.server!.unconfirmedMs < Infinity;
+    });
     const killed = await watching(reader, async () => {
       for (let round = 0; round < 20; round += 1) await grow();
       await server.stop('SIGKILL');
