@@ -1,7 +1,7 @@
 /** The files of a backup, unpacked (docs/spec/backup.md §3). */
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { malformed } from './backup-error.ts';
-import { type BackupSource, isGzip, unzip } from './backup-source.ts';
+import { type BackupSource, isGzip, MAX_FILE_BYTES, unzip } from './backup-source.ts';
 
 /** Bytes of the length before a record, big endian. */
 const LENGTH_BYTES = 4;
@@ -11,9 +11,10 @@ export async function readUnpacked(
   source: BackupSource,
   handle: string,
   signal: AbortSignal,
+  maxBytes = MAX_FILE_BYTES,
 ): Promise<Buffer> {
-  const bytes = await source.read(handle, signal);
-  return isGzip(bytes) ? await unzip(bytes, handle) : bytes;
+  const bytes = await source.read(handle, signal, maxBytes);
+  return isGzip(bytes) ? await unzip(bytes, handle, maxBytes) : bytes;
 }
 
 /** A data file and the proof of it, as they are stored. */
@@ -33,8 +34,8 @@ export async function readPair(
   signal: AbortSignal,
 ): Promise<StoredPair> {
   const [dataBytes, proofBytes] = await Promise.all([
-    source.read(data, signal),
-    source.read(proof, signal),
+    source.read(data, signal, MAX_FILE_BYTES),
+    source.read(proof, signal, MAX_FILE_BYTES),
   ]);
   return { data: dataBytes, proof: proofBytes };
 }

@@ -2,7 +2,13 @@
 import { readAhead } from '../read-ahead.ts';
 import { BackupError, malformed } from './backup-error.ts';
 import { readUnpacked } from './backup-files.ts';
-import { type BackupSource, checkHandle, MAX_METADATA_FILES } from './backup-source.ts';
+import {
+  type BackupSource,
+  checkHandle,
+  MAX_METADATA_BYTES,
+  MAX_METADATA_FILES,
+  MAX_METADATA_LINES,
+} from './backup-source.ts';
 import { fieldsOf, numberIn, textIn } from './json-fields.ts';
 
 /** Metadata files read at once: they are small. */
@@ -36,20 +42,35 @@ export interface BackupIndex {
   readonly transactions: readonly RangeBackup[];
 }
 
+interface IndexLimits {
+  readonly maxFiles: number;
+  /** Of all files. */
+  readonly maxLines: number;
+  /** Of one file, as stored and unpacked. */
+  readonly maxFileBytes: number;
+}
+
+const LIMITS: IndexLimits = {
+  maxFiles: MAX_METADATA_FILES,
+  maxLines: MAX_METADATA_LINES,
+  maxFileBytes: MAX_METADATA_BYTES,
+};
+
 /** Reads all metadata files. @throws BackupError */
 export async function readBackupIndex(
   source: BackupSource,
   signal: AbortSignal,
-  maxFiles = MAX_METADATA_FILES,
+  lowered: Partial<IndexLimits> = {},
 ): Promise<BackupIndex> {
+  const limits = { ...LIMITS, ...lowered };
   for (let attempt = 1; ; attempt += 1) {
     const files = await source.metadataFiles(signal);
-    if (files.length > maxFiles) {
-      const detail = `${files.length} metadata files, at most ${maxFiles} are read`;
+    if (files.length > limits.maxFiles) {
+      const detail = `${files.length} metadata files, at most ${limits.maxFiles} are read`;
       throw new BackupError('backup_malformed', detail);
     }
     try {
-      return await readFiles(source, files, signal);
+      return await readFiles(source, files, limits, signal);
     } catch (error) {
       const isGone = error instanceof BackupError && error.code === 'backup_incomplete';
       if (!isGone || attempt === LIST_ATTEMPTS) throw error;
@@ -60,14 +81,20 @@ export async function readBackupIndex(
 async function readFiles(
   source: BackupSource,
   files: readonly string[],
+  { maxLines, maxFileBytes }: IndexLimits,
   signal: AbortSignal,
 ): Promise<BackupIndex> {
   const epochs: EpochBackup[] = [];
   const snapshots: SnapshotBackup[] = [];
   const transactions: RangeBackup[] = [];
-  const read = (file: string) => readUnpacked(source, file, signal);
+  const read = (file: string) => readUnpacked(source, file, signal, maxFileBytes);
+  let count = 0;
   for await (const [file, bytes] of readAhead(files, read, FILES_AT_ONCE)) {
     for (const { kind, fields } of linesOf(bytes, file)) {
+      count += 1;
+      if (count > maxLines) {
+        throw malformed(file, `with it the metadata have more than ${maxLines} lines`);
+      }
       if (kind === 'EpochEndingBackup') {
         epochs.push({
           ...rangeOf(fields, 'epoch', file),
@@ -93,9 +120,11 @@ interface MetadataLine {
 }
 
 function* linesOf(bytes: Buffer, file: string): Generator<MetadataLine> {
-  const lines = bytes.toString('utf8').split('\n');
-  if (lines.pop() !== '') throw malformed(file, 'its last line has no end');
-  for (const line of lines) {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start);
+    if (end < 0) throw malformed(file, 'its last line has no end');
+    const line = bytes.toString('utf8', start, end);
+    start = end + 1;
     const [tagged, ...others] = Object.entries(fieldsOf(line, file));
     if (tagged === undefined || others.length > 0) {
       throw malformed(file, 'a line is not one object with one field');

@@ -12,7 +12,13 @@ const METADATA_END = '.meta';
 
 /** Most metadata files: ten times those of mainnet if none were ever compacted. */
 export const MAX_METADATA_FILES = 500_000;
-/** Most bytes of a file, as stored and unpacked: four times what the reference's tool writes unless told otherwise. */
+/** Most lines of all metadata files: each backup may be in its own file and in a compacted one. */
+export const MAX_METADATA_LINES = 2 * MAX_METADATA_FILES;
+/** Most bytes of a metadata file, as stored and unpacked: of about 80,000 lines. */
+export const MAX_METADATA_BYTES = 16 * 1024 * 1024;
+/** Most bytes of a manifest, as stored and unpacked: of about 100,000 chunks. */
+export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+/** Most bytes of any other file, as stored and unpacked: four times what the reference’s tool writes by default. */
 export const MAX_FILE_BYTES = Math.min(512 * 1024 * 1024, constants.MAX_LENGTH);
 
 /** A part of a file handle (docs/spec/backup.md §3.1): nothing that leads out of the backup. */
@@ -22,8 +28,11 @@ const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{2,126}$/;
 export interface BackupSource {
   /** Handles of all metadata files. @throws BackupError */
   metadataFiles(signal: AbortSignal): Promise<readonly string[]>;
-  /** A file as it is stored. @throws BackupError `backup_incomplete` when there is none of that handle */
-  read(handle: string, signal: AbortSignal): Promise<Buffer>;
+  /**
+   * A file as it is stored.
+   * @throws BackupError `backup_incomplete` when there is none of that handle, `backup_malformed` when it is too long
+   */
+  read(handle: string, signal: AbortSignal, maxBytes: number): Promise<Buffer>;
   close(): void;
 }
 
@@ -41,11 +50,9 @@ export function isMetadataFile(name: string): boolean {
 /** A backup in a folder. */
 export class FolderSource implements BackupSource {
   readonly #folder: string;
-  readonly #maxFileBytes: number;
 
-  constructor(folder: string, maxFileBytes = MAX_FILE_BYTES) {
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#maxFileBytes = maxFileBytes;
   }
 
   async metadataFiles(): Promise<readonly string[]> {
@@ -57,12 +64,12 @@ export class FolderSource implements BackupSource {
     return names.filter(isMetadataFile).map((name) => `${METADATA_FOLDER}/${name}`);
   }
 
-  async read(handle: string, signal: AbortSignal): Promise<Buffer> {
+  async read(handle: string, signal: AbortSignal, maxBytes: number): Promise<Buffer> {
     const path = join(this.#folder, handle);
     try {
       const { size } = await stat(path);
-      if (size > this.#maxFileBytes) {
-        throw malformed(handle, `${size} bytes, at most ${this.#maxFileBytes} are read`);
+      if (size > maxBytes) {
+        throw malformed(handle, `${size} bytes, at most ${maxBytes} are read`);
       }
       return await readFile(path, { signal });
     } catch (cause) {
@@ -89,10 +96,10 @@ export function isGzip(bytes: Buffer): boolean {
 export async function unzip(
   bytes: Buffer,
   file: string,
-  maxFileBytes = MAX_FILE_BYTES,
+  maxBytes = MAX_FILE_BYTES,
 ): Promise<Buffer> {
   try {
-    return await gunzipped(bytes, { maxOutputLength: maxFileBytes });
+    return await gunzipped(bytes, { maxOutputLength: maxBytes });
   } catch (cause) {
     throw malformed(file, `does not unpack: ${(cause as Error).message}`, cause);
   }

@@ -10,7 +10,6 @@ import { BackupError } from './backup-error.ts';
 import {
   type BackupSource,
   isMetadataFile,
-  MAX_FILE_BYTES,
   MAX_METADATA_FILES,
   METADATA_FOLDER,
 } from './backup-source.ts';
@@ -50,8 +49,8 @@ export class HttpSource implements BackupSource {
     throw new BackupError('backup_incomplete', detail);
   }
 
-  async read(handle: string, signal: AbortSignal): Promise<Buffer> {
-    const { status, body } = await this.#get(new URL(handle, this.#base), MAX_FILE_BYTES, signal);
+  async read(handle: string, signal: AbortSignal, maxBytes: number): Promise<Buffer> {
+    const { status, body } = await this.#get(new URL(handle, this.#base), maxBytes, signal);
     if (status === 200 || status === 206) return body;
     const isMissing = MISSING.includes(status);
     const code = isMissing ? 'backup_incomplete' : 'backup_unreachable';
@@ -94,7 +93,9 @@ export class HttpSource implements BackupSource {
       return await download(url, this.#agent, { maxBytes, ...this.#timeouts }, signal);
     } catch (cause) {
       if (!(cause instanceof FeedError)) throw cause;
-      throw new BackupError('backup_unreachable', cause.message, undefined, { cause });
+      const isTooLong = cause.code === 'page_too_large';
+      const code = isTooLong ? 'backup_malformed' : 'backup_unreachable';
+      throw new BackupError(code, cause.message, undefined, { cause });
     }
   }
 }

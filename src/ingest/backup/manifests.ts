@@ -7,7 +7,7 @@ import {
 import { malformed } from './backup-error.ts';
 import { readUnpacked } from './backup-files.ts';
 import type { EpochBackup, RangeBackup, SnapshotBackup } from './backup-index.ts';
-import { type BackupSource, checkHandle } from './backup-source.ts';
+import { type BackupSource, checkHandle, MAX_MANIFEST_BYTES } from './backup-source.ts';
 import {
   type Fields,
   fieldsOf,
@@ -138,7 +138,8 @@ async function readManifest(
   file: string,
   signal: AbortSignal,
 ): Promise<Fields> {
-  return fieldsOf((await readUnpacked(source, file, signal)).toString('utf8'), file);
+  const bytes = await readUnpacked(source, file, signal, MAX_MANIFEST_BYTES);
+  return fieldsOf(bytes.toString('utf8'), file);
 }
 
 function checkNumber(fields: Fields, name: string, expected: bigint, file: string): void {

@@ -46,13 +46,17 @@ describe('a file', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'one'), Buffer.alloc(100));
     for (const most of [101, 100]) {
-      expect(await new FolderSource(folder, most).read('one', NEVER)).toHaveLength(100);
+      expect(await new FolderSource(folder).read('one', NEVER, most)).toHaveLength(100);
     }
-    const refused = new FolderSource(folder, 99).read('one', NEVER);
+    const refused = new FolderSource(folder).read('one', NEVER, 99);
     await expect(refused).rejects.toMatchObject(MALFORMED);
     const packed = gzipSync(Buffer.alloc(100));
     for (const most of [101, 100]) expect(await unzip(packed, 'one', most)).toHaveLength(100);
     await expect(unzip(packed, 'one', 99)).rejects.toMatchObject(MALFORMED);
+    writeFileSync(join(folder, 'packed'), packed);
+    const read = (most: number) => readUnpacked(new FolderSource(folder), 'packed', NEVER, most);
+    for (const most of [101, 100]) expect(await read(most)).toHaveLength(100);
+    await expect(read(99)).rejects.toMatchObject(MALFORMED);
   });
 });
 

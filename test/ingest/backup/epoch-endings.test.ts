@@ -1,10 +1,15 @@
 /** The chain of epochs: every check of docs/spec/backup.md §4.2 and §4.3 has a backup that only it refuses. */
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { BackupError } from '../../../src/ingest/backup/backup-error.ts';
 import { readBackupIndex } from '../../../src/ingest/backup/backup-index.ts';
-import { FolderSource } from '../../../src/ingest/backup/backup-source.ts';
+import {
+  FolderSource,
+  isGzip,
+  MAX_MANIFEST_BYTES,
+} from '../../../src/ingest/backup/backup-source.ts';
 import { findEpochEndings, verifyEpochEndings } from '../../../src/ingest/backup/epoch-endings.ts';
 import { parseWaypoint } from '../../../src/move/transactions/waypoint.ts';
 import { backupChain, change, changeJson, fileOf, newBackup, recordsIn } from './backup-chain.ts';
@@ -289,10 +294,42 @@ describe('the metadata of ends of epochs', () => {
   it('is read up to a number of files', async () => {
     const source = new FolderSource(newBackup({ epochsPerBackup: 1 }).folder);
     const { length } = await source.metadataFiles();
-    await readBackupIndex(source, NEVER, length + 1);
-    await readBackupIndex(source, NEVER, length);
-    const tooMany = readBackupIndex(source, NEVER, length - 1);
+    await readBackupIndex(source, NEVER, { maxFiles: length + 1 });
+    await readBackupIndex(source, NEVER, { maxFiles: length });
+    const tooMany = readBackupIndex(source, NEVER, { maxFiles: length - 1 });
     await expect(tooMany).rejects.toMatchObject({ code: 'backup_malformed' });
+  });
+
+  it('is read up to a number of lines in all files, and of bytes in each', async () => {
+    const { folder } = newBackup({ epochsPerBackup: 1 });
+    const source = new FolderSource(folder);
+    const files = await source.metadataFiles();
+    const stored = files.map((file) => readFileSync(join(folder, file)));
+    const plain = stored.map((bytes) => (isGzip(bytes) ? gunzipSync(bytes) : bytes));
+    const lines = plain.reduce((sum, bytes) => sum + bytes.toString().split('\n').length - 1, 0);
+    const maxBytes = Math.max(...[...stored, ...plain].map(({ length }) => length));
+    for (const more of [1, 0]) {
+      await readBackupIndex(source, NEVER, { maxLines: lines + more });
+      await readBackupIndex(source, NEVER, { maxFileBytes: maxBytes + more });
+    }
+    for (const limits of [{ maxLines: lines - 1 }, { maxFileBytes: maxBytes - 1 }]) {
+      const refused = readBackupIndex(source, NEVER, limits);
+      await expect(refused).rejects.toMatchObject({ code: 'backup_malformed' });
+    }
+  });
+
+  it('has manifests up to a size', async () => {
+    const manifestOf = (length: number) => {
+      const backup = newBackup();
+      const name = fileOf(backup, 'epoch_ending_0', '.manifest');
+      change(backup, name, (bytes) =>
+        Buffer.concat([bytes, Buffer.alloc(length - bytes.length, ' ')]),
+      );
+      return backup;
+    };
+    expect(await refusal(manifestOf(MAX_MANIFEST_BYTES - 1))).toBeUndefined();
+    expect(await refusal(manifestOf(MAX_MANIFEST_BYTES))).toBeUndefined();
+    expect(await refusal(manifestOf(MAX_MANIFEST_BYTES + 1))).toBe('backup_malformed');
   });
 
   it('may have overlapping backups, and lines twice', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readBackupIndex } from '../../../src/ingest/backup/backup-index.ts';
-import { FolderSource } from '../../../src/ingest/backup/backup-source.ts';
+import { FolderSource, MAX_FILE_BYTES } from '../../../src/ingest/backup/backup-source.ts';
 import { HttpSource } from '../../../src/ingest/backup/http-source.ts';
 import { MAX_DOWNLOAD_FAILURES } from '../../../src/ingest/feed/download.ts';
 import { NEVER } from '../feed-following.ts';
@@ -37,6 +37,19 @@ describe('the list of files', () => {
 });
 
 describe('a backup behind a URL', () => {
+  it('has files up to a size', async () => {
+    const here = backup();
+    const { url } = await serveBackup(here.folder, { lists: 'pages' });
+    const source = new HttpSource(url);
+    const file = here.files.find((name) => /^state_.*chunk$/.test(name))!;
+    const { length } = readFileSync(join(here.folder, file));
+    for (const most of [length + 1, length]) {
+      expect(await source.read(file, NEVER, most)).toHaveLength(length);
+    }
+    const refused = source.read(file, NEVER, length - 1);
+    await expect(refused).rejects.toMatchObject({ code: 'backup_malformed' });
+  });
+
   it('makes the ledger that the same folder makes', async () => {
     const here = backup();
     const { url, requests } = await serveBackup(here.folder, { lists: 'pages' });
@@ -80,9 +93,11 @@ describe('a backup behind a URL', () => {
       return new HttpSource((await serveBackup(here.folder, { lists: 'pages', refuse })).url);
     };
     const patient = await source(2);
-    expect(await patient.read(file!, NEVER)).toEqual(readFileSync(join(here.folder, file!)));
+    expect(await patient.read(file!, NEVER, MAX_FILE_BYTES)).toEqual(
+      readFileSync(join(here.folder, file!)),
+    );
     const endless = await source(MAX_DOWNLOAD_FAILURES);
-    const refused = endless.read(file!, NEVER);
+    const refused = endless.read(file!, NEVER, MAX_FILE_BYTES);
     await expect(refused).rejects.toMatchObject({ code: 'backup_unreachable' });
   });
 
