@@ -12,6 +12,7 @@ import { BcsError } from '../move/bcs/bcs-reader.ts';
 import type { Batch } from '../store/batch.ts';
 import { HEAD } from '../store/columns/columns.ts';
 import { FORK_LAYOUT } from '../store/columns/fork-columns.ts';
+import { refuseDatabase } from './fork-store.ts';
 import { FolderLocation, ledgerExists } from './locations/folder-location.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 import { asNodeError, emptyStoreError } from './open-store.ts';
@@ -31,16 +32,17 @@ interface PackReport {
   readonly packBytes: number;
   /** Of the rows. */
   readonly unpackedBytes: number;
-  /** SHA-256, as the file has it. */
+  /** SHA-256 of the file. */
   readonly digest: string;
 }
 
 /**
  * Packs a fork as it is now, also while a node serves it. The file is there when it is complete; one that was there
  * is replaced.
- * @throws NodeError `no_ledger`, `data_not_usable`
+ * @throws NodeError `bad_setting`, `no_ledger`, `data_not_usable`
  */
 export async function packFork(data: string, file: string): Promise<PackReport> {
+  refuseDatabase(data);
   const rows = await rowsOf(data);
   const compressed = rows && (await promisify(brotliCompress)(rows, { params: COMPRESSION }));
   if (compressed === undefined || compressed.length > MAX_PACK_BYTES) {
@@ -49,8 +51,7 @@ export async function packFork(data: string, file: string): Promise<PackReport> 
       `${MAX_PACK_BYTES} compressed`;
     throw new NodeError('data_not_usable', message);
   }
-  const digest = digestOf(compressed);
-  const bytes = Buffer.concat([MAGIC, digest, compressed]);
+  const bytes = Buffer.concat([MAGIC, digestOf(compressed), compressed]);
   const unfinished = `${file}.unfinished`;
   try {
     writeFileSync(unfinished, bytes);
@@ -63,7 +64,7 @@ export async function packFork(data: string, file: string): Promise<PackReport> 
   return {
     packBytes: bytes.length,
     unpackedBytes: rows!.length,
-    digest: digest.toString('hex'),
+    digest: digestOf(bytes).toString('hex'),
   };
 }
 
@@ -84,9 +85,10 @@ async function rowsOf(data: string): Promise<Buffer | undefined> {
 
 /**
  * Makes a fork of a pack in an absent or empty folder. Killed before it resolves, it leaves no fork.
- * @throws NodeError `file_not_readable`, `bad_input`, `damaged`, `ledger_exists`, `data_not_usable`
+ * @throws NodeError `bad_setting`, `file_not_readable`, `bad_input`, `damaged`, `ledger_exists`, `data_not_usable`
  */
 export async function unpackFork(file: string, data: string): Promise<PackReport> {
+  refuseDatabase(data);
   const pack = readInputFile(file, 'packed fork', MAX_PACK_BYTES + MAGIC.length + DIGEST_BYTES);
   const rows = await checkedRows(file, pack);
   const batch = batchOf(file, rows);
@@ -101,7 +103,7 @@ export async function unpackFork(file: string, data: string): Promise<PackReport
   } catch (cause) {
     throw asNodeError(cause);
   }
-  const digest = pack.subarray(MAGIC.length, MAGIC.length + DIGEST_BYTES).toString('hex');
+  const digest = digestOf(pack).toString('hex');
   return { packBytes: pack.length, unpackedBytes: rows.length, digest };
 }
 

@@ -37,7 +37,10 @@ interface ForkRequest {
 }
 
 /** Settings that a fork has no use for; with one of them the node would be something else. */
-const CONTRARY = ['follow', 'upstream', 'keepAccounts', 'keepAccountsFile', 'waypoint'] as const;
+const CONTRARY = [
+  ...(['follow', 'upstream', 'waypoint', 'bootstrap', 'standby', 'produce'] as const),
+  ...(['keepVersions', 'keepSeconds', 'keepAccounts', 'keepAccountsFile'] as const),
+];
 
 /** @throws NodeError `bad_setting`, `no_ledger`, `data_not_usable`, `fork_failed` */
 export async function openForkStore(
@@ -111,23 +114,26 @@ function forkOf(store: StoreReader, source: ForkSource): ForkStore {
 
 /** @returns `undefined` where no node is named: a fork without its upstream needs none */
 function forkRequest(settings: NodeSettings): ForkRequest | undefined {
-  const { fork, data, produce, workers } = settings;
-  if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
-  const contrary = CONTRARY.find((name) => settings[name] !== '');
+  const { fork, data, workers } = settings;
+  refuseDatabase(data);
+  const contrary = CONTRARY.find((name) => Boolean(settings[name]));
   if (contrary !== undefined) throw refused(`a fork does not go together with ${contrary}`);
-  if (produce > 0) throw refused('a fork does not go together with produce');
   if (workers > 1) throw refused('a fork is served by one process: --workers 1');
   if (fork === '') return undefined;
   const [, url = '', version] = /^(.*?)(?:@(\d{1,20}))?$/s.exec(fork) ?? [];
   try {
-    return {
-      base: interfaceBase(url),
-      version: version === undefined ? undefined : BigInt(version),
-    };
+    const base = interfaceBase(url);
+    if (/@[^/]*$/.test(url)) throw refused('fork: after the @ there must be a version, a number');
+    return { base, version: version === undefined ? undefined : BigInt(version) };
   } catch (cause) {
     if (!(cause instanceof FeedError)) throw cause;
     throw refused(`fork: ${cause.message}`);
   }
+}
+
+/** @throws NodeError `bad_setting` */
+export function refuseDatabase(data: string): void {
+  if (isPostgresUrl(data)) throw refused('a fork is a folder: it cannot be in PostgreSQL');
 }
 
 function refused(message: string): NodeError {

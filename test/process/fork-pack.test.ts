@@ -1,4 +1,5 @@
 /** `daybook fork pack` and `unpack`: reports, failures, and nothing half made when they are killed. */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,8 +32,10 @@ beforeAll(async () => {
 it('reports what it packed and unpacked', async () => {
   const packed = await runCommand(['fork', 'pack', file, '--data', data, '--json']);
   expect([packed.code, packed.stderr]).toEqual([0, '']);
-  const facts = JSON.parse(packed.stdout) as { pack_bytes: number };
-  expect(facts.pack_bytes).toBe(readFileSync(file).length);
+  const facts = JSON.parse(packed.stdout) as { pack_bytes: number; sha256: string };
+  const bytes = readFileSync(file);
+  expect(facts.pack_bytes).toBe(bytes.length);
+  expect(facts.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   const to = join(folder, 'unpacked');
   const unpacked = await runCommand(['fork', 'unpack', file, '--data', to, '--json']);
   expect(JSON.parse(unpacked.stdout)).toEqual(facts);
@@ -54,6 +57,10 @@ it('says what is wrong with a file or folder', async () => {
   const foreign = await runCommand(['fork', 'unpack', other, '--data', to]);
   expect(expectFailure(foreign, 1)).toContain('is not a packed fork that this program reads');
   expectFailure(await runCommand(['fork', 'pack', '--data', data]), 2);
+  for (const command of ['pack', 'unpack']) {
+    const database = ['fork', command, file, '--data', 'postgres://localhost/x'];
+    expect(expectFailure(await runCommand(database), 2)).toContain('cannot be in PostgreSQL');
+  }
   expect(existsSync(to)).toBe(false);
   mkdirSync(join(folder, 'taken.pack'));
   const taken = await runCommand(['fork', 'pack', join(folder, 'taken.pack'), '--data', data]);

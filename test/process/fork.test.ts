@@ -62,6 +62,12 @@ describe('a fork', () => {
     [['--offline', '--follow', 'http://node.example'], 'does not go together with follow'],
     [['--offline', '--upstream', 'http://node.example'], 'does not go together with upstream'],
     [['--offline', '--produce', '1'], 'does not go together with produce'],
+    [['--offline', '--bootstrap'], 'does not go together with bootstrap'],
+    [['--offline', '--standby'], 'does not go together with standby'],
+    [['--offline', '--keep-versions', '1'], 'does not go together with keepVersions'],
+    [['--offline', '--keep-seconds', '1'], 'does not go together with keepSeconds'],
+    [['--fork', 'http://node.example/v1@latest'], 'there must be a version'],
+    [['--fork', 'http://node.example/v1@'], 'there must be a version'],
     [['--offline', '--workers', '2'], 'one process'],
     [['--offline', '--data', 'postgres://localhost/x'], 'cannot be in PostgreSQL'],
   ])('with %j is refused', async (args, why) => {
