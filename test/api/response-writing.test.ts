@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   headerLines,
   MAX_JOINED_BODY_BYTES,
@@ -157,6 +157,7 @@ it('the head of the joined way is made without Node, where it may be', async () 
 it('an answer of the interface goes out in one piece, one to HEAD does not', async () => {
   const api = withoutLedger();
   const writeHead = vi.spyOn(ServerResponse.prototype, 'writeHead');
+  onTestFinished(() => writeHead.mockRestore());
   for (const [method, calls] of [
     ['GET', 0],
     ['HEAD', 1],
@@ -164,7 +165,6 @@ it('an answer of the interface goes out in one piece, one to HEAD does not', asy
     expect((await api.request({ method, url: '/v1/nowhere' })).statusCode).toBe(404);
     expect(writeHead).toHaveBeenCalledTimes(calls);
   }
-  writeHead.mockRestore();
   await api.close();
 });
 
