@@ -92,12 +92,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     await writer.append(chunk(1, [transaction(1)], { blocks: [block(1, 1)] }));
     const newer = await headBytes();
     await other.query(`update ${name} set v = $1`, [older]);
-    await other.query(
-      'select pg_terminate_backend(a.pid, 5000) from pg_locks l join pg_stat_activity a on a.pid = l.pid ' +
-        "where l.locktype = 'advisory' and (l.classid::int8 << 32) | l.objid::int8 = " +
-        "hashtextextended('daybook writer of ' || $1, 0)",
-      [location.schema],
-    );
+    await endWriter(other, location.schema);
     const next = () => writer.append(chunk(2, [transaction(2)], { blocks: [block(2, 2)] }));
     // The one that was interrupted may be told so first.
     await until('it is known', async () => {
@@ -269,6 +264,31 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
       await expect(late).rejects.toThrow(withCode('store_unreachable'));
     });
 
+    test('and a commit that no longer waits for standbys is not acknowledged', async () => {
+      const location = parsePostgresUrl(server.url('?schema=cancelled'));
+      const store = await openPostgresStore(location);
+      onTestFinished(() => store.close());
+      const writer = await LedgerWriter.open(store);
+      await writer.append(chunk(0, [transaction(0)]));
+      await confirmedBy('ANY 1 (*)');
+      onTestFinished(() => confirmedBy(''));
+      const next = () => writer.append(chunk(1, [transaction(1)], { blocks: [block(1, 1)] }));
+      const unreachable = withCode('store_unreachable');
+      const late = expect(next()).rejects.toThrow(unreachable);
+      await until('it is cancelled', async () => {
+        const rows = await server.query(
+          "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+        );
+        return rows.length > 0;
+      });
+      await late;
+      await confirmedBy('');
+      // It was stored, and that is what the next one is told.
+      await expect(next()).rejects.toThrow(unreachable);
+      const { head } = await LedgerWriter.open(store);
+      expect(head).toMatchObject({ version: 1n });
+    });
+
     async function confirmedBy(names: string): Promise<void> {
       await server.query(`alter system set synchronous_standby_names = '${names}'`);
       await server.query('select pg_reload_conf()');
@@ -279,3 +299,12 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     }
   });
 });
+
+async function endWriter(client: pg.Client, schema: string): Promise<void> {
+  await client.query(
+    'select pg_terminate_backend(a.pid, 5000) from pg_locks l join pg_stat_activity a on a.pid = l.pid ' +
+      "where l.locktype = 'advisory' and (l.classid::int8 << 32) | l.objid::int8 = " +
+      "hashtextextended('daybook writer of ' || $1, 0)",
+    [schema],
+  );
+}

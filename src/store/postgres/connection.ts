@@ -60,9 +60,17 @@ const WRITER_SETTINGS = [
   'tcp_keepalives_interval = 1',
   'tcp_keepalives_count = 2',
   'tcp_user_timeout = 4000',
+  // A warning may say that no standby has confirmed a commit.
+  'client_min_messages = warning',
   // A commit opens as many to each worker as it has shards; one is what Citus would leave open.
   'citus.max_cached_conns_per_worker = 16',
 ];
+
+/**
+ * Where the server warns that a commit no longer waits for its standbys (`pg_cancel_backend`). It answers as if they
+ * had confirmed it, so the connection is given up before the answer: nobody knows whether the commit will last.
+ */
+const UNCONFIRMED_ROUTINE = 'SyncRepWaitForLSN';
 
 export class PostgresConnection {
   readonly #client: pg.Client;
@@ -82,6 +90,9 @@ export class PostgresConnection {
     this.#limitMs = limitMs + TIMEOUT_SLACK_MS;
     client.on('error', () => this.#lose());
     client.on('end', () => this.#lose());
+    client.on('notice', ({ routine }) => {
+      if (routine === UNCONFIRMED_ROUTINE) this.#lose();
+    });
     let watchedMs = performance.now();
     this.#watch = setInterval(() => {
       const nowMs = performance.now();
@@ -181,8 +192,8 @@ export class PostgresConnection {
       const settle = (error: Error | undefined, answer: Answer): void => {
         this.#pending -= 1;
         this.#progressMs = performance.now();
-        if (error === undefined) resolve(answer);
-        else reject(this.#failure(error));
+        if (error === undefined && !this.#isLost) resolve(answer);
+        else reject(this.#failure(error ?? new Error('the connection is lost')));
       };
       this.#client.query(new RowsQuery(name, text, values, settle));
     });
