@@ -77,6 +77,26 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a store in PostgreSQL`, () =>
     expect(await store.get(...key(1n))).toEqual(Buffer.from('own'));
   });
 
+  test('whose writer was replaced never commits again, also if its term was lost', async () => {
+    const location = parsePostgresUrl(await newPostgresLocation());
+    const store = await openPostgresStore(location);
+    onTestFinished(() => store.close());
+    const other = new pg.Client({ connectionString: await sharedPostgres() });
+    await other.connect();
+    onTestFinished(() => other.end());
+    // As on a standby that has become the primary before it received the term.
+    await other.query(`update "${location.schema}".writer set term = 0`);
+    await endWriter(other, location.schema);
+    const next = await openPostgresStore(location);
+    await next.close();
+    await until('it is known', async () => {
+      const commit = store.commit(new Batch().put(...key(1n), Buffer.from('late')));
+      const error = await commit.catch((reason: unknown) => reason);
+      return error === undefined || isStoreError(error, 'store_lock_lost');
+    });
+    expect(await store.get(...key(1n))).toBeUndefined();
+  });
+
   test('that lacks acknowledged commits takes none until they are there again', async () => {
     const location = parsePostgresUrl(await newPostgresLocation());
     const store = await openPostgresStore(location);

@@ -3,7 +3,7 @@
  * session, and every commit checks that the term in the writer's row is still its own. So a writer that was cut off,
  * and replaced by another, never commits again.
  */
-
+import { randomInt } from 'node:crypto';
 import { HEAD } from '../columns/columns.ts';
 import { HEAD_KEY, type Head } from '../columns/head.ts';
 import { type Standby, standBy } from '../standby.ts';
@@ -25,6 +25,7 @@ import {
 
 /** How long giving the lock back may take, in milliseconds. */
 const RELEASE_LIMIT_MS = 2_000;
+const MAX_TERM_STEP = 2 ** 20;
 
 const COMMIT: Statement = { name: 'commit', text: 'commit' };
 const ROLLBACK: Statement = { name: 'rollback', text: 'rollback' };
@@ -91,8 +92,10 @@ export class WriterSession {
 
   /** From now on no earlier writer commits. */
   async beginTerm(): Promise<void> {
-    const text = `update ${this.#table} set term = term + 1 returning term::text`;
-    const { rows } = await this.#connection.run(text);
+    const text = `update ${this.#table} set term = term + $1::text::int8 returning term::text`;
+    // A standby may become the primary without the newest term: the writer there must not begin that one again.
+    const step = String(randomInt(1, MAX_TERM_STEP + 1));
+    const { rows } = await this.#connection.run(text, [step]);
     this.#term = String(rows[0]![0]);
     this.#isDistributed = await isDistributed(this.#connection, this.#schema);
     await this.#publishStaged(this.#connection);
