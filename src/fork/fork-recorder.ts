@@ -14,15 +14,19 @@ import { UpstreamFailure } from './upstream-failure.ts';
 /** In milliseconds. */
 const HISTORY_INTERVAL_MS = 60_000;
 
+type Take<T> = (client: ForkClient, batch: Batch) => Promise<T>;
+type Put<T> = (taken: T, batch: Batch) => Promise<void>;
+
 /** Where a fork gets what it does not have. */
 export interface ForkSource {
   /**
    * Asks for what was never asked for.
    * @param question for people; names it among all others
    * @param take asks, checks the answer and puts what is to be stored into the batch
+   * @param put puts what depends on what is recorded already: no other one runs until this one is committed
    * @throws LedgerError `fork_upstream_failed`, `fork_not_recorded`, `version_pruned`, `block_pruned`
    */
-  record<T>(question: string, take: (client: ForkClient, batch: Batch) => Promise<T>): Promise<T>;
+  record<T>(question: string, take: Take<T>, put?: Put<T>): Promise<T>;
 }
 
 /** A fork without its upstream. */
@@ -57,6 +61,8 @@ export class ForkRecorder implements ForkSource {
   readonly #historyIntervalMs: number;
   /** Questions that have been asked and not answered. */
   readonly #open = new Map<string, Promise<unknown>>();
+  /** Ends when the last `put` has been committed, or has failed. */
+  #puts: Promise<unknown> = Promise.resolve();
   #checkedMs = Number.NEGATIVE_INFINITY;
   #check: Promise<void> | undefined;
   #lastEntry = 0n;
@@ -75,13 +81,10 @@ export class ForkRecorder implements ForkSource {
     client.expect(anchor);
   }
 
-  async record<T>(
-    question: string,
-    take: (client: ForkClient, batch: Batch) => Promise<T>,
-  ): Promise<T> {
+  async record<T>(question: string, take: Take<T>, put?: Put<T>): Promise<T> {
     const open = this.#open.get(question) as Promise<T> | undefined;
     if (open !== undefined) return await open;
-    const begun = this.#record(question, take).finally(() => this.#open.delete(question));
+    const begun = this.#record(question, take, put).finally(() => this.#open.delete(question));
     this.#open.set(question, begun);
     return await begun;
   }
@@ -110,22 +113,31 @@ export class ForkRecorder implements ForkSource {
     this.#checkedMs = performance.now();
   }
 
-  async #record<T>(
-    question: string,
-    take: (client: ForkClient, batch: Batch) => Promise<T>,
-  ): Promise<T> {
+  async #record<T>(question: string, take: Take<T>, put?: Put<T>): Promise<T> {
     await this.checkHistory();
     const batch = new Batch();
     const taken = await take(this.#client, batch);
-    // What takes nothing from the upstream itself puts nothing.
-    if (batch.size > 0) {
-      const takenAtUsecs = BigInt(Date.now()) * 1_000n;
-      const number = takenAtUsecs > this.#lastEntry ? takenAtUsecs : this.#lastEntry + 1n;
-      this.#lastEntry = number;
-      const entry = { takenAtUsecs, url: this.#client.base, question };
-      FORK_LOG_ENTRY.put(batch, number, entry);
-      await this.#store.commit(batch);
+    if (put === undefined) {
+      await this.#commit(question, batch);
+      return taken;
     }
+    const putting = this.#puts.then(async () => {
+      await put(taken, batch);
+      await this.#commit(question, batch);
+    });
+    this.#puts = putting.catch(() => undefined);
+    await putting;
     return taken;
+  }
+
+  async #commit(question: string, batch: Batch): Promise<void> {
+    // What takes nothing from the upstream itself puts nothing.
+    if (batch.size === 0) return;
+    const takenAtUsecs = BigInt(Date.now()) * 1_000n;
+    const number = takenAtUsecs > this.#lastEntry ? takenAtUsecs : this.#lastEntry + 1n;
+    this.#lastEntry = number;
+    const entry = { takenAtUsecs, url: this.#client.base, question };
+    FORK_LOG_ENTRY.put(batch, number, entry);
+    await this.#store.commit(batch);
   }
 }

@@ -101,14 +101,17 @@ export class ForkState {
     const what = shownKey(key);
     const part = hashed.needsMetadata === true ? ' with its metadata' : '';
     const question = `${what}${part} at version ${version}`;
-    await this.#source.record(question, async (client, batch) => {
-      const value = await this.#askValue(client, question, key, hashed, version);
-      const known = await this.#recorded(hashed.hash, version);
-      if (known !== undefined && !isSame(known.entry?.bytes, value?.bytes)) {
-        throw badAnswer(question, 'another value than before');
-      }
-      putValue(batch, hashed, version, value);
-    });
+    await this.#source.record(
+      question,
+      (client) => this.#askValue(client, question, key, hashed, version),
+      async (value, batch) => {
+        const known = await this.#recorded(hashed.hash, version);
+        if (known !== undefined && !isSame(known.entry?.bytes, value?.bytes)) {
+          throw badAnswer(question, 'another value than before');
+        }
+        if (known?.isMetadataKnown !== true) putValue(batch, hashed, version, value);
+      },
+    );
     return (await this.#recorded(hashed.hash, version))?.entry;
   }
 
@@ -158,16 +161,18 @@ export class ForkState {
     const question = `${listed} of ${formatAddress(address)} at version ${version}`;
     const found = await recordedAnswer(this.#store, question, KEYS);
     if (found !== undefined) return found.answer;
-    return await this.#source.record(question, async (client, batch) => {
-      const values =
+    const values = await this.#source.record(
+      question,
+      (client) =>
         listed === 'modules'
-          ? await this.#modules(client, address, version)
-          : await this.#resources(client, address, version);
-      for (const [key, bytes] of values) await this.#putListed(batch, key, version, bytes);
-      const keys = values.map(([{ physical }]) => Buffer.from(physical)).sort(Buffer.compare);
-      putAnswer(batch, question, KEYS, keys);
-      return keys;
-    });
+          ? this.#modules(client, address, version)
+          : this.#resources(client, address, version),
+      async (taken, batch) => {
+        for (const [key, bytes] of taken) await this.#putListed(batch, key, version, bytes);
+        putAnswer(batch, question, KEYS, keysOf(taken));
+      },
+    );
+    return keysOf(values);
   }
 
   /** Puts a value of a listing, which must be what is recorded for its key already. */
@@ -257,6 +262,11 @@ export class ForkState {
       throw error;
     }
   }
+}
+
+/** Ascending by their physical form. */
+function keysOf(values: readonly (readonly [HashedStateKey, Buffer])[]): readonly Buffer[] {
+  return values.map(([{ physical }]) => Buffer.from(physical)).sort(Buffer.compare);
 }
 
 function putValue(

@@ -1,15 +1,23 @@
 /** An upstream that fails, lies or hides: no wrong answer, and nothing stored that is not sound. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ForkClient } from '../../src/fork/fork-client.ts';
-import { ForkRecorder } from '../../src/fork/fork-recorder.ts';
+import { ForkRecorder, OfflineSource } from '../../src/fork/fork-recorder.ts';
+import { ForkState } from '../../src/fork/fork-state.ts';
 import { ForkView } from '../../src/fork/fork-view.ts';
 import { forkAnchor } from '../../src/fork/make-fork.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import { addressBytes, parseAddress } from '../../src/move/types/address.ts';
+import { ADDRESS_ONE, addressBytes, parseAddress } from '../../src/move/types/address.ts';
+import {
+  type HashedStateKey,
+  hashedStateKey,
+  moduleStateKey,
+} from '../../src/move/types/state-key.ts';
+import type { Batch } from '../../src/store/batch.ts';
 import { FORK_LAYOUT, FORK_STATE } from '../../src/store/columns/fork-columns.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import type { StoreReader } from '../../src/store/store.ts';
+import type { Store, StoreReader } from '../../src/store/store.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
 import { serveFork, serveStore, temporaryFolder } from './forked-nodes.ts';
 import { answer, type Interference, NodeBetween } from './node-between.ts';
@@ -211,6 +219,39 @@ describe('an upstream that hides raw values', () => {
 });
 
 describe('what is asked for', () => {
+  it('with its metadata is not lost to a listing that is recorded meanwhile', async () => {
+    const { node, data, fork } = await forkBetween();
+    await fork.stop();
+    const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+    onTestFinished(() => store.close());
+    const client = new ForkClient(new URL(node.url));
+    onTestFinished(() => client.close());
+    const key = hashedStateKey(moduleStateKey(ADDRESS_ONE, 'chain_id'));
+    const withMetadata: HashedStateKey = { ...key, needsMetadata: true };
+    let asking: Promise<unknown> | undefined;
+    // The value is asked for between the listing's check and its commit.
+    const slow: Store = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name !== 'commit') return typeof value === 'function' ? value.bind(target) : value;
+        return async (batch: Batch) => {
+          if (asking === undefined) {
+            asking = state.value(withMetadata, 9n) as Promise<unknown>;
+            await Promise.race([asking, sleep(300)]);
+          }
+          await target.commit(batch);
+        };
+      },
+    });
+    const source = new ForkRecorder(slow, client, (await forkAnchor(store))!);
+    const state: ForkState = new ForkState(slow, source);
+    const keys = await state.accountKeys(ADDRESS_ONE, 9n, ['code']);
+    expect(keys).toContainEqual(Buffer.from(key.physical));
+    await asking;
+    const offline = new ForkState(store, new OfflineSource(data));
+    expect(await offline.value(withMetadata, 9n)).toMatchObject({ version: 9n });
+  });
+
   it('by a thousand requests at once is fetched once', async () => {
     const { node, fork } = await forkBetween();
     node.got.length = 0;
