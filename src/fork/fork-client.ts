@@ -29,6 +29,8 @@ interface ForkLimits {
   /** For a question, with all waiting. */
   readonly questionTimeoutMs: number;
   readonly maxAnswerBytes: number;
+  /** How long raw values are not asked for after the upstream has hidden them. */
+  readonly rawHiddenMs: number;
 }
 
 export const FORK_LIMITS: ForkLimits = {
@@ -38,6 +40,7 @@ export const FORK_LIMITS: ForkLimits = {
   requestTimeoutMs: 15_000,
   questionTimeoutMs: 30_000,
   maxAnswerBytes: MAX_PAGE_BYTES,
+  rawHiddenMs: 60_000,
 };
 
 /** How long the upstream is left alone when it is busy and does not say for how long, in milliseconds. */
@@ -88,6 +91,7 @@ export class ForkClient {
   /** When the next request may be sent at the average rate, as `performance.now()` gives it. */
   #nextMs = 0;
   #pausedUntilMs = 0;
+  #rawHiddenUntilMs = 0;
 
   /** @param base see `interfaceBase` */
   constructor(base: URL, limits: ForkLimits = FORK_LIMITS) {
@@ -97,6 +101,16 @@ export class ForkClient {
     // Each request that is under way listens.
     setMaxListeners(0, this.#stop.signal);
     this.#agent = new Agent({ keepAlive: true, maxSockets: limits.maxConcurrent });
+  }
+
+  /** Whether the upstream has lately not answered questions for raw values. */
+  get isRawHidden(): boolean {
+    return performance.now() < this.#rawHiddenUntilMs;
+  }
+
+  /** The upstream has just not answered one. */
+  noteRawHidden(): void {
+    this.#rawHiddenUntilMs = performance.now() + this.#limits.rawHiddenMs;
   }
 
   /** From now on answers must be of a chain and version. */

@@ -53,8 +53,6 @@ const KEYS: AnswerCodec<readonly Buffer[]> = {
 export class ForkState {
   readonly #store: StoreReader;
   readonly #source: ForkSource;
-  /** The upstream does not answer questions for raw values. */
-  #isRawHidden = false;
 
   constructor(store: StoreReader, source: ForkSource) {
     this.#store = store;
@@ -122,11 +120,8 @@ export class ForkState {
     { hash, needsMetadata }: HashedStateKey,
     version: bigint,
   ): Promise<RecordedValue | undefined> {
-    if (!this.#isRawHidden) {
-      const value = await askRawValue(client, question, key, version);
-      if (value !== 'hidden') return value;
-      this.#isRawHidden = true;
-    }
+    const value = await askRawValue(client, question, key, version);
+    if (value !== 'hidden') return value;
     const path = key.kind === 'accessPath' ? key.parsed : undefined;
     if (key.kind === 'accessPath' && path?.kind === 'resourceGroup' && needsMetadata !== true) {
       // The interface shows the members only; all of them are in the listing of the account.

@@ -36,6 +36,7 @@ export async function askRawValue(
   key: StateKey,
   version: bigint,
 ): Promise<RecordedValue | undefined | 'hidden'> {
+  if (client.isRawHidden) return 'hidden';
   const reply = await client.ask({
     path: '/experimental/state_values/raw',
     query: atVersion(version),
@@ -43,7 +44,10 @@ export async function askRawValue(
   });
   if (reply.kind === 'refusal') {
     if (reply.code === 'state_value_not_found') return undefined;
-    if (HIDING.includes(reply.status) && !isOfState(reply.code)) return 'hidden';
+    if (HIDING.includes(reply.status) && !isOfState(reply.code)) {
+      client.noteRawHidden();
+      return 'hidden';
+    }
   }
   const { bytes } = requireResult(what, reply);
   const value = decoded(what, () => decodeBcs(bytes, readStateValue));

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ForkClient } from '../../src/fork/fork-client.ts';
+import { FORK_LIMITS, ForkClient } from '../../src/fork/fork-client.ts';
 import { ForkRecorder, OfflineSource } from '../../src/fork/fork-recorder.ts';
 import { ForkState } from '../../src/fork/fork-state.ts';
 import { ForkView } from '../../src/fork/fork-view.ts';
@@ -216,6 +216,39 @@ describe('an upstream that hides raw values', () => {
       expect.stringContaining('hidden'),
     ]);
   });
+});
+
+it('raw values that were hidden are asked for again after a while, by all views of a fork', async () => {
+  const { node, data, fork } = await forkBetween();
+  await fork.stop();
+  const store = await openLmdbStore({ directory: data, layout: FORK_LAYOUT });
+  onTestFinished(() => store.close());
+  const key = (module: string) => hashedStateKey(moduleStateKey(ADDRESS_ONE, module));
+  const asked = () => node.got.filter((request) => request.includes(RAW)).length;
+  const hidden = answer(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>');
+  const read = async (rawHiddenMs: number, version: bigint) => {
+    node.got.length = 0;
+    const client = new ForkClient(new URL(node.url), { ...FORK_LIMITS, rawHiddenMs });
+    onTestFinished(() => client.close());
+    const source = new ForkRecorder(store, client, (await forkAnchor(store))!);
+    node.interfere = ({ url }) => (url!.startsWith(RAW) ? hidden : undefined);
+    // Requests with overrides have a view each.
+    for (const module of ['chain_id', 'account', 'coin']) {
+      expect(await new ForkState(store, source).value(key(module), version)).toBeDefined();
+    }
+    const whileHidden = asked();
+    node.interfere = undefined;
+    const withMetadata: HashedStateKey = { ...key('object'), needsMetadata: true };
+    const value = await Promise.resolve(
+      new ForkState(store, source).value(withMetadata, version),
+    ).catch(({ message }: Error) => message);
+    return { whileHidden, value };
+  };
+  expect(await read(600_000, 9n)).toEqual({
+    whileHidden: 1,
+    value: expect.stringContaining('hidden'),
+  });
+  expect(await read(0, 8n)).toMatchObject({ whileHidden: 3, value: { version: 8n } });
 });
 
 describe('what is asked for', () => {
