@@ -10,7 +10,7 @@ import {
   newFollowCounters,
 } from '../ingest/feed/follower.ts';
 import { interfaceBase } from '../ingest/feed/interface-url.ts';
-import { parseTrustedRoot } from '../ingest/feed/known-history.ts';
+import { parseTrustedRoots, TrustTextError } from '../ingest/feed/known-history.ts';
 import { DEFAULT_PAGE_TRANSACTIONS } from '../ingest/feed/page-source.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import { formatWaypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
@@ -262,7 +262,7 @@ function followOptions(request: FollowRequest): FollowOptions {
   return {
     upstream: wellFormed('--from', () => interfaceBase(request.from)),
     until,
-    trustedRoots: trust.map((text) => wellFormed('--trust', () => parseTrustedRoot(text))),
+    trustedRoots: wellFormed('--trust', () => parseTrustedRoots(trust)),
     waypoint: request.waypoint === undefined ? undefined : readWaypoint(request.waypoint),
     keepsTransactions,
     pageTransactions: request.pageTransactions ?? DEFAULT_PAGE_TRANSACTIONS,
@@ -271,11 +271,13 @@ function followOptions(request: FollowRequest): FollowOptions {
   };
 }
 
-function wellFormed<T>(flag: string, read: () => T): T {
+/** @throws NodeError `bad_input` */
+export function wellFormed<T>(flag: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    if (!(cause instanceof FeedError || cause instanceof WaypointTextError)) throw cause;
+    const isText = cause instanceof WaypointTextError || cause instanceof TrustTextError;
+    if (!(isText || cause instanceof FeedError)) throw cause;
     throw new NodeError('bad_input', `${flag}: ${cause.message}`, { cause, exitCode: 2 });
   }
 }

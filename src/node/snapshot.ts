@@ -2,7 +2,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { FeedError, PageError } from '../ingest/feed/feed-error.ts';
-import { parseTrustedRoot } from '../ingest/feed/known-history.ts';
+import { parseTrustedRoots } from '../ingest/feed/known-history.ts';
 import { openVerifier } from '../ingest/feed/verifier.ts';
 import {
   type LoadedSnapshot,
@@ -20,7 +20,8 @@ import { newestSnapshotOf, SnapshotDownload } from '../ingest/snapshot/snapshot-
 import { SnapshotError } from '../ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../ingest/snapshot/snapshot-files.ts';
 import { JOURNAL_NAME } from '../ingest/snapshot/snapshot-journal.ts';
-import { formatWaypoint, type Waypoint, WaypointTextError } from '../move/transactions/waypoint.ts';
+import { formatWaypoint, type Waypoint } from '../move/transactions/waypoint.ts';
+import { wellFormed } from './follow.ts';
 import { readWaypoint } from './init.ts';
 import { NodeError, reasonOf } from './node-error.ts';
 import { withReader, withResumedStore } from './open-store.ts';
@@ -128,9 +129,10 @@ async function initFromSource(
 ): Promise<LoadedSnapshot> {
   const verifier = openVerifier();
   try {
+    const trustedRoots = wellFormed('--trust', () => parseTrustedRoots(trust));
     const waypoint = textOrFile === undefined ? undefined : readWaypoint(textOrFile);
     const load = await SnapshotLoad.open(source, {
-      trustedRoots: trust.map(trustedRootOf),
+      trustedRoots,
       verifier,
       onProgress: (done) => onProgress(done, load.manifest.chunks.length),
     });
@@ -148,15 +150,6 @@ function checkWaypoint({ genesisWaypointHash: hash }: SnapshotManifest, waypoint
   const found = formatWaypoint({ version: 0n, hash });
   const message = `the snapshot is of genesis waypoint ${found}, not ${formatWaypoint(waypoint)}`;
   throw new SnapshotError('trust_contradicts', message);
-}
-
-function trustedRootOf(text: string) {
-  try {
-    return parseTrustedRoot(text);
-  } catch (cause) {
-    if (!(cause instanceof WaypointTextError)) throw cause;
-    throw new NodeError('bad_input', `--trust: ${cause.message}`, { cause, exitCode: 2 });
-  }
 }
 
 /** What is wrong with a snapshot does not change when it is loaded again. */

@@ -1,12 +1,15 @@
 /** What an upstream must be to be believed: the same chain, the same history, and what is trusted. */
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { parseTrustedRoot } from '../../src/ingest/feed/known-history.ts';
+import { parseTrustedRoots } from '../../src/ingest/feed/known-history.ts';
 import type { TrustedRoot } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type { ContractEvent } from '../../src/move/transactions/event.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
+import { followIntoFolder } from '../../src/node/follow.ts';
+import { initFromSnapshot } from '../../src/node/snapshot.ts';
 import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
@@ -156,7 +159,7 @@ describe('a trusted root', () => {
   it('is written as a version, a colon and 64 hex digits, also as nodes show them, with 0x', () => {
     const root = 'ab'.repeat(32);
     for (const text of [`12:${root}`, `12:0x${root}`]) {
-      expect(parseTrustedRoot(text)).toEqual({ version: 12n, root: Buffer.alloc(32, 0xab) });
+      expect(parseTrustedRoots([text])).toEqual([{ version: 12n, root: Buffer.alloc(32, 0xab) }]);
     }
     for (const bad of [
       `12:0x0x${'ab'.repeat(32)}`,
@@ -167,8 +170,32 @@ describe('a trusted root', () => {
       `-1:${'ab'.repeat(32)}`,
       `12:${'ab'.repeat(31)}`,
     ]) {
-      expect(() => parseTrustedRoot(bad)).toThrow(WaypointTextError);
+      expect(() => parseTrustedRoots([bad])).toThrow(WaypointTextError);
     }
+  });
+});
+
+describe('trusted roots', () => {
+  const [one, other] = ['ab', 'cd'].map((byte) => byte.repeat(32));
+
+  it('may be of several versions, and given twice', () => {
+    const roots = parseTrustedRoots([`12:${one}`, `13:${other}`, `12:0x${one!.toUpperCase()}`]);
+    expect(roots.map(({ version }) => version)).toEqual([12n, 13n]);
+  });
+
+  it('that contradict one another are wrong usage of --trust', async () => {
+    const trust = [`12:${one}`, `12:${other}`];
+    const refused = {
+      ...{ code: 'bad_input', exitCode: 2 },
+      message: `--trust: version 12 has two roots, ${one} and ${other}: give one`,
+    };
+    const options = { trust, distribute: false };
+    const loading = initFromSnapshot('./none', '.', options, () => undefined);
+    await expect(loading).rejects.toMatchObject(refused);
+    const from = 'http://127.0.0.1:9';
+    const logger = pino({ level: 'silent' });
+    const following = followIntoFolder('./none', { from, trust }, logger, undefined, NEVER);
+    await expect(following).rejects.toMatchObject(refused);
   });
 });
 

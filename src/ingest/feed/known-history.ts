@@ -63,12 +63,33 @@ export async function checkHistory(
   );
 }
 
+/** The texts of `--trust` contradict one another. */
+export class TrustTextError extends Error {
+  readonly code = 'contradicting_roots';
+}
+
+/**
+ * Reads trusted roots.
+ * @throws WaypointTextError; TrustTextError for two roots of one version
+ */
+export function parseTrustedRoots(texts: readonly string[]): readonly TrustedRoot[] {
+  const roots = new Map<bigint, TrustedRoot>();
+  for (const trusted of texts.map(parseTrustedRoot)) {
+    const { version, root } = roots.get(trusted.version) ?? trusted;
+    if (Buffer.compare(root, trusted.root) !== 0) {
+      const [one, other] = [root, trusted.root].map((hash) => Buffer.from(hash).toString('hex'));
+      throw new TrustTextError(`version ${version} has two roots, ${one} and ${other}: give one`);
+    }
+    roots.set(version, trusted);
+  }
+  return [...roots.values()];
+}
+
 /**
  * Reads `VERSION:ROOT`, the root in 64 hex digits: the syntax of a waypoint, but with a different hash. An `0x` before
  * the root is accepted: that is how nodes and explorers write it.
- * @throws WaypointTextError
  */
-export function parseTrustedRoot(text: string): TrustedRoot {
+function parseTrustedRoot(text: string): TrustedRoot {
   const { version, hash } = parseWaypoint(text.replace(/:0x/i, ':'));
   return { version, root: hash };
 }
