@@ -7,6 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { packRows, unpackRows } from '../../src/fork/fork-pack.ts';
 import { startNode } from '../../src/index.ts';
 import { packFork, unpackFork } from '../../src/node/fork-pack.ts';
+import { withReader } from '../../src/node/open-store.ts';
+import { ledgerStatus } from '../../src/node/status.ts';
 import { FORK_LAYOUT } from '../../src/store/columns/fork-columns.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -173,6 +175,17 @@ describe('a packed fork', () => {
     expect(await refusal(rows)).toBe('unpacked');
     expect(await refusal(rows)).toContain('ledger_exists');
     expect(readdirSync(data).sort()).toEqual(['data.mdb', 'lock.mdb']);
+  });
+
+  it('is one of the three things that open a fork, as others say', async () => {
+    const upstream = await serveStore(await sampleStore(60));
+    const data = await recordedFork(upstream, []);
+    await expect(packFork(data, join(temporaryFolder(), 'fork.pack'))).resolves.toBeDefined();
+    expect(await ledgerStatus(data)).toHaveProperty('fork_of');
+    await expect(withReader(data, async () => undefined)).rejects.toMatchObject({
+      cause: { code: 'store_is_fork' },
+      message: expect.stringMatching(/ serve \(.*\), status and fork pack open it$/),
+    });
   });
 
   it('is made of forks only', async () => {

@@ -136,7 +136,7 @@ function wrongKind(where: string, isFork: boolean): StoreError {
   }
   return new StoreError(
     'store_is_fork',
-    `${where} is a fork: it has only what was asked of another node. Only daybook serve opens it: ` +
-      `with --data ${where} and --offline, or --fork URL`,
+    `${where} is a fork: it has only what was asked of another node. Only daybook serve (with --offline, ` +
+      'or --fork URL), status and fork pack open it',
   );
 }
