@@ -2,8 +2,8 @@
 import type { Head } from '../columns/head.ts';
 import { isOlder, type Standing } from './host.ts';
 
-/** Heads that are remembered: with a look every quarter of a second, of about half a minute and more. */
-const MAX_HEADS = 128;
+/** Looks that are remembered, and heads: with a look every quarter of a second, of about half a minute and more. */
+const MAX_LOOKS = 128;
 
 interface KnownHead {
   readonly head: Head;
@@ -14,15 +14,16 @@ interface KnownHead {
 export class ReplicaLag {
   /** Oldest first, each newer than the one before. */
   readonly #heads: KnownHead[] = [];
-  /** The newest look at a server that is written. */
-  #written: Standing | undefined;
+  /** Looks at a server that is written; the newest last. */
+  readonly #written: Standing[] = [];
 
   note(standing: Standing): void {
     const { head, isStandby, askedMs } = standing;
-    if (!isStandby) this.#written = standing;
+    if (!isStandby) this.#written.push(standing);
+    if (this.#written.length > MAX_LOOKS) this.#written.shift();
     if (head === undefined || !isOlder(this.#heads.at(-1)?.head, head)) return;
     this.#heads.push({ head, sinceMs: askedMs });
-    if (this.#heads.length > MAX_HEADS) this.#heads.shift();
+    if (this.#heads.length > MAX_LOOKS) this.#heads.shift();
   }
 
   /** How far a head is behind. */
@@ -40,8 +41,8 @@ export class ReplicaLag {
 
   /** How long ago a head is known to have been the newest, in milliseconds; Infinity when that is not known. */
   unconfirmedMs(head: Head | undefined): number {
-    const written = this.#written;
-    if (written === undefined || isOlder(head, written.head)) return Infinity;
-    return performance.now() - written.askedMs;
+    // Under load a standby is always a little behind: what it has was the newest a moment ago.
+    const confirming = this.#written.findLast((written) => !isOlder(head, written.head));
+    return confirming === undefined ? Infinity : performance.now() - confirming.askedMs;
   }
 }
