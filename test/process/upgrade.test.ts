@@ -2,11 +2,14 @@
  * `daybook upgrade` with the real program: a store of the program before, and a larger one that is killed on the way.
  * UPGRADE_TRANSACTIONS=100000 UPGRADE_KILLS=20 for the long run; SEED repeats a run.
  */
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NO_POSTGRES } from '../postgres/cluster.ts';
-import { newPostgresLocation } from '../postgres/shared.ts';
+import { newPostgresLocation, sharedPostgres } from '../postgres/shared.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { downgradeToFormat3, unpackFormat3 } from '../store/format-3.ts';
 import {
@@ -18,11 +21,12 @@ import {
   startCommand,
   temporaryFolder,
 } from './command.ts';
+import { until } from './worker-processes.ts';
 
 const TRANSACTIONS = process.env['UPGRADE_TRANSACTIONS'] ?? '1000';
 const KILLS = Number(process.env['UPGRADE_KILLS'] ?? 4);
-/** Longest time that an upgrade gets before it is killed: some end, some have hardly begun. */
-const LONGEST_LIFE_MS = 700;
+/** Longest time that an upgrade gets after its first write, before it is killed: some end, some have hardly begun. */
+const LONGEST_LIFE_MS = 200;
 
 afterAll(killLeftNodes);
 
@@ -56,24 +60,52 @@ it('an older store is refused, upgraded, and served', async () => {
   expect(none).toContain('there is no ledger in');
 });
 
+interface Place {
+  readonly data: string;
+  /** Changes when a process begins to write. */
+  readonly trace: () => Promise<string>;
+}
+
+async function folderPlace(): Promise<Place> {
+  const data = join(temporaryFolder(), 'ledger');
+  const file = join(data, 'data.mdb');
+  return { data, trace: async () => String(statSync(file, { bigint: true }).mtimeNs) };
+}
+
+async function postgresPlace(): Promise<Place> {
+  const data = await newPostgresLocation();
+  const client = new pg.Client({ connectionString: await sharedPostgres() });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const writer = `"${new URL(data).searchParams.get('schema')}".writer`;
+  return {
+    data,
+    trace: async () => (await client.query(`select term from ${writer}`)).rows[0].term,
+  };
+}
+
 const PLACES = [
-  ['a folder', async () => join(temporaryFolder(), 'ledger')],
-  ...(NO_POSTGRES === '' ? [['PostgreSQL', newPostgresLocation] as const] : []),
+  ['a folder', folderPlace],
+  ...(NO_POSTGRES === '' ? [['PostgreSQL', postgresPlace] as const] : []),
 ] as const;
 
 describe.each(PLACES)('in %s', (_, newPlace) => {
   it('killed at any point, it goes on', async () => {
     const random = randomSource(testSeed());
-    const data = await newPlace();
+    const { data, trace } = await newPlace();
     const sample = ['sample', '--data', data, '--transactions', TRANSACTIONS, '--accounts', '200'];
     expect((await runCommand(sample)).code).toBe(0);
     const before = await verified(data);
     await downgradeToFormat3(data);
     for (let kill = 0; kill < KILLS; kill += 1) {
+      const unwritten = await trace();
       const upgrade = startCommand(['upgrade', '--data', data]);
+      const hasEnded = once(upgrade, 'exit');
+      await until(
+        'it writes',
+        async () => upgrade.exitCode !== null || (await trace()) !== unwritten,
+      );
       await sleep(random() * LONGEST_LIFE_MS);
-      const hasEnded = new Promise((resolve) => upgrade.once('exit', resolve));
-      if (upgrade.exitCode !== null) continue;
       upgrade.kill('SIGKILL');
       await hasEnded;
     }
