@@ -7,7 +7,7 @@ import { addCommand, addReport, addSettingOption, jsonText, type Report } from '
 export function addEncodeCommand(program: Command): void {
   const command = addCommand(program, {
     name: 'encode',
-    purpose: 'Read a transaction request (JSON), print the bytes to sign.',
+    purpose: 'Read a transaction request, print the bytes to sign.',
     about: 'The request comes from standard input. No server is needed.',
     examples: ['encode < request.json', 'encode --data ./mainnet --json < request.json'],
   });

@@ -19,7 +19,7 @@ interface InitFlags {
 export function addInitCommand(program: Command): void {
   const command = addCommand(program, {
     name: 'init',
-    purpose: 'Make a ledger from a genesis file, a snapshot, or a backup of the reference.',
+    purpose: 'Make a ledger from a genesis file, snapshot or backup.',
     about:
       'A genesis file is checked against its waypoint before anything is written. Of a snapshot ' +
       '(daybook snapshot) every chunk is checked and the root of the state is computed again; what ' +

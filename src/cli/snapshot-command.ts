@@ -12,7 +12,7 @@ interface SnapshotFlags {
 export function addSnapshotCommand(program: Command): void {
   const command = addCommand(program, {
     name: 'snapshot',
-    purpose: 'Write the whole state at a version, for new ledgers to begin with.',
+    purpose: 'Write the state at a version, to make ledgers from.',
     about:
       'A node may serve, write and prune the ledger meanwhile. A run that was cut off is continued by ' +
       'the same command. daybook init --snapshot makes a ledger of the result and proves it.',

@@ -176,8 +176,9 @@ describe('help', () => {
     const { code, stdout } = await runCommand(['--help']);
     expect(code).toBe(0);
     const lines = [...stdout.matchAll(/^ {2}(\w+) \[options\] {2,}(\S.*\.)$/gm)];
-    const commands = ['serve', 'init', 'follow', 'sample', 'prune', 'copy', 'status', 'verify'];
-    expect(lines.map(([, name]) => name)).toEqual([...commands, 'upgrade', 'encode', 'decode']);
+    const commands = ['serve', 'init', 'follow', 'sample', 'prune', 'copy', 'snapshot', 'status'];
+    const others = ['verify', 'upgrade', 'encode', 'decode'];
+    expect(lines.map(([, name]) => name)).toEqual([...commands, ...others]);
     for (const [, command, purpose] of lines) {
       const own = await runCommand([command!, '--help']);
       expect([own.code, own.stderr]).toEqual([0, '']);
@@ -207,7 +208,7 @@ describe('wrong usage', () => {
   it.each([
     [['nonsense'], /unknown command 'nonsense'/],
     [['--nonsense'], /unknown option '--nonsense'/],
-    [['init', '--data', 'x'], /required option '--genesis <file>' not specified/],
+    [['init', '--data', 'x'], /give one of --genesis, --snapshot and --backup/],
     [['copy'], /required option '--to <dir>' not specified/],
     [['init', '--data', 'x', '--genesis'], /argument missing/],
     [['init', '--data', 'x', '--genesis', 'y', 'z'], /too many arguments/],
