@@ -1,11 +1,9 @@
-/** The limits of snapshots, at −1, 0 and +1. */
+/** How far back a version that states a root is searched for, at −1, 0 and +1. */
 import { expect, it } from 'vitest';
 import {
   checkpointUpTo,
   MAX_CHECKPOINT_DISTANCE,
 } from '../../../src/ingest/snapshot/checkpoint.ts';
-import { chunkContent, MAX_CHUNK_BYTES } from '../../../src/ingest/snapshot/chunk-file.ts';
-import type { ChunkEntry } from '../../../src/ingest/snapshot/manifest.ts';
 import { decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import {
   encodeTransactionInfo,
@@ -33,23 +31,5 @@ it('a version that states a root is found among so many', async () => {
     const version = BigInt(MAX_CHECKPOINT_DISTANCE - 1 + distance);
     const found = await checkpointUpTo(view, version);
     expect(found?.stateRoot, `${version}`).toEqual(distance > 0 ? undefined : stateCheckpointHash);
-  }
-});
-
-it('a chunk that is read has so many bytes, compressed or not', async () => {
-  const entry: ChunkEntry = {
-    ...{ name: 'state-000000.zst', kind: 'state', records: 1 },
-    ...{ contentBytes: 1, bytes: 1, sha256: '00'.repeat(32) },
-  };
-  for (const more of [-1, 0, 1]) {
-    const size = MAX_CHUNK_BYTES + more;
-    for (const tooLarge of [
-      { ...entry, bytes: size },
-      { ...entry, contentBytes: size },
-    ]) {
-      await expect(chunkContent(tooLarge, Buffer.alloc(1))).rejects.toMatchObject({
-        code: more > 0 ? 'too_large' : 'damaged',
-      });
-    }
   }
 });
