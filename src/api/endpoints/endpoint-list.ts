@@ -1,18 +1,21 @@
 /** All endpoints, in the order of the documentation. */
 import { accountEndpoint, resourceEndpoint } from './accounts.ts';
 import { auxiliaryInfoEndpoint } from './auxiliary-info.ts';
-import { balanceEndpoint, balancesEndpoint } from './balance.ts';
+import { balanceEndpoint } from './balance.ts';
 import { blockByHeightEndpoint, blockByVersionEndpoint } from './blocks.ts';
+import { encodeSubmissionEndpoint } from './encode-submission.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
 import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './execution.ts';
+import { balancesEndpoint } from './extensions/balance-list.ts';
+import { decodeSubmissionEndpoint } from './extensions/decode-submission.ts';
+import { readyEndpoint } from './extensions/ready.ts';
+import { snapshotsEndpoint } from './extensions/snapshots.ts';
 import { estimateGasPriceEndpoint } from './gas-price.ts';
-import { healthyEndpoint, infoEndpoint, ledgerInfoEndpoint, readyEndpoint } from './health.ts';
+import { healthyEndpoint, infoEndpoint, ledgerInfoEndpoint } from './health.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
 import { moduleEndpoint } from './module.ts';
-import { snapshotsEndpoint } from './snapshots.ts';
 import { rawStateValueEndpoint, rawTableItemEndpoint, tableItemEndpoint } from './state-items.ts';
-import { decodeSubmissionEndpoint, encodeSubmissionEndpoint } from './submissions.ts';
 import {
   accountTransactionsEndpoint,
   transactionByHashEndpoint,

@@ -9,7 +9,7 @@ import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, settle } from '../../maybe-promise.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
-import { snapshotFileRow } from '../endpoints/snapshots.ts';
+import { snapshotFileRow } from '../endpoints/extensions/snapshots.ts';
 import { documentRows } from '../schemas/openapi.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';

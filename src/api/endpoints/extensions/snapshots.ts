@@ -1,14 +1,14 @@
 /**
- * `GET /v1/-/snapshots`, an extension (docs/extensions.md): the snapshots that this node offers, and their files. None
+ * `GET /v1/-/snapshots` (docs/extensions.md): the snapshots that this node offers, and their files. None
  * is offered unless the node's settings name a folder of them.
  */
-import { ApiError } from '../http/error-table.ts';
-import { BASE_PATH, decodePathParameter } from '../http/request-target.ts';
-import type { Responder } from '../http/responder.ts';
-import type { RouteRow } from '../http/routes.ts';
-import { SnapshotListSchema } from '../schemas/schemas.ts';
-import type { SnapshotOffer } from '../snapshot-offer.ts';
-import { defineRead } from './endpoint.ts';
+import { ApiError } from '../../http/error-table.ts';
+import { BASE_PATH, decodePathParameter } from '../../http/request-target.ts';
+import type { Responder } from '../../http/responder.ts';
+import type { RouteRow } from '../../http/routes.ts';
+import { SnapshotListSchema } from '../../schemas/schemas.ts';
+import type { SnapshotOffer } from '../../snapshot-offer.ts';
+import { defineRead } from '../endpoint.ts';
 
 const PATH = '/-/snapshots';
 
