@@ -275,19 +275,6 @@ export const BalanceSchema = Type.Integer({
   minimum: 0,
 });
 
-const HeldBalanceSchema = closedObject('HeldBalance', 'What an account has of an asset.', {
-  asset_type: AssetTypeSchema,
-  metadata: AddressSchema,
-  amount: U64Schema,
-  name: Type.Optional(Type.String({ description: 'Absent where the ledger does not say it.' })),
-  symbol: Type.Optional(Type.String()),
-  decimals: Type.Optional(Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 })),
-});
-
-export const HeldBalancesSchema = Type.Array(HeldBalanceSchema, {
-  description: 'Assets by the addresses of their metadata.',
-});
-
 export const IndexSchema = closedObject('IndexResponse', 'The state of the ledger.', {
   chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
   epoch: U64Schema,
@@ -304,25 +291,6 @@ export const IndexSchema = closedObject('IndexResponse', 'The state of the ledge
 export const HealthSchema = closedObject('HealthCheckSuccess', 'The node is healthy.', {
   message: Type.String(),
 });
-
-export const ReadinessSchema = closedObject(
-  'ReadinessSuccess',
-  'The node is ready, and so many seconds behind.',
-  {
-    message: Type.String(),
-    lag_seconds: U64Schema,
-  },
-);
-
-export const SnapshotListSchema = Type.Array(
-  closedObject('OfferedSnapshot', 'A snapshot that the node offers.', {
-    name: Type.String({ description: 'The folder of its files.' }),
-    chain_id: Type.Integer({ minimum: 0, maximum: 255 }),
-    version: U64Schema,
-    newest_version: U64Schema,
-    timestamp_usecs: U64Schema,
-  }),
-);
 
 export const ErrorSchema = closedObject('ApiError', 'An error.', {
   message: Type.String({ description: 'What went wrong, for people.' }),
@@ -418,74 +386,3 @@ export const EncodeRequestSchema = request('EncodeSubmissionRequest', 'A transac
     'Given, even empty: a multi-agent transaction.',
   ),
 });
-
-export const SigningMessageSchema = Type.String({
-  $id: 'SigningMessage',
-  description: 'The bytes that signers sign, in hex; `0x` optional.',
-  format: 'hex',
-  pattern: '^(0x)?([0-9a-fA-F]{2})*$',
-});
-
-const WarningSchema = Type.Object(
-  {
-    code: Type.String({ description: 'What to know, for programs.', examples: ['other_chain'] }),
-    message: Type.String({ description: 'What to know, for people.' }),
-  },
-  { $id: 'DecodedSubmissionWarning', description: 'Something to know before signing.' },
-);
-
-const NotesSchema = Type.Object(
-  {
-    encodes_back: Type.Boolean({
-      description: 'Whether encode submission makes exactly the decoded bytes of this object.',
-    }),
-    signing_scheme: Type.Enum(['single_signer', 'multi_agent', 'fee_payer']),
-    fee_payer_address: Type.Optional(AddressSchema),
-    replay_protection: Type.Enum(['sequence_number', 'nonce']),
-    chain_id: Type.Integer({ format: 'uint8', minimum: 0, maximum: 255 }),
-    max_fee_octas: Type.String({
-      description: 'Gas amount times gas price: the most that can be paid for gas.',
-      pattern: '^[0-9]+$',
-    }),
-    expires_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'The expiration as a date; null beyond the year 275760.',
-    }),
-    parameter_types: Type.Optional(
-      Type.Array(Type.String(), {
-        description: 'Declared types of the parameters that the arguments stand for.',
-      }),
-    ),
-    warnings: Type.Array(WarningSchema),
-  },
-  {
-    $id: 'DecodedSubmissionNotes',
-    description: 'What the bytes alone do not tell, and what the request object cannot say.',
-  },
-);
-
-const RAW_FORMS =
-  'What the request has no form for stands as bytes: a payload as `{"type":"daybook_raw_payload",' +
-  '"bcs":"0x…"}`, an argument as `{"daybook_raw":"0x…"}` (with `daybook_value` where its meaning is ' +
-  'known), a type argument as `daybook_raw:0x…`. Encode submission refuses these.';
-
-/** Answer of decode submission: a request with notes. */
-export const DecodedSubmissionSchema = Type.Object(
-  {
-    sender: AddressSchema,
-    sequence_number: U64Schema,
-    max_gas_amount: U64Schema,
-    gas_unit_price: U64Schema,
-    expiration_timestamp_secs: U64Schema,
-    payload: Type.Object(
-      { type: Type.String() },
-      { description: `The payload of a request. ${RAW_FORMS}` },
-    ),
-    replay_protection_nonce: Type.Optional(U64Schema),
-    secondary_signers: Type.Optional(Type.Array(AddressSchema)),
-    daybook_notes: NotesSchema,
-  },
-  {
-    $id: 'DecodedSubmission',
-    description: 'A request for encode submission, which ignores the notes in it.',
-  },
-);

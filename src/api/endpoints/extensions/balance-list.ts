@@ -4,7 +4,7 @@ import { andThen } from '../../../maybe-promise.ts';
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { formatAddress } from '../../../move/types/address.ts';
 import { formatStructTag, writeStructTag } from '../../../move/types/type-tag.ts';
-import { HeldBalancesSchema } from '../../schemas/schemas.ts';
+import { HeldBalancesSchema } from '../../schemas/extension-schemas.ts';
 import { defineRead } from '../endpoint.ts';
 import {
   ADDRESS,

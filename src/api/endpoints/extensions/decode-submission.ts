@@ -5,7 +5,7 @@ import { JsonSyntaxError, type JsonValue, parseJson } from '../../../move/json/j
 import { describeJsonKind, formatJson } from '../../../move/json/json-text-print.ts';
 import { type ApiError, frameworkError } from '../../http/error-table.ts';
 import { requireJsonBody } from '../../http/negotiation.ts';
-import { DecodedSubmissionSchema, SigningMessageSchema } from '../../schemas/schemas.ts';
+import { DecodedSubmissionSchema, SigningMessageSchema } from '../../schemas/extension-schemas.ts';
 import { defineSubmission } from '../endpoint.ts';
 
 export const decodeSubmissionEndpoint = defineSubmission({

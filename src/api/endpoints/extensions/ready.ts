@@ -4,7 +4,7 @@
  */
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { ApiError } from '../../http/error-table.ts';
-import { ReadinessSchema } from '../../schemas/schemas.ts';
+import { ReadinessSchema } from '../../schemas/extension-schemas.ts';
 import { defineRead } from '../endpoint.ts';
 
 const USECS_PER_MS = 1000n;

@@ -6,7 +6,7 @@ import { ApiError } from '../../http/error-table.ts';
 import { BASE_PATH, decodePathParameter } from '../../http/request-target.ts';
 import type { Responder } from '../../http/responder.ts';
 import type { RouteRow } from '../../http/routes.ts';
-import { SnapshotListSchema } from '../../schemas/schemas.ts';
+import { SnapshotListSchema } from '../../schemas/extension-schemas.ts';
 import type { SnapshotOffer } from '../../snapshot-offer.ts';
 import { defineRead } from '../endpoint.ts';
 
