@@ -1,5 +1,9 @@
 /** `POST /v1/transactions/decode_submission` (docs/extensions.md). */
-import { decodeSubmission, parseMessageText, submissionJson } from '../../../ledger/decode/index.ts';
+import {
+  decodeSubmission,
+  parseMessageText,
+  submissionJson,
+} from '../../../ledger/decode/index.ts';
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { JsonSyntaxError, type JsonValue, parseJson } from '../../../move/json/json-text.ts';
 import { describeJsonKind, formatJson } from '../../../move/json/json-text-print.ts';
