@@ -12,6 +12,7 @@ export class AnsweringLater implements StoreReader {
   roundTrips = 0;
   readonly #store: StoreReader;
   #begunInThisTurn = false;
+  #waiting = 0;
 
   constructor(store: StoreReader) {
     this.#store = store;
@@ -41,6 +42,10 @@ export class AnsweringLater implements StoreReader {
   statistics: StoreReader['statistics'] = () =>
     this.later('statistics', () => this.#store.statistics());
 
+  waitingReads(): number {
+    return this.#waiting;
+  }
+
   close(): Promise<void> {
     return this.#store.close();
   }
@@ -57,7 +62,9 @@ export class AnsweringLater implements StoreReader {
       });
     }
     const answer = read();
+    this.#waiting += 1;
     await nextTurn();
+    this.#waiting -= 1;
     return answer;
   }
 }

@@ -8,6 +8,7 @@ import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
 import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './execution.ts';
 import { balancesEndpoint } from './extensions/balance-list.ts';
+import { batchEndpoint } from './extensions/batch.ts';
 import { decodeSubmissionEndpoint } from './extensions/decode-submission.ts';
 import { readyEndpoint } from './extensions/ready.ts';
 import { snapshotsEndpoint } from './extensions/snapshots.ts';
@@ -59,4 +60,5 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   rawStateValueEndpoint,
   encodeSubmissionEndpoint,
   decodeSubmissionEndpoint,
+  batchEndpoint,
 ];

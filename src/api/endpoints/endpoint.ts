@@ -15,6 +15,33 @@ import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { Parameters, ParameterValues } from './parameters.ts';
 
+/** A read that is part of another request. */
+export interface OtherRead {
+  /** Path and query, as a request of its own has them. */
+  readonly target: string;
+  readonly accept: string;
+  /** A JSON text to post; absent: GET. */
+  readonly body: Buffer | undefined;
+  /** The version to read at where the query names none; absent: that of the view. */
+  readonly version: bigint | undefined;
+}
+
+export interface OtherAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** JSON text, or BCS where the content type says so. */
+  readonly body: string | Uint8Array;
+  readonly cursor?: string | undefined;
+}
+
+/** The way to the other endpoints, for an answer that is made of theirs. */
+export interface OtherReads {
+  /** Answers one at the view of a call; failures are answers. */
+  answer(read: OtherRead, call: ReadCall): MaybePromise<OtherAnswer>;
+  /** Whether answers come from elsewhere, so that the next read can be begun before they are there. */
+  areAwaited(call: ReadCall): boolean;
+}
+
 /** The input of a handler. */
 export interface Call<P extends Parameters, B> {
   readonly parameters: ParameterValues<P>;
@@ -30,7 +57,13 @@ export interface Call<P extends Parameters, B> {
   readonly pending: PendingTransactions | undefined;
   /** Absent where none are offered. */
   readonly snapshots: SnapshotOffer | undefined;
+  /** Destroyed when its connection has ended. */
+  readonly client: { readonly destroyed: boolean };
+  readonly others: OtherReads;
 }
+
+/** The part of a call that all reads of a batch share. */
+export type ReadCall = Pick<Call<Parameters, unknown>, 'view' | 'client'>;
 
 export interface Answer {
   /** JSON text, or the bytes to send, in the requested format. */
@@ -87,6 +120,8 @@ export interface Endpoint<
   /** Those that are checked after the body. */
   readonly laterParameters?: L;
   readonly body?: BodyReader<B>;
+  /** Whether it cannot be one of a batch: what is not a read, and what is about the process or the clock. */
+  readonly isNeverBatched?: boolean;
   /** Whether an upstream answers instead of this node, where there is one. */
   readonly isPassedOn?: boolean;
   /** Its name in errors about disabled formats; absent: it cannot be disabled. */

@@ -60,6 +60,7 @@ const SIGNED_TRANSACTION_BCS = 'SignedTransaction.';
 
 export const submitEndpoint = defineSubmission({
   operationId: 'submit_transaction',
+  isNeverBatched: true,
   isPassedOn: true,
   tag: 'Transactions',
   summary: 'Submit transaction',
@@ -84,6 +85,7 @@ export const submitEndpoint = defineSubmission({
 
 export const submitBatchEndpoint = defineSubmission({
   operationId: 'submit_batch_transactions',
+  isNeverBatched: true,
   isPassedOn: true,
   tag: 'Transactions',
   summary: 'Submit batch transactions',
@@ -107,6 +109,7 @@ export const submitBatchEndpoint = defineSubmission({
 
 export const simulateEndpoint = defineSubmission({
   operationId: 'simulate_transaction',
+  isNeverBatched: true,
   isPassedOn: true,
   tag: 'Transactions',
   summary: 'Simulate transaction',

@@ -50,6 +50,7 @@ function checkSkew(ledgerUsecs: bigint, durationSecs: number): void {
 
 export const healthyEndpoint = defineRead({
   operationId: 'healthy',
+  isNeverBatched: true,
   tag: 'General',
   summary: 'Check basic node health',
   description:

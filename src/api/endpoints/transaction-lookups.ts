@@ -95,6 +95,7 @@ export const transactionByHashEndpoint = defineRead({
 export const waitTransactionByHashEndpoint = defineRead({
   ...byHash,
   operationId: 'wait_transaction_by_hash',
+  isNeverBatched: true,
   summary: 'Wait for transaction by hash',
   description:
     'The same answer as by hash, but for a pending transaction it comes when this node has it, or after a ' +

@@ -10,7 +10,12 @@ import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts'
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
-import { type Answer, type AnyEndpoint, checkEnabled } from '../endpoints/endpoint.ts';
+import {
+  type Answer,
+  type AnyEndpoint,
+  checkEnabled,
+  type OtherReads,
+} from '../endpoints/endpoint.ts';
 import { readParameters } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
@@ -46,6 +51,13 @@ export interface ApiContext {
   /** Absent without an upstream. */
   readonly pending: PendingTransactions | undefined;
   readonly snapshots: SnapshotOffer | undefined;
+  readonly others: OtherReads;
+}
+
+/** What an answer is made from. One of a batch has the response of the batch. */
+export interface Asked extends Pick<Exchange, 'path' | 'query'> {
+  readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
+  readonly response: Pick<ServerResponse, 'destroyed'>;
 }
 
 /** The stages before a request is answered. */
@@ -169,9 +181,9 @@ export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
 }
 
 /** The answer that is cached for the view; else it is made, and cached where the view decides it. */
-function cachedOrMade(
+export function cachedOrMade(
   endpoint: AnyEndpoint,
-  exchange: Exchange,
+  asked: Asked,
   body: Buffer,
   format: Format,
   opened: OpenedView,
@@ -181,13 +193,13 @@ function cachedOrMade(
   const isCached =
     endpoint.isDecidedByView === 'pinned' ? view?.isPinned : endpoint.isDecidedByView;
   if (isCached !== true || view === undefined) {
-    return makeAnswer(endpoint, exchange, body, format, opened, context);
+    return makeAnswer(endpoint, asked, body, format, opened, context);
   }
   const { answers } = context.caches;
-  const url = exchange.request.url!;
+  const url = asked.request.url!;
   return (
     answers.find(view, format, url) ??
-    andThen(makeAnswer(endpoint, exchange, body, format, opened, context), (made) =>
+    andThen(makeAnswer(endpoint, asked, body, format, opened, context), (made) =>
       answers.add(view, format, url, made),
     )
   );
@@ -196,11 +208,11 @@ function cachedOrMade(
 /** Reads the request in the order of the interface's checks, then has the endpoint answer. */
 function makeAnswer(
   endpoint: AnyEndpoint,
-  { request, path, query }: Exchange,
+  { request, response: client, path, query }: Asked,
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
-  { settings, caches, pending, snapshots }: ApiContext,
+  { settings, caches, pending, snapshots, others }: ApiContext,
 ): MaybePromise<Answer> {
   const { laterParameters } = endpoint;
   let parameters = readParameters(endpoint.parameters, { path, query });
@@ -220,6 +232,7 @@ function makeAnswer(
   const { headers } = request;
   return endpoint.answer({
     ...{ parameters, body, format, view, settings, bodies, headers, pending, snapshots },
+    ...{ client, others },
   });
 }
 
@@ -246,23 +259,32 @@ function sendFailure(
   { request, response }: Exchange,
   failure: unknown,
   { view }: OpenedView,
-  { logger, outage, responder }: ApiContext,
+  context: ApiContext,
 ): void {
   if (response.headersSent) {
-    logger.error({ err: failure }, 'failed after the headers were sent');
+    context.logger.error({ err: failure }, 'failed after the headers were sent');
     response.destroy();
     return;
   }
+  const { method, url } = request;
+  const shown = shownFailure(failure, { method, url }, context);
+  context.responder.sendError(response, shown, view?.answeredState);
+}
+
+/** What a client is told of a failure; what its operator has to know goes to the log. */
+export function shownFailure(
+  failure: unknown,
+  request: { readonly method: string | undefined; readonly url: string | undefined },
+  { logger, outage }: Pick<ApiContext, 'logger' | 'outage'>,
+): ApiError {
   const known = knownFailure(failure);
   if (known === undefined) {
-    const { method, url } = request;
-    logger.error({ err: failure, method, url }, 'request failed unexpectedly');
+    logger.error({ err: failure, ...request }, 'request failed unexpectedly');
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     logger.warn({ err: failure, code: known.code }, known.message);
   } else if (known.cause instanceof LedgerError && OUTAGES.includes(known.cause.code)) {
     outage.warn({ err: known.cause });
   }
   // docs/spec/decisions.md D7.
-  const shown = known ?? new ApiError(500, 'internal_error', 'internal error', { cause: failure });
-  responder.sendError(response, shown, view?.answeredState);
+  return known ?? new ApiError(500, 'internal_error', 'internal error', { cause: failure });
 }

@@ -16,17 +16,23 @@ export interface Route {
   readonly work: WorkKind | 'none';
   /** Whether it answers without waiting for the version that a request asks for. */
   readonly ignoresVersion?: boolean;
+  /** Where `answer` does nothing but throw it. */
+  readonly refusal?: ApiError;
   /** Writes the response. An error that it throws becomes the response. */
   answer(exchange: Exchange, body: Buffer): MaybePromise<void>;
 }
 
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** What a request target and a method lead to. */
+interface Match {
   readonly route: Route;
   /** Raw texts of the path's parameters, by name. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Query;
+}
+
+export interface Exchange extends Match {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
 export interface RouteRow {
@@ -42,23 +48,32 @@ export function notFound(): ApiError {
   return frameworkError(404, 'not found');
 }
 
-function refusal(error: ApiError, facts: Omit<Route, 'operationId' | 'answer'>): Route {
+function refuse(refusal: ApiError, facts: Pick<Route, 'work' | 'ignoresVersion'>): Route {
   const answer = (): never => {
-    throw error;
+    throw refusal;
   };
-  return { operationId: '', answer, ...facts };
+  return { operationId: '', answer, refusal, ...facts };
 }
 
 const AT_ONCE = { work: 'read', ignoresVersion: true } as const;
-const NOT_FOUND = refusal(notFound(), AT_ONCE);
-const BAD_ENCODING = refusal(frameworkError(400, 'invalid path params'), { work: 'none' });
+const NOT_FOUND = refuse(notFound(), AT_ONCE);
+const BAD_ENCODING = refuse(frameworkError(400, 'invalid path params'), { work: 'none' });
 
 /** Unlike the reference's refusal it names the methods that are allowed (RFC 9110 §15.5.6). */
 function methodNotAllowed(rows: readonly RouteRow[]): Route {
   const methods = rows.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
   const allowedMethods = methods.sort().join(', ');
   const message = 'method not allowed';
-  return refusal(new ApiError(405, 'web_framework_error', message, { allowedMethods }), AT_ONCE);
+  return refuse(new ApiError(405, 'web_framework_error', message, { allowedMethods }), AT_ONCE);
+}
+
+function routeOf(method: string, path: string, rows: readonly RouteRow[]): Route {
+  if (!isWellEncoded(path)) return BAD_ENCODING;
+  for (const row of rows) {
+    if (row.method === (method === 'HEAD' ? 'GET' : method)) return row.route;
+  }
+  const isRefused = rows.some((row) => row.refusedMethods?.includes(method) ?? true);
+  return isRefused ? methodNotAllowed(rows) : NOT_FOUND;
 }
 
 /** A segment of a path; what follows it is one level below. */
@@ -88,24 +103,23 @@ export class RouteTable {
 
   /** The request with its route, with a refusal when it has none. */
   find(request: IncomingMessage, response: ServerResponse): Exchange {
-    const { path, query } = splitTarget(request.url!);
+    const { method, url, headers } = request;
+    const found = this.match(method!, url!);
+    const isPreflight = method === 'OPTIONS' && headers.origin !== undefined;
+    const route = isPreflight ? this.#preflight : found.route;
+    return { request, response, route, path: found.path, query: found.query };
+  }
+
+  /** The route of a request target, with a refusal when it has none. */
+  match(method: string, target: string): Match {
+    const { path, query } = splitTarget(target);
     const texts: string[] = [];
     const end = findEnd(this.#root, path, texts);
-    const route = this.#routeOf(request, path, end?.rows ?? []);
+    const route = routeOf(method, path, end?.rows ?? []);
     const names = end?.names ?? [];
     const parameters: Record<string, string> = {};
     for (let index = 0; index < names.length; index += 1) parameters[names[index]!] = texts[index]!;
-    return { request, response, route, path: parameters, query: new Query(query) };
-  }
-
-  #routeOf({ method, headers }: IncomingMessage, path: string, rows: readonly RouteRow[]): Route {
-    if (method === 'OPTIONS' && headers.origin !== undefined) return this.#preflight;
-    if (!isWellEncoded(path)) return BAD_ENCODING;
-    for (const row of rows) {
-      if (row.method === (method === 'HEAD' ? 'GET' : method)) return row.route;
-    }
-    const isRefused = rows.some((row) => row.refusedMethods?.includes(method!) ?? true);
-    return isRefused ? methodNotAllowed(rows) : NOT_FOUND;
+    return { route, path: parameters, query: new Query(query) };
   }
 
   #add(row: RouteRow): void {

@@ -16,6 +16,7 @@ import type { SnapshotOffer } from '../snapshot-offer.ts';
 import { ApiCaches } from './caches.ts';
 import { type ApiError, frameworkError } from './error-table.ts';
 import type { RequestObserver } from './observers.ts';
+import { RoutedReads } from './other-reads.ts';
 import { Admission } from './overload.ts';
 import { PacedWarning } from './paced-warning.ts';
 import type { PageFile } from './page-files.ts';
@@ -87,7 +88,7 @@ export function buildApi(
   const caches = new ApiCaches();
   const responder = new Responder(settings, admission, caches);
   const pending = upstream && new PendingTransactions(ledger, upstream);
-  const context: ApiContext = {
+  const base = {
     ledger,
     settings,
     logger,
@@ -99,14 +100,17 @@ export function buildApi(
     pending,
     snapshots,
   };
+  const others = new RoutedReads((method, target) => routes.match(method, target), base);
+  const context: ApiContext = { ...base, others };
   const rows = [
     ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context)),
     ...documentRows(ENDPOINTS, context),
     ...pageFiles.map((file) => fileRow(file, responder)),
     ...(snapshots === undefined ? [] : [snapshotFileRow(snapshots, responder)]),
   ];
+  const routes = new RouteTable(rows, preflightRoute(context));
   const parts = {
-    routes: new RouteTable(rows, preflightRoute(context)),
+    routes,
     waiting: new VersionWaiting(ledger, settings),
     bodyBudget: new BodyBudget(settings),
     observers,

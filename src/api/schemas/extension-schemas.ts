@@ -1,6 +1,14 @@
 /** Schemas of extensions (docs/extensions.md), as schemas.ts has those of the reference's API. */
 import { Type } from './json-schema.ts';
-import { AddressSchema, AssetTypeSchema, closedObject, U64Schema } from './schemas.ts';
+import {
+  AddressSchema,
+  AnyValueSchema,
+  AssetTypeSchema,
+  closedObject,
+  optional,
+  request,
+  U64Schema,
+} from './schemas.ts';
 
 export const ReadinessSchema = closedObject(
   'ReadinessSuccess',
@@ -104,3 +112,34 @@ export const DecodedSubmissionSchema = Type.Object(
     description: 'A request for encode submission, which ignores the notes in it.',
   },
 );
+
+/** Most reads of one batch. */
+export const MAX_BATCH_READS = 256;
+
+const BatchedReadSchema = request('BatchedRead', 'One read of a batch.', {
+  path: Type.String({
+    description: 'Path and query, as of a request of its own.',
+    examples: ['/v1/accounts/0x1'],
+  }),
+  accept: optional(Type.String(), 'Media type of its answer; absent: that of the batch.'),
+  body: Type.Optional({ ...AnyValueSchema, description: 'JSON to post; absent or null: GET.' }),
+});
+
+export const BatchRequestSchema = request('BatchRequest', 'Reads to answer at one version.', {
+  requests: Type.Array(BatchedReadSchema, { maxItems: MAX_BATCH_READS }),
+});
+
+const BatchedAnswerSchema = Type.Object(
+  {
+    status: Type.Integer({ minimum: 200, maximum: 599 }),
+    content_type: Type.String(),
+    body: Type.Unknown({ description: 'JSON as it is, BCS as the text of its hex.' }),
+    cursor: Type.Optional(Type.String({ description: 'Where the next page begins.' })),
+  },
+  { $id: 'BatchedAnswer', description: 'The answer to one read.', additionalProperties: false },
+);
+
+export const BatchAnswersSchema = closedObject('BatchAnswers', 'The answers, in order.', {
+  ledger_version: U64Schema,
+  responses: Type.Array(BatchedAnswerSchema),
+});

@@ -21,6 +21,7 @@ function lagSecs(ledgerUsecs: bigint, nowMs: number): bigint {
 
 export const readyEndpoint = defineRead({
   operationId: 'ready',
+  isNeverBatched: true,
   tag: 'General',
   summary: 'Check whether the node is ready',
   description:

@@ -14,6 +14,7 @@ const PATH = '/-/snapshots';
 
 export const snapshotsEndpoint = defineRead({
   operationId: 'get_snapshots',
+  isNeverBatched: true,
   tag: 'General',
   summary: 'List the snapshots that the node offers',
   description:

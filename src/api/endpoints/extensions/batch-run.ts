@@ -1,0 +1,114 @@
+/**
+ * Answers the reads of a batch, bounded in bytes and time. Where answers come from elsewhere, several are waited for at
+ * once; in between, other requests get their turn.
+ */
+import { nextTurn } from '../../../ledger/pace.ts';
+import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
+import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
+import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
+import { batchedBytes } from './batch-answers.ts';
+
+/** Bytes of all answers of a batch together. */
+export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** How long a batch may take, in milliseconds: what has not begun by then is refused. */
+export const MAX_BATCH_MS = 10_000;
+/** Reads of a batch that are waited for at the same time. */
+export const MAX_BATCH_AWAITED = 16;
+/** Work of a batch between two turns of the event loop, in milliseconds. */
+const TURN_MS = 5;
+const RETRY_AFTER_SECS = 1;
+
+const TOO_LARGE = refusal(
+  frameworkError(
+    413,
+    `the answers of a batch have at most ${MAX_BATCH_BYTES} bytes: ask for this one alone, or in another batch`,
+  ),
+);
+const TOO_LATE = refusal(
+  new ApiError(
+    503,
+    'internal_error',
+    `A batch takes at most ${MAX_BATCH_MS} milliseconds: ask for this one in another batch`,
+    { retryAfterSecs: RETRY_AFTER_SECS },
+  ),
+);
+
+function refusal(error: ApiError): OtherAnswer {
+  const { status } = error;
+  return { status, contentType: errorContentType(error), body: errorBody(error) };
+}
+
+interface BatchCall extends ReadCall {
+  readonly others: OtherReads;
+  readonly format: 'json' | 'bcs';
+}
+
+export class BatchRun {
+  readonly #reads: readonly OtherRead[];
+  readonly #call: BatchCall;
+  readonly #clock: () => number;
+  readonly #startedMs: number;
+  #turnBeganMs: number;
+  #bytesLeft = MAX_BATCH_BYTES;
+  #begun = 0;
+  readonly #answers: OtherAnswer[];
+
+  /** @param clock milliseconds that only grow */
+  constructor(
+    reads: readonly OtherRead[],
+    call: BatchCall,
+    clock: () => number = () => performance.now(),
+  ) {
+    this.#reads = reads;
+    this.#call = call;
+    this.#clock = clock;
+    this.#startedMs = clock();
+    this.#turnBeganMs = this.#startedMs;
+    this.#answers = new Array<OtherAnswer>(reads.length);
+  }
+
+  /** The answers in the order of the reads; none when the client has gone. */
+  run(): MaybePromise<readonly OtherAnswer[]> {
+    const lines = Array.from({ length: MAX_BATCH_AWAITED }, (_, line) => () => {
+      // The first line has answered everything by now unless it waits.
+      const isUseful = line === 0 || this.#call.others.areAwaited(this.#call);
+      return isUseful ? this.#line() : undefined;
+    });
+    return andThen(together(lines), () => (this.#hasGone ? [] : this.#answers));
+  }
+
+  get #hasGone(): boolean {
+    return this.#call.client.destroyed;
+  }
+
+  /** Answers one read after the other. */
+  #line(): MaybePromise<void> {
+    const index = this.#begun;
+    if (index === this.#reads.length || this.#hasGone) return undefined;
+    this.#begun += 1;
+    return andThen(this.#inTurn(this.#reads[index]!), (answer) => {
+      this.#answers[index] = this.#fitting(answer);
+      return this.#line();
+    });
+  }
+
+  #inTurn(read: OtherRead): MaybePromise<OtherAnswer> {
+    if (this.#clock() - this.#turnBeganMs < TURN_MS) return this.#answer(read);
+    return andThen(nextTurn(), () => {
+      this.#turnBeganMs = this.#clock();
+      return this.#answer(read);
+    });
+  }
+
+  #answer(read: OtherRead): MaybePromise<OtherAnswer> {
+    if (this.#bytesLeft <= 0) return TOO_LARGE;
+    if (this.#clock() - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
+    return this.#call.others.answer(read, this.#call);
+  }
+
+  /** The answer, or a refusal if it does not fit: then nothing further is begun. */
+  #fitting(answer: OtherAnswer): OtherAnswer {
+    this.#bytesLeft -= batchedBytes(answer, this.#call.format === 'json');
+    return this.#bytesLeft < 0 ? TOO_LARGE : answer;
+  }
+}

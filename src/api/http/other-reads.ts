@@ -1,0 +1,114 @@
+/**
+ * Reads that are part of another request. Each is answered at that request's view and on the way that a request of its
+ * own takes, without HTTP: route, admission, parameters, caches, failures.
+ */
+import { copiedText } from '../../cache.ts';
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import type {
+  AnyEndpoint,
+  OtherAnswer,
+  OtherRead,
+  OtherReads,
+  ReadCall,
+} from '../endpoints/endpoint.ts';
+import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
+import { ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
+import { CONTENT_TYPES, chooseFormat } from './negotiation.ts';
+import { overloadError } from './overload.ts';
+import { type ApiContext, cachedOrMade, shownFailure } from './request-handler.ts';
+import { Query } from './request-target.ts';
+import type { RouteTable } from './routes.ts';
+
+const VERSION_NAME = 'ledger_version';
+const NO_BODY = Buffer.alloc(0);
+/** What the HTTP parser takes from clients, which do not send fragments. */
+const TARGET = /^\/[!"$-~]*$/;
+
+const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
+  ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint]),
+);
+
+export class RoutedReads implements OtherReads {
+  readonly #match: RouteTable['match'];
+  readonly #context: ApiContext;
+
+  constructor(match: RouteTable['match'], context: Omit<ApiContext, 'others'>) {
+    this.#match = match;
+    // What an upstream has is not of the view.
+    this.#context = { ...context, pending: undefined, others: this };
+  }
+
+  answer(read: OtherRead, call: ReadCall): MaybePromise<OtherAnswer> {
+    return settle(
+      () => this.#answer(read, call),
+      (answer) => answer,
+      (failure) => {
+        const facts = { method: methodOf(read), url: read.target };
+        const error = shownFailure(failure, facts, this.#context);
+        const { status } = error;
+        return { status, contentType: errorContentType(error), body: errorBody(error) };
+      },
+    );
+  }
+
+  areAwaited({ view }: ReadCall): boolean {
+    const { ledger } = this.#context;
+    // A fork asks its upstream.
+    return view.isPinned || (ledger.waitingReads?.() ?? 0) > 0;
+  }
+
+  /** @throws whatever a request of its own is refused with */
+  #answer(read: OtherRead, { view, client }: ReadCall): MaybePromise<OtherAnswer> {
+    const { admission, settings } = this.#context;
+    const { accept, body } = read;
+    checkTarget(read.target, settings.maxHeaderBytes);
+    // Caches may hold parts of it, which would hold the whole request.
+    let url = copiedText(read.target);
+    const method = methodOf(read);
+    const { route, path, query: asked } = this.#match(method, url);
+    if (route.refusal !== undefined) throw route.refusal;
+    const endpoint = ENDPOINTS_BY_ID.get(route.operationId);
+    if (endpoint === undefined || endpoint.isNeverBatched === true) throw notBatched();
+    let query = asked;
+    if (
+      read.version !== undefined &&
+      takesVersion(endpoint) &&
+      asked.first(VERSION_NAME) === undefined
+    ) {
+      url += `${url.includes('?') ? '&' : '?'}${VERSION_NAME}=${read.version}`;
+      query = new Query(url.slice(url.indexOf('?') + 1));
+    }
+    const work = method === 'POST' ? 'body' : (endpoint.work ?? 'read');
+    if (work !== 'none' && !admission.admits(work)) throw overloadError(work);
+    const format = endpoint.results.bcs === undefined ? 'json' : chooseFormat(accept);
+    const headers = { accept, ...(body && { 'content-type': 'application/json' }) };
+    const request = { request: { url, headers }, response: client, path, query };
+    const made = cachedOrMade(endpoint, request, body ?? NO_BODY, format, { view }, this.#context);
+    const contentType = CONTENT_TYPES[format];
+    return andThen(made, ({ body, cursor }) => ({ status: 200, contentType, body, cursor }));
+  }
+}
+
+function methodOf({ body }: OtherRead): 'GET' | 'POST' {
+  return body === undefined ? 'GET' : 'POST';
+}
+
+function takesVersion({ parameters, laterParameters }: AnyEndpoint): boolean {
+  return (
+    VERSION_NAME in parameters || (laterParameters !== undefined && VERSION_NAME in laterParameters)
+  );
+}
+
+/** @throws ApiError for what the HTTP parser refuses */
+function checkTarget(target: string, maxBytes: number): void {
+  if (target.length > maxBytes) throw frameworkError(431, 'request header fields too large');
+  if (TARGET.test(target)) return;
+  throw frameworkError(
+    400,
+    'bad request: a path begins with / and has only visible ASCII characters',
+  );
+}
+
+function notBatched(): ApiError {
+  return new ApiError(400, 'invalid_input', 'This operation cannot be part of a batch');
+}

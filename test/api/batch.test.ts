@@ -1,0 +1,431 @@
+/** Many reads at one version (docs/extensions.md): each is answered as if it were asked alone. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OtherAnswer } from '../../src/api/endpoints/endpoint.ts';
+import { MAX_BATCH_BODY_BYTES } from '../../src/api/endpoints/extensions/batch.ts';
+import {
+  BatchRun,
+  MAX_BATCH_AWAITED,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_MS,
+} from '../../src/api/endpoints/extensions/batch-run.ts';
+import { buildApi } from '../../src/api/http/server.ts';
+import { MAX_BATCH_READS } from '../../src/api/schemas/extension-schemas.ts';
+import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { RequestSource, subjectsOf } from '../fork/random-requests.ts';
+import { Random, testSeed } from '../random.ts';
+import { TestApi, type TestReply } from './client.ts';
+import { DocumentSchemas, type Json } from './document-schemas.ts';
+import { expectError, LogLines } from './error-answers.ts';
+import { apiSettings } from './settings.ts';
+import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
+import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
+
+const JSON_TYPE = 'application/json';
+const BCS = 'application/x-bcs';
+const BALANCE = '/v1/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin';
+
+interface Read {
+  readonly path: string;
+  readonly accept?: string | null;
+  readonly body?: unknown;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly content_type: string;
+  readonly body: unknown;
+  readonly cursor?: string;
+}
+
+interface BatchBody {
+  readonly ledger_version: string;
+  readonly responses: readonly Answered[];
+}
+
+function post(app: TestApi, body: string | Buffer, accept = JSON_TYPE, query = '') {
+  const headers = { accept, 'content-type': JSON_TYPE };
+  return app.request({ method: 'POST', url: `/v1/batch${query}`, headers, body });
+}
+
+async function batch(app: TestApi, requests: readonly Read[], query = ''): Promise<BatchBody> {
+  const reply = await post(app, JSON.stringify({ requests }), JSON_TYPE, query);
+  expect([reply.statusCode, reply.body]).toEqual([200, expect.any(String)]);
+  return reply.json<BatchBody>();
+}
+
+/** The texts of the bodies, which `JSON.parse` would change. */
+function bodyTexts(text: string): string[] {
+  return text
+    .slice(0, -2)
+    .split('{"status":')
+    .slice(1)
+    .map((part) => /"body":([\s\S]*?)(?:,"cursor":"[^"]*")?\},?$/.exec(part)![1]!);
+}
+
+async function alone(app: TestApi, { path, accept, body }: Read): Promise<TestReply> {
+  const headers: Record<string, string> = { accept: accept ?? JSON_TYPE };
+  if (body === undefined) return await app.request({ url: path, headers });
+  headers['content-type'] = JSON_TYPE;
+  return await app.request({ method: 'POST', url: path, headers, body: JSON.stringify(body) });
+}
+
+describe('a batch over a sample ledger', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-batch-'));
+  const log = new LogLines();
+  let app: TestApi;
+  let close: () => Promise<void>;
+  let reads: readonly Read[];
+
+  beforeAll(async () => {
+    const store = await openTestedStore({ directory });
+    const writer = await LedgerWriter.open(store);
+    for (const chunk of sampleChunks({ seed: 3, transactions: 400, accounts: 20 })) {
+      await writer.append(chunk);
+    }
+    const ledger = openTestedLedger(store);
+    app = new TestApi(buildApi(ledger, apiSettings(NO_LOAD_BOUNDS), log));
+    close = async () => {
+      await app.close();
+      await store.close();
+      rmSync(directory, { recursive: true });
+    };
+    const { state, history } = await ledger.view();
+    const items: Buffer[] = [];
+    for (let start = 0n; start <= state.version; start += 100n) {
+      items.push(...(await history.transactions(start, 100, 'test')));
+    }
+    const random = new Random(testSeed());
+    const source = new RequestSource(random, subjectsOf(items), state.version, state.blockHeight);
+    reads = Array.from({ length: 3 * MAX_BATCH_READS }, () => {
+      const { path, headers, body } = source.next();
+      const { accept } = headers;
+      return {
+        path: `/v1${path}`,
+        ...(accept !== undefined && { accept }),
+        ...(body !== undefined && { body: JSON.parse(body) as unknown }),
+      };
+    });
+  });
+  afterAll(async () => {
+    await close();
+    expect(log).toEqual(new LogLines());
+  });
+
+  it('says what single requests say, byte for byte, in both formats', async () => {
+    const document = (await app.request('/v1/spec.json')).json<Json>();
+    const schemas = new DocumentSchemas(document);
+    for (let from = 0; from < reads.length; from += MAX_BATCH_READS) {
+      const part = reads.slice(from, from + MAX_BATCH_READS);
+      const reply = await post(app, JSON.stringify({ requests: part }));
+      const found = reply.json<BatchBody>();
+      const schema = { $ref: '#/components/schemas/BatchAnswers' };
+      expect(schemas.problems(schema, found as unknown as Json)).toEqual([]);
+      const texts = bodyTexts(reply.body);
+      const inBcs = bcsAnswers(
+        (await post(app, JSON.stringify({ requests: part.map(withAccept) }), BCS)).bytes,
+      );
+      expect(String(inBcs.version)).toBe(found.ledger_version);
+      for (const [index, read] of part.entries()) {
+        const single = await alone(app, read);
+        const { statusCode: status, headers, bytes } = single;
+        const contentType = headers['content-type'];
+        const cursor = headers['x-node-cursor'];
+        const { body: _, ...facts } = found.responses[index]!;
+        expect([read, facts]).toEqual([
+          read,
+          { status, content_type: contentType, ...(cursor !== undefined && { cursor }) },
+        ]);
+        const text = contentType === BCS ? `"0x${bytes.toString('hex')}"` : single.body;
+        expect([read, texts[index]]).toEqual([read, text]);
+        expect([read, inBcs.answers[index]]).toEqual([
+          read,
+          { status, contentType, body: bytes.toString('hex'), cursor },
+        ]);
+      }
+    }
+  });
+
+  it('has the format of the batch where a read names none', async () => {
+    const requests = [{ path: BALANCE }, { path: BALANCE, accept: null }, { path: '/v1/nothing' }];
+    const { answers } = bcsAnswers((await post(app, JSON.stringify({ requests }), BCS)).bytes);
+    expect(answers.map(({ contentType }) => contentType)).toEqual([BCS, BCS, JSON_TYPE]);
+  });
+
+  it('reads at its own version where a read names none', async () => {
+    const own = await alone(app, { path: '/v1/accounts/0x1/resources?limit=3&ledger_version=7' });
+    const other = await alone(app, { path: `${BALANCE}?ledger_version=9` });
+    const { ledger_version, responses } = await batch(
+      app,
+      [
+        { path: '/v1/accounts/0x1/resources?limit=3' },
+        { path: `${BALANCE}?ledger_version=9` },
+        { path: '/v1/transactions/by_version/3' },
+        { path: `${BALANCE}?` },
+      ],
+      '?ledger_version=7',
+    );
+    expect(ledger_version).toBe('7');
+    expect(responses[0]!.body).toEqual(own.json());
+    expect(responses[0]!.cursor).toBe(own.headers['x-node-cursor']);
+    expect(responses[1]!.body).toEqual(other.json());
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('answers each of too late a version with its own 404', async () => {
+    const { responses } = await batch(
+      app,
+      [{ path: BALANCE }, { path: '/v1' }],
+      '?ledger_version=99999',
+    );
+    expect(responses.map(({ status }) => status)).toEqual([404, 200]);
+  });
+
+  it('of nothing is empty', async () => {
+    const { responses } = await batch(app, []);
+    expect(responses).toEqual([]);
+  });
+});
+
+function withAccept(read: Read): Read {
+  return { accept: JSON_TYPE, ...read };
+}
+
+function bcsAnswers(bytes: Buffer) {
+  const reader = new BcsReader(bytes);
+  const version = reader.u64();
+  const answers = reader.vector(1, () => ({
+    status: reader.u16(),
+    contentType: reader.string(),
+    body: reader.bytes().toString('hex'),
+    cursor: reader.option((inner) => inner.string()),
+  }));
+  reader.finish();
+  return { version, answers };
+}
+
+describe('a batch', () => {
+  let ledger: SmallLedger;
+  beforeAll(async () => {
+    ledger = await openSmallLedger({ maxHeaderBytes: 4096 });
+  });
+  afterAll(async () => {
+    await ledger.close();
+    expect(ledger.log).toEqual(new LogLines());
+  });
+
+  it.each([
+    [MAX_BATCH_READS - 1, 200],
+    [MAX_BATCH_READS, 200],
+    [MAX_BATCH_READS + 1, 400],
+  ])('of %i reads is answered with %i', async (count, status) => {
+    const requests = Array.from({ length: count }, () => ({ path: BALANCE }));
+    const reply = await post(ledger.app, JSON.stringify({ requests }));
+    expect(reply.statusCode).toBe(status);
+    if (status === 200) expect(reply.json<BatchBody>().responses).toHaveLength(count);
+    else {
+      const message = `A batch has at most ${MAX_BATCH_READS} requests, this one has ${count}`;
+      expectError(reply, 400, 'invalid_input', message);
+    }
+  });
+
+  it.each([
+    [MAX_BATCH_BODY_BYTES - 1, 200],
+    [MAX_BATCH_BODY_BYTES, 200],
+    [MAX_BATCH_BODY_BYTES + 1, 413],
+    [10 * 1024 * 1024, 413],
+  ])('in %i bytes is answered with %i', async (bytes, status) => {
+    const body = '{"requests":[{"path":"/v1"}]}'.padEnd(bytes);
+    const reply = await post(ledger.app, body);
+    expect(reply.statusCode).toBe(status);
+    if (status === 413) expectError(reply, 413, 'web_framework_error', 'payload too large');
+  });
+
+  it.each([
+    ['{"requests":[', 400, 'web_framework_error'],
+    ['', 400, 'web_framework_error'],
+    ['[]', 400, 'web_framework_error'],
+    ['{}', 400, 'web_framework_error'],
+    ['{"requests":{}}', 400, 'web_framework_error'],
+    ['{"requests":[1]}', 400, 'web_framework_error'],
+    ['{"requests":[{}]}', 400, 'web_framework_error'],
+    ['{"requests":[{"path":1}]}', 400, 'web_framework_error'],
+    ['{"requests":[{"path":"/v1","accept":1}]}', 400, 'web_framework_error'],
+    [`{"requests":[{"path":"/v1","body":${'['.repeat(200)}]}`, 400, 'web_framework_error'],
+  ])('%s is refused as a whole', async (body, status, code) => {
+    const reply = await post(ledger.app, body);
+    expect([reply.statusCode, reply.json<{ error_code: string }>().error_code]).toEqual([
+      status,
+      code,
+    ]);
+  });
+
+  it('that is not JSON is refused', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    const asked = { method: 'POST', url: '/v1/batch', headers, body: '{"requests":[]}' };
+    expect((await ledger.app.request(asked)).statusCode).toBe(415);
+  });
+
+  it('takes the last of repeated members', async () => {
+    const body = `{"requests":[],"requests":[{"path":"/v1/no","path":"${BALANCE}"}]}`;
+    const { responses } = (await post(ledger.app, body)).json<BatchBody>();
+    expect(responses).toMatchObject([{ status: 200 }]);
+  });
+
+  it('answers strange paths each with a refusal', async () => {
+    const fitting = `${BALANCE}?x=`.padEnd(4096, 'y');
+    const asked: readonly (readonly [path: string, status: number])[] = [
+      ['', 400],
+      ['v1', 400],
+      ['http://127.0.0.1/v1', 400],
+      ['//v1', 404],
+      ['//127.0.0.1/v1', 404],
+      ['/v1//', 404],
+      ['/v1/accounts//balance/0xa', 400],
+      [`${BALANCE}#x`, 400],
+      [`${BALANCE}\0`, 400],
+      [`${BALANCE}%00`, 400],
+      [`${BALANCE} HTTP/1.1\r\nHost: x`, 400],
+      ['/v1/accounts/é', 400],
+      ['/v1/accounts/%c3%28/resources', 400],
+      ['/../v1', 404],
+      ['/', 404],
+      ['/v1/spec.json', 400],
+      ['/v1/spec', 404],
+      [fitting.slice(1), 400],
+      [fitting, 200],
+      [`${fitting}y`, 431],
+      ['/v1/'.padEnd(100_000, 'a/'), 431],
+    ];
+    const { responses } = await batch(
+      ledger.app,
+      asked.map(([path]) => ({ path })),
+    );
+    const statuses = asked.map(([path], index) => [path.slice(0, 80), responses[index]!.status]);
+    expect(statuses).toEqual(asked.map(([path, status]) => [path.slice(0, 80), status]));
+  });
+
+  it.each([
+    ['/v1/-/healthy', undefined],
+    ['/v1/-/ready', undefined],
+    ['/v1/-/snapshots', undefined],
+    [`/v1/transactions/wait_by_hash/0x${'0'.repeat(64)}`, undefined],
+    ['/v1/batch', { requests: [] }],
+    ['/v1/transactions', {}],
+    ['/v1/transactions/batch', []],
+    ['/v1/transactions/simulate', {}],
+  ])('cannot have %s', async (path, body) => {
+    const { responses } = await batch(ledger.app, [{ path, ...(body && { body }) }]);
+    expect(responses).toMatchObject([{ status: 400, body: { error_code: 'invalid_input' } }]);
+  });
+
+  it('answers a wrong method as alone', async () => {
+    const { responses } = await batch(ledger.app, [
+      { path: BALANCE, body: {} },
+      { path: '/v1/view' },
+    ]);
+    expect(responses.map(({ status }) => status)).toEqual([405, 405]);
+  });
+});
+
+it('a batch has its own 410 for each read of what is pruned', async () => {
+  const ledger = await openSmallLedger();
+  await ledger.prune();
+  const { responses } = await batch(ledger.app, [
+    { path: `${BALANCE}?ledger_version=1` },
+    { path: `${BALANCE}?ledger_version=2` },
+    { path: '/v1/accounts/0xcafe/events/2?start=0' },
+  ]);
+  expect(responses.map(({ status }) => status)).toEqual([410, 200, 410]);
+  await ledger.close();
+});
+
+/** Reads that are answered with bodies of given sizes. */
+function runOf(
+  bodies: readonly (string | Uint8Array)[],
+  { format = 'json', contentType = JSON_TYPE, clock = () => 0, isAwaited = false } = {},
+) {
+  const client = { destroyed: false };
+  let waiting = 0;
+  const facts = { mostWaiting: 0, asked: 0 };
+  const others = {
+    areAwaited: () => isAwaited,
+    answer: ({ target }: { target: string }) => {
+      facts.asked += 1;
+      const answer: OtherAnswer = { status: 200, contentType, body: bodies[Number(target)]! };
+      if (!isAwaited) return answer;
+      waiting += 1;
+      facts.mostWaiting = Math.max(facts.mostWaiting, waiting);
+      return new Promise<OtherAnswer>((resolve) => {
+        setImmediate(() => {
+          waiting -= 1;
+          resolve(answer);
+        });
+      });
+    },
+  };
+  const reads = bodies.map((_, index) => ({
+    target: String(index),
+    ...{ accept: JSON_TYPE, body: undefined, version: undefined },
+  }));
+  const view = undefined as unknown as LedgerView;
+  const call = { view, client, others, format: format as 'json' | 'bcs' };
+  return { run: new BatchRun(reads, call, clock), client, facts };
+}
+
+describe('the bounds of a batch', () => {
+  it.each([
+    [JSON_TYPE, 'json', 1],
+    [BCS, 'json', 2],
+    [BCS, 'bcs', 1],
+  ])('count the bytes of %s in %s', async (contentType, format, times) => {
+    const half = MAX_BATCH_BYTES / 2 / times;
+    for (const [more, statuses] of [
+      [-1, [200, 200, 413]],
+      [0, [200, 200, 413]],
+      [1, [200, 413, 413]],
+    ] as const) {
+      const bodies = [Buffer.alloc(half), Buffer.alloc(half + more), Buffer.alloc(2)];
+      const { run, facts } = runOf(bodies, { contentType, format });
+      const answers = await run.run();
+      expect([more, answers.map(({ status }) => status)]).toEqual([more, statuses]);
+      expect(facts.asked).toBe(more < 0 ? 3 : 2);
+    }
+  });
+
+  it.each([
+    [MAX_BATCH_MS - 1, 200],
+    [MAX_BATCH_MS, 503],
+    [MAX_BATCH_MS + 1, 503],
+  ])('after %i ms answer with %i', async (elapsedMs, status) => {
+    let nowMs = 0;
+    const { run } = runOf(['1', '2'], { clock: () => nowMs });
+    nowMs = elapsedMs;
+    expect((await run.run()).map((answer) => answer.status)).toEqual([status, status]);
+  });
+
+  it.each([
+    [false, 1, 0],
+    [true, MAX_BATCH_AWAITED - 1, MAX_BATCH_AWAITED - 1],
+    [true, MAX_BATCH_AWAITED, MAX_BATCH_AWAITED],
+    [true, MAX_BATCH_AWAITED + 1, MAX_BATCH_AWAITED],
+  ])('awaited: %s, of %i reads %i wait at once', async (isAwaited, count, most) => {
+    const { run, facts } = runOf(new Array<string>(count).fill('1'), { isAwaited });
+    expect(await run.run()).toHaveLength(count);
+    expect(facts.mostWaiting).toBe(most);
+  });
+
+  it('stop the work when the client has gone', async () => {
+    const { run, client, facts } = runOf(new Array<string>(256).fill('1'), { isAwaited: true });
+    const answers = run.run();
+    client.destroyed = true;
+    expect(await answers).toEqual([]);
+    expect(facts.asked).toBe(MAX_BATCH_AWAITED);
+  });
+});
