@@ -1,7 +1,11 @@
 /** Many reads at one version (docs/extensions.md): each is answered as if it were asked alone. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OtherAnswer } from '../../src/api/endpoints/endpoint.ts';
 import { MAX_BATCH_BODY_BYTES } from '../../src/api/endpoints/extensions/batch.ts';
@@ -11,14 +15,19 @@ import {
   MAX_BATCH_BYTES,
   MAX_BATCH_MS,
 } from '../../src/api/endpoints/extensions/batch-run.ts';
+import { Admission, LASTING_OVERLOAD_MS } from '../../src/api/http/overload.ts';
 import { buildApi } from '../../src/api/http/server.ts';
 import { MAX_BATCH_READS } from '../../src/api/schemas/extension-schemas.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { RequestSource, subjectsOf } from '../fork/random-requests.ts';
 import { Random, testSeed } from '../random.ts';
+import { AnsweringLater } from '../store/answering-later.ts';
+import { chunk, transaction } from '../store/chunks.ts';
+import { MemoryStore } from '../store/memory-store.ts';
 import { TestApi, type TestReply } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines } from './error-answers.ts';
@@ -334,6 +343,90 @@ describe('a batch', () => {
   });
 });
 
+it('a batch is answered from one state while the ledger grows', async () => {
+  const writer = await LedgerWriter.open(new MemoryStore());
+  await writer.append(chunk(0, [transaction(0)]));
+  const log = new LogLines();
+  const ledger = openLedger(new AnsweringLater(writer.reader));
+  const app = new TestApi(buildApi(ledger, apiSettings(NO_LOAD_BOUNDS), log));
+  const requests = Array.from({ length: MAX_BATCH_READS }, (_, index) => ({
+    path: index % 2 === 0 ? '/v1' : `/v1/accounts/0x1/balance/0x${index}`,
+  }));
+  for (let next = 1; next < 20; next += 1) {
+    const answered = batch(app, requests);
+    await writer.append(chunk(next, [transaction(next)]));
+    const { ledger_version, responses } = await answered;
+    const infos = responses.filter((_, index) => index % 2 === 0);
+    const versions = infos.map(({ body }) => (body as BatchBody).ledger_version);
+    expect(new Set(versions)).toEqual(new Set([ledger_version]));
+  }
+  await app.close();
+  expect(log).toEqual(new LogLines());
+});
+
+it('a batch whose client goes is not answered to the end', async () => {
+  const writer = await LedgerWriter.open(new MemoryStore());
+  await writer.append(chunk(0, [transaction(0)]));
+  const store = new AnsweringLater(writer.reader);
+  const api = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines());
+  const app = new TestApi(api);
+  const requests = Array.from({ length: MAX_BATCH_READS }, (_, index) => ({
+    path: `/v1/accounts/0x${index}/balance/0x${index}`,
+  }));
+  const body = JSON.stringify({ requests });
+  const readsOf = async (isLeaving: boolean): Promise<number> => {
+    const before = store.reads.length;
+    const socket = connect(await app.port(), '127.0.0.1');
+    api.server.once('request', (_, response: ServerResponse) => {
+      if (isLeaving) void nextRead().then(() => response.socket!.destroy());
+    });
+    const nextRead = async (): Promise<void> => {
+      while (store.reads.length === before) await delay(0);
+    };
+    socket.write(
+      'POST /v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+        `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.resume();
+    await once(socket, 'close');
+    await delay(50);
+    return store.reads.length - before;
+  };
+  const all = await readsOf(false);
+  expect(all).toBeGreaterThanOrEqual(MAX_BATCH_READS);
+  expect(await readsOf(true)).toBeLessThan(all / 2);
+  await app.close();
+});
+
+it('in overload refuses reads of a batch, each as what it is', async () => {
+  const writer = await LedgerWriter.open(new MemoryStore());
+  await writer.append(chunk(0, [transaction(0)]));
+  let nowMs = 0;
+  const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxReadBacklogMs: 10 });
+  // Every look at the clock is a millisecond of work.
+  const admission = new Admission(
+    settings,
+    () => 0,
+    () => (nowMs += 1),
+  );
+  const log = new LogLines();
+  const app = new TestApi(buildApi(openLedger(writer.reader), settings, log, { admission }));
+  const reads = Array.from({ length: 100 }, () => ({ path: '/v1' }));
+  const listings = reads.map(() => ({ path: '/v1/accounts/0x1/modules' }));
+  const statusesOf = async (): Promise<number[]> => {
+    const { responses } = await batch(app, [...listings, ...reads]);
+    return responses.map(({ status }) => status);
+  };
+  while (nowMs < LASTING_OVERLOAD_MS) await statusesOf();
+  const statuses = await statusesOf();
+  expect(new Set(statuses.slice(0, 100))).toEqual(new Set([200]));
+  expect(statuses.slice(100, 110)).toEqual(new Array(10).fill(200));
+  expect(new Set(statuses.slice(111))).toEqual(new Set([503]));
+  expect(admission.refusedCount('read')).toBeGreaterThan(80);
+  await app.close();
+  expect(log).toEqual(new LogLines());
+});
+
 it('a batch has its own 410 for each read of what is pruned', async () => {
   const ledger = await openSmallLedger();
   await ledger.prune();
@@ -349,7 +442,7 @@ it('a batch has its own 410 for each read of what is pruned', async () => {
 /** Reads that are answered with bodies of given sizes. */
 function runOf(
   bodies: readonly (string | Uint8Array)[],
-  { format = 'json', contentType = JSON_TYPE, clock = () => 0, isAwaited = false } = {},
+  { format = 'json', contentType = JSON_TYPE, clock = (): number => 0, isAwaited = false } = {},
 ) {
   const client = { destroyed: false };
   let waiting = 0;
