@@ -1,0 +1,97 @@
+/** How much a batch may answer, for how long, and how many of its reads are waited for at once. */
+import { describe, expect, it } from 'vitest';
+import type { OtherAnswer } from '../../src/api/endpoints/endpoint.ts';
+import {
+  BatchRun,
+  MAX_BATCH_AWAITED,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_MS,
+} from '../../src/api/endpoints/extensions/batch-run.ts';
+import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+
+const JSON_TYPE = 'application/json';
+const BCS = 'application/x-bcs';
+
+/** Reads that are answered with bodies of given sizes. */
+function runOf(
+  bodies: readonly (string | Uint8Array)[],
+  { format = 'json', contentType = JSON_TYPE, clock = (): number => 0, isAwaited = false } = {},
+) {
+  const client = { destroyed: false };
+  let waiting = 0;
+  const facts = { mostWaiting: 0, asked: 0 };
+  const others = {
+    areAwaited: () => isAwaited,
+    answer: ({ target }: { target: string }) => {
+      facts.asked += 1;
+      const answer: OtherAnswer = { status: 200, contentType, body: bodies[Number(target)]! };
+      if (!isAwaited) return answer;
+      waiting += 1;
+      facts.mostWaiting = Math.max(facts.mostWaiting, waiting);
+      return new Promise<OtherAnswer>((resolve) => {
+        setImmediate(() => {
+          waiting -= 1;
+          resolve(answer);
+        });
+      });
+    },
+  };
+  const reads = bodies.map((_, index) => ({
+    target: String(index),
+    ...{ accept: JSON_TYPE, body: undefined, version: undefined },
+  }));
+  const view = undefined as unknown as LedgerView;
+  const call = { view, client, others, format: format as 'json' | 'bcs' };
+  return { run: new BatchRun(reads, call, clock), client, facts };
+}
+
+describe('the bounds of a batch', () => {
+  it.each([
+    [JSON_TYPE, 'json', 1],
+    [BCS, 'json', 2],
+    [BCS, 'bcs', 1],
+  ])('count the bytes of %s in %s', async (contentType, format, times) => {
+    const half = MAX_BATCH_BYTES / 2 / times;
+    for (const [more, statuses] of [
+      [-1, [200, 200, 413]],
+      [0, [200, 200, 413]],
+      [1, [200, 413, 413]],
+    ] as const) {
+      const bodies = [Buffer.alloc(half), Buffer.alloc(half + more), Buffer.alloc(2)];
+      const { run, facts } = runOf(bodies, { contentType, format });
+      const answers = await run.run();
+      expect([more, answers.map(({ status }) => status)]).toEqual([more, statuses]);
+      expect(facts.asked).toBe(more < 0 ? 3 : 2);
+    }
+  });
+
+  it.each([
+    [MAX_BATCH_MS - 1, 200],
+    [MAX_BATCH_MS, 503],
+    [MAX_BATCH_MS + 1, 503],
+  ])('after %i ms answer with %i', async (elapsedMs, status) => {
+    let nowMs = 0;
+    const { run } = runOf(['1', '2'], { clock: () => nowMs });
+    nowMs = elapsedMs;
+    expect((await run.run()).map((answer) => answer.status)).toEqual([status, status]);
+  });
+
+  it.each([
+    [false, 1, 0],
+    [true, MAX_BATCH_AWAITED - 1, MAX_BATCH_AWAITED - 1],
+    [true, MAX_BATCH_AWAITED, MAX_BATCH_AWAITED],
+    [true, MAX_BATCH_AWAITED + 1, MAX_BATCH_AWAITED],
+  ])('awaited: %s, of %i reads %i wait at once', async (isAwaited, count, most) => {
+    const { run, facts } = runOf(new Array<string>(count).fill('1'), { isAwaited });
+    expect(await run.run()).toHaveLength(count);
+    expect(facts.mostWaiting).toBe(most);
+  });
+
+  it('stop the work when the client has gone', async () => {
+    const { run, client, facts } = runOf(new Array<string>(256).fill('1'), { isAwaited: true });
+    const answers = run.run();
+    client.destroyed = true;
+    expect(await answers).toEqual([]);
+    expect(facts.asked).toBe(MAX_BATCH_AWAITED);
+  });
+});
