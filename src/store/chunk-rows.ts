@@ -1,4 +1,4 @@
-/** The rows of a chunk. All except new keys and balances are built without reading the store. */
+/** The rows of a chunk. All except new keys, balances and types of events are built without reading the store. */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
@@ -18,6 +18,7 @@ import {
   type WrittenKey,
 } from './columns/version-writes-column.ts';
 import { chunkError } from './store-error.ts';
+import { type MadeWindow, TypeWindows } from './type-windows.ts';
 
 export interface ChunkKey {
   readonly physical: Buffer;
@@ -25,13 +26,15 @@ export interface ChunkKey {
   readonly version: bigint;
 }
 
-/** What a chunk writes to the store, except new keys, balances and the head. */
+/** What a chunk writes to the store, except new keys, balances, types of events and the head. */
 export interface ChunkRows {
   readonly batch: Batch;
   /** Every state key written, once. */
   readonly keys: readonly ChunkKey[];
   /** The last write to each key that may contain a balance. */
   readonly balances: readonly BalanceWrite[];
+  /** The types of its module events. */
+  readonly typeWindows: readonly MadeWindow[];
 }
 
 interface WrittenChunkKey extends ChunkKey {
@@ -42,7 +45,8 @@ interface WrittenChunkKey extends ChunkKey {
 /** Makes the rows of a chunk. @throws StoreError `chunk_state_key`, `chunk_transaction…` */
 export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
   const batch = new Batch();
-  const keys = putTransactions(batch, chunk, identity);
+  const types = new TypeWindows();
+  const keys = putTransactions(batch, types, chunk, identity);
   for (const block of chunk.blocks) {
     BLOCK_BY_HEIGHT.put(batch, block.height, block);
     BLOCK_BY_VERSION.put(batch, block.firstVersion, block);
@@ -53,12 +57,13 @@ export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
     const write = balanceWriteOf(physical, lastValue, lastVersion);
     if (write !== undefined) balances.push(write);
   }
-  return { batch, keys, balances };
+  return { batch, keys, balances, typeWindows: types.windows };
 }
 
 /** Writes the rows of single versions. Returns every state key written. */
 function putTransactions(
   batch: Batch,
+  types: TypeWindows,
   chunk: Chunk,
   identity: LedgerIdentity,
 ): readonly WrittenChunkKey[] {
@@ -76,7 +81,7 @@ function putTransactions(
       putIndexes(batch, version, transaction.info, transaction.transaction);
     }
     const keys = putWrites(batch, version, transaction.writes, keysByName);
-    const events = putEvents(batch, version, transaction);
+    const events = putEvents(batch, types, version, transaction);
     if (keys.length === 0 && events.length === 0) return;
     WRITES_OF_VERSION.put(batch, version, { keys, events });
   });
@@ -117,11 +122,17 @@ function putWrites(
   });
 }
 
-function putEvents(batch: Batch, version: bigint, transaction: ChunkTransaction): EmittedEvent[] {
+function putEvents(
+  batch: Batch,
+  types: TypeWindows,
+  version: bigint,
+  transaction: ChunkTransaction,
+): EmittedEvent[] {
   const emitted: EmittedEvent[] = [];
   transaction.events.forEach((event, index) => {
     if (event.kind === 'module') {
       putModuleEvent(batch, { version, index }, event);
+      types.add(version, event.typeTag);
     } else {
       putEvent(batch, event, event.sequenceNumber, { version, index }, event);
       emitted.push(event);

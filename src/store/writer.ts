@@ -15,6 +15,7 @@ import { encodeBucketKey } from './columns/order-key.ts';
 import { putKey, rowsOfKey } from './columns/state-key-column.ts';
 import { getAll, type Store, type StoreReader } from './store.ts';
 import { chunkError, isStoreError, RowDamagedError, StoreError } from './store-error.ts';
+import { putTypeWindows } from './type-windows.ts';
 
 interface AppendResult {
   /** `already_there`: all of its versions were committed before, with the same infos; nothing was written. */
@@ -132,11 +133,12 @@ export class LedgerWriter {
     checkBlocks(chunk, head);
     const identity = chunk.identity ?? this.#identity;
     if (identity === undefined) throw new RangeError('a ledger without identity');
-    const { batch, keys, balances } = rowsAhead ?? chunkRows(chunk, identity);
+    const { batch, keys, balances, typeWindows } = rowsAhead ?? chunkRows(chunk, identity);
     if (chunk.identity !== undefined) LEDGER_IDENTITY.put(batch, undefined, chunk.identity);
     await Promise.all([
       this.#putNewKeys(batch, keys),
       putBalances(batch, this.#store, balances, chunk.firstVersion),
+      putTypeWindows(batch, this.#store, typeWindows, chunk.firstVersion),
     ]);
     const next = await this.#commit(batch, headAfter(chunk, head));
     this.#identity = identity;

@@ -1,4 +1,4 @@
-/** Checks streams of events and module events: that they decode, are contiguous, and were emitted. */
+/** Checks streams of events, module events and their index: that they decode, are contiguous, and were emitted. */
 import { EVENTS, MODULE_EVENTS, type ScannedRow } from '../store/columns/columns.ts';
 import {
   decodeEventRow,
@@ -15,6 +15,7 @@ import {
   scanColumn,
   type VerifyContext,
 } from './context.ts';
+import { EventTypesExaminer } from './event-types.ts';
 
 export async function verifyEvents(context: VerifyContext): Promise<void> {
   const rows = await checkStreams(context);
@@ -84,10 +85,12 @@ function checkSuccessor(
 
 async function checkModuleEvents(context: VerifyContext): Promise<void> {
   const { damages, progress, reached } = context;
+  const types = new EventTypesExaminer(context);
   let rows = 0n;
   for await (const { row, version } of rowsByVersion(context, MODULE_EVENTS)) {
     rows += 1n;
-    await damages.decoded(() => decodeModuleEventRow(row), version);
+    const event = await damages.decoded(() => decodeModuleEventRow(row), version);
+    if (event !== undefined) await types.add(version, event.typeTag);
     if (version < progress.clearedBelow) {
       damages.row(MODULE_EVENTS, row, 'its version was pruned, and yet it is there', version);
     }
@@ -96,4 +99,5 @@ async function checkModuleEvents(context: VerifyContext): Promise<void> {
     const detail = `${rows} rows, ${reached.moduleEvents} were found by their versions`;
     damages.column(MODULE_EVENTS, detail);
   }
+  await types.finish();
 }

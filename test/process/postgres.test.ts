@@ -65,7 +65,7 @@ describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}a ledger in PostgreSQL`, () =
     expect(Number((await done('status', '--data', copy))['oldest_ledger_version'])).toBeGreaterThan(
       0,
     );
-    expect(await done('upgrade', '--data', copy)).toMatchObject({ from_format: 4, to_format: 4 });
+    expect(await done('upgrade', '--data', copy)).toMatchObject({ from_format: 5, to_format: 5 });
   });
 
   it('does not exist when the command that was to make it is killed', async () => {

@@ -8,7 +8,7 @@ import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import { ROOT } from '../repo/source-tree.ts';
-import { unpackFormat3 } from '../store/format-3.ts';
+import { unpackOldStore } from '../store/old-formats.ts';
 import {
   type CommandOptions,
   killLeftNodes,
@@ -78,7 +78,7 @@ describe('reports', () => {
       },
     ],
   ];
-  beforeAll(() => unpackFormat3(old));
+  beforeAll(() => unpackOldStore(3, old));
 
   it.each(commands)('%s', async (command, args, input) => {
     const options = input === undefined ? {} : { input };
@@ -132,7 +132,7 @@ describe('errors', () => {
   it('of a store of another format: what to do, in the same words from every command', async () => {
     const newer = join(folder, 'newer');
     const older = join(folder, 'older');
-    unpackFormat3(older);
+    unpackOldStore(3, older);
     const store = await openLmdbStore({ directory: newer });
     const batch = new Batch();
     FORMAT.put(batch, undefined, STORE_FORMAT_VERSION + 1);

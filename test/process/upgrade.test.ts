@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NO_POSTGRES } from '../postgres/cluster.ts';
 import { newPostgresLocation, sharedPostgres } from '../postgres/shared.ts';
 import { randomSource, testSeed } from '../random.ts';
-import { downgradeToFormat3, unpackFormat3 } from '../store/format-3.ts';
+import { downgrade, unpackOldStore } from '../store/old-formats.ts';
 import {
   expectFailure,
   killLeftNodes,
@@ -36,29 +36,32 @@ async function verified(data: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-it('an older store is refused, upgraded, and served', async () => {
-  const data = join(temporaryFolder(), 'old');
-  unpackFormat3(data);
-  const way = `${data} holds store format 3, this program reads format 4: run daybook upgrade --data ${data}`;
-  for (const command of ['status', 'verify', 'serve', 'prune']) {
-    const more = command === 'prune' ? ['--keep', '10'] : [];
-    expect(expectFailure(await runCommand([command, '--data', data, ...more]), 1)).toBe(way);
-  }
-  const { code, stdout } = await runCommand(['upgrade', '--data', data, '--json']);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ from_format: 3, to_format: 4 });
-  expect(await verified(data)).toMatchObject({ holds: true });
-  const node = await ServedNode.start(data, ['--workers', '1']);
-  expect((await node.get('/transactions/by_version/3')).status).toBe(200);
-  const used = await runCommand(['upgrade', '--data', data]);
-  expect(expectFailure(used, 1)).toContain(`${data} is being read by process`);
-  await node.stop();
-  const again = await runCommand(['upgrade', '--data', data, '--json']);
-  expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 4, to_format: 4 });
-  const absent = join(data, 'none');
-  const none = expectFailure(await runCommand(['upgrade', '--data', absent]), 1);
-  expect(none).toContain('there is no ledger in');
-});
+it.each([3, 4] as const)(
+  'a store of format %i is refused, upgraded, and served',
+  async (format) => {
+    const data = join(temporaryFolder(), 'old');
+    unpackOldStore(format, data);
+    const way = `${data} holds store format ${format}, this program reads format 5: run daybook upgrade --data ${data}`;
+    for (const command of ['status', 'verify', 'serve', 'prune']) {
+      const more = command === 'prune' ? ['--keep', '10'] : [];
+      expect(expectFailure(await runCommand([command, '--data', data, ...more]), 1)).toBe(way);
+    }
+    const { code, stdout } = await runCommand(['upgrade', '--data', data, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ from_format: format, to_format: 5 });
+    expect(await verified(data)).toMatchObject({ holds: true });
+    const node = await ServedNode.start(data, ['--workers', '1']);
+    expect((await node.get('/transactions/by_version/3')).status).toBe(200);
+    const used = await runCommand(['upgrade', '--data', data]);
+    expect(expectFailure(used, 1)).toContain(`${data} is being read by process`);
+    await node.stop();
+    const again = await runCommand(['upgrade', '--data', data, '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 5, to_format: 5 });
+    const absent = join(data, 'none');
+    const none = expectFailure(await runCommand(['upgrade', '--data', absent]), 1);
+    expect(none).toContain('there is no ledger in');
+  },
+);
 
 interface Place {
   readonly data: string;
@@ -96,7 +99,7 @@ describe.each(PLACES)('in %s', (_, newPlace) => {
     const sample = ['sample', '--data', data, '--transactions', TRANSACTIONS, '--accounts', '200'];
     expect((await runCommand(sample)).code).toBe(0);
     const before = await verified(data);
-    await downgradeToFormat3(data);
+    await downgrade(data, 3);
     for (let kill = 0; kill < KILLS; kill += 1) {
       const unwritten = await trace();
       const upgrade = startCommand(['upgrade', '--data', data]);

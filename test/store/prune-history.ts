@@ -2,6 +2,7 @@
  * Random histories for the tests of pruning, and what pruning must leave of them, told without the
  * store's code.
  */
+import { sha3 } from '../../src/move/crypto/hash.ts';
 import { addressBytes } from '../../src/move/types/address.ts';
 import { stateKeyHash } from '../../src/move/types/state-key.ts';
 import type { Chunk, ChunkTransaction } from '../../src/store/chunk.ts';
@@ -36,6 +37,8 @@ export const STREAMS: readonly (readonly [account: number, creationNumber: numbe
   [2, 7],
   [3, 1],
 ];
+
+const MODULE_EVENT_TAG = Buffer.of(1);
 
 interface Written {
   readonly version: number;
@@ -90,7 +93,11 @@ export class History {
       const place = STREAMS[stream];
       if (place === undefined) {
         this.moduleEvents.push(version);
-        return { kind: 'module' as const, typeTag: Buffer.of(1), data: Buffer.of(version & 0xff) };
+        return {
+          kind: 'module' as const,
+          typeTag: MODULE_EVENT_TAG,
+          data: Buffer.of(version & 0xff),
+        };
       }
       const sequence = this.events[stream]!.push(version) - 1;
       return streamEvent(...place, sequence);
@@ -147,8 +154,12 @@ export function expectedKeys(
   const versions = Array.from({ length: history.version + 1 - oldest }, (_, at) => oldest + at);
   const blocks = history.blocks.filter(({ firstVersion }) => firstVersion >= BigInt(oldest));
   const ends = history.epochEnds.filter(({ lastVersion }) => lastVersion >= BigInt(oldest));
+  // Histories are shorter than a window.
+  const hasType = history.moduleEvents.some((version) => version >= oldest);
+  const type = sha3(MODULE_EVENT_TAG).toString('hex', 0, 8) + hex(0, 8);
   return new Map([
     ['state', state.sort()],
+    ['event_types', hasType ? [type] : []],
     [
       'state_keys',
       known

@@ -13,9 +13,12 @@ import { Batch } from '../../src/store/batch.ts';
 import {
   COLUMNS,
   type Column,
+  EVENT_TYPES,
+  MODULE_EVENTS,
   STORE_FORMAT_VERSION,
   TRANSACTION_HASHES,
   TRANSACTION_INFOS,
+  TRANSACTIONS,
 } from '../../src/store/columns/columns.ts';
 import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
@@ -24,6 +27,7 @@ import { openLmdbReader, openLmdbStore, openLmdbUpgrade } from '../../src/store/
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { type Store, type StoreReader, scanPages } from '../../src/store/store.ts';
 import { fromFormat3, OLD_TRANSACTIONS } from '../../src/store/upgrade/from-format-3.ts';
+import { fromFormat4 } from '../../src/store/upgrade/from-format-4.ts';
 import { OLD_COLUMNS, upgradeStore } from '../../src/store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
@@ -31,10 +35,12 @@ import { NO_POSTGRES } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
 import { chunk, transaction } from './chunks.ts';
 import { temporaryDirectory } from './engines.ts';
-import { downgradeToFormat3, unpackFormat3 } from './format-3.ts';
 import { MemoryStore } from './memory-store.ts';
+import { downgrade, type OldFormat, unpackOldStore } from './old-formats.ts';
 
-const SMALL_PARTS = [fromFormat3({ maxRows: 16, maxBytes: 1e9 })];
+const SMALL_PART = { maxRows: 16, maxBytes: 1e9 };
+const SMALL_PARTS = [fromFormat3(SMALL_PART), fromFormat4(SMALL_PART)];
+const OLD_FORMATS: readonly OldFormat[] = [3, 4];
 
 async function digestsOf(store: StoreReader): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
@@ -48,8 +54,10 @@ async function digestsOf(store: StoreReader): Promise<Record<string, string>> {
 async function madeDirectly(directory: string): Promise<StoreReader> {
   const old = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
   const items: Buffer[] = [];
-  for await (const page of scanPages(old, OLD_TRANSACTIONS)) {
-    for (const { value } of page) items.push(value);
+  for (const column of [OLD_TRANSACTIONS, TRANSACTIONS]) {
+    for await (const page of scanPages(old, column)) {
+      for (const { value } of page) items.push(value);
+    }
   }
   await old.close();
   const start = { nextVersion: 0n, frozenRoots: [], trustedRoots: [], waypoint: undefined };
@@ -78,31 +86,32 @@ function dying(store: Store, commits: number): Store {
   });
 }
 
+const UNFINISHED = ' to 5, this program reads format 5: run daybook upgrade --data ';
 const refusal = (text: string) =>
   expect.objectContaining({
     code: 'store_format_mismatch',
     message: expect.stringContaining(text),
   });
 
-describe('a store of format 3', () => {
+describe.each(OLD_FORMATS)('a store of format %i', (format) => {
   let expected: Record<string, string>;
   beforeAll(async () => {
     const directory = mkdtempSync(join(tmpdir(), 'daybook-store-'));
-    unpackFormat3(directory);
+    unpackOldStore(format, directory);
     expected = await digestsOf(await madeDirectly(directory));
     rmSync(directory, { recursive: true });
   });
 
   function temporaryFolder(): string {
     const directory = temporaryDirectory();
-    unpackFormat3(directory);
+    unpackOldStore(format, directory);
     return directory;
   }
 
   test('is refused with the way out', async () => {
     const directory = temporaryFolder();
     const text =
-      `${directory} holds store format 3, this program reads format 4: ` +
+      `${directory} holds store format ${format}, this program reads format 5: ` +
       `run daybook upgrade --data ${directory}`;
     expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
     await expect(openLmdbStore({ directory })).rejects.toThrow(refusal(text));
@@ -111,7 +120,7 @@ describe('a store of format 3', () => {
   test('becomes what this program makes', async () => {
     const directory = temporaryFolder();
     const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
-    expect(await upgradeStore(store)).toBe(3);
+    expect(await upgradeStore(store)).toBe(format);
     expect(await upgradeStore(store)).toBe(STORE_FORMAT_VERSION);
     await store.close();
     const reader = openLmdbReader({ directory });
@@ -131,38 +140,42 @@ describe('a store of format 3', () => {
       );
       await store.close();
       if (!isDone && commits > 0) {
-        const text =
-          `${directory} is being upgraded from store format 3 to 4, ` +
-          `this program reads format 4: run daybook upgrade --data ${directory}`;
-        expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
-        await expect(openLmdbStore({ directory })).rejects.toThrow(refusal(text));
+        expect(() => openLmdbReader({ directory })).toThrow(refusal(UNFINISHED));
+        await expect(openLmdbStore({ directory })).rejects.toThrow(refusal(UNFINISHED));
       }
       const again = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
       await upgradeStore(again, undefined, SMALL_PARTS);
       expect(await digestsOf(again)).toEqual(expected);
       await again.close();
     }
-    // The first and the last mark, and parts of 16 of 60 transactions and more.
+    // The first mark, one after each step, and parts of 16 rows.
     expect(commits).toBeGreaterThan(6);
   });
 
   test('reports how far it is', async () => {
     const store = await openLmdbUpgrade({ directory: temporaryFolder() }, OLD_COLUMNS);
+    const steps: number[] = [];
     const reported: bigint[] = [];
-    await upgradeStore(store, (_, below) => reported.push(below), SMALL_PARTS);
+    const onProgress = (from: number, below: bigint) => {
+      steps.push(from);
+      if (from === format) reported.push(below);
+    };
+    await upgradeStore(store, onProgress, SMALL_PARTS);
     await store.close();
-    expect(reported.slice(0, 3)).toEqual([16n, 32n, 48n]);
+    expect([...new Set(steps)]).toEqual(OLD_FORMATS.filter((one) => one >= format));
+    expect(reported.length).toBeGreaterThan(3);
+    expect(reported).toEqual(reported.toSorted((one, other) => Number(one - other)));
   });
 
-  test('without an info is damaged, and stays as it is', async () => {
+  test('with a damaged module event stays as it is', async () => {
     const directory = temporaryFolder();
     const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
-    const { partition, order } = encodeBucketKey(20n);
-    await store.commit(new Batch().delete(TRANSACTION_INFOS, partition, order));
-    const damaged = { code: 'row_damaged', column: 'transaction_infos', key: '000000000000/0014' };
+    const [row] = await store.scan(MODULE_EVENTS, { maxRows: 1, maxBytes: 1 });
+    const { partition, order } = row!;
+    await store.commit(new Batch().put(MODULE_EVENTS, partition, order, Buffer.of(1)));
+    const damaged = { code: 'row_damaged', column: 'module_events' };
     await expect(upgradeStore(store)).rejects.toThrow(expect.objectContaining(damaged));
-    const rows = (column: Column) => store.scan(column, { maxRows: 99, maxBytes: 1e9 });
-    expect((await rows(OLD_TRANSACTIONS)).length).toBeGreaterThan(60);
+    expect(await store.scan(EVENT_TYPES, { maxRows: 1, maxBytes: 1 })).toEqual([]);
     await store.close();
   });
 
@@ -175,17 +188,35 @@ describe('a store of format 3', () => {
   });
 });
 
+describe('a store of format 3', () => {
+  test('without an info is damaged, and stays as it is', async () => {
+    const directory = temporaryDirectory();
+    unpackOldStore(3, directory);
+    const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
+    const { partition, order } = encodeBucketKey(20n);
+    await store.commit(new Batch().delete(TRANSACTION_INFOS, partition, order));
+    const damaged = { code: 'row_damaged', column: 'transaction_infos', key: '000000000000/0014' };
+    await expect(upgradeStore(store)).rejects.toThrow(expect.objectContaining(damaged));
+    const rows = (column: Column) => store.scan(column, { maxRows: 99, maxBytes: 1e9 });
+    expect((await rows(OLD_TRANSACTIONS)).length).toBeGreaterThan(60);
+    await store.close();
+  });
+});
+
 const PLACES = [
   ['LMDB', async () => temporaryDirectory()],
   ...(NO_POSTGRES === '' ? [['PostgreSQL', newPostgresLocation] as const] : []),
 ] as const;
 
-describe.each(PLACES)('a pruned store in %s', (_, newPlace) => {
+const OLD_PLACES = PLACES.flatMap(([place, newPlace]) =>
+  OLD_FORMATS.map((format) => [format, place, newPlace] as const),
+);
+
+describe.each(OLD_PLACES)('a pruned store of format %i in %s', (format, _, newPlace) => {
   async function pruned(writer: LedgerWriter, versions: number): Promise<void> {
     await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions });
   }
 
-  /** Of format 3. */
   async function makeOld() {
     const data = await newPlace();
     const store = await openStoreWriter(data);
@@ -196,14 +227,14 @@ describe.each(PLACES)('a pruned store in %s', (_, newPlace) => {
     await pruned(writer, 200);
     const before = await digestsOf(store);
     await store.close();
-    await downgradeToFormat3(data);
+    await downgrade(data, format);
     return { data, before };
   }
 
   test('becomes what it was, and is pruned further', async () => {
     const { data, before } = await makeOld();
     await withStoreToUpgrade(data, async (store) => {
-      expect(await upgradeStore(store, undefined, SMALL_PARTS)).toBe(3);
+      expect(await upgradeStore(store, undefined, SMALL_PARTS)).toBe(format);
       expect(await digestsOf(store)).toEqual(before);
     });
     const reopened = await openStoreWriter(data);
@@ -225,8 +256,8 @@ describe.each(PLACES)('a pruned store in %s', (_, newPlace) => {
     for (let isDone = false; !isDone; attempts += 1) {
       const way =
         attempts < 2
-          ? `holds store format 3, this program reads format 4: run daybook upgrade --data `
-          : `is being upgraded from store format 3 to 4, this program reads format 4: run daybook`;
+          ? `holds store format ${format}, this program reads format 5: run daybook upgrade --data `
+          : UNFINISHED;
       await expect(openStoreReader(data)).rejects.toThrow(way);
       await expect(openStoreWriter(data)).rejects.toThrow(way);
       await withStoreToUpgrade(data, async (store) => {
@@ -257,10 +288,10 @@ describe('other stores', () => {
 
   test.each([
     [2, 'use the older Daybook that wrote it, or build the store again'],
-    [5, 'install the newer Daybook that wrote it'],
+    [6, 'install the newer Daybook that wrote it'],
   ])('format %i is refused, also by an upgrade', async (format, remedy) => {
     const directory = await formatted(format);
-    const text = `${directory} holds store format ${format}, this program reads format 4: ${remedy}`;
+    const text = `${directory} holds store format ${format}, this program reads format 5: ${remedy}`;
     expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
     await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(refusal(text));
   });
@@ -271,7 +302,7 @@ describe('other stores', () => {
     await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(absent);
   });
 
-  test('without whole transactions only the number changes', async () => {
+  test.each(OLD_FORMATS)('of format %i without events only the number changes', async (format) => {
     const directory = temporaryDirectory();
     const store = await openLmdbStore({ directory });
     const writer = await LedgerWriter.open(store);
@@ -279,9 +310,9 @@ describe('other stores', () => {
     await writer.append({ ...genesis, identity: { ...identity!, keepsTransactions: false } });
     const before = await digestsOf(store);
     await store.close();
-    await downgradeToFormat3(directory);
+    await downgrade(directory, format);
     const upgraded = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
-    expect(await upgradeStore(upgraded)).toBe(3);
+    expect(await upgradeStore(upgraded)).toBe(format);
     expect(await digestsOf(upgraded)).toEqual(before);
     await upgraded.close();
   });

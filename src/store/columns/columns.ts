@@ -8,7 +8,7 @@
  */
 
 /** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
-export const STORE_FORMAT_VERSION = 4;
+export const STORE_FORMAT_VERSION = 5;
 
 /**
  * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).
@@ -67,6 +67,7 @@ export const PRIMARY_STORES = column(17, 'primary_stores', 32, 0);
 export const TRANSACTION_HASHES = column(18, 'transaction_hashes', 8, 8);
 export const ACCOUNT_TRANSACTIONS = column(19, 'account_transactions', 32, 9);
 export const TRANSACTIONS = bucketColumn(20, 'transactions');
+export const EVENT_TYPES = column(21, 'event_types', 8, 8);
 
 /** @throws RangeError when a key does not have the column's shape: a programmer's mistake. */
 export function assertKeyShape(column: Column, partition: Uint8Array, order: Uint8Array): void {

@@ -29,6 +29,13 @@ export interface StreamId {
   readonly creationNumber: bigint;
 }
 
+/** Where an event stands. */
+export interface EventPlace {
+  readonly version: bigint;
+  /** Among the events of its transaction. */
+  readonly index: number;
+}
+
 /** Type and data of an event, as views on its row. */
 interface EventBody {
   /** BCS of the type tag. */
@@ -39,18 +46,12 @@ interface EventBody {
   readonly encoded: Buffer;
 }
 
-export interface StoredEvent extends EventBody {
+export interface StoredEvent extends EventBody, EventPlace {
   readonly sequenceNumber: bigint;
-  readonly version: bigint;
-  /** Place among the events of its transaction. */
-  readonly index: number;
 }
 
 /** A module event, which does not belong to a stream. */
-interface StoredModuleEvent extends EventBody {
-  readonly version: bigint;
-  readonly index: number;
-}
+export interface StoredModuleEvent extends EventBody, EventPlace {}
 
 /** The index of a module event, after the order of its version. */
 const INDEX_BYTES = 4;
@@ -77,7 +78,7 @@ export function putEvent(
   batch: Batch,
   stream: StreamId,
   sequenceNumber: bigint,
-  place: { readonly version: bigint; readonly index: number },
+  place: EventPlace,
   body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
 ): void {
   const { typeTag, data } = body;
@@ -99,17 +100,22 @@ export function decodeEventRow(partition: Uint8Array, { order, value }: Row): St
 /** Files a module event. Type tag and data are BCS. */
 export function putModuleEvent(
   batch: Batch,
-  place: { readonly version: bigint; readonly index: number },
+  place: EventPlace,
   body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
 ): void {
   const { typeTag, data } = body;
   const writer = new BcsWriter(TAG_LENGTH_BYTES + typeTag.length + LENGTH_BYTES + data.length);
   writeBody(writer, typeTag, data);
-  const key = encodeBucketKey(place.version);
-  const order = Buffer.allocUnsafe(key.order.length + INDEX_BYTES);
-  order.set(key.order, 0);
-  order.writeUInt32BE(place.index, key.order.length);
-  batch.put(MODULE_EVENTS, key.partition, order, writer.view());
+  const { partition, order } = moduleEventKey(place);
+  batch.put(MODULE_EVENTS, partition, order, writer.view());
+}
+
+export function moduleEventKey({ version, index }: EventPlace): BucketKey {
+  const { partition, order: first } = encodeBucketKey(version);
+  const order = Buffer.allocUnsafe(first.length + INDEX_BYTES);
+  order.set(first, 0);
+  order.writeUInt32BE(index, first.length);
+  return { partition, order };
 }
 
 /** Partition and bounds of the module events of a version, or of some that share a bucket. */

@@ -1,7 +1,7 @@
 /**
  * The identity of a store: its format (row 0, from its creation on), its ledger (row 1, from genesis on; it never
- * changes), while an upgrade is unfinished the format that it comes from (row 2), and while a state is being imported
- * how far that is (row 3).
+ * changes), while an upgrade is unfinished the format that it comes from (row 2) and how far a step is (row 4), and
+ * while a state is being imported how far that is (row 3).
  */
 import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import type { StoreReader } from '../store.ts';
@@ -15,6 +15,7 @@ import { RowCodec } from './row-codec.ts';
 export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const UPGRADED_FROM_KEY: RowKey = { partition: Buffer.of(2), order: NO_ORDER };
 const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
+const UPGRADE_PROGRESS_KEY: RowKey = { partition: Buffer.of(4), order: NO_ORDER };
 const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
@@ -54,6 +55,14 @@ export const UPGRADED_FROM = new RowCodec<void, number>(
   () => UPGRADED_FROM_KEY,
   (writer, version) => writer.u32(version),
   (reader) => reader.u32(),
+);
+
+/** While a step of an upgrade reads a column that stays: the last row of it that is done. */
+export const UPGRADE_PROGRESS = new RowCodec<void, RowKey>(
+  IDENTITY,
+  () => UPGRADE_PROGRESS_KEY,
+  (writer, { partition, order }) => writer.bytes(partition).bytes(order),
+  (reader) => ({ partition: reader.bytes(), order: reader.bytes() }),
 );
 
 interface ImportProgress {

@@ -22,7 +22,11 @@ import {
   TRANSACTIONS,
   VERSION_WRITES,
 } from '../columns/columns.ts';
-import { encodeStreamId, moduleEventBounds } from '../columns/event-column.ts';
+import {
+  decodeModuleEventRow,
+  encodeStreamId,
+  moduleEventBounds,
+} from '../columns/event-column.ts';
 import { bucketEnd, encodeBucketKey, encodeU64Key } from '../columns/order-key.ts';
 import {
   type PinnedAccounts,
@@ -32,8 +36,9 @@ import {
 import { decoding } from '../columns/row-codec.ts';
 import { indexRows } from '../columns/transaction-index-column.ts';
 import { type VersionWrites, WRITES_OF_VERSION } from '../columns/version-writes-column.ts';
-import type { StoreReader } from '../store.ts';
+import { rowsBetween, type StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
+import { clearTypeWindows, TypeWindows } from '../type-windows.ts';
 import { endOfVersions, versionRows } from '../version-rows.ts';
 import { type Retained, SupersededState } from './superseded-state.ts';
 
@@ -86,6 +91,7 @@ class PruneStep {
   readonly #first: bigint;
   /** By stream, the first event that stays. */
   readonly #firstEvents = new Map<string, bigint>();
+  readonly #types = new TypeWindows();
   /** Rows of what is cleared: of each version one, and those that it wrote. */
   #rows = 0;
   #turnMs = performance.now();
@@ -114,7 +120,7 @@ class PruneStep {
     return this.#rows;
   }
 
-  finish(): PruneStepResult {
+  async finish(): Promise<PruneStepResult> {
     const { leafCount: clearedBelow, frozenSubtreeRoots: frozenRoots } = this.#accumulator;
     const progress = { clearedBelow, frozenRoots };
     this.#deleteVersions();
@@ -123,6 +129,7 @@ class PruneStep {
       this.#batch.deleteRange(EVENTS, Buffer.from(name, 'latin1'), { to });
     }
     this.#state.finish();
+    await clearTypeWindows(this.#batch, this.#store, this.#types.windows, clearedBelow);
     PRUNE_PROGRESS.publish(this.#batch, undefined, progress);
     return { batch: this.#batch, progress };
   }
@@ -132,11 +139,12 @@ class PruneStep {
     const store = this.#store;
     const first = this.nextVersion;
     const end = endOfVersions(first, this.#oldestVersion);
-    const [infos, writes, transactions, blocks, oldest] = await Promise.all([
+    const [infos, writes, transactions, blocks, typed, oldest] = await Promise.all([
       versionRows(store, TRANSACTION_INFOS, first, end),
       versionRows(store, VERSION_WRITES, first, end),
       versionRows(store, TRANSACTIONS, first, end),
       versionRows(store, BLOCKS_BY_VERSION, first, end),
+      typesByVersion(store, first, end),
       end === this.#oldestVersion ? WRITES_OF_VERSION.get(store, end) : undefined,
     ]);
     const cleared = new Map<bigint, VersionWrites>();
@@ -157,6 +165,9 @@ class PruneStep {
       this.#accumulator.append(transactionInfoHash(info));
     }
     this.#clearEvents(cleared);
+    for (const [version, typeTag] of typed) {
+      if (version < this.nextVersion) this.#types.add(version, typeTag);
+    }
     // The oldest version itself stays; what it superseded goes.
     if (this.nextVersion === this.#oldestVersion) cleared.set(end, oldest ?? NOTHING);
     await this.#pause();
@@ -208,4 +219,19 @@ class PruneStep {
     await nextTurn();
     this.#turnMs = performance.now();
   }
+}
+
+/** Version and type of the module events of some versions that share a bucket. @throws RowDamagedError */
+async function typesByVersion(
+  store: StoreReader,
+  first: bigint,
+  end: bigint,
+): Promise<(readonly [version: bigint, typeTag: Buffer])[]> {
+  const [partition, bounds] = moduleEventBounds(encodeBucketKey(first), encodeBucketKey(end - 1n));
+  const types: (readonly [bigint, Buffer])[] = [];
+  for await (const row of rowsBetween(store, MODULE_EVENTS, partition, bounds)) {
+    const { version, typeTag } = decodeModuleEventRow({ partition, ...row });
+    types.push([version, typeTag]);
+  }
+  return types;
 }

@@ -1,19 +1,20 @@
 /**
  * Turns a store of an older format into one of the present format, in steps of one format each. Every step works in
- * commits of bounded size and takes what it has converted out of the old columns: what is left there is still to be
- * done, so a run that was cut off is continued by the next one. From the first commit to the last the store has the
- * new format number, so that older programs refuse it, and a row that says from which format it comes, so that newer
+ * commits of bounded size, so a run that was cut off is continued by the next one: a step takes what it has converted
+ * out of the old columns, or records how far it is. From the first commit to the last the store has the new format
+ * number, so that older programs refuse it, and a row that says from which format it comes, so that newer
  * ones do (identity-column.ts).
  */
 import { Batch } from '../batch.ts';
 import { type Column, STORE_FORMAT_VERSION } from '../columns/columns.ts';
-import { FORMAT, formatOf, UPGRADED_FROM } from '../columns/identity-column.ts';
+import { FORMAT, formatOf, UPGRADE_PROGRESS, UPGRADED_FROM } from '../columns/identity-column.ts';
 import type { Store } from '../store.ts';
 import { fromFormat3 } from './from-format-3.ts';
+import { fromFormat4 } from './from-format-4.ts';
 import type { UpgradeStep } from './upgrade-step.ts';
 
 /** One after the other; the last ends with the present format. */
-const STEPS: readonly UpgradeStep[] = [fromFormat3()];
+const STEPS: readonly UpgradeStep[] = [fromFormat3(), fromFormat4()];
 
 /** Columns of the formats that can be upgraded, besides the present ones. */
 export const OLD_COLUMNS: readonly Column[] = STEPS.flatMap(({ oldColumns }) => oldColumns);
@@ -37,7 +38,9 @@ export async function upgradeStore(
       await store.commit(part.batch);
       onProgress(step.from, part.below);
     }
-    await store.commit(marked(step.from + 1));
+    const done = marked(step.from + 1);
+    UPGRADE_PROGRESS.delete(done, undefined);
+    await store.commit(done);
   }
   return format;
 }

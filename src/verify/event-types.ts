@@ -1,0 +1,119 @@
+/**
+ * Compares the index of module events by type with the events, window by window: what a window lacks, what it names
+ * too much, and windows that no event belongs to.
+ */
+import { EVENT_TYPES, MODULE_EVENTS, type ScannedRow } from '../store/columns/columns.ts';
+import { decodeModuleEventRow, moduleEventBounds } from '../store/columns/event-column.ts';
+import {
+  placeInWindow,
+  TYPE_WINDOW,
+  typePartition,
+  type WindowVersions,
+  windowEnd,
+  windowStart,
+} from '../store/columns/event-type-column.ts';
+import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
+import { getAll, rowsBetween } from '../store/store.ts';
+import { type MadeWindow, TypeWindows } from '../store/type-windows.ts';
+import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
+
+export class EventTypesExaminer {
+  readonly #context: VerifyContext;
+  #types = new TypeWindows();
+  #windowEnd = -1n;
+  /** Rows that are those of events. */
+  #reached = 0n;
+
+  constructor(context: VerifyContext) {
+    this.#context = context;
+  }
+
+  /** Takes the module events up to the head, in their order. @param typeTag BCS */
+  async add(version: bigint, typeTag: Uint8Array): Promise<void> {
+    if (version > this.#windowEnd) {
+      await this.#compare();
+      this.#windowEnd = windowEnd(version);
+    }
+    this.#types.add(version, typeTag);
+  }
+
+  /** Compares what is left, when all events are there. */
+  async finish(): Promise<void> {
+    await this.#compare();
+    if ((await this.#countRows()) !== this.#reached) await this.#nameUnwrittenRows();
+  }
+
+  /** Compares a window of all types. */
+  async #compare(): Promise<void> {
+    const { windows } = this.#types;
+    this.#types = new TypeWindows();
+    const keys = windows.map((window) => TYPE_WINDOW.keyOf(window));
+    const values = await getAll(this.#context.store, EVENT_TYPES, keys);
+    for (const [index, made] of windows.entries()) {
+      await this.#compareRow(made, values[index]);
+    }
+  }
+
+  async #compareRow(made: MadeWindow, value: Buffer | undefined): Promise<void> {
+    const { damages } = this.#context;
+    const key = TYPE_WINDOW.keyOf(made);
+    if (value === undefined) {
+      damages.row(EVENT_TYPES, key, 'it is missing', made.start);
+      return;
+    }
+    this.#reached += 1n;
+    const stored = await damages.decoded(() => TYPE_WINDOW.decode(key, value), made.start);
+    if (stored === undefined) return;
+    const visible = this.#upToHead(made.start, stored);
+    if (visible.count < stored.count) noteAbove(this.#context, EVENT_TYPES, key);
+    if (visible.equals(made.versions)) return;
+    damages.row(EVENT_TYPES, key, 'it does not name the versions of its events', made.start);
+  }
+
+  #upToHead(start: bigint, versions: WindowVersions): WindowVersions {
+    const { version } = this.#context.view.head;
+    if (version >= windowEnd(start)) return versions;
+    return versions.between(0, placeInWindow(version));
+  }
+
+  async #countRows(): Promise<bigint> {
+    const { version } = this.#context.view.head;
+    let rows = 0n;
+    for await (const row of scanColumn(this.#context, EVENT_TYPES)) {
+      if (decodeU64Key(row.order) > version) noteAbove(this.#context, EVENT_TYPES, row);
+      else rows += 1n;
+    }
+    return rows;
+  }
+
+  /** Reports the rows that no event belongs to: not even the first version that they name has one of the type. */
+  async #nameUnwrittenRows(): Promise<void> {
+    const { damages, view } = this.#context;
+    for await (const row of scanColumn(this.#context, EVENT_TYPES)) {
+      const start = decodeU64Key(row.order);
+      if (start > view.head.version) continue;
+      const versions = await damages.decoded(() => TYPE_WINDOW.decode(row, row.value), start);
+      if (versions === undefined) continue;
+      const [place] = this.#upToHead(start, versions).places();
+      if (place === undefined) noteAbove(this.#context, EVENT_TYPES, row);
+      else if (!(await this.#isWritten(row, start + BigInt(place)))) {
+        damages.row(EVENT_TYPES, row, 'no event is of its type and window', start);
+      }
+    }
+  }
+
+  async #isWritten(row: ScannedRow, version: bigint): Promise<boolean> {
+    const { progress, store } = this.#context;
+    const start = decodeU64Key(row.order);
+    if (start !== windowStart(start) || version < progress.clearedBelow) return false;
+    const [partition, bounds] = moduleEventBounds(encodeBucketKey(version));
+    for await (const event of rowsBetween(store, MODULE_EVENTS, partition, bounds)) {
+      // What does not decode is reported already.
+      const decode = () => decodeModuleEventRow({ partition, ...event });
+      const decoded = await new DamageList().decoded(decode);
+      if (decoded !== undefined && typePartition(decoded.typeTag).equals(row.partition))
+        return true;
+    }
+    return false;
+  }
+}
