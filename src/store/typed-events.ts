@@ -18,7 +18,7 @@ const MAX_EVENTS_OF_VERSION = 32;
 /** Events of its version that a part reads that begins within one. */
 const MAX_EVENTS_OF_REST = 1_024;
 
-export interface TypedEventQuery {
+interface TypedEventQuery {
   /** BCS of the type's tag. */
   readonly typeTag: Uint8Array;
   readonly start: EventPlace;
@@ -29,7 +29,7 @@ export interface TypedEventQuery {
 }
 
 /** The events of a type from one place to before another. */
-export interface TypedEventPart {
+interface TypedEventPart {
   readonly events: readonly StoredModuleEvent[];
   /** Where the next part begins, which may have none; `undefined` where there are no more. */
   readonly next: EventPlace | undefined;

@@ -15,7 +15,7 @@ import {
   scanColumn,
   type VerifyContext,
 } from './context.ts';
-import { EventTypesExaminer } from './event-types.ts';
+import { EventTypesExaminer } from './type-windows.ts';
 
 export async function verifyEvents(context: VerifyContext): Promise<void> {
   const rows = await checkStreams(context);
