@@ -144,6 +144,10 @@ export const API_SETTINGS = {
     description: 'requests waiting for a version at the same time; further ones get 503',
     ...integer(1_000, 0, 1_000_000),
   },
+  maxListeners: {
+    description: 'event streams open at the same time; further ones get 503',
+    ...integer(10_000, 0, 1_000_000),
+  },
   maxLagSeconds: {
     description:
       'lag of the ledger above which /v1/-/ready answers 503, in seconds; 0 for no limit',

@@ -18,6 +18,9 @@ import {
   type EventPageCache,
   type EventPageForm,
   type EventPageRequest,
+  type EventRecordQuery,
+  type EventRecords,
+  type EventStream,
   StreamPages,
 } from './events/stream-pages.ts';
 import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas/gas-price.ts';
@@ -156,6 +159,21 @@ export class LedgerView {
   /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */
   eventPage(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
     return this.#pages.page(request, form);
+  }
+
+  /** Records of a stream as `eventPage` has them in JSON. */
+  eventRecords(stream: EventStream, query: EventRecordQuery): Promise<EventRecords> {
+    return this.#pages.records(stream, query);
+  }
+
+  /** The sequence number after the last one of a stream; 0 for one without events. */
+  endOfEvents(stream: EventStream): MaybePromise<bigint> {
+    return this.#pages.end(stream);
+  }
+
+  /** The sequence number that the newest page of a stream begins with; where it ends if that page is empty. */
+  startOfNewestEvents(stream: EventStream, limit: number): Promise<bigint> {
+    return this.#pages.startOfNewest(stream, limit);
   }
 
   /** The estimate of gas prices, made once; rejects with `internal_error` for a chain without a gas schedule. */

@@ -50,10 +50,7 @@ export async function startInterface(
   const admission = new Admission(settings, () => ledger.waitingReads());
   const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];
-  if (metrics !== undefined) {
-    metrics.watch({ admission, upstream, store, cacheSizes: () => ledger.cacheSizes() });
-    observers.push(metrics.requests.observe);
-  }
+  if (metrics !== undefined) observers.push(metrics.requests.observe);
   const accessLog = openAccessLog(settings);
   if (accessLog !== undefined) {
     observers.push(accessLog.observe);
@@ -66,6 +63,8 @@ export async function startInterface(
     upstream,
     snapshots: await openSnapshots(settings),
   });
+  const { listeners } = api;
+  metrics?.watch({ admission, upstream, store, listeners, cacheSizes: () => ledger.cacheSizes() });
   const further: SocketServer[] = [];
   stopList.add('the interface', () => closeApi(api, further, settings.shutdownTimeoutMs));
   stopList.add('the watch on overload', watchOverload(admission, logger));

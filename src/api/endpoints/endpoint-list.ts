@@ -10,6 +10,7 @@ import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './executi
 import { balancesEndpoint } from './extensions/balance-list.ts';
 import { batchEndpoint } from './extensions/batch.ts';
 import { decodeSubmissionEndpoint } from './extensions/decode-submission.ts';
+import { headsEndpoint } from './extensions/heads.ts';
 import { readyEndpoint } from './extensions/ready.ts';
 import { snapshotsEndpoint } from './extensions/snapshots.ts';
 import { estimateGasPriceEndpoint } from './gas-price.ts';
@@ -31,6 +32,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   infoEndpoint,
   healthyEndpoint,
   readyEndpoint,
+  headsEndpoint,
   snapshotsEndpoint,
   moduleEndpoint,
   balanceEndpoint,

@@ -10,6 +10,7 @@ import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
 import type { WorkKind } from '../http/overload.ts';
 import type { PendingTransactions } from '../http/pending-transactions.ts';
+import type { StreamStart } from '../push/record-source.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
@@ -145,6 +146,17 @@ export interface Endpoint<
    */
   readonly isDecidedByView?: boolean | 'pinned';
   answer(call: Call<P & L, B>): MaybePromise<Answer>;
+  /**
+   * Answers a request for server-sent events, an extension; absent: it is answered as any other. Its records are those
+   * of `results.json`.
+   */
+  stream?(call: Call<P & L, B>): MaybePromise<StreamStart>;
+}
+
+export type StreamingEndpoint = AnyEndpoint & Required<Pick<AnyEndpoint, 'stream'>>;
+
+export function isStreaming(endpoint: AnyEndpoint): endpoint is StreamingEndpoint {
+  return endpoint.stream !== undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: endpoints take what their own parameters give

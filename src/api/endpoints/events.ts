@@ -2,10 +2,14 @@
  * `GET /v1/accounts/{address}/events/{creation_number}` and `…/events/{event_handle}/{field_name}`
  * (docs/spec/http.md §1.2, §5.3, §5.7, §7).
  */
+import type { EventStream } from '../../ledger/events/stream-pages.ts';
 import { andThen } from '../../maybe-promise.ts';
+import { EventSource } from '../push/event-source.ts';
+import type { StreamStart } from '../push/record-source.ts';
+import { resumedFrom } from '../push/resume.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
-import { defineRead } from './endpoint.ts';
+import { type Call, defineRead } from './endpoint.ts';
 import {
   ADDRESS,
   IDENTIFIER,
@@ -55,6 +59,10 @@ export const eventsEndpoint = defineRead({
     const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
     return view.eventPage({ address, creationNumber, start, limit }, format);
   },
+  stream(call) {
+    const { address, creation_number: creationNumber } = call.parameters;
+    return startOf({ address, creationNumber }, call);
+  },
 });
 
 export const eventsByHandleEndpoint = defineRead({
@@ -91,4 +99,20 @@ export const eventsByHandleEndpoint = defineRead({
       return view.eventPage({ ...stream, start, limit }, format);
     });
   },
+  async stream(call) {
+    const { address, event_handle: holder, field_name: field } = call.parameters;
+    requireShallow('event_handle', holder);
+    return startOf(await call.view.accounts.eventStream(address, holder, field), call);
+  },
 });
+
+/** Where a request begins to listen: after its last event, or where a page begins. */
+async function startOf(
+  stream: EventStream,
+  { parameters, headers, view, settings }: Call<typeof PAGE, undefined>,
+): Promise<StreamStart> {
+  const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+  const start = resumedFrom(headers, U64) ?? parameters.start;
+  const from = start ?? (await view.startOfNewestEvents(stream, limit));
+  return { source: new EventSource(stream), from };
+}

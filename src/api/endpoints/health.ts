@@ -86,7 +86,7 @@ export const healthyEndpoint = defineRead({
 /** Variant indices of `node_role` in BCS. */
 const NODE_ROLES: readonly ApiSettings['nodeRole'][] = ['validator', 'full_node'];
 
-function indexJson(state: LedgerState, settings: ApiSettings): string {
+export function indexJson(state: LedgerState, settings: ApiSettings): string {
   return JSON.stringify({
     chain_id: state.chainId,
     epoch: String(state.epoch),

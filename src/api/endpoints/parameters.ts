@@ -26,7 +26,7 @@ import {
   U64Schema,
 } from '../schemas/schemas.ts';
 
-interface ParameterType<T> {
+export interface ParameterType<T> {
   /** How messages name it, e.g. `string(U64)`. */
   readonly name: string;
   readonly schema: Schema;
@@ -126,6 +126,17 @@ function badParameter(
 ): ApiError {
   const what = parameter.in === 'path' ? 'path' : 'parameter';
   return frameworkError(400, `failed to parse ${what} \`${name}\`: ${reason}`, options);
+}
+
+/** Reads a header. @throws ApiError 400 */
+export function parseHeader<T>(name: string, type: ParameterType<T>, text: string): T {
+  try {
+    return type.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof MoveError)) throw cause;
+    const reason = `failed to parse "${type.name}": ${cause.message}`;
+    throw frameworkError(400, `failed to parse header \`${name}\`: ${reason}`, { cause });
+  }
 }
 
 /**

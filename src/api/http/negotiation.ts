@@ -9,6 +9,9 @@ export type Format = 'json' | 'bcs';
 /** Media type of BCS. */
 export const BCS_MEDIA_TYPE = 'application/x-bcs';
 
+/** Media type of server-sent events. */
+export const EVENT_STREAM_MEDIA_TYPE = 'text/event-stream';
+
 /** Content types of answers (docs/spec/http.md §2.2). */
 export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
   json: 'application/json; charset=utf-8',
@@ -111,6 +114,27 @@ function preferenceFor(format: Format, ranges: readonly (MediaType | undefined)[
     if (isBetter) best = { quality, specificity, position };
   });
   return best;
+}
+
+/**
+ * Whether `Accept` asks for server-sent events: it names them, and prefers nothing else. Wildcards ask for a page.
+ */
+export function prefersEvents(accept: string | undefined): boolean {
+  if (accept === undefined || !/event-stream/i.test(accept)) return false;
+  const ranges = splitList(accept).map(parseMediaType);
+  const position = ranges.findIndex(
+    (range) => range?.type === 'text' && range.subtype === 'event-stream',
+  );
+  if (position === -1) return false;
+  const quality = qualityOf(ranges[position]!);
+  const pages = [preferenceFor('json', ranges), preferenceFor('bcs', ranges)];
+  return (
+    quality > 0 &&
+    pages.every((page) => {
+      const isNamedFirst = page.specificity === 2 && page.position < position;
+      return isNamedFirst ? page.quality < quality : page.quality <= quality;
+    })
+  );
 }
 
 function specificityOf(range: MediaType, format: Format): number {

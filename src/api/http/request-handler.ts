@@ -13,10 +13,11 @@ import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import {
   type Answer,
   type AnyEndpoint,
+  type Call,
   checkEnabled,
   type OtherReads,
 } from '../endpoints/endpoint.ts';
-import { readParameters } from '../endpoints/parameters.ts';
+import { type Parameters, readParameters } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { ApiCaches } from './caches.ts';
@@ -205,15 +206,27 @@ export function cachedOrMade(
   );
 }
 
-/** Reads the request in the order of the interface's checks, then has the endpoint answer. */
+/** Reads the request, then has the endpoint answer. */
 function makeAnswer(
+  endpoint: AnyEndpoint,
+  asked: Asked,
+  bytes: Buffer,
+  format: Format,
+  opened: OpenedView,
+  context: ApiContext,
+): MaybePromise<Answer> {
+  return endpoint.answer(callOf(endpoint, asked, bytes, format, opened, context));
+}
+
+/** What an endpoint is asked, read in the order of the interface's checks. */
+export function callOf(
   endpoint: AnyEndpoint,
   { request, response: client, path, query }: Asked,
   bytes: Buffer,
   format: Format,
   opened: OpenedView,
   { settings, caches, pending, snapshots, others }: ApiContext,
-): MaybePromise<Answer> {
+): Call<Parameters, unknown> {
   const { laterParameters } = endpoint;
   let parameters = readParameters(endpoint.parameters, { path, query });
   const body = endpoint.body?.read(bytes, request.headers);
@@ -230,10 +243,10 @@ function makeAnswer(
   const { view } = opened;
   const bodies = view.overrides === undefined ? caches.bodies : new Cache<Answer>('bodies');
   const { headers } = request;
-  return endpoint.answer({
+  return {
     ...{ parameters, body, format, view, settings, bodies, headers, pending, snapshots },
     ...{ client, others },
-  });
+  };
 }
 
 /**
@@ -255,7 +268,7 @@ function failWithoutView(
 }
 
 /** Sends any failure; the text of an unexpected one goes to the log, not to the client. */
-function sendFailure(
+export function sendFailure(
   { request, response }: Exchange,
   failure: unknown,
   { view }: OpenedView,

@@ -12,7 +12,7 @@ import type { ApiCaches } from './caches.ts';
 import { compress } from './compression.ts';
 import { type ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
 import { LedgerHeaders } from './ledger-headers.ts';
-import { type ContentCoding, chooseCoding } from './negotiation.ts';
+import { type ContentCoding, chooseCoding, EVENT_STREAM_MEDIA_TYPE } from './negotiation.ts';
 import { type Admission, LARGE_ANSWER_BYTES } from './overload.ts';
 import type { PageFile } from './page-files.ts';
 import { type HeaderList, headerLines, ResponseWriter } from './response-writing.ts';
@@ -88,6 +88,19 @@ export class Responder {
     headers.push('content-type', contentType);
     if (extraHeaders !== undefined) headers.push(...extraHeaders);
     return this.#sendBody(response, state, headers, answer, coding);
+  }
+
+  /**
+   * Sends the head of a stream of server-sent events. Nothing on its way may store, change or gather it: no cache, no
+   * compression, no buffer of a proxy.
+   */
+  beginStream(response: ServerResponse, state: LedgerState | undefined): void {
+    const headers = [...this.#ledgerHeaders.of(state).list];
+    headers.push(...this.#headers(response.req, 'Origin, Accept'));
+    headers.push('content-type', EVENT_STREAM_MEDIA_TYPE);
+    headers.push('cache-control', 'no-cache, no-transform', 'x-accel-buffering', 'no');
+    response.writeHead(200, headers);
+    response.flushHeaders();
   }
 
   /** Sends a file of the page, or 304 when the browser has it. */

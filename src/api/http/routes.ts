@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { ApiError, frameworkError } from './error-table.ts';
+import { prefersEvents } from './negotiation.ts';
 import type { WorkKind } from './overload.ts';
 import { isWellEncoded, Query, splitTarget } from './request-target.ts';
 
@@ -18,6 +19,8 @@ export interface Route {
   readonly ignoresVersion?: boolean;
   /** Where `answer` does nothing but throw it. */
   readonly refusal?: ApiError;
+  /** Answers requests for server-sent events instead. */
+  readonly stream?: Route | undefined;
   /** Writes the response. An error that it throws becomes the response. */
   answer(exchange: Exchange, body: Buffer): MaybePromise<void>;
 }
@@ -76,6 +79,11 @@ function routeOf(method: string, path: string, rows: readonly RouteRow[]): Route
   return isRefused ? methodNotAllowed(rows) : NOT_FOUND;
 }
 
+function variantOf(route: Route, accept: string | undefined): Route {
+  const { stream } = route;
+  return stream !== undefined && prefersEvents(accept) ? stream : route;
+}
+
 /** A segment of a path; what follows it is one level below. */
 interface Segment {
   readonly text: string;
@@ -106,7 +114,7 @@ export class RouteTable {
     const { method, url, headers } = request;
     const found = this.match(method!, url!);
     const isPreflight = method === 'OPTIONS' && headers.origin !== undefined;
-    const route = isPreflight ? this.#preflight : found.route;
+    const route = isPreflight ? this.#preflight : variantOf(found.route, headers.accept);
     return { request, response, route, path: found.path, query: found.query };
   }
 

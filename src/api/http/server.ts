@@ -7,9 +7,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, settle } from '../../maybe-promise.ts';
-import type { AnyEndpoint } from '../endpoints/endpoint.ts';
+import { type AnyEndpoint, isStreaming } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
 import { snapshotFileRow } from '../endpoints/extensions/snapshots.ts';
+import { HeadWatch } from '../push/head-watch.ts';
+import type { ListenerTally } from '../push/listener-tally.ts';
+import { PushHub } from '../push/push-hub.ts';
+import { answerWithStream } from '../push/push-route.ts';
 import { documentRows } from '../schemas/openapi.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
@@ -65,7 +69,9 @@ export interface Api {
   /** Ready for `listen`. */
   readonly server: Server;
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Stops accepting and resolves when every connection has ended; idle ones end at once. */
+  /** What event streams come to. */
+  readonly listeners: ListenerTally;
+  /** Stops accepting and resolves when every connection has ended; idle ones and event streams end at once. */
   close(): Promise<void>;
 }
 
@@ -102,8 +108,10 @@ export function buildApi(
   };
   const others = new RoutedReads((method, target) => routes.match(method, target), base);
   const context: ApiContext = { ...base, others };
+  const heads = new HeadWatch(ledger);
+  const hub = new PushHub({ ...context, heads });
   const rows = [
-    ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context)),
+    ...ENDPOINTS.flatMap((endpoint) => endpointRows(endpoint, context, hub)),
     ...documentRows(ENDPOINTS, context),
     ...pageFiles.map((file) => fileRow(file, responder)),
     ...(snapshots === undefined ? [] : [snapshotFileRow(snapshots, responder)]),
@@ -111,7 +119,7 @@ export function buildApi(
   const routes = new RouteTable(rows, preflightRoute(context));
   const parts = {
     routes,
-    waiting: new VersionWaiting(ledger, settings),
+    waiting: new VersionWaiting(ledger, heads, settings),
     bodyBudget: new BodyBudget(settings),
     observers,
   };
@@ -123,19 +131,30 @@ export function buildApi(
   return {
     server,
     handle,
-    close: () => {
+    listeners: hub.tally,
+    close: async () => {
       handler.close();
-      return new Promise((resolve) => server.close(() => resolve()));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await hub.close();
+      await closed;
     },
   };
 }
 
 /** The rows of an endpoint; the index answers under both of its spellings. */
-function endpointRows(endpoint: AnyEndpoint, context: ApiContext): RouteRow[] {
+function endpointRows(endpoint: AnyEndpoint, context: ApiContext, hub: PushHub): RouteRow[] {
   const { operationId, method, path, work = 'read' } = endpoint;
   const upstream = endpoint.isPassedOn === true ? context.upstream : undefined;
+  const stream: Route | undefined = isStreaming(endpoint)
+    ? {
+        operationId: `${operationId}_stream`,
+        work: 'listing',
+        answer: (exchange, body) => answerWithStream(endpoint, exchange, body, context, hub),
+      }
+    : undefined;
   const route: Route = {
     operationId,
+    stream,
     // A body was admitted before it was received.
     work: method === 'POST' ? 'none' : work,
     answer: (exchange, body) =>

@@ -4,31 +4,28 @@
  * opened, so that a waiting request costs a connection and little else; how many may wait is bounded.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerReader } from '../../ledger/open.ts';
-import { MoveError } from '../../move/errors.ts';
-import { U64 } from '../endpoints/parameters.ts';
+import { parseHeader, U64 } from '../endpoints/parameters.ts';
+import type { HeadWatch } from '../push/head-watch.ts';
 import type { ApiSettings } from '../settings.ts';
-import { ApiError, frameworkError } from './error-table.ts';
+import { ApiError } from './error-table.ts';
 
 /** The header's name after the prefix. */
 export const MIN_VERSION_SUFFIX = 'MIN-LEDGER-VERSION';
-/** How often the ledger is looked at while requests wait, in milliseconds. */
-const POLL_INTERVAL_MS = 10;
 /** After how many seconds a client may ask again. */
 const RETRY_AFTER_SECS = 1;
 
 /** The requests of one process that wait for versions. */
 export class VersionWaiting {
   readonly #ledger: LedgerReader;
+  readonly #heads: HeadWatch;
   readonly #settings: ApiSettings;
   readonly #headerName: string;
   #waiters = 0;
-  /** The newest version at the next look; shared by all who wait. */
-  #nextLook: Promise<bigint> | undefined;
 
-  constructor(ledger: LedgerReader, settings: ApiSettings) {
+  constructor(ledger: LedgerReader, heads: HeadWatch, settings: ApiSettings) {
     this.#ledger = ledger;
+    this.#heads = heads;
     this.#settings = settings;
     this.#headerName = `${settings.headerPrefix}-${MIN_VERSION_SUFFIX}`.toLowerCase();
   }
@@ -44,8 +41,8 @@ export class VersionWaiting {
    *   when too many wait already; what the ledger throws
    */
   async waitFor(text: string, response: ServerResponse): Promise<void> {
-    const version = this.#parse(text);
-    let newest = await this.#newestVersion();
+    const version = parseHeader(this.#headerName, U64, text);
+    let newest = (await this.#ledger.view()).state.version;
     if (newest >= version) return;
     const { minVersionWaitMs, maxVersionWaiters } = this.#settings;
     const tooSlow = (): ApiError =>
@@ -57,36 +54,11 @@ export class VersionWaiting {
     this.#waiters += 1;
     try {
       while (newest < version && !response.destroyed) {
-        newest = await this.#look();
+        newest = (await this.#heads.next()).state.version;
         if (newest < version && performance.now() >= deadlineMs) throw tooSlow();
       }
     } finally {
       this.#waiters -= 1;
-    }
-  }
-
-  async #newestVersion(): Promise<bigint> {
-    const { state } = await this.#ledger.view();
-    return state.version;
-  }
-
-  #look(): Promise<bigint> {
-    this.#nextLook ??= delay(POLL_INTERVAL_MS).then(() => {
-      this.#nextLook = undefined;
-      return this.#newestVersion();
-    });
-    return this.#nextLook;
-  }
-
-  #parse(text: string): bigint {
-    try {
-      return U64.parse(text);
-    } catch (cause) {
-      if (!(cause instanceof MoveError)) throw cause;
-      const name = this.#headerName;
-      const message =
-        `failed to parse header \`${name}\`: ` + `failed to parse "${U64.name}": ${cause.message}`;
-      throw frameworkError(400, message, { cause });
     }
   }
 }

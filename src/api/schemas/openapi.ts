@@ -11,7 +11,7 @@ import {
   LEDGER_HEADERS,
   UPSTREAM_SUFFIX,
 } from '../http/ledger-headers.ts';
-import { BCS_MEDIA_TYPE } from '../http/negotiation.ts';
+import { BCS_MEDIA_TYPE, EVENT_STREAM_MEDIA_TYPE } from '../http/negotiation.ts';
 import { type ApiContext, openView } from '../http/request-handler.ts';
 import { BASE_PATH } from '../http/request-target.ts';
 import type { HeaderList } from '../http/response-writing.ts';
@@ -49,6 +49,26 @@ const CURSOR_HEADER: JsonObject = {
   description: 'Where the next page begins: to be given as `start`. Absent on the last page.',
   required: false,
   schema: { type: 'string' },
+};
+
+const EVENT_STREAM: JsonObject = {
+  schema: {
+    type: 'string',
+    description:
+      'Extension: server-sent events without end, first those there are, then each as it comes. The `data` of an ' +
+      'event is one record, its `id` is for `Last-Event-ID`. An event `error` has an error body; the stream ends ' +
+      'after it.',
+  },
+};
+
+const LAST_EVENT_PARAMETER: JsonObject = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description:
+    'Extension, for server-sent events: the stream goes on after this one, whatever `start` says.',
+  required: false,
+  schema: { type: 'string' },
+  example: '0',
 };
 
 /** On answers of operations that may be passed on. */
@@ -146,6 +166,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     },
     content: {
       ...(results.json && { 'application/json': { schema: components.use(results.json) } }),
+      ...(endpoint.stream !== undefined && { [EVENT_STREAM_MEDIA_TYPE]: EVENT_STREAM }),
       ...(results.bcs !== undefined && {
         [BCS_MEDIA_TYPE]: {
           schema: { type: 'string', format: 'binary', description: results.bcs },
@@ -170,6 +191,7 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     parameters: [
       ...parameterObjects({ ...endpoint.parameters, ...endpoint.laterParameters }, components),
       minVersionParameter(headerPrefix, components),
+      ...(endpoint.stream === undefined ? [] : [LAST_EVENT_PARAMETER]),
     ],
     ...(body && {
       requestBody: {

@@ -10,6 +10,7 @@ import { contentDigest } from '../../move/crypto/hash.ts';
 import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
 import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
+import { U64_MAX } from '../../store/columns/order-key.ts';
 import { firstOfNewest } from '../../store/event-pages.ts';
 import { EventGapError } from '../../store/store-error.ts';
 import type { StoreView } from '../../store/view.ts';
@@ -25,6 +26,25 @@ export interface EventPageRequest extends StreamId {
   readonly start?: bigint | undefined;
   /** 1 or more, already reduced to the maximum page size. */
   readonly limit: number;
+}
+
+/** Names a stream. */
+export type EventStream = StreamId;
+
+/** Records of a stream one by one. */
+export interface EventRecordQuery {
+  /** First sequence number. */
+  readonly start: bigint;
+  /** 1 or more. */
+  readonly limit: number;
+  /** The record that reaches this many bytes of JSON is the last. */
+  readonly maxBytes: number;
+}
+
+export interface EventRecords {
+  readonly events: readonly { readonly sequenceNumber: bigint; readonly json: Uint8Array }[];
+  /** Whether the view shows none beyond these. */
+  readonly isEnd: boolean;
 }
 
 export interface EventPageAnswer {
@@ -80,6 +100,43 @@ export class StreamPages {
       // An error here occurs again when the page is rendered, which reports it with the API's message.
       () => this.#make(request, form),
     );
+  }
+
+  /** Records as a JSON page has them. Fails as `page`, but only where the first record cannot be rendered. */
+  async records(stream: EventStream, query: EventRecordQuery): Promise<EventRecords> {
+    const { start, limit, maxBytes } = query;
+    if (start > U64_MAX) return { events: [], isEnd: true };
+    const events = await this.#events({ ...stream, start, limit });
+    const typeOf = await resolveTypes(events, this.#sources.modules);
+    const records: EventRecords['events'][number][] = [];
+    let bytes = 0;
+    for (const event of events) {
+      const { sequenceNumber } = event;
+      let json: Buffer;
+      try {
+        // A page of one: what is between its brackets.
+        json = renderEvents(stream, [event], typeOf.of).subarray(1, -1);
+      } catch (failure) {
+        if (records.length > 0) break;
+        throw failure;
+      }
+      bytes += json.length;
+      records.push({ sequenceNumber, json });
+      if (bytes >= maxBytes) break;
+    }
+    return { events: records, isEnd: events.length < limit && records.length === events.length };
+  }
+
+  /** The sequence number after the last one. */
+  end(stream: EventStream): MaybePromise<bigint> {
+    const last = this.#sources.store.eventStream(stream).lastSequenceNumber();
+    return andThen(last, (number) => (number === undefined ? 0n : number + 1n));
+  }
+
+  /** The sequence number that the newest page begins with; `end` where it is empty. */
+  async startOfNewest(stream: EventStream, limit: number): Promise<bigint> {
+    const [first] = await this.#events({ ...stream, limit });
+    return first === undefined ? await this.end(stream) : first.sequenceNumber;
   }
 
   #make(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
@@ -226,6 +283,22 @@ function eventsJson(
   events: readonly StoredEvent[],
   view: ModuleView,
 ): MaybePromise<JsonPage> {
+  return andThen(resolveTypes(events, view), ({ of, modules }) => ({
+    body: renderEvents(stream, events, of),
+    modules,
+  }));
+}
+
+interface ResolvedTypes {
+  /** Throws why the type of an event could not be resolved. */
+  readonly of: (typeTag: Buffer) => RenderedType;
+  readonly modules: readonly ModuleStamp[];
+}
+
+function resolveTypes(
+  events: readonly StoredEvent[],
+  view: ModuleView,
+): MaybePromise<ResolvedTypes> {
   const tags: Buffer[] = [];
   for (const { typeTag } of events) {
     // Most events of a stream are of one type.
@@ -238,15 +311,14 @@ function eventsJson(
       (failure) => ({ failure }),
     ),
   );
-  return andThen(types, (resolved) => {
-    const body = renderEvents(stream, events, (typeTag) => {
-      const of = resolved[tags.findIndex((tag) => tag.equals(typeTag))]!;
-      if ('failure' in of) throw of.failure;
-      return of.type.value;
-    });
-    const modules = resolved.flatMap((one) => ('type' in one ? one.type.modules : []));
-    return { body, modules };
-  });
+  return andThen(types, (resolved) => ({
+    of: (typeTag) => {
+      const found = resolved[tags.findIndex((tag) => tag.equals(typeTag))]!;
+      if ('failure' in found) throw found.failure;
+      return found.type.value;
+    },
+    modules: resolved.flatMap((one) => ('type' in one ? one.type.modules : [])),
+  }));
 }
 
 /** The UTF-8 of a page, a unit for each byte, made of few pieces: putting them together is much of the work. */

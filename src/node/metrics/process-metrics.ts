@@ -2,6 +2,7 @@
 import promClient, { type Registry } from 'prom-client';
 import type { RequestObserver } from '../../api/http/observers.ts';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
+import { END_REASONS, type ListenerTally } from '../../api/push/listener-tally.ts';
 import type { CacheSize } from '../../cache.ts';
 import type { ReadServer, StoreReader } from '../../store/store.ts';
 import type { HttpUpstream } from '../upstream.ts';
@@ -36,6 +37,7 @@ interface ServingParts {
   readonly admission: Admission;
   readonly upstream: HttpUpstream | undefined;
   readonly store: StoreReader;
+  readonly listeners: ListenerTally;
   cacheSizes(): readonly CacheSize[];
 }
 
@@ -66,7 +68,8 @@ export class ProcessMetrics {
     return [...this.requests.families(), ...this.#servingFamilies(this.#serving), ...standard];
   }
 
-  #servingFamilies({ admission, upstream, store, cacheSizes }: ServingParts): MetricFamily[] {
+  #servingFamilies(serving: ServingParts): MetricFamily[] {
+    const { admission, upstream, store, listeners, cacheSizes } = serving;
     const refused = WORK_KINDS.map(
       (work): MetricValue => ({ value: admission.refusedCount(work), labels: { work } }),
     );
@@ -80,10 +83,22 @@ export class ProcessMetrics {
         'Bytes of large answers that clients have yet to take.',
         this.#own(admission.unsentBytes),
       ),
+      ...this.#listenerFamilies(listeners),
       ...this.#upstreamFamilies(upstream),
       ...(store.server === undefined ? [] : this.#serverFamilies(store.server)),
       gauge('daybook_cache_bytes', 'Memory of caches, estimated.', byCache('bytes')),
       gauge('daybook_cache_entries', 'Entries of caches.', byCache('entries')),
+    ];
+  }
+
+  #listenerFamilies({ open, sent, ended }: ListenerTally): MetricFamily[] {
+    const reasons = END_REASONS.map(
+      (reason): MetricValue => ({ value: ended[reason], labels: { reason } }),
+    );
+    return [
+      gauge('daybook_listeners', 'Event streams that are open.', this.#own(open)),
+      counter('daybook_listener_events_total', 'Events sent, for each listener.', sent),
+      counter('daybook_listeners_ended_total', 'Event streams that ended, by reason.', reasons),
     ];
   }
 

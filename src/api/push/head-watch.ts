@@ -1,0 +1,25 @@
+/** Looking for newer heads: one look at a time for all who wait for one. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import type { LedgerReader } from '../../ledger/open.ts';
+
+/** How often the ledger is looked at while somebody waits, in milliseconds. */
+const LOOK_INTERVAL_MS = 10;
+
+export class HeadWatch {
+  readonly #ledger: LedgerReader;
+  #nextLook: Promise<LedgerView> | undefined;
+
+  constructor(ledger: LedgerReader) {
+    this.#ledger = ledger;
+  }
+
+  /** The view at the next look. Rejects as `LedgerReader.view` throws. */
+  next(): Promise<LedgerView> {
+    this.#nextLook ??= delay(LOOK_INTERVAL_MS).then(() => {
+      this.#nextLook = undefined;
+      return this.#ledger.view();
+    });
+    return this.#nextLook;
+  }
+}

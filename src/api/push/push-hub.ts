@@ -1,0 +1,325 @@
+/**
+ * The event streams of a process. Each listener first gets history, batch by batch as fast as it reads. Once it has all
+ * that the newest view shows, it joins the channel of its stream. The hub learns of a new head once, reads the new
+ * records of each channel once, renders them once and sends the same bytes to all listeners of the channel.
+ *
+ * Nothing is lost in between: a channel sends everything from its `next` on, and a listener has everything below its
+ * own `next`. It joins only if that is not below the channel's, and if it was read at no older view than the one that
+ * channels are read at. What it has already it does not get again.
+ */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
+import type { LedgerReader } from '../../ledger/open.ts';
+import { ApiError, knownFailure } from '../http/error-table.ts';
+import type { PacedWarning } from '../http/paced-warning.ts';
+import type { ApiSettings } from '../settings.ts';
+import { errorFrame, HEARTBEAT, type RenderedBatch, recordsFrame, retryFrame } from './frames.ts';
+import type { HeadWatch } from './head-watch.ts';
+import { Listener, MAX_UNREAD_BYTES } from './listener.ts';
+import { ListenerTally } from './listener-tally.ts';
+import type { RecordBatch, RecordSource, StreamStart } from './record-source.ts';
+import { SLICE_MS, TimeShare } from './time-share.ts';
+
+/** After how long without an event a listener is told that the connection is alive, in milliseconds. */
+const HEARTBEAT_MS = 15_000;
+/** Heartbeats in the time after which a connection without any traffic is closed. */
+const HEARTBEATS_PER_TIMEOUT = 4;
+/** How often the hub looks at all listeners, in milliseconds. */
+const SWEEP_INTERVAL_MS = 1_000;
+/** Pause before the ledger is read again after it could not be, in milliseconds. */
+const RETRY_READ_MS = 1_000;
+/** After how long a client connects again, in milliseconds. */
+const RETRY_MS = 1_000;
+/** When a node stops, its clients are told different times, up to this, so that they do not all come at once. */
+const MAX_RETRY_MS = 5_000;
+/** The value of `Retry-After` for listeners that are refused. */
+const RETRY_AFTER_SECS = 5;
+
+const BEGINNING = retryFrame(RETRY_MS);
+
+/** The live listeners of one stream. */
+interface Channel {
+  readonly source: RecordSource;
+  /** All records below were sent. */
+  next: bigint;
+  readonly live: Set<Listener>;
+}
+
+interface HubParts {
+  readonly ledger: LedgerReader;
+  readonly heads: HeadWatch;
+  readonly settings: Pick<ApiSettings, 'maxListeners' | 'maxUnsentBytes' | 'requestTimeoutMs'>;
+  readonly logger: { error(facts: object, message: string): void };
+  readonly outage: PacedWarning;
+}
+
+export class PushHub {
+  readonly tally = new ListenerTally();
+  readonly #parts: HubParts;
+  readonly #heartbeatMs: number;
+  readonly #share = new TimeShare();
+  /** All listeners; with their channel those that have joined one. */
+  readonly #listeners = new Map<Listener, Channel | undefined>();
+  readonly #channels = new Map<string, Channel>();
+  /** What channels were read at last, or are being read at; absent while there is none. */
+  #view: LedgerView | undefined;
+  /** History is read for one listener at a time. */
+  #reading: Promise<unknown> = Promise.resolve();
+  #sweeping: ReturnType<typeof setInterval> | undefined;
+  #maxUnreadBytes = MAX_UNREAD_BYTES;
+  #isClosed = false;
+
+  constructor(parts: HubParts) {
+    this.#parts = parts;
+    const { requestTimeoutMs } = parts.settings;
+    this.#heartbeatMs = Math.min(HEARTBEAT_MS, requestTimeoutMs / HEARTBEATS_PER_TIMEOUT);
+  }
+
+  /**
+   * Sends a stream, from its start on until it ends; resolves when it has begun.
+   * @param begin writes the head of the response
+   * @throws ApiError 503 when there are too many streams; what the source throws for the start
+   */
+  async open(
+    response: ServerResponse,
+    view: LedgerView,
+    start: StreamStart,
+    begin: () => void,
+  ): Promise<void> {
+    // A response that waits behind others on its connection has no socket yet.
+    if (response.socket === null) {
+      await new Promise((resolve) => response.once('socket', () => setImmediate(resolve)));
+    }
+    this.#admit();
+    if (response.destroyed) return;
+    this.tally.open += 1;
+    response.once('close', () => {
+      this.tally.open -= 1;
+    });
+    const { source, from } = start;
+    const first = rendered(await source.read(view, from));
+    // What is above the end is waited for; the stream goes on from its end meanwhile.
+    const isAbove = first.records.length === 0 && first.isEnd;
+    const next = isAbove ? await source.end(view) : first.next;
+    if (response.destroyed) return;
+    begin();
+    if (response.req.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    const listener = new Listener(response, from, this.tally);
+    this.#add(listener, response);
+    listener.send(BEGINNING);
+    listener.take(first, Number.POSITIVE_INFINITY);
+    listener.next = next;
+    void this.#follow(listener, source, first.isEnd && this.#join(listener, source, view));
+  }
+
+  /** Ends all streams, and refuses new ones. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    let startedMs = performance.now();
+    for (const listener of this.#listeners.keys()) {
+      const retryMs = RETRY_MS + Math.floor(Math.random() * (MAX_RETRY_MS - RETRY_MS));
+      listener.end('shutdown', retryFrame(retryMs, 'the node stops'));
+      if (performance.now() - startedMs < SLICE_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      startedMs = performance.now();
+    }
+  }
+
+  #admit(): void {
+    const { maxListeners } = this.#parts.settings;
+    const why = this.#isClosed
+      ? 'The node stops'
+      : this.tally.open >= maxListeners
+        ? `Too many event streams are open: at most ${maxListeners}`
+        : this.#maxUnreadBytes === 0 && 'Listeners of event streams do not read what they are sent';
+    if (why === false) return;
+    throw new ApiError(503, 'internal_error', why, { retryAfterSecs: RETRY_AFTER_SECS });
+  }
+
+  #add(listener: Listener, response: ServerResponse): void {
+    this.#listeners.set(listener, undefined);
+    response.once('close', () => {
+      const channel = this.#listeners.get(listener);
+      this.#listeners.delete(listener);
+      channel?.live.delete(listener);
+      if (channel?.live.size === 0) this.#drop(channel);
+      if (this.#listeners.size > 0) return;
+      clearInterval(this.#sweeping);
+      this.#sweeping = undefined;
+      this.#maxUnreadBytes = MAX_UNREAD_BYTES;
+    });
+    if (this.#sweeping !== undefined) return;
+    const intervalMs = Math.min(SWEEP_INTERVAL_MS, this.#heartbeatMs / 2);
+    let isSweeping = false;
+    this.#sweeping = setInterval(async () => {
+      if (isSweeping) return;
+      isSweeping = true;
+      await this.#sweep();
+      isSweeping = false;
+    }, intervalMs).unref();
+  }
+
+  #drop({ source, live }: Channel): void {
+    live.clear();
+    if (this.#channels.get(source.key)?.live === live) this.#channels.delete(source.key);
+  }
+
+  /** Sends heartbeats, and sums up what clients have not read. */
+  async #sweep(): Promise<void> {
+    let unreadBytes = 0;
+    let startedMs = performance.now();
+    for (const listener of this.#listeners.keys()) {
+      const unread = listener.unreadBytes;
+      unreadBytes += unread;
+      const nowMs = performance.now();
+      if (unread === 0 && nowMs - listener.sentMs >= this.#heartbeatMs) listener.send(HEARTBEAT);
+      if (nowMs - startedMs < SLICE_MS) continue;
+      await this.#share.spend(nowMs - startedMs);
+      startedMs = performance.now();
+    }
+    const { maxUnsentBytes } = this.#parts.settings;
+    const isFull = maxUnsentBytes > 0 && unreadBytes > maxUnsentBytes;
+    this.#maxUnreadBytes = isFull ? 0 : MAX_UNREAD_BYTES;
+  }
+
+  /** Sends history until the listener has joined a channel. */
+  async #follow(listener: Listener, source: RecordSource, isLive: boolean): Promise<void> {
+    let hasJoined = isLive;
+    while (!hasJoined) {
+      await listener.read();
+      if (listener.isOver) return;
+      try {
+        const turn = this.#reading.then(() => this.#readOn(listener, source));
+        this.#reading = turn.catch(() => undefined);
+        hasJoined = await turn;
+      } catch (failure) {
+        if (!(await this.#passes(failure))) this.#fail([listener], failure);
+      }
+    }
+  }
+
+  /** Sends the next batch of history. @returns whether the listener has all there is and is live now */
+  async #readOn(listener: Listener, source: RecordSource): Promise<boolean> {
+    const startedMs = performance.now();
+    const view = await this.#parts.ledger.view();
+    const batch = rendered(await source.read(view, listener.next));
+    listener.take(batch, Number.POSITIVE_INFINITY);
+    const isLive = batch.isEnd && this.#join(listener, source, view);
+    await this.#share.spend(performance.now() - startedMs);
+    return isLive;
+  }
+
+  /** @param view whose records of the stream the listener has. @returns false if newer ones may have been sent */
+  #join(listener: Listener, source: RecordSource, view: LedgerView): boolean {
+    // A fork never moves.
+    if (listener.isOver || view.isPinned) return true;
+    if (this.#view !== undefined && isOlder(view, this.#view)) return false;
+    let channel = this.#channels.get(source.key);
+    if (channel === undefined) {
+      channel = { source, next: listener.next, live: new Set() };
+      this.#channels.set(source.key, channel);
+    } else if (listener.next < channel.next) {
+      return false;
+    }
+    channel.live.add(listener);
+    this.#listeners.set(listener, channel);
+    if (this.#view === undefined) {
+      this.#view = view;
+      void this.#watch();
+    }
+    return true;
+  }
+
+  /** Reads all channels at each new head, as long as there are any. */
+  async #watch(): Promise<void> {
+    let isBehind = false;
+    while (this.#channels.size > 0 && !this.#isClosed) {
+      try {
+        const view = await this.#parts.heads.next();
+        if (!isBehind && !isOlder(this.#view!, view)) continue;
+        this.#view = view;
+        isBehind = true;
+        for (const channel of this.#channels.values()) await this.#advance(channel, view);
+        isBehind = false;
+      } catch (failure) {
+        if (await this.#passes(failure)) continue;
+        for (const channel of this.#channels.values()) this.#end(channel, failure);
+      }
+    }
+    this.#view = undefined;
+  }
+
+  /** Sends a channel what a view shows beyond what was sent. Throws failures that may pass. */
+  async #advance(channel: Channel, view: LedgerView): Promise<void> {
+    for (;;) {
+      const startedMs = performance.now();
+      let batch: RenderedBatch;
+      try {
+        batch = rendered(await channel.source.read(view, channel.next));
+      } catch (failure) {
+        if (mayPass(failure)) throw failure;
+        this.#end(channel, failure);
+        return;
+      }
+      await this.#share.spend(performance.now() - startedMs);
+      channel.next = batch.next;
+      if (batch.records.length > 0) await this.#broadcast(channel, batch);
+      if (batch.isEnd) return;
+    }
+  }
+
+  async #broadcast({ live }: Channel, batch: RenderedBatch): Promise<void> {
+    let startedMs = performance.now();
+    for (const listener of live) {
+      listener.take(batch, this.#maxUnreadBytes);
+      const spentMs = performance.now() - startedMs;
+      if (spentMs < SLICE_MS) continue;
+      await this.#share.spend(spentMs);
+      startedMs = performance.now();
+    }
+    await this.#share.spend(performance.now() - startedMs);
+  }
+
+  #end(channel: Channel, failure: unknown): void {
+    this.#fail(channel.live, failure);
+    this.#drop(channel);
+  }
+
+  /** Whether a failure may pass; waits a while if so. */
+  async #passes(failure: unknown): Promise<boolean> {
+    if (!mayPass(failure)) return false;
+    this.#parts.outage.warn({ err: failure });
+    await delay(RETRY_READ_MS);
+    return true;
+  }
+
+  /** Ends listeners with an event that says why. */
+  #fail(listeners: Iterable<Listener>, failure: unknown): void {
+    const known = knownFailure(failure);
+    if (known === undefined) {
+      this.#parts.logger.error({ err: failure }, 'an event stream failed unexpectedly');
+    }
+    const shown = known ?? new ApiError(500, 'internal_error', 'internal error');
+    const reason = shown.status === 410 ? 'pruned' : 'failed';
+    const frame = errorFrame(shown);
+    for (const listener of listeners) listener.end(reason, frame);
+  }
+}
+
+function rendered(batch: RecordBatch): RenderedBatch {
+  const { records } = batch;
+  return { ...batch, frame: records.length === 0 ? HEARTBEAT : recordsFrame(records) };
+}
+
+function isOlder(view: LedgerView, than: LedgerView): boolean {
+  return view.state.version < than.state.version;
+}
+
+/** Failures after which others are told to try again. */
+function mayPass(failure: unknown): boolean {
+  return knownFailure(failure)?.retryAfterSecs !== undefined;
+}
