@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import * as backup from './backup.mjs';
+import * as batch from './batch.mjs';
 import * as codec from './codec.mjs';
 import * as encode from './encode.mjs';
 import * as engineMemory from './engine-memory.mjs';
@@ -25,8 +26,8 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, fork, workers],
-  ...[overload, ingest, versus, growth, postgres, engines, memory, engineMemory],
+  ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, batch, fork],
+  ...[workers, overload, ingest, versus, growth, postgres, engines, memory, engineMemory],
 ];
 
 const { values, positionals } = parseArgs({

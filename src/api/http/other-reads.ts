@@ -2,7 +2,6 @@
  * Reads that are part of another request. Each is answered at that request's view and on the way that a request of its
  * own takes, without HTTP: route, admission, parameters, caches, failures.
  */
-import { copiedText } from '../../cache.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import type {
   AnyEndpoint,
@@ -31,11 +30,13 @@ const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
 export class RoutedReads implements OtherReads {
   readonly #match: RouteTable['match'];
   readonly #context: ApiContext;
+  readonly #scratch: Buffer;
 
   constructor(match: RouteTable['match'], context: Omit<ApiContext, 'others'>) {
     this.#match = match;
     // What an upstream has is not of the view.
     this.#context = { ...context, pending: undefined, others: this };
+    this.#scratch = Buffer.allocUnsafe(context.settings.maxHeaderBytes);
   }
 
   answer(read: OtherRead, call: ReadCall): MaybePromise<OtherAnswer> {
@@ -51,6 +52,12 @@ export class RoutedReads implements OtherReads {
     );
   }
 
+  /** A target that is not part of a longer text: what caches hold of it would hold the whole request. */
+  #copied(target: string): string {
+    const end = this.#scratch.write(target, 'latin1');
+    return this.#scratch.toString('latin1', 0, end);
+  }
+
   areAwaited({ view }: ReadCall): boolean {
     const { ledger } = this.#context;
     // A fork asks its upstream.
@@ -62,8 +69,7 @@ export class RoutedReads implements OtherReads {
     const { admission, settings } = this.#context;
     const { accept, body } = read;
     checkTarget(read.target, settings.maxHeaderBytes);
-    // Caches may hold parts of it, which would hold the whole request.
-    let url = copiedText(read.target);
+    let url = this.#copied(read.target);
     const method = methodOf(read);
     const { route, path, query: asked } = this.#match(method, url);
     if (route.refusal !== undefined) throw route.refusal;

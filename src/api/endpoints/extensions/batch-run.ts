@@ -93,16 +93,17 @@ export class BatchRun {
   }
 
   #inTurn(read: OtherRead): MaybePromise<OtherAnswer> {
-    if (this.#clock() - this.#turnBeganMs < TURN_MS) return this.#answer(read);
+    const nowMs = this.#clock();
+    if (nowMs - this.#turnBeganMs < TURN_MS) return this.#answer(read, nowMs);
     return andThen(nextTurn(), () => {
       this.#turnBeganMs = this.#clock();
-      return this.#answer(read);
+      return this.#answer(read, this.#turnBeganMs);
     });
   }
 
-  #answer(read: OtherRead): MaybePromise<OtherAnswer> {
+  #answer(read: OtherRead, nowMs: number): MaybePromise<OtherAnswer> {
     if (this.#bytesLeft <= 0) return TOO_LARGE;
-    if (this.#clock() - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
+    if (nowMs - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
     return this.#call.others.answer(read, this.#call);
   }
 

@@ -12,7 +12,7 @@ import { andThen } from '../../../maybe-promise.ts';
 import type { JsonValue } from '../../../move/json/json-text.ts';
 import { formatJson } from '../../../move/json/json-text-print.ts';
 import { ApiError, frameworkError } from '../../http/error-table.ts';
-import { CONTENT_TYPES, requireJsonBody } from '../../http/negotiation.ts';
+import { BCS_MEDIA_TYPE, type Format, requireJsonBody } from '../../http/negotiation.ts';
 import {
   BatchAnswersSchema,
   BatchRequestSchema,
@@ -25,6 +25,8 @@ import { BatchRun } from './batch-run.ts';
 
 /** Longest body, in bytes: it is read in one piece. */
 export const MAX_BATCH_BODY_BYTES = 1024 * 1024;
+
+const ACCEPT: Readonly<Record<Format, string>> = { json: 'application/json', bcs: BCS_MEDIA_TYPE };
 
 /** A read as the body has it. */
 interface BatchedRead {
@@ -65,7 +67,7 @@ export const batchEndpoint = defineSubmission({
   answer(call) {
     const { body: reads, parameters, view, format } = call;
     const { ledger_version: asked } = parameters;
-    const others = reads.map(({ path: target, accept = CONTENT_TYPES[format], body }) => ({
+    const others = reads.map(({ path: target, accept = ACCEPT[format], body }) => ({
       ...{ target, accept, body, version: asked },
     }));
     const answers = new BatchRun(others, call).run();
