@@ -167,6 +167,11 @@ export class ForkView extends StoreView {
     return new ForkEventStream(this.#store, head, stream, this.#source);
   }
 
+  override typedEvents(): never {
+    const message = 'A fork has no index of events by type: ask the node that it was made from';
+    throw new LedgerError('transactions_not_kept', message);
+  }
+
   override async accountKeys(
     address: Address,
     { from, limit, version, kinds }: AccountKeyQuery,

@@ -23,6 +23,7 @@ import {
   type EventStream,
   StreamPages,
 } from './events/stream-pages.ts';
+import { TypedEvents } from './events/typed-events.ts';
 import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas/gas-price.ts';
 import { History } from './history.ts';
 import { LedgerError } from './ledger-error.ts';
@@ -57,6 +58,7 @@ export class LedgerView {
   readonly isPinned: boolean;
   readonly accounts: Accounts;
   readonly history: History;
+  readonly typedEvents: TypedEvents;
   readonly stateItems: StateItems;
   readonly #view: StoreView;
   readonly #caches: LedgerCaches;
@@ -95,6 +97,7 @@ export class LedgerView {
       caches: caches.transactions,
     });
     this.history = new History(view, keepsTransactions, guard, renderer);
+    this.typedEvents = new TypedEvents(view, guard, renderer);
   }
 
   /** What has been read of overrides so far; absent where nothing can be overridden. */

@@ -13,12 +13,12 @@ import type { StoreReader } from './store.ts';
 
 /** Windows, versions, and events of each version that one part reads: a few milliseconds. */
 const MAX_WINDOWS = 32;
-const MAX_VERSIONS = 64;
+const MAX_VERSIONS = 32;
 const MAX_EVENTS_OF_VERSION = 32;
 /** Events of its version that a part reads that begins within one. */
 const MAX_EVENTS_OF_REST = 1_024;
 
-interface TypedEventQuery {
+export interface TypedEventQuery {
   /** BCS of the type's tag. */
   readonly typeTag: Uint8Array;
   readonly start: EventPlace;
@@ -29,7 +29,7 @@ interface TypedEventQuery {
 }
 
 /** The events of a type from one place to before another. */
-interface TypedEventPart {
+export interface TypedEventPart {
   readonly events: readonly StoredModuleEvent[];
   /** Where the next part begins, which may have none; `undefined` where there are no more. */
   readonly next: EventPlace | undefined;

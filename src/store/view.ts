@@ -26,6 +26,7 @@ import { walkAccountKeys } from './columns/state-key-column.ts';
 import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 import { SenderView, versionOfHash } from './transaction-lookup.ts';
+import { readTypedEvents, type TypedEventPart, type TypedEventQuery } from './typed-events.ts';
 
 export interface AccountKeyPage {
   readonly keys: readonly Buffer[];
@@ -135,6 +136,12 @@ export class StoreView {
   /** @param head another one at the same version, for a stream that is retained further back */
   eventStream(stream: StreamId, head = this.head): EventStreamView {
     return new EventStreamView(this.#store, head, stream);
+  }
+
+  /** Module events of a type, a part of them. */
+  typedEvents(query: TypedEventQuery): MaybePromise<TypedEventPart> {
+    this.#orderOf(query.end);
+    return readTypedEvents(this.#store, query);
   }
 
   /**

@@ -10,6 +10,7 @@ import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './executi
 import { balancesEndpoint } from './extensions/balance-list.ts';
 import { batchEndpoint } from './extensions/batch.ts';
 import { decodeSubmissionEndpoint } from './extensions/decode-submission.ts';
+import { eventsByTypeEndpoint } from './extensions/events-by-type.ts';
 import { headsEndpoint } from './extensions/heads.ts';
 import { readyEndpoint } from './extensions/ready.ts';
 import { snapshotsEndpoint } from './extensions/snapshots.ts';
@@ -43,6 +44,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   modulesEndpoint,
   eventsEndpoint,
   eventsByHandleEndpoint,
+  eventsByTypeEndpoint,
   blockByHeightEndpoint,
   blockByVersionEndpoint,
   transactionsEndpoint,

@@ -171,6 +171,22 @@ export const ADDRESS = parameterType('string(Address)', AddressSchema, (text): A
 /** A u64 in decimal. */
 export const U64 = parameterType('string(U64)', U64Schema, parseU64);
 
+/** A version, or `VERSION:INDEX`: an event among those of its transaction. */
+export const EVENT_PLACE = parameterType(
+  'string(EventPlace)',
+  Type.String({
+    description:
+      'A version, and after a colon the place of an event in its transaction: 0 if absent.',
+    format: 'event-place',
+    pattern: '^[+]?[0-9]+(:[+]?[0-9]+)?$',
+  }),
+  (text): { readonly version: bigint; readonly index: number } => {
+    const colon = text.indexOf(':');
+    if (colon === -1) return { version: parseU64(text), index: 0 };
+    return { version: parseU64(text.slice(0, colon)), index: U32.parse(text.slice(colon + 1)) };
+  },
+);
+
 /** A u64 in decimal that the reference takes as a plain integer: its refusals are shorter. */
 export const PLAIN_U64 = parameterType('integer(uint64)', U64Schema, (text): bigint => {
   try {

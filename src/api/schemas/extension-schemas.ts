@@ -5,6 +5,8 @@ import {
   AnyValueSchema,
   AssetTypeSchema,
   closedObject,
+  EventGuidSchema,
+  MoveTypeSchema,
   optional,
   request,
   U64Schema,
@@ -40,6 +42,28 @@ const HeldBalanceSchema = closedObject('HeldBalance', 'What an account has of an
 
 export const HeldBalancesSchema = Type.Array(HeldBalanceSchema, {
   description: 'Assets by the addresses of their metadata.',
+});
+
+const TypedEventSchema = closedObject(
+  'TypedEvent',
+  'A module event as in its transaction, with its place in the ledger.',
+  {
+    version: U64Schema,
+    index: Type.Integer({
+      description: 'Its place among the events of its transaction.',
+      format: 'uint32',
+      minimum: 0,
+      maximum: 2 ** 32 - 1,
+    }),
+    guid: EventGuidSchema,
+    sequence_number: U64Schema,
+    type: MoveTypeSchema,
+    data: AnyValueSchema,
+  },
+);
+
+export const TypedEventsSchema = Type.Array(TypedEventSchema, {
+  description: 'Events of the type in the order of the ledger.',
 });
 
 export const SigningMessageSchema = Type.String({

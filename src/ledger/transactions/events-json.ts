@@ -4,6 +4,7 @@ import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { MIN_EVENT_BYTES } from '../../move/transactions/event.ts';
 import type { MemberPlace } from '../../move/types/resource-group.ts';
 import { skipTypeTag } from '../../move/types/type-tag.ts';
+import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
 import type { Decoding } from './decoding.ts';
 import { quotedAddress } from './json-units.ts';
 
@@ -13,8 +14,9 @@ interface EventPlace extends MemberPlace {
   readonly origin: string;
 }
 
-const MODULE_EVENT_ORIGIN =
-  '{"guid":{"creation_number":"0","account_address":"0x0"},"sequence_number":"0","type":';
+const MODULE_EVENT_MEMBERS =
+  '"guid":{"creation_number":"0","account_address":"0x0"},"sequence_number":"0","type":';
+const MODULE_EVENT_ORIGIN = `{${MODULE_EVENT_MEMBERS}`;
 
 export function readEvents(reader: BcsReader): EventPlace[] {
   return reader.vector(MIN_EVENT_BYTES, readEvent);
@@ -37,6 +39,21 @@ function handleOrigin(reader: BcsReader): string {
   return (
     `{"guid":{"creation_number":"${creationNumber}","account_address":${account}},` +
     `"sequence_number":"${reader.u64()}","type":`
+  );
+}
+
+/** A module event alone, with its place in the ledger. */
+export function moduleEventJson(
+  event: StoredModuleEvent,
+  decoding: Decoding,
+): MaybePromise<string> {
+  const { version, index, typeTag, data, encoded } = event;
+  const dataStart = encoded.length - data.length;
+  const place = { tagStart: 0, tagEnd: typeTag.length, dataStart, dataEnd: encoded.length };
+  const members = `"version":"${version}","index":${index},${MODULE_EVENT_MEMBERS}`;
+  return andThen(
+    decoding.typed(encoded, place),
+    (shown) => `{${members}${shown.type},"data":${shown.data}}`,
   );
 }
 

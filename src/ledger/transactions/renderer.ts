@@ -2,12 +2,14 @@
 import { Cache } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
+import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
 import type { StoreView } from '../../store/view.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
 import type { ModuleCache, ModuleView } from '../modules/module-view.ts';
 import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { Decoding, DecodingCaches } from './decoding.ts';
+import { moduleEventJson } from './events-json.ts';
 import { quotedHex } from './json-units.ts';
 import { requestMembers } from './request-json.ts';
 import { transactionJson } from './transaction-json.ts';
@@ -23,6 +25,8 @@ export interface RenderedTransaction {
   /** Whether it is the same at every later view. */
   readonly isFinal: boolean;
 }
+
+type RenderedEvent = Pick<RenderedTransaction, 'json' | 'isFinal'>;
 
 /** What all views of a ledger share to render transactions. */
 export class TransactionCaches {
@@ -86,6 +90,18 @@ export class TransactionRenderer {
     return andThen(requestMembers(new BcsReader(signed))(decoding), (members) => {
       const units = `{"hash":${quotedHex(hash)},${members},"type":"pending_transaction"}`;
       return Buffer.from(units, 'latin1');
+    });
+  }
+
+  /** A module event as in its transaction, with its place. @param pace of the page that it is part of */
+  renderModuleEvent(event: StoredModuleEvent, pace: Pace): MaybePromise<RenderedEvent> {
+    const { modules, modulesAt, caches } = this.#sources;
+    const decoding = new Decoding(event.version, caches.decoding, modules, modulesAt, pace);
+    return andThen(moduleEventJson(event, decoding), (units) => {
+      const rendered = { json: Buffer.from(units, 'latin1'), isFinal: decoding.isFinal };
+      return pace.isOver(event.encoded.length)
+        ? andThen(pace.nextTurn(), () => rendered)
+        : rendered;
     });
   }
 

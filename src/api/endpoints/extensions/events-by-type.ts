@@ -1,0 +1,65 @@
+/** `GET /v1/events/by_type/{type}` (docs/extensions.md). */
+import { typedEventsBcs } from '../../../ledger/events/typed-events.ts';
+import { TypedEventsSchema } from '../../schemas/extension-schemas.ts';
+import { DEFAULT_PAGE_SIZE } from '../../settings.ts';
+import { defineRead } from '../endpoint.ts';
+import { joinedAnswer } from '../joined-answer.ts';
+import {
+  EVENT_PLACE,
+  LEDGER_VERSION,
+  PAGE_LIMIT,
+  pageSize,
+  pathParameter,
+  queryParameter,
+  requireShallow,
+  STRUCT_TAG,
+} from '../parameters.ts';
+
+export const eventsByTypeEndpoint = defineRead({
+  operationId: 'get_events_by_type',
+  tag: 'Events',
+  summary: 'Get module events by type',
+  description:
+    'Retrieves the module events of exactly one type, type arguments included, in the order of the ledger from a ' +
+    'version on. Events of streams are not among them. A type without events has an empty page. A start that was ' +
+    'pruned is answered with 410. An extension of this node.',
+  isExtension: true,
+  isDecidedByView: true,
+  work: 'listing',
+  path: '/events/by_type/{type}',
+  parameters: {
+    type: pathParameter(STRUCT_TAG, 'Type of the events.', '0x1::transaction_fee::FeeStatement'),
+    start: queryParameter(
+      EVENT_PLACE,
+      'Version from which on to look, or `VERSION:INDEX`, as the cursor of the page before says it; absent: the ' +
+        'oldest version.',
+      '0',
+    ),
+    limit: queryParameter(
+      PAGE_LIMIT,
+      'Most events to return: 25 when absent; above the node’s maximum (100 by default) it is reduced to that. A ' +
+        'page may hold fewer and yet have a next one: the cursor says so.',
+    ),
+    ledger_version: LEDGER_VERSION,
+  },
+  switchName: 'Get events by type',
+  results: {
+    description: 'A page of events.',
+    json: TypedEventsSchema,
+    bcs: 'A vector of the u64 version, the u32 index and the event.',
+  },
+  hasCursor: true,
+  async answer({ parameters, view, format, settings }) {
+    const { type, start, ledger_version: asked } = parameters;
+    requireShallow('type', type);
+    const version = view.resolveVersion(asked);
+    const limit = pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+    const { events, next } = await view.typedEvents.page({ type, start, version, limit });
+    const cursor = next && `${next.version}:${next.index}`;
+    // Without a start, a page begins where pruning has come to.
+    const isFixed = asked !== undefined && start !== undefined;
+    if (format === 'bcs') return { body: typedEventsBcs(events), cursor, pinned: isFixed };
+    const { pieces, areFinal } = await view.typedEvents.json(events);
+    return { ...(await joinedAnswer(pieces)), cursor, pinned: isFixed && areFinal };
+  },
+});

@@ -1,0 +1,143 @@
+/** Pages of the module events of one type (docs/extensions.md). */
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
+import type { EventPlace, StoredModuleEvent } from '../../store/columns/event-column.ts';
+import { oldestTransaction } from '../../store/columns/head.ts';
+import type { TypedEventPart } from '../../store/typed-events.ts';
+import type { StoreView } from '../../store/view.ts';
+import { versionPruned } from '../ledger-error.ts';
+import { nextTurn, Pace } from '../pace.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+import type { TransactionRenderer } from '../transactions/renderer.ts';
+
+/** Rows that are read for a page at most: tens of milliseconds, in turns. Versions may have many other events. */
+const MAX_ROWS_PER_PAGE = 10_000;
+/** Bytes of types and values of a page, from which on no more events are added to it. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+
+const MODULE_EVENT_VARIANT = 1;
+/** Bytes of an event as BCS before its type tag: version, index, variant. */
+const BCS_EVENT_OVERHEAD_BYTES = 8 + 4 + 1;
+const MAX_ULEB32_BYTES = 5;
+
+interface TypedEventRequest {
+  readonly type: StructTag;
+  /** The first place; absent: the oldest version. */
+  readonly start: EventPlace | undefined;
+  /** The last version, at or below that of the view. */
+  readonly version: bigint;
+  /** 1 or more. */
+  readonly limit: number;
+}
+
+interface TypedEventPage {
+  readonly events: readonly StoredModuleEvent[];
+  /** Where the next page begins; `undefined` if there are no more events. */
+  readonly next: EventPlace | undefined;
+}
+
+/** Some events as JSON. */
+interface RenderedEvents {
+  /** UTF-8 of an array of event records. */
+  readonly pieces: readonly Buffer[];
+  /** Whether they are the same at every later view. */
+  readonly areFinal: boolean;
+}
+
+export class TypedEvents {
+  readonly #store: StoreView;
+  readonly #guard: PruningGuard;
+  readonly #renderer: TransactionRenderer;
+
+  constructor(store: StoreView, guard: PruningGuard, renderer: TransactionRenderer) {
+    this.#store = store;
+    this.#guard = guard;
+    this.#renderer = renderer;
+  }
+
+  /**
+   * A page, in the order of the ledger. It may have fewer events than the limit, even none, and yet a next one.
+   * Rejects with LedgerError `version_pruned`.
+   */
+  async page({ type, start, version: end, limit }: TypedEventRequest): Promise<TypedEventPage> {
+    const oldest = oldestTransaction(this.#store.head);
+    const first = start ?? { version: oldest, index: 0 };
+    if (first.version < oldest) throw versionPruned(first.version);
+    const typeTag = encodeTypeTag({ kind: 'struct', struct: type });
+    const page = new Page(limit);
+    let next: EventPlace | undefined = first;
+    while (next !== undefined && !page.isFull) {
+      if (next !== first) await nextTurn();
+      const query = { typeTag, start: next, end, limit: page.wanted };
+      next = page.add(await this.#store.typedEvents(query));
+    }
+    if (first.version <= end) await this.#guard.assertRetained(first.version);
+    return { events: page.events, next };
+  }
+
+  /** Events as in their transactions, with their places. */
+  json(events: readonly StoredModuleEvent[]): MaybePromise<RenderedEvents> {
+    const pace = Pace.ofPage();
+    const rendered = mapInOrder(events, (event) => this.#renderer.renderModuleEvent(event, pace));
+    return andThen(rendered, (all) => ({
+      pieces: [
+        Buffer.from('['),
+        ...all.flatMap(({ json }, at) => (at === 0 ? [json] : [COMMA, json])),
+        Buffer.from(']'),
+      ],
+      areFinal: all.every(({ isFinal }) => isFinal),
+    }));
+  }
+}
+
+const COMMA = Buffer.from(',');
+
+/** The BCS of events: a vector of version, index and ContractEvent. */
+export function typedEventsBcs(events: readonly StoredModuleEvent[]): Buffer {
+  const sizeBytes = events.reduce(
+    (sum, { encoded }) => sum + BCS_EVENT_OVERHEAD_BYTES + encoded.length,
+    MAX_ULEB32_BYTES,
+  );
+  const writer = new BcsWriter(sizeBytes);
+  writer.vector(events, (to, { version, index, encoded }) =>
+    to.u64(version).u32(index).uleb32(MODULE_EVENT_VARIANT).fixed(encoded),
+  );
+  return writer.view();
+}
+
+/** A page while it is read. */
+class Page {
+  readonly events: StoredModuleEvent[] = [];
+  readonly #limit: number;
+  #rows = 0;
+  #sizeBytes = 0;
+  #isFull = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull || this.#rows >= MAX_ROWS_PER_PAGE;
+  }
+
+  /** One event more than fit: with that the next page begins. */
+  get wanted(): number {
+    return this.#limit + 1 - this.events.length;
+  }
+
+  /** Adds what fits of a part. @returns where the next events are */
+  add({ events, next, rows }: TypedEventPart): EventPlace | undefined {
+    this.#rows += rows;
+    for (const event of events) {
+      if (this.events.length === this.#limit || this.#sizeBytes >= MAX_PAGE_BYTES) {
+        this.#isFull = true;
+        return event;
+      }
+      this.events.push(event);
+      this.#sizeBytes += event.encoded.length;
+    }
+    return next;
+  }
+}
