@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
@@ -16,6 +17,7 @@ import { chunk, transaction } from '../store/chunks.ts';
 import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines } from './error-answers.ts';
+import { EventClient } from './event-client.ts';
 import { apiSettings } from './settings.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
 import { NO_LOAD_BOUNDS } from './unbounded.ts';
@@ -239,6 +241,60 @@ describe('of a sample ledger', () => {
     expect(await ledger.walk(type, `${oldest}`, 'limit=100')).toEqual(left);
     expect((await ledger.ask(type)).json()).toEqual(left.slice(0, 25));
   });
+});
+
+test('as a stream: history, then what comes; resumed after any event; at every turn what the pages are', async () => {
+  const chunks = [
+    ...sampleChunks({
+      ...{ seed: 5, transactions: 900, accounts: 30 },
+      chunkTransactions: 60,
+    }),
+  ];
+  const { app, ask, walk, writer, close } = await openChunks(chunks.slice(0, 4));
+  const clients: EventClient[] = [];
+  onTestFinished(async () => {
+    for (const client of clients) client.close();
+    await close();
+  });
+  const type = '0x1::transaction_fee::FeeStatement';
+  const listen = async (query: string, headers = {}): Promise<EventClient> => {
+    const base = `http://127.0.0.1:${await app.port()}/v1/events/by_type/`;
+    const client = new EventClient(`${base}${encodeURIComponent(type)}?${query}`, headers);
+    clients.push(client);
+    return await client.opened;
+  };
+  const whole = await listen('');
+  const late = await listen(`start=${writer.head!.version + 200n}`);
+  const none = await listen('start=18446744073709551615:4294967295');
+  for (const next of chunks.slice(4)) await writer.append(next);
+  const expected = await walk(type, '0', 'limit=100');
+  expect(expected.length).toBeGreaterThan(200);
+  await whole.until(expected.length);
+  expect(whole.records).toEqual(expected);
+  const idOf = ({ version, index }: TypedEvent) => `${version}:${index}`;
+  expect(whole.events.map(({ id }) => id)).toEqual(expected.map(idOf));
+  expect(late.records).toEqual(expected.slice(-late.records.length));
+  expect(late.records.length).toBeGreaterThan(0);
+  const random = new Random(testSeed('resuming'));
+  for (let turn = 0; turn < 10; turn += 1) {
+    const at = random.below(expected.length - 1);
+    const resumed = await listen('start=0', { 'Last-Event-ID': idOf(expected[at]!) });
+    await resumed.until(expected.length - at - 1);
+    expect(resumed.records).toEqual(expected.slice(at + 1));
+  }
+  expect([none.status, none.events]).toEqual([200, []]);
+  for (const [query, headers] of [
+    ['', { 'Last-Event-ID': 'x' }],
+    ['', { 'Last-Event-ID': '1:4294967296' }],
+    ['limit=0', {}],
+    ['ledger_version=5', {}],
+  ] as const) {
+    expect((await listen(query, headers)).status).toBe(400);
+  }
+  await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 100 });
+  while ((await ask(type, 'start=0')).statusCode !== 410) await nextTurn();
+  expect((await listen('start=0')).status).toBe(410);
+  expect((await listen('', { 'Last-Event-ID': '0:0' })).status).toBe(410);
 });
 
 describe('bounds of a page', () => {

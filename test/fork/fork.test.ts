@@ -64,6 +64,15 @@ describe(`a fork (seed ${seed})`, () => {
     expect(missed.json().message).toContain('resource 0x1::coin::Coin of 0x1234567');
     expect(missed.json().message).toContain(`daybook serve --data ${data} --fork URL`);
     expect(missed.headers['retry-after']).toBeUndefined();
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const url = '/v1/events/by_type/0x1::transaction_fee::FeeStatement';
+      const unindexed = await offline.app.request({ url, headers: { accept } });
+      expect(unindexed.statusCode).toBe(403);
+      expect(unindexed.json()).toMatchObject({
+        message: 'A fork has no index of events by type: ask the node that it was made from',
+        error_code: 'api_disabled',
+      });
+    }
     const other = { data, fork: `${upstream.url}@7`, offline: true };
     await expect(serveFork(other)).rejects.toMatchObject({ code: 'bad_setting' });
   });

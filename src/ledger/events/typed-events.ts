@@ -1,5 +1,5 @@
 /** Pages of the module events of one type (docs/extensions.md). */
-import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { encodeTypeTag, type StructTag } from '../../move/types/type-tag.ts';
 import type { EventPlace, StoredModuleEvent } from '../../store/columns/event-column.ts';
@@ -9,7 +9,7 @@ import type { StoreView } from '../../store/view.ts';
 import { versionPruned } from '../ledger-error.ts';
 import { nextTurn, Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
-import type { TransactionRenderer } from '../transactions/renderer.ts';
+import type { RenderedEvent, TransactionRenderer } from '../transactions/renderer.ts';
 
 /** Rows that are read for a page at most: tens of milliseconds, in turns. Versions may have many other events. */
 const MAX_ROWS_PER_PAGE = 10_000;
@@ -29,20 +29,14 @@ interface TypedEventRequest {
   readonly version: bigint;
   /** 1 or more. */
   readonly limit: number;
+  /** Bytes of types and values from which on no more events are added; MAX_PAGE_BYTES if absent. */
+  readonly maxBytes?: number;
 }
 
 interface TypedEventPage {
   readonly events: readonly StoredModuleEvent[];
   /** Where the next page begins; `undefined` if there are no more events. */
   readonly next: EventPlace | undefined;
-}
-
-/** Some events as JSON. */
-interface RenderedEvents {
-  /** UTF-8 of an array of event records. */
-  readonly pieces: readonly Buffer[];
-  /** Whether they are the same at every later view. */
-  readonly areFinal: boolean;
 }
 
 export class TypedEvents {
@@ -56,16 +50,20 @@ export class TypedEvents {
     this.#renderer = renderer;
   }
 
+  /** Where events begin that can be read. */
+  get firstPlace(): EventPlace {
+    return { version: oldestTransaction(this.#store.head), index: 0 };
+  }
+
   /**
    * A page, in the order of the ledger. It may have fewer events than the limit, even none, and yet a next one.
    * Rejects with LedgerError `version_pruned`.
    */
-  async page({ type, start, version: end, limit }: TypedEventRequest): Promise<TypedEventPage> {
-    const oldest = oldestTransaction(this.#store.head);
-    const first = start ?? { version: oldest, index: 0 };
-    if (first.version < oldest) throw versionPruned(first.version);
+  async page(request: TypedEventRequest): Promise<TypedEventPage> {
+    const { type, start: first = this.firstPlace, version: end } = request;
+    if (first.version < this.firstPlace.version) throw versionPruned(first.version);
     const typeTag = encodeTypeTag({ kind: 'struct', struct: type });
-    const page = new Page(limit);
+    const page = new Page(request);
     let next: EventPlace | undefined = first;
     while (next !== undefined && !page.isFull) {
       if (next !== first) await nextTurn();
@@ -77,21 +75,19 @@ export class TypedEvents {
   }
 
   /** Events as in their transactions, with their places. */
-  json(events: readonly StoredModuleEvent[]): MaybePromise<RenderedEvents> {
+  render(events: readonly StoredModuleEvent[]): MaybePromise<readonly RenderedEvent[]> {
     const pace = Pace.ofPage();
-    const rendered = mapInOrder(events, (event) => this.#renderer.renderModuleEvent(event, pace));
-    return andThen(rendered, (all) => ({
-      pieces: [
-        Buffer.from('['),
-        ...all.flatMap(({ json }, at) => (at === 0 ? [json] : [COMMA, json])),
-        Buffer.from(']'),
-      ],
-      areFinal: all.every(({ isFinal }) => isFinal),
-    }));
+    return mapInOrder(events, (event) => this.#renderer.renderModuleEvent(event, pace));
   }
 }
 
 const COMMA = Buffer.from(',');
+
+/** A JSON array of events, in pieces of UTF-8. */
+export function typedEventsJson(events: readonly RenderedEvent[]): readonly Buffer[] {
+  const items = events.flatMap(({ json }, at) => (at === 0 ? [json] : [COMMA, json]));
+  return [Buffer.from('['), ...items, Buffer.from(']')];
+}
 
 /** The BCS of events: a vector of version, index and ContractEvent. */
 export function typedEventsBcs(events: readonly StoredModuleEvent[]): Buffer {
@@ -110,12 +106,14 @@ export function typedEventsBcs(events: readonly StoredModuleEvent[]): Buffer {
 class Page {
   readonly events: StoredModuleEvent[] = [];
   readonly #limit: number;
+  readonly #maxBytes: number;
   #rows = 0;
   #sizeBytes = 0;
   #isFull = false;
 
-  constructor(limit: number) {
+  constructor({ limit, maxBytes = MAX_PAGE_BYTES }: TypedEventRequest) {
     this.#limit = limit;
+    this.#maxBytes = maxBytes;
   }
 
   get isFull(): boolean {
@@ -131,7 +129,7 @@ class Page {
   add({ events, next, rows }: TypedEventPart): EventPlace | undefined {
     this.#rows += rows;
     for (const event of events) {
-      if (this.events.length === this.#limit || this.#sizeBytes >= MAX_PAGE_BYTES) {
+      if (this.events.length === this.#limit || this.#sizeBytes >= this.#maxBytes) {
         this.#isFull = true;
         return event;
       }

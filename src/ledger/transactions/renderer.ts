@@ -26,7 +26,7 @@ export interface RenderedTransaction {
   readonly isFinal: boolean;
 }
 
-type RenderedEvent = Pick<RenderedTransaction, 'json' | 'isFinal'>;
+export type RenderedEvent = Pick<RenderedTransaction, 'json' | 'isFinal'>;
 
 /** What all views of a ledger share to render transactions. */
 export class TransactionCaches {

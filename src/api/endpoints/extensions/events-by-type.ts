@@ -1,5 +1,8 @@
 /** `GET /v1/events/by_type/{type}` (docs/extensions.md). */
-import { typedEventsBcs } from '../../../ledger/events/typed-events.ts';
+import { typedEventsBcs, typedEventsJson } from '../../../ledger/events/typed-events.ts';
+import { ApiError } from '../../http/error-table.ts';
+import { resumedFrom } from '../../push/resume.ts';
+import { positionOf, TypedEventSource } from '../../push/typed-event-source.ts';
 import { TypedEventsSchema } from '../../schemas/extension-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../../settings.ts';
 import { defineRead } from '../endpoint.ts';
@@ -14,6 +17,12 @@ import {
   requireShallow,
   STRUCT_TAG,
 } from '../parameters.ts';
+
+/** The id of an event of a stream. */
+const LAST_EVENT = {
+  ...EVENT_PLACE,
+  parse: (text: string) => positionOf(EVENT_PLACE.parse(text)),
+};
 
 export const eventsByTypeEndpoint = defineRead({
   operationId: 'get_events_by_type',
@@ -59,7 +68,21 @@ export const eventsByTypeEndpoint = defineRead({
     // Without a start, a page begins where pruning has come to.
     const isFixed = asked !== undefined && start !== undefined;
     if (format === 'bcs') return { body: typedEventsBcs(events), cursor, pinned: isFixed };
-    const { pieces, areFinal } = await view.typedEvents.json(events);
-    return { ...(await joinedAnswer(pieces)), cursor, pinned: isFixed && areFinal };
+    const rendered = await view.typedEvents.render(events);
+    const areFinal = rendered.every(({ isFinal }) => isFinal);
+    const answer = await joinedAnswer(typedEventsJson(rendered));
+    return { ...answer, cursor, pinned: isFixed && areFinal };
+  },
+  stream({ parameters, headers, view, settings }) {
+    const { type, start, ledger_version: asked } = parameters;
+    requireShallow('type', type);
+    pageSize(parameters.limit, DEFAULT_PAGE_SIZE, settings.maxEventsPageSize);
+    if (asked !== undefined) {
+      const message = 'A stream of events goes on with the ledger: it has no ledger_version';
+      throw new ApiError(400, 'invalid_input', message);
+    }
+    const from =
+      resumedFrom(headers, LAST_EVENT) ?? positionOf(start ?? view.typedEvents.firstPlace);
+    return { source: new TypedEventSource(type), from };
   },
 });
