@@ -1,7 +1,7 @@
 /** Errors of ledger reads, with the API's messages (docs/spec/http.md §4.2, §5.4–5.7). */
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { LayoutError } from '../move/values/layout.ts';
-import { isTransient } from '../store/store-error.ts';
+import { isDamaged, isTransient, type StoreError } from '../store/store-error.ts';
 
 /** Codes of errors of a read; the API maps them to statuses. */
 export type LedgerErrorCode =
@@ -20,6 +20,7 @@ export type LedgerErrorCode =
   | 'invalid_input'
   | 'internal_error'
   | 'ledger_unavailable'
+  | 'ledger_damaged'
   | 'fork_upstream_failed'
   | 'fork_not_recorded';
 
@@ -41,11 +42,26 @@ export class LedgerError extends Error {
   }
 }
 
+/** What a read needs is damaged where it is stored. */
+export class DamagedError extends LedgerError {
+  /** The column whose rows cannot be read. */
+  readonly column: string;
+
+  constructor(cause: StoreError & { readonly column?: string }) {
+    super('ledger_damaged', 'The stored data of this answer is damaged', { cause });
+    // Rows are missing from a stream.
+    this.column = cause.column ?? 'events';
+  }
+}
+
 /**
- * A failure of the way to the store as LedgerError `ledger_unavailable`, any other failure unchanged. Its text does not
- * say where the store is.
+ * A failure of the way to the store as LedgerError `ledger_unavailable`, damage of what is stored as `ledger_damaged`, any
+ * other failure unchanged. The texts do not say where the store is.
  */
 export function asLedgerFailure(failure: unknown): unknown {
+  if (isDamaged(failure)) {
+    return new DamagedError(failure);
+  }
   if (!isTransient(failure)) return failure;
   const message = 'The ledger cannot be read at the moment';
   return new LedgerError('ledger_unavailable', message, { cause: failure });

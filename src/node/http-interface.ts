@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { RequestObserver } from '../api/http/observers.ts';
 import { Admission } from '../api/http/overload.ts';
 import { readPageFiles } from '../api/http/page-files.ts';
-import { type Api, buildApi } from '../api/http/server.ts';
+import { type Api, buildApi, damageWatch } from '../api/http/server.ts';
 import { newCaches, openLedger } from '../ledger/open.ts';
 import { openAccessLog } from './metrics/access-log.ts';
 import { watchOverload } from './metrics/log.ts';
@@ -48,6 +48,7 @@ export async function startInterface(
   const { state } = await ledger.view();
   const isSample = openView === undefined && (await isSampleLedger(store));
   const admission = new Admission(settings, () => ledger.waitingReads());
+  const damage = damageWatch(logger);
   const upstream = await openUpstream(settings, logger, stopList);
   const observers: RequestObserver[] = [];
   if (metrics !== undefined) observers.push(metrics.requests.observe);
@@ -58,13 +59,15 @@ export async function startInterface(
   }
   const api = buildApi(ledger, settings, logger, {
     admission,
+    damage,
     observers,
     pageFiles: readPageFiles({ isSample }),
     upstream,
     snapshots: await openSnapshots(settings),
   });
   const { listeners } = api;
-  metrics?.watch({ admission, upstream, store, listeners, cacheSizes: () => ledger.cacheSizes() });
+  const cacheSizes = () => ledger.cacheSizes();
+  metrics?.watch({ admission, damage, upstream, store, listeners, cacheSizes });
   const further: SocketServer[] = [];
   stopList.add('the interface', () => closeApi(api, further, settings.shutdownTimeoutMs));
   stopList.add('the watch on overload', watchOverload(admission, logger));

@@ -84,6 +84,13 @@ export function isTransient(error: unknown): boolean {
   return error instanceof StoreError && TRANSIENT.includes(error.code);
 }
 
+const DAMAGE: readonly StoreErrorCode[] = ['store_damaged', 'row_damaged', 'event_gap'];
+
+/** Whether what is stored is damaged where it was read: other reads may succeed. */
+export function isDamaged(error: unknown): error is StoreError {
+  return error instanceof StoreError && DAMAGE.includes(error.code);
+}
+
 /** Whether this process cannot write the store any more, which only a new start mends. */
 export function isWritingLost(error: unknown): boolean {
   return isStoreError(error, 'store_lock_lost') || isStoreError(error, 'store_commits_lost');

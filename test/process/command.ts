@@ -178,7 +178,9 @@ export class ServedNode {
   /** Log lines so far. */
   get log(): Record<string, unknown>[] {
     const lines = this.#output.stderr.split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    // The engine prints lines of its own about pages that are damaged.
+    const own = lines.filter((line) => !/^(?:internal error|page \d+ not found)/.test(line));
+    return own.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
   /** Log lines of pino's level error and above so far: unexpected failures. */

@@ -94,6 +94,7 @@ const LEDGER_REFUSALS: Readonly<Record<LedgerErrorCode, Refusal>> = {
   invalid_input: { status: 400, code: 'invalid_input' },
   internal_error: { status: 500, code: 'internal_error' },
   ledger_unavailable: { status: 503, code: 'internal_error', retryAfterSecs: 1 },
+  ledger_damaged: { status: 500, code: 'internal_error' },
   fork_upstream_failed: { status: 503, code: 'internal_error', retryAfterSecs: 1 },
   fork_not_recorded: { status: 503, code: 'internal_error' },
 };

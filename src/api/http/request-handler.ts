@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cache } from '../../cache.ts';
-import { LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
+import { DamagedError, LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
@@ -21,6 +21,7 @@ import { type Parameters, readParameters } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { ApiCaches } from './caches.ts';
+import type { DamageWatch } from './damage-watch.ts';
 import { ApiError, knownFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { observe, type RequestObserver } from './observers.ts';
@@ -45,6 +46,7 @@ export interface ApiContext {
   readonly logger: ApiLogger;
   /** Of a ledger that cannot be read: every request fails then. */
   readonly outage: PacedWarning;
+  readonly damage: DamageWatch;
   readonly admission: Admission;
   readonly caches: ApiCaches;
   readonly responder: Responder;
@@ -288,11 +290,13 @@ export function sendFailure(
 export function shownFailure(
   failure: unknown,
   request: { readonly method: string | undefined; readonly url: string | undefined },
-  { logger, outage }: Pick<ApiContext, 'logger' | 'outage'>,
+  { logger, outage, damage }: Pick<ApiContext, 'logger' | 'outage' | 'damage'>,
 ): ApiError {
   const known = knownFailure(failure);
   if (known === undefined) {
     logger.error({ err: failure, ...request }, 'request failed unexpectedly');
+  } else if (known.cause instanceof DamagedError) {
+    damage.note(known.cause, request.method, request.url);
   } else if (known.status >= 500 && known.retryAfterSecs === undefined) {
     logger.warn({ err: failure, code: known.code }, known.message);
   } else if (known.cause instanceof LedgerError && OUTAGES.includes(known.cause.code)) {

@@ -18,6 +18,7 @@ import { documentRows } from '../schemas/openapi.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import { ApiCaches } from './caches.ts';
+import { DamageWatch } from './damage-watch.ts';
 import { type ApiError, frameworkError } from './error-table.ts';
 import type { RequestObserver } from './observers.ts';
 import { RoutedReads } from './other-reads.ts';
@@ -56,6 +57,8 @@ const BAD_REQUEST = [400, 'Bad Request'] as const;
 interface ApiWatch {
   /** Decides what is refused under load; given where that is counted. */
   readonly admission?: Admission | undefined;
+  /** Gets requests that meet damage; given where they are counted. */
+  readonly damage?: DamageWatch | undefined;
   readonly observers?: readonly RequestObserver[];
   /** Files of the page; absent: none is served. */
   readonly pageFiles?: readonly PageFile[];
@@ -85,6 +88,7 @@ export function buildApi(
   logger: ApiLogger,
   {
     admission = new Admission(settings, () => ledger.waitingReads?.() ?? 0),
+    damage = damageWatch(logger),
     observers = [],
     pageFiles = [],
     upstream,
@@ -99,6 +103,7 @@ export function buildApi(
     settings,
     logger,
     outage: new PacedWarning((facts) => logger.warn(facts, 'the ledger cannot be read')),
+    damage,
     admission,
     caches,
     responder,
@@ -139,6 +144,11 @@ export function buildApi(
       await closed;
     },
   };
+}
+
+export function damageWatch(logger: ApiLogger): DamageWatch {
+  const message = 'a request met damage of the store: run daybook verify';
+  return new DamageWatch((facts) => logger.error(facts, message));
 }
 
 /** The rows of an endpoint; the index answers under both of its spellings. */

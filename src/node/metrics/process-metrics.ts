@@ -1,5 +1,6 @@
 /** Metrics of one process: requests, refusals, caches, and what prom-client collects of every process. */
 import promClient, { type Registry } from 'prom-client';
+import type { DamageWatch } from '../../api/http/damage-watch.ts';
 import type { RequestObserver } from '../../api/http/observers.ts';
 import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
 import { END_REASONS, type ListenerTally } from '../../api/push/listener-tally.ts';
@@ -35,6 +36,7 @@ function standardMetrics(labels: { readonly process: string }): Registry {
 /** The parts of a process that answers requests. */
 interface ServingParts {
   readonly admission: Admission;
+  readonly damage: DamageWatch;
   readonly upstream: HttpUpstream | undefined;
   readonly store: StoreReader;
   readonly listeners: ListenerTally;
@@ -69,15 +71,19 @@ export class ProcessMetrics {
   }
 
   #servingFamilies(serving: ServingParts): MetricFamily[] {
-    const { admission, upstream, store, listeners, cacheSizes } = serving;
+    const { admission, damage, upstream, store, listeners, cacheSizes } = serving;
     const refused = WORK_KINDS.map(
       (work): MetricValue => ({ value: admission.refusedCount(work), labels: { work } }),
+    );
+    const damaged = [...damage.counts].map(
+      ([column, value]): MetricValue => ({ value, labels: { column } }),
     );
     const sizes = cacheSizes();
     const byCache = (what: 'bytes' | 'entries'): MetricValue[] =>
       sizes.map((size) => ({ value: size[what], labels: { ...this.#labels, cache: size.name } }));
     return [
       counter('daybook_refused_requests_total', 'Requests refused by overload.', refused),
+      counter('daybook_damaged_reads_total', 'Requests that met damage of the store.', damaged),
       gauge(
         'daybook_unsent_bytes',
         'Bytes of large answers that clients have yet to take.',

@@ -11,8 +11,10 @@ import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import { withKeyRoom } from './key-room.ts';
 import { inspectDataFile, makeFolders } from './lmdb-file.ts';
 import {
+  isDamage,
   type LmdbColumn,
   LmdbReads,
   openColumn,
@@ -51,8 +53,6 @@ const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
 const KEYS_PER_TURN = 2_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
-/** LMDB's error codes for missing or wrong pages, and for their consequences. */
-const DAMAGE_CODES: readonly number[] = [-30797, -30796, -30795, -30782];
 
 /** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
@@ -346,7 +346,7 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
   if (kind === 'damaged') throw damaged(directory, 'it is cut short');
   try {
     if (!readOnly) makeFolders(directory);
-    const root: RootDatabase<never, string> = open(directory, {
+    const options = {
       readOnly,
       mapSize: mapSizeBytes,
       pageSize: PAGE_BYTES,
@@ -358,7 +358,8 @@ function openRoot(options: LmdbStoreOptions, readOnly: boolean): RootDatabase<ne
       ...(readOnly ? {} : { overlappingSync: false }),
       // With event-turn batching, a failed commit leaves a rejected promise that cannot be caught.
       eventTurnBatching: false,
-    });
+    };
+    const root: RootDatabase<never, string> = withKeyRoom(() => open(directory, options));
     // Killed readers would otherwise hold their pages forever.
     root.readerCheck();
     return root;
@@ -391,7 +392,7 @@ function notFound(directory: string): StoreError {
 function openingFailure(error: unknown, directory: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const { code } = error as { code?: unknown };
-  if (typeof code !== 'number' || !DAMAGE_CODES.includes(code)) return error;
+  if (typeof code !== 'number' || !isDamage(error)) return error;
   return damaged(directory, error.message, error);
 }
 

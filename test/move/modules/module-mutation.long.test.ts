@@ -2,11 +2,10 @@
  * Broken binaries: whatever the damage, a module loads or is refused, in time linear in its size.
  */
 import { describe, expect, it } from 'vitest';
-import { AbiError, moduleAbiJson } from '../../../src/move/modules/abi.ts';
 import { BinaryFormatError } from '../../../src/move/modules/format.ts';
-import { resourceGroupOf } from '../../../src/move/modules/metadata.ts';
-import { readModule, readScript } from '../../../src/move/modules/read.ts';
+import { readModule } from '../../../src/move/modules/read.ts';
 import { Random, testSeed } from '../../random.ts';
+import { survivesAsModule, survivesAsScript } from './damaged-binaries.ts';
 import { genesisModules, genesisPresent } from './genesis-modules.ts';
 import { fullModule, fullScript, SMALL_MODULE, SMALL_SCRIPT } from './module-samples.ts';
 import { writeModule, writeScript } from './write-module.ts';
@@ -45,37 +44,6 @@ function damage(original: Buffer, below: (bound: number) => number): Buffer {
     }
   }
   return bytes;
-}
-
-/** Loads, shows and writes what the bytes hold; gives whether they load. */
-function survivesAsModule(bytes: Buffer): boolean {
-  const module = refusedOr(() => readModule(bytes));
-  if (module === undefined) return false;
-  for (const name of module.identifiers) resourceGroupOf(module, name);
-  refusedOr(() => moduleAbiJson(module));
-  if (module.version >= 5) expect(readModule(writeModule(module))).toEqual(canonical(module));
-  return true;
-}
-
-function survivesAsScript(bytes: Buffer): boolean {
-  const script = refusedOr(() => readScript(bytes));
-  if (script === undefined) return false;
-  if (script.version >= 5) expect(readScript(writeScript(script))).toEqual(canonical(script));
-  return true;
-}
-
-function canonical<T extends { readonly version: number }>(binary: T): T {
-  const { version } = binary;
-  return { ...binary, versionWord: version >= 7 ? 0x0a000000 + version : version };
-}
-
-function refusedOr<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof BinaryFormatError || error instanceof AbiError) return undefined;
-    throw error;
-  }
 }
 
 describe(`damaged binaries (SEED=${SEED})`, () => {

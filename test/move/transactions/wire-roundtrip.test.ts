@@ -1,131 +1,37 @@
 /** Every wire type, as random values: both directions, and bytes that are refused. */
-import fc, { type Arbitrary } from 'fast-check';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BcsError, type BcsReader, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
-import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
-import { readAccountAuthenticator } from '../../../src/move/crypto/authenticator.ts';
+import { BcsError, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { domainHash } from '../../../src/move/crypto/hash.ts';
 import {
-  readContractEvent,
-  readEventKey,
-  writeEventKey,
-} from '../../../src/move/transactions/event.ts';
-import {
-  readTransactionPayload,
-  writeTransactionPayload,
-} from '../../../src/move/transactions/payload.ts';
-import {
   MIN_ON_CHAIN_DATA_BYTES,
-  readOnChainData,
-  readTransaction,
   transactionHash,
 } from '../../../src/move/transactions/transaction.ts';
 import {
-  readTransactionArgument,
-  writeTransactionArgument,
-} from '../../../src/move/transactions/transaction-argument.ts';
-import {
-  readTransactionInfo,
   transactionInfoHash,
   writeTransactionInfo,
 } from '../../../src/move/transactions/transaction-info.ts';
-import { readSignedTransaction } from '../../../src/move/transactions/user-transaction.ts';
-import {
-  readWriteSet,
-  type WriteSet,
-  writeSetHash,
-} from '../../../src/move/transactions/write-set.ts';
-import {
-  parsePhysicalStateKey,
-  physicalStateKey,
-  readStateKey,
-  writeStateKey,
-} from '../../../src/move/types/state-key.ts';
+import { writeSetHash } from '../../../src/move/transactions/write-set.ts';
+import { parsePhysicalStateKey, physicalStateKey } from '../../../src/move/types/state-key.ts';
 import { stateValueHash, writeStateValueMetadata } from '../../../src/move/types/state-value.ts';
-import { readTypeTag, writeTypeTag } from '../../../src/move/types/type-tag.ts';
 import { testSeed } from '../../random.ts';
-import { writeAccountAuthenticator } from '../crypto/authenticator-writers.ts';
-import { typeTag } from '../values/scalar-arbitraries.ts';
-import * as user from './user-transaction-arbitraries.ts';
 import { decodeOnChainDataPage } from './wire-answers.ts';
 import * as wire from './wire-arbitraries.ts';
+import { WIRE_TYPES } from './wire-types.ts';
 import {
   writeContractEvent,
   writeOnChainData,
-  writeSignedTransaction,
   writeTransaction,
   writeWriteSet,
 } from './wire-writers.ts';
 
-interface WireType<T> {
-  readonly value: Arbitrary<T>;
-  readonly read: (reader: BcsReader) => T;
-  readonly write: (writer: BcsWriter, value: T) => unknown;
-}
-
-function wireType<T>(
-  value: Arbitrary<T>,
-  read: (reader: BcsReader) => T,
-  write: (writer: BcsWriter, value: T) => unknown,
-): WireType<unknown> {
-  return { value, read, write: write as (writer: BcsWriter, value: unknown) => unknown };
-}
-
-const TYPES: Record<string, WireType<unknown>> = {
-  TypeTag: wireType(
-    typeTag,
-    (reader) => readTypeTag(reader),
-    (writer, tag) => writeTypeTag(writer, tag),
-  ),
-  StateKey: wireType(wire.stateKey, readStateKey, writeStateKey),
-  WriteSet: wireType(wire.writeSet.map(sorted), readWriteSet, writeWriteSet),
-  EventKey: wireType(wire.eventKey, readEventKey, writeEventKey),
-  ContractEvent: wireType(wire.contractEvent, readContractEvent, writeContractEvent),
-  TransactionArgument: wireType(
-    user.transactionArgument,
-    readTransactionArgument,
-    writeTransactionArgument,
-  ),
-  TransactionPayload: wireType(user.payload, readTransactionPayload, writeTransactionPayload),
-  AccountAuthenticator: wireType(
-    user.accountAuthenticator,
-    readAccountAuthenticator,
-    writeAccountAuthenticator,
-  ),
-  SignedTransaction: wireType(
-    user.signedTransaction,
-    readSignedTransaction,
-    writeSignedTransaction,
-  ),
-  Transaction: wireType(wire.transaction, readTransaction, writeTransaction),
-  TransactionInfo: wireType(wire.transactionInfo, readTransactionInfo, writeTransactionInfo),
-  TransactionOnChainData: wireType(
-    wire.onChainData,
-    (reader) => readOnChainData(reader).data,
-    writeOnChainData,
-  ),
-};
-
 const seed = testSeed('wire-roundtrip');
-
-/** Entries as a reader gives them: by the serialized bytes of their keys. */
-function sorted(writeSet: WriteSet): WriteSet {
-  const keyBytes = (key: WriteSet['writes'][number]['key']) =>
-    encodeBcs((writer) => writeStateKey(writer, key));
-  const sort = (writes: WriteSet['writes']) =>
-    [...writes].sort((left, right) => Buffer.compare(keyBytes(left.key), keyBytes(right.key)));
-  if (writeSet.kind === 'v0') return { ...writeSet, writes: sort(writeSet.writes) };
-  const extensions = writeSet.extensions.map((extension) => ({
-    ...extension,
-    writes: sort(extension.writes),
-  }));
-  return { ...writeSet, writes: sort(writeSet.writes), extensions };
-}
 
 /** Types that hold maps: their values come back in another order than random ones are given in. */
 const HOLDS_MAPS = new Set(['Transaction', 'TransactionOnChainData']);
 
-describe.each(Object.entries(TYPES))('%s', (name, { value, read, write }) => {
+describe.each(Object.entries(WIRE_TYPES))('%s', (name, { value, read, write }) => {
   const encode = (of: unknown) => encodeBcs((writer) => write(writer, of));
 
   test('value → bytes → value, and bytes → value → bytes', () => {

@@ -1,0 +1,185 @@
+/** Attacks one target: makes inputs, runs them, keeps those that reach new code, writes down those that find something. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Random } from '../test/random.ts';
+import { Coverage } from './coverage.ts';
+import { mutate, type OpenTarget, type Target } from './target.ts';
+
+/** Where inputs of findings are written. */
+const FINDINGS = fileURLToPath(new URL('findings', import.meta.url));
+/** Inputs between two looks at what code has run. */
+const BATCH_INPUTS = 256;
+/** Processor time that one input may take, in milliseconds: an event loop is not held for longer. */
+const MAX_INPUT_MS = 50;
+/** A collector that runs meanwhile, or a cold function, does not count: an input is slow when it is slow each time. */
+const SLOW_TRIES = 5;
+/** Memory at the end may be this much above that after the first tenth of the inputs, in bytes. */
+const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
+const MAX_CORPUS = 5_000;
+const MAX_FINDINGS = 20;
+
+export interface AttackOptions {
+  readonly seed: number;
+  readonly inputs: number;
+  readonly durationMs: number;
+  readonly isCoverageWanted: boolean;
+}
+
+export interface Result {
+  readonly target: string;
+  readonly inputs: number;
+  readonly seconds: number;
+  readonly facts: Readonly<Record<string, number | string>>;
+  readonly findings: readonly string[];
+}
+
+export async function attack(target: Target, options: AttackOptions): Promise<Result> {
+  const open = await target.open(options.seed);
+  const run = new Attack(target, open, options);
+  try {
+    return await run.toEnd();
+  } finally {
+    await open.close();
+  }
+}
+
+/** Runs the input of a file once more. @throws what it throws */
+export async function replay(target: Target, seed: number, file: string): Promise<void> {
+  const open = await target.open(seed);
+  try {
+    await open.run(readFileSync(file));
+    await open.check?.();
+  } finally {
+    await open.close();
+  }
+}
+
+class Attack {
+  readonly #target: Target;
+  readonly #open: OpenTarget;
+  readonly #options: AttackOptions;
+  readonly #random: Random;
+  readonly #coverage: Coverage | undefined;
+  readonly #corpus: Buffer[] = [];
+  readonly #findings: string[] = [];
+  readonly #causes = new Set<string>();
+  #inputs = 0;
+
+  constructor(target: Target, open: OpenTarget, options: AttackOptions) {
+    this.#target = target;
+    this.#open = open;
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    const isGuided = options.isCoverageWanted && target.isGuided === true;
+    this.#coverage = isGuided ? new Coverage() : undefined;
+  }
+
+  async toEnd(): Promise<Result> {
+    const { inputs, durationMs } = this.#options;
+    const startMs = performance.now();
+    let settledBytes = 0;
+    while (this.#inputs < inputs && performance.now() - startMs < durationMs) {
+      await this.#batch(Math.min(BATCH_INPUTS, inputs - this.#inputs));
+      const done = Math.max(this.#inputs / inputs, (performance.now() - startMs) / durationMs);
+      if (settledBytes === 0 && done >= 0.1) settledBytes = process.memoryUsage.rss();
+      if (this.#findings.length >= MAX_FINDINGS) break;
+      await nextTurn();
+    }
+    const growthBytes = process.memoryUsage.rss() - settledBytes;
+    if (this.#target.isGuided === true && settledBytes > 0 && growthBytes > MAX_GROWTH_BYTES) {
+      this.#note(new Error(`memory grew by ${growthBytes} bytes`), undefined);
+    }
+    const facts = {
+      ...(this.#coverage === undefined
+        ? {}
+        : { blocks: this.#coverage.size, corpus: this.#corpus.length }),
+      ...this.#open.facts?.(),
+    };
+    this.#coverage?.close();
+    const seconds = Math.round((performance.now() - startMs) / 1_000);
+    const { name } = this.#target;
+    return { target: name, inputs: this.#inputs, seconds, facts, findings: this.#findings };
+  }
+
+  async #batch(count: number): Promise<void> {
+    const batch: Buffer[] = [];
+    for (let made = 0; made < count; made += 1) batch.push(this.#next());
+    for (const input of batch) await this.#run(input);
+    this.#inputs += count;
+    try {
+      await this.#open.check?.();
+    } catch (error) {
+      this.#note(error, Buffer.concat(batch));
+    }
+    if (this.#coverage === undefined || this.#coverage.countNew() === 0) return;
+    this.#keep(batch);
+  }
+
+  /** An input that is new, or one like those that reached new code. */
+  #next(): Buffer {
+    const { below } = this.#random;
+    const [first] = this.#corpus;
+    if (first === undefined || below(4) === 0) return this.#open.make(this.#random);
+    // Later ones went further.
+    const back = Math.min(below(this.#corpus.length), below(this.#corpus.length));
+    const original = this.#corpus[this.#corpus.length - 1 - back]!;
+    return mutate(original, this.#random.pick(this.#corpus), this.#random);
+  }
+
+  /** Of a batch that reached new code, which input did cannot be told any more: each may have. */
+  #keep(batch: readonly Buffer[]): void {
+    const kept = batch.filter(() => this.#random.below(8) === 0);
+    this.#corpus.push(...kept);
+    this.#corpus.splice(0, Math.max(0, this.#corpus.length - MAX_CORPUS));
+  }
+
+  async #run(input: Buffer): Promise<void> {
+    try {
+      const slowMs = await this.#cost(input);
+      if (slowMs <= MAX_INPUT_MS) return;
+      let leastMs = slowMs;
+      for (let tries = 0; tries < SLOW_TRIES && leastMs > MAX_INPUT_MS; tries += 1) {
+        leastMs = Math.min(leastMs, await this.#cost(input));
+      }
+      if (leastMs > MAX_INPUT_MS)
+        throw new Error(`took ${Math.round(leastMs)} ms of the processor`);
+    } catch (error) {
+      this.#note(error, input);
+    }
+  }
+
+  /** Processor time of this process, in milliseconds; of a target in another process it says nothing. */
+  async #cost(input: Buffer): Promise<number> {
+    if (this.#target.isGuided !== true) {
+      await this.#open.run(input);
+      return 0;
+    }
+    const before = process.cpuUsage();
+    const done = this.#open.run(input);
+    if (done !== undefined) await done;
+    const { user } = process.cpuUsage(before);
+    return user / 1_000;
+  }
+
+  /** One finding for each cause. */
+  #note(error: unknown, input: Buffer | undefined): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const cause = text.split('\n').slice(0, 3).join('\n').replaceAll(/\d+/g, '#');
+    if (this.#causes.has(cause)) return;
+    this.#causes.add(cause);
+    const where = input === undefined ? 'no input' : this.#write(input);
+    this.#findings.push(`${where}: ${text}`);
+    console.error(`${this.#target.name}: ${where}: ${text}`);
+  }
+
+  #write(input: Buffer): string {
+    mkdirSync(FINDINGS, { recursive: true });
+    const digest = createHash('sha256').update(input).digest('hex').slice(0, 12);
+    const file = join(FINDINGS, `${this.#target.name}-${digest}`);
+    writeFileSync(file, input);
+    return file;
+  }
+}

@@ -1,0 +1,15 @@
+/** Everything that is attacked. */
+import type { Target } from './target.ts';
+import { filesTarget } from './targets/files.ts';
+import { modulesTarget } from './targets/modules.ts';
+import { pagesTarget } from './targets/pages.ts';
+import { textsTarget } from './targets/texts.ts';
+import { wireTarget } from './targets/wire.ts';
+
+export const TARGETS: readonly Target[] = [
+  wireTarget,
+  modulesTarget,
+  textsTarget,
+  filesTarget,
+  pagesTarget,
+];

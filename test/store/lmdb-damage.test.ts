@@ -1,0 +1,98 @@
+/** Damaged pages of an LMDB store: a read that meets one is refused, and all other reads go on. */
+import { describe, expect, test } from 'vitest';
+import { Batch } from '../../src/store/batch.ts';
+import { STATE } from '../../src/store/columns/columns.ts';
+import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import type { StoreReader } from '../../src/store/store.ts';
+import { temporaryDirectory } from './engines.ts';
+import { findRow, overwrite, spoilPage } from './lmdb-pages.ts';
+
+const ROWS = 3_000;
+const ORDER = encodeU64Key(1n);
+const damaged = expect.objectContaining({ code: 'store_damaged', column: 'state' });
+
+function partitionOf(row: number): Buffer {
+  const partition = Buffer.alloc(32);
+  partition.writeUInt32BE(row);
+  return partition;
+}
+
+function keyOf(row: number): Buffer {
+  return Buffer.concat([partitionOf(row), ORDER]);
+}
+
+/** A store of many pages with rows from 0 on, and the reader of it. */
+async function readerOf(spoil: (directory: string) => void): Promise<StoreReader> {
+  const directory = temporaryDirectory();
+  const store = await openLmdbStore({ directory });
+  const batch = new Batch();
+  for (let row = 0; row < ROWS; row += 1) {
+    batch.put(STATE, partitionOf(row), ORDER, Buffer.alloc(60, row));
+  }
+  await store.commit(batch);
+  await store.close();
+  spoil(directory);
+  return openLmdbReader({ directory });
+}
+
+/** Which rows are refused; all others must be right. */
+async function refusedRows(reader: StoreReader): Promise<number[]> {
+  const refused: number[] = [];
+  for (let row = 0; row < ROWS; row += 1) {
+    try {
+      const value = await reader.get(STATE, partitionOf(row), ORDER);
+      expect(value?.equals(Buffer.alloc(60, row))).toBe(true);
+      const last = await reader.seekLast(STATE, partitionOf(row), ORDER);
+      expect(last?.order).toEqual(ORDER);
+    } catch (error) {
+      expect(error).toEqual(damaged);
+      refused.push(row);
+    }
+  }
+  return refused;
+}
+
+describe('a page of no kind', () => {
+  test('is refused to each read that needs it, and no other', async () => {
+    const reader = await readerOf((directory) =>
+      spoilPage(directory, findRow(directory, keyOf(1_500))),
+    );
+    const refused = await refusedRows(reader);
+    expect(refused).toContain(1_500);
+    expect(refused.length).toBeLessThan(200);
+    // Neighbours: those of one page.
+    expect(refused.at(-1)! - refused[0]!).toBeLessThan(refused.length + 2);
+    expect(await refusedRows(reader)).toEqual(refused);
+    await reader.close();
+  });
+
+  test('is refused to ranges that begin in it, however often', async () => {
+    const reader = await readerOf((directory) =>
+      spoilPage(directory, findRow(directory, keyOf(1_500))),
+    );
+    const scan = { maxRows: 500, maxBytes: 1_000_000 };
+    for (let round = 0; round < 300; round += 1) {
+      expect(await reader.scan(STATE, scan)).toHaveLength(500);
+      const after = { partition: partitionOf(1_499), order: ORDER };
+      expect(() => reader.scan(STATE, { ...scan, after })).toThrow(damaged);
+      expect(() => reader.range(STATE, partitionOf(1_500), { limit: 1 })).toThrow(damaged);
+    }
+    await reader.close();
+  });
+});
+
+describe('a length that no row has', () => {
+  test.each([
+    ['of a key', 6, Buffer.of(0xff, 0xff)],
+    ['of a value', 0, Buffer.of(0xff, 0xff, 0xff, 0xff)],
+  ])('%s is refused', async (_, at, bytes) => {
+    const reader = await readerOf((directory) => {
+      overwrite(directory, findRow(directory, keyOf(0)).nodeStart + at, bytes);
+    });
+    expect(() => reader.scan(STATE, { maxRows: 5, maxBytes: 10_000 })).toThrow(damaged);
+    const after = { partition: partitionOf(20), order: ORDER };
+    expect(await reader.scan(STATE, { maxRows: 5, maxBytes: 10_000, after })).toHaveLength(5);
+    await reader.close();
+  });
+});

@@ -1,0 +1,52 @@
+/** Damage to single pages of a data file, as a disk does it: in place, whoever has the file open. */
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
+import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-store.ts';
+
+const FLAGS_AT = 18;
+const LOWER_AT = 20;
+const HEADER_BYTES = 24;
+const OFFSET_BYTES = 2;
+const NODE_HEADER_BYTES = 8;
+const LEAF_FLAG = 2;
+
+/** A row's place in the file. */
+export interface NodePlace {
+  /** Where its page begins. */
+  readonly pageStart: number;
+  /** Where its node begins: size of the data u32, flags u16, size of the key u16, key, data. */
+  readonly nodeStart: number;
+}
+
+/** Where the leaf is that has a key; the last one in the file, if a commit has left older ones. */
+export function findRow(directory: string, key: Uint8Array): NodePlace {
+  const file = readFileSync(dataFileOf(directory));
+  let found: NodePlace | undefined;
+  for (let pageStart = 0; pageStart + PAGE_BYTES <= file.length; pageStart += PAGE_BYTES) {
+    const page = file.subarray(pageStart, pageStart + PAGE_BYTES);
+    if (page.readBigUInt64LE(0) !== BigInt(pageStart / PAGE_BYTES)) continue;
+    if (page.readUInt16LE(FLAGS_AT) !== LEAF_FLAG) continue;
+    for (let at = 0; at < page.readUInt16LE(LOWER_AT); at += OFFSET_BYTES) {
+      const node = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + at);
+      const keyStart = node + NODE_HEADER_BYTES;
+      const keyBytes = page.readUInt16LE(node + 6);
+      if (page.subarray(keyStart, keyStart + keyBytes).equals(key)) {
+        found = { pageStart, nodeStart: pageStart + node };
+      }
+    }
+  }
+  if (found === undefined) throw new Error('no page has the key');
+  return found;
+}
+
+/** Writes bytes over those of the file. */
+export function overwrite(directory: string, at: number, bytes: Uint8Array): void {
+  const file = openSync(dataFileOf(directory), 'r+');
+  writeSync(file, bytes, 0, bytes.length, at);
+  closeSync(file);
+}
+
+/** Makes a page one of no kind, which the engine refuses. */
+export function spoilPage(directory: string, { pageStart }: NodePlace): void {
+  overwrite(directory, pageStart + FLAGS_AT, Buffer.of(0, 0));
+}
