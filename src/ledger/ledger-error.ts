@@ -55,7 +55,7 @@ export class DamagedError extends LedgerError {
 }
 
 /**
- * A failure of the way to the store as LedgerError `ledger_unavailable`, damage of what is stored as `ledger_damaged`, any
+ * A failure of the way to the store as LedgerError `ledger_unavailable`, damage of what is stored as DamagedError, any
  * other failure unchanged. The texts do not say where the store is.
  */
 export function asLedgerFailure(failure: unknown): unknown {

@@ -11,7 +11,9 @@ it('every export is named by another file', () => {
   const sources = filesBelow('src', ['.ts']);
   const users = [
     ...sources,
-    ...['web', 'test', 'bench', 'scripts'].flatMap((folder) => filesBelow(folder, ['.ts', '.mjs'])),
+    ...['web', 'test', 'bench', 'fuzz', 'scripts'].flatMap((folder) =>
+      filesBelow(folder, ['.ts', '.mjs']),
+    ),
     ...filesBelow('bin', ['']),
   ];
   const wordsOf = new Map(users.map(({ path, text }) => [path, new Set(text.match(/[\w$]+/g))]));

@@ -31,6 +31,7 @@ describe('size rule', () => {
     ...filesBelow('src', ['.ts', '.js', '.css', '.html']),
     ...filesBelow('test', ['.ts']),
     ...filesBelow('bench', ['.mjs', '.ts']),
+    ...filesBelow('fuzz', ['.mjs', '.ts']),
     ...filesBelow('web', ['.ts', '.mjs', '.css', '.html']),
   ];
 

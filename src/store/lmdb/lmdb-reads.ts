@@ -241,7 +241,7 @@ export function isDamage(cause: unknown): boolean {
   return isOfLmdb && !RESOURCE_CODES.includes(code);
 }
 
-/** Calls `use` until it returns false. Unlike `for`, closes the iterator when it throws, which frees its transaction. */
+/** Calls `use` until it returns false. Unlike `for`, closes an iterator that throws, which frees its transaction. */
 function visit<T>(items: Iterable<T>, use: (item: T) => boolean): void {
   const iterator = items[Symbol.iterator]();
   try {

@@ -1,0 +1,21 @@
+/** The attacks of fuzz/, for some seconds each with a fixed seed: they still run, and find nothing. */
+import { expect, it } from 'vitest';
+import { attack } from '../../fuzz/attack.ts';
+import { TARGETS } from '../../fuzz/targets.ts';
+import { testSeed } from '../random.ts';
+
+/** Inputs of targets in this process, and of those that start others. */
+const INPUTS = 4_000;
+const SLOW_INPUTS = 20;
+
+it.each(TARGETS)('$name: $about', async (target) => {
+  const options = {
+    seed: testSeed('fuzz'),
+    inputs: target.isGuided === true ? INPUTS : SLOW_INPUTS,
+    durationMs: Number.POSITIVE_INFINITY,
+    isCoverageWanted: false,
+  };
+  const { inputs, findings } = await attack(target, options);
+  expect(inputs).toBe(options.inputs);
+  expect(findings).toEqual([]);
+});
