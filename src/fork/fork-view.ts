@@ -106,6 +106,12 @@ export class ForkView extends StoreView {
     return together(keys.map((key) => () => this.#state.value(key, version)));
   }
 
+  /** A node is asked for the value at a version, not for all that was written. */
+  override stateWrites(): never {
+    const message = 'This fork cannot tell the history of a balance: read it version by version';
+    throw new LedgerError('transactions_not_kept', message);
+  }
+
   /** Unknown: state tells. */
   override balance(): undefined {
     return undefined;

@@ -9,6 +9,11 @@ import type { OverrideReads, StoreView } from '../store/view.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Asset, balanceAt } from './balances/balance.ts';
 import {
+  type BalanceHistoryPage,
+  type BalanceHistoryRequest,
+  balanceHistory,
+} from './balances/balance-history.ts';
+import {
   type BalanceListRequest,
   type BalancePage,
   listBalances,
@@ -33,6 +38,7 @@ import type { PruningGuard } from './pruning-guard.ts';
 import { StateItems } from './state/state-items.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
+import { type VersionAtTime, versionAtTime } from './version-times.ts';
 import { callView, type ViewAnswer } from './views/call-view.ts';
 import type { ViewRequest } from './views/view-request.ts';
 
@@ -149,6 +155,19 @@ export class LedgerView {
   /** A page of all that an account holds. Rejects with LedgerError. */
   balances(request: BalanceListRequest): Promise<BalancePage> {
     return listBalances({ view: this.#view, guard: this.#guard }, request);
+  }
+
+  /** A page of the changes of a balance. Rejects with LedgerError. */
+  balanceHistory(request: BalanceHistoryRequest): Promise<BalanceHistoryPage> {
+    return balanceHistory({ view: this.#view, guard: this.#guard }, request);
+  }
+
+  /**
+   * The last version at or before a time in microseconds since 1970. Rejects with `version_pruned`, and with
+   * `version_not_found` before the first version.
+   */
+  versionAtTime(timeUsecs: bigint): Promise<VersionAtTime> {
+    return versionAtTime(this.#view, this.#guard, timeUsecs);
   }
 
   /**

@@ -3,8 +3,7 @@
  * writer has come meanwhile. A view never changes, except that rows pruned after it was opened may be missing. The
  * caller decides how to answer for a version below the oldest (410); the view only returns the rows that exist.
  */
-import type { MaybePromise } from '../maybe-promise.ts';
-import { andThen } from '../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder } from '../maybe-promise.ts';
 import { type Address, addressBytes } from '../move/types/address.ts';
 import type { HashedStateKey, Path } from '../move/types/state-key.ts';
 import { BALANCE, type BalanceHolder, type StoredBalance } from './columns/balance-column.ts';
@@ -43,6 +42,16 @@ export interface AccountKeyQuery {
   readonly version: bigint;
   /** The kinds that the caller wants: a store that has to ask for keys asks for no others. Absent: all. */
   readonly kinds?: readonly Path['kind'][];
+}
+
+/** Writes to state keys from one version to another, both included. */
+export interface StateWritesQuery {
+  readonly from: bigint;
+  readonly to: bigint;
+  /** Most writes of each key, 1 to MAX_RANGE_ROWS. */
+  readonly limit: number;
+  /** The newest first. */
+  readonly isDescending: boolean;
 }
 
 /** Rows of balances of an owner, among which those of one version are. */
@@ -114,6 +123,18 @@ export class StoreView {
     );
   }
 
+  /** What was written to keys, deletions included, in the requested order. */
+  stateWrites(
+    keys: readonly HashedStateKey[],
+    { from, to, limit, isDescending }: StateWritesQuery,
+  ): MaybePromise<readonly (readonly StateEntry[])[]> {
+    const range = { from: encodeU64Key(from), to: this.#orderOf(to), limit, reverse: isDescending };
+    const ranges = keys.map(({ hash }) => ({ partition: hash, ...range }));
+    return andThen(this.#store.rangeMany(STATE, ranges), (found) =>
+      found.map((rows, at) => rows.map((row) => decodeStateRow(keys[at]!.hash, row))),
+    );
+  }
+
   /**
    * An owner's balance of an asset, as of this head or an older one: valid from the version that it contains.
    * `undefined` means unknown: read state. 32 bytes each.
@@ -167,6 +188,18 @@ export class StoreView {
   blockOfVersion(version: bigint): MaybePromise<Block | undefined> {
     this.#orderOf(version);
     return this.#lastBlockFrom(version, this.head.oldestVersion);
+  }
+
+  /** `blockOfVersion` for many versions, in their order. */
+  blocksOfVersions(versions: readonly bigint[]): MaybePromise<readonly (Block | undefined)[]> {
+    const keys = versions.map(encodeBucketKey);
+    return andThen(this.#store.seekLastMany(BLOCKS_BY_VERSION, keys), (rows) =>
+      mapInOrder(rows, (row, at) => {
+        if (row === undefined) return this.blockOfVersion(versions[at]!);
+        const { partition } = keys[at]!;
+        return BLOCK_BY_VERSION.decode({ partition, order: row.order }, row.value);
+      }),
+    );
   }
 
   /** The first retained block that begins at or after a version; `undefined` when there is none up to the head. */

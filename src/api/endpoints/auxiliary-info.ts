@@ -5,7 +5,7 @@ import { writeAuxiliaryInfo } from '../../move/transactions/auxiliary-info.ts';
 import { AuxiliaryInfosSchema } from '../schemas/state-schemas.ts';
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { defineRead } from './endpoint.ts';
-import { PAGE_LIMIT, pageSize, queryParameter, requiredQueryParameter, U64 } from './parameters.ts';
+import { PAGE_LIMIT, pageSize, queryParameter, requiredVersionParameter } from './parameters.ts';
 
 export const auxiliaryInfoEndpoint = defineRead({
   operationId: 'get_transactions_auxiliary_info',
@@ -19,7 +19,7 @@ export const auxiliaryInfoEndpoint = defineRead({
   work: 'listing',
   path: '/transactions/auxiliary_info',
   parameters: {
-    start_version: requiredQueryParameter(U64, 'First version.'),
+    start_version: requiredVersionParameter('First version.'),
     limit: queryParameter(
       PAGE_LIMIT,
       'Most transactions to return: 25 when absent; above the node’s maximum (100 by default) it is ' +

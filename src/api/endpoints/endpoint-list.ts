@@ -7,6 +7,7 @@ import { encodeSubmissionEndpoint } from './encode-submission.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { eventsByHandleEndpoint, eventsEndpoint } from './events.ts';
 import { simulateEndpoint, submitBatchEndpoint, submitEndpoint } from './execution.ts';
+import { balanceHistoryEndpoint } from './extensions/balance-history.ts';
 import { balancesEndpoint } from './extensions/balance-list.ts';
 import { batchEndpoint } from './extensions/batch.ts';
 import { decodeSubmissionEndpoint } from './extensions/decode-submission.ts';
@@ -14,6 +15,7 @@ import { eventsByTypeEndpoint } from './extensions/events-by-type.ts';
 import { headsEndpoint } from './extensions/heads.ts';
 import { readyEndpoint } from './extensions/ready.ts';
 import { snapshotsEndpoint } from './extensions/snapshots.ts';
+import { versionByTimestampEndpoint } from './extensions/versions.ts';
 import { estimateGasPriceEndpoint } from './gas-price.ts';
 import { healthyEndpoint, infoEndpoint, ledgerInfoEndpoint } from './health.ts';
 import { modulesEndpoint, resourcesEndpoint } from './listings.ts';
@@ -37,6 +39,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   snapshotsEndpoint,
   moduleEndpoint,
   balanceEndpoint,
+  balanceHistoryEndpoint,
   balancesEndpoint,
   accountEndpoint,
   resourceEndpoint,
@@ -47,6 +50,7 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   eventsByTypeEndpoint,
   blockByHeightEndpoint,
   blockByVersionEndpoint,
+  versionByTimestampEndpoint,
   transactionsEndpoint,
   transactionByVersionEndpoint,
   transactionByHashEndpoint,

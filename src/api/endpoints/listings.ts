@@ -12,7 +12,7 @@ import {
   pageSize,
   pathParameter,
   queryParameter,
-  U64,
+  versionParameter,
 } from './parameters.ts';
 
 /** Cursors of `0x1::block::BlockResource` and `0x1::coin`. */
@@ -41,8 +41,7 @@ function listingEndpoint({ items, maximum, list, ...facts }: ListingEndpoint): A
     path: `/accounts/{address}/${items}`,
     parameters: {
       address: pathParameter(ADDRESS, `Account that holds the ${items}.`),
-      ledger_version: queryParameter(
-        U64,
+      ledger_version: versionParameter(
         'Version to read at; the latest when absent. Pages of one walk should name the same.',
       ),
       start: queryParameter(

@@ -24,7 +24,9 @@ import {
   IdentifierSchema,
   StructTagSchema,
   U64Schema,
+  VersionSchema,
 } from '../schemas/schemas.ts';
+import { parseTimeText } from './time-text.ts';
 
 export interface ParameterType<T> {
   /** How messages name it, e.g. `string(U64)`. */
@@ -78,25 +80,26 @@ export function queryParameter<T>(
   return { in: 'query', type, description, ...(example !== undefined && { example }) };
 }
 
-export function requiredQueryParameter<T>(
-  type: ParameterType<T>,
-  description: string,
-): Parameter<T> {
-  return { in: 'query', type, description, isRequired: true };
-}
-
-/** Reads all parameters in order. @throws ApiError 400 for the first that does not parse. */
+/**
+ * Reads all parameters in order.
+ * @param timed gets the names of those whose value is a time in place of a version
+ * @throws ApiError 400 for the first that does not parse
+ */
 export function readParameters<P extends Parameters>(
   parameters: P,
   raw: Pick<Exchange, 'path' | 'query'>,
+  timed: string[] = [],
 ): ParameterValues<P> {
   const values: Record<string, unknown> = {};
   for (const name in parameters) {
     const parameter = parameters[name]!;
     const text =
       parameter.in === 'path' ? decodePathParameter(raw.path[name]!) : raw.query.first(name);
-    if (text !== undefined) values[name] = parseParameter(name, parameter, text);
-    else if (parameter.isRequired === true) throw missingParameter(name, parameter);
+    if (text !== undefined) {
+      const value = parseParameter(name, parameter, text);
+      values[name] = value;
+      if (value instanceof VersionTime) timed.push(name);
+    } else if (parameter.isRequired === true) throw missingParameter(name, parameter);
   }
   return values as ParameterValues<P>;
 }
@@ -207,8 +210,48 @@ export const BOOLEAN = parameterType(
   },
 );
 
+/** One of some words. */
+export function oneOf<W extends string>(...words: readonly W[]): ParameterType<W> {
+  return parameterType('string', Type.Enum(words, { examples: [words[0]!] }), (text): W => {
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return found;
+    throw badText(`it is not one of ${words.map((word) => `\`${word}\``).join(', ')}`);
+  });
+}
+
+/** A time that stands for the last version at or before it. */
+export class VersionTime {
+  /** Microseconds since 1970. */
+  readonly usecs: bigint;
+
+  constructor(usecs: bigint) {
+    this.usecs = usecs;
+  }
+}
+
+const TIME_MARK = '@';
+
+const VERSION = parameterType('string(U64)', VersionSchema, (text): bigint | VersionTime => {
+  if (!text.startsWith(TIME_MARK)) return parseU64(text);
+  const usecs = parseTimeText(text.slice(TIME_MARK.length));
+  if (usecs !== undefined) return new VersionTime(usecs);
+  const what = `${JSON.stringify(text)} is not \`@\` and a time from 1970 on`;
+  throw badText(
+    `${what} as in RFC 3339: @2026-01-31T23:59:59.123456Z or @2026-02-01T01:00:00%2B01:00`,
+  );
+});
+
+/** A version of the ledger. Before the endpoint gets it, a time has been replaced by its version. */
+export function versionParameter(description: string): Parameter<bigint | undefined> {
+  return { in: 'query', type: VERSION, description };
+}
+
+export function requiredVersionParameter(description: string): Parameter<bigint> {
+  return { in: 'query', type: VERSION, description, isRequired: true };
+}
+
 /** The version that most reads may name. */
-export const LEDGER_VERSION = queryParameter(U64, 'Version to read at; the latest when absent.');
+export const LEDGER_VERSION = versionParameter('Version to read at; the latest when absent.');
 
 export const STRUCT_TAG = parameterType('string(MoveStructTag)', StructTagSchema, parseStructTag);
 

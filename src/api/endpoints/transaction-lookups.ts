@@ -18,6 +18,7 @@ import {
   queryParameter,
   U16,
   U64,
+  versionParameter,
 } from './parameters.ts';
 import { transactionAnswer } from './transactions.ts';
 
@@ -154,8 +155,8 @@ export const transactionSummariesEndpoint = defineRead({
   path: '/accounts/{address}/transaction_summaries',
   parameters: {
     address: pathParameter(ADDRESS, 'Account that has sent them.'),
-    start_version: queryParameter(U64, 'First version; the end is then ignored.'),
-    end_version: queryParameter(U64, 'Last version; absent: the latest.'),
+    start_version: versionParameter('First version; the end is then ignored.'),
+    end_version: versionParameter('Last version; absent: the latest.'),
     limit: queryParameter(
       U16,
       'Most summaries to return: the node’s maximum (100 by default) when absent or larger.',

@@ -10,7 +10,14 @@ import { TransactionSchema, TransactionsSchema } from '../schemas/transaction-sc
 import { DEFAULT_PAGE_SIZE } from '../settings.ts';
 import { type Answer, defineRead } from './endpoint.ts';
 import { joinedAnswer } from './joined-answer.ts';
-import { PAGE_LIMIT, pageSize, pathParameter, queryParameter, U64 } from './parameters.ts';
+import {
+  PAGE_LIMIT,
+  pageSize,
+  pathParameter,
+  queryParameter,
+  U64,
+  versionParameter,
+} from './parameters.ts';
 
 const LIST = 'Get transactions';
 
@@ -25,7 +32,7 @@ export const transactionsEndpoint = defineRead({
   work: 'listing',
   path: '/transactions',
   parameters: {
-    start: queryParameter(U64, 'First version; absent: the most recent page.'),
+    start: versionParameter('First version; absent: the most recent page.'),
     limit: queryParameter(
       PAGE_LIMIT,
       'Most transactions to return: 25 when absent; above the node’s maximum (100 by default) it is ' +

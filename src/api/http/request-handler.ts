@@ -17,7 +17,7 @@ import {
   checkEnabled,
   type OtherReads,
 } from '../endpoints/endpoint.ts';
-import { type Parameters, readParameters } from '../endpoints/parameters.ts';
+import { type Parameters, readParameters, type VersionTime } from '../endpoints/parameters.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { ApiCaches } from './caches.ts';
@@ -217,10 +217,15 @@ function makeAnswer(
   opened: OpenedView,
   context: ApiContext,
 ): MaybePromise<Answer> {
-  return endpoint.answer(callOf(endpoint, asked, bytes, format, opened, context));
+  const timed: string[] = [];
+  const call = callOf(endpoint, asked, bytes, format, opened, context, timed);
+  return timed.length === 0 ? endpoint.answer(call) : answerByTime(endpoint, call, timed);
 }
 
-/** What an endpoint is asked, read in the order of the interface's checks. */
+/**
+ * What an endpoint is asked, read in the order of the interface's checks.
+ * @param timed gets the names of parameters that have a time in place of a version
+ */
 export function callOf(
   endpoint: AnyEndpoint,
   { request, response: client, path, query }: Asked,
@@ -228,12 +233,13 @@ export function callOf(
   format: Format,
   opened: OpenedView,
   { settings, caches, pending, snapshots, others }: ApiContext,
+  timed: string[] = [],
 ): Call<Parameters, unknown> {
   const { laterParameters } = endpoint;
-  let parameters = readParameters(endpoint.parameters, { path, query });
+  let parameters = readParameters(endpoint.parameters, { path, query }, timed);
   const body = endpoint.body?.read(bytes, request.headers);
   if (laterParameters !== undefined) {
-    parameters = { ...parameters, ...readParameters(laterParameters, { path, query }) };
+    parameters = { ...parameters, ...readParameters(laterParameters, { path, query }, timed) };
   }
   try {
     checkEnabled(endpoint, settings, format);
@@ -249,6 +255,23 @@ export function callOf(
   return {
     parameters, body, format, view, settings, bodies, headers, pending, snapshots, client, others,
   };
+}
+
+/** Answers a request with times in place of versions: the answer moves as long as a version of one may. */
+async function answerByTime(
+  endpoint: AnyEndpoint,
+  call: Call<Parameters, unknown>,
+  timed: readonly string[],
+): Promise<Answer> {
+  const parameters: Record<string, unknown> = { ...call.parameters };
+  let isFinal = true;
+  for (const name of timed) {
+    const found = await call.view.versionAtTime((parameters[name] as VersionTime).usecs);
+    parameters[name] = found.version;
+    isFinal &&= found.isFinal;
+  }
+  const answer = await endpoint.answer({ ...call, parameters });
+  return isFinal ? answer : { ...answer, pinned: false };
 }
 
 /**

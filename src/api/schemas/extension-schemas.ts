@@ -66,6 +66,22 @@ export const TypedEventsSchema = Type.Array(TypedEventSchema, {
   description: 'Events of the type in the order of the ledger.',
 });
 
+export const BalanceHistorySchema = Type.Array(
+  closedObject('BalanceChange', 'A version that changed a balance.', {
+    version: U64Schema,
+    amount: U64Schema,
+    timestamp: U64Schema,
+  }),
+  { description: 'Changes by their versions, in the order that was asked for.' },
+);
+
+export const VersionAtTimeSchema = closedObject('VersionAtTime', 'A version and its block.', {
+  version: U64Schema,
+  timestamp: U64Schema,
+  block_height: U64Schema,
+  epoch: U64Schema,
+});
+
 export const SigningMessageSchema = Type.String({
   $id: 'SigningMessage',
   description: 'The bytes that signers sign, in hex; `0x` optional.',

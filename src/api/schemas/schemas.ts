@@ -29,12 +29,29 @@ function decimalsUpTo(maximum: bigint): string {
   return `(${[shorter, ...below, digits].join('|')})`;
 }
 
+const U64_PATTERN = `[+]?0*${decimalsUpTo(2n ** 64n - 1n)}`;
+
 /** A u64 as text, since JSON numbers are doubles in many languages. */
 export const U64Schema = Type.String({
   $id: 'U64',
   description: 'Unsigned 64-bit integer in decimal, up to 18446744073709551615.',
   format: 'uint64',
-  pattern: `^[+]?0*${decimalsUpTo(2n ** 64n - 1n)}$`,
+  pattern: `^${U64_PATTERN}$`,
+  examples: ['3'],
+});
+
+const TIME_PATTERN =
+  '[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?' +
+  '([Zz]|[+ -][0-9]{2}:[0-9]{2})';
+
+/** A version of the ledger in a query; by time, it is an extension. */
+export const VersionSchema = Type.String({
+  $id: 'LedgerVersion',
+  description:
+    'A version, a U64. Extension: `@` and a time from 1970 on (RFC 3339, at most six digits of the second’s fraction) ' +
+    'for the last version at or before that time, such as `@2026-01-01T00:00:00Z`.',
+  format: 'version-or-time',
+  pattern: `^(${U64_PATTERN}|@${TIME_PATTERN})$`,
   examples: ['3'],
 });
 

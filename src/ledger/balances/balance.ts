@@ -48,7 +48,7 @@ export function balanceAt(
   asset: Asset,
   version: bigint,
 ): MaybePromise<bigint> {
-  if (asset.kind === 'coin') assertNesting(asset);
+  assertNesting(asset);
   return andThen(sources.view.balance(addressBytes(account), asset.keys.metadata), (row) => {
     const known =
       row !== undefined && row.version <= version
@@ -68,24 +68,47 @@ function amountOf({ coin, fungible }: StoredBalance, isCoin: boolean): bigint | 
 async function stateBalance(
   { state }: BalanceSources,
   account: Address,
-  { keys }: Asset,
+  asset: Asset,
   version: bigint,
 ): Promise<bigint> {
-  const { coinStores } = keys;
-  const [coin, group] = await together([
-    () => coinStores && state(coinStores.key(account), version),
-    () => state(primaryStoreGroup(account, keys), version),
-  ]);
-  const sum = decodeStored(
-    '',
-    () =>
-      (coin?.bytes === undefined ? 0n : coinStoreAmount(coin.bytes)) +
-      (group?.bytes === undefined ? 0n : fungibleGroupBalance(group.bytes)),
+  const parts = balanceParts(account, asset);
+  const entries = await together(
+    parts.map(
+      ({ key }) =>
+        () =>
+          state(key, version),
+    ),
   );
-  return asU64(sum);
+  return asU64(entries.reduce((sum, entry, at) => sum + amountOfPart(parts[at]!, entry), 0n));
 }
 
-function asU64(sum: bigint): bigint {
+/** A state key whose value has a part of a balance. */
+export interface BalancePart {
+  readonly key: HashedStateKey;
+  /** The amount in a value. @throws BcsError */
+  amountIn(bytes: Buffer): bigint;
+}
+
+/**
+ * All parts of a balance: the coin store of a coin, and the primary store.
+ * @throws LedgerError `internal_error` for a coin whose store has no state key
+ */
+export function balanceParts(account: Address, asset: Asset): readonly BalancePart[] {
+  assertNesting(asset);
+  const { keys } = asset;
+  const group = { key: primaryStoreGroup(account, keys), amountIn: fungibleGroupBalance };
+  if (keys.coinStores === undefined) return [group];
+  return [{ key: keys.coinStores.key(account), amountIn: coinStoreAmount }, group];
+}
+
+/** What a part counts; nothing there is 0. @throws LedgerError `internal_error` for a value that does not decode */
+export function amountOfPart({ amountIn }: BalancePart, entry: StateEntry | undefined): bigint {
+  const bytes = entry?.bytes;
+  return bytes === undefined ? 0n : decodeStored('', () => amountIn(bytes));
+}
+
+/** The sum of the parts. @throws LedgerError `internal_error` when it is not a u64 */
+export function asU64(sum: bigint): bigint {
   if (sum <= U64_MAX) return sum;
   const message = 'task panicked with message "attempt to add with overflow"';
   throw new LedgerError('internal_error', message);
@@ -95,7 +118,9 @@ function asU64(sum: bigint): bigint {
  * The type of a coin store nests one level deeper than its coin. For a coin at the parser's limit it is too deep, and
  * the reference answers with this error (docs/spec/http.md §5.6).
  */
-function assertNesting({ type }: CoinAsset): void {
+function assertNesting(asset: Asset): void {
+  if (asset.kind !== 'coin') return;
+  const { type } = asset;
   if (type.typeArguments.length === 0) return;
   if (nestingOf({ kind: 'struct', struct: type }) < TYPE_TAG_MAX_NESTING) return;
   throw new LedgerError(

@@ -11,6 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../move/types/address.ts';
 import { Batch } from '../batch.ts';
+import { firstBlockAfter } from '../block-search.ts';
 import type { Block } from '../columns/block-column.ts';
 import { BLOCKS_BY_HEIGHT } from '../columns/columns.ts';
 import { type Head, isBareState } from '../columns/head.ts';
@@ -191,19 +192,9 @@ async function blockForVersions(view: StoreView, versions: bigint): Promise<Bloc
   return block ?? blockAt(view, view.head.blockHeight);
 }
 
-/** Times of blocks never fall (§2.3), so a binary search finds the first one late enough. */
 async function blockForSeconds(view: StoreView, seconds: bigint): Promise<Block> {
-  const { timestampUsecs, oldestBlockHeight, blockHeight } = view.head;
-  const leastUsecs = timestampUsecs - seconds * USECS_PER_SECOND;
-  let low = oldestBlockHeight;
-  let high = blockHeight;
-  while (low < high) {
-    const middle = (low + high) >> 1n;
-    const block = await blockAt(view, middle);
-    if (block.timestampUsecs < leastUsecs) low = middle + 1n;
-    else high = middle;
-  }
-  return blockAt(view, low);
+  const firstUsecs = view.head.timestampUsecs - seconds * USECS_PER_SECOND;
+  return firstBlockAfter(view.head, firstUsecs - 1n, (height) => blockAt(view, height));
 }
 
 async function blockAt(view: StoreView, height: bigint): Promise<Block> {

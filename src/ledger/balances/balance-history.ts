@@ -1,0 +1,218 @@
+/**
+ * The history of a balance (docs/extensions.md): the versions that changed it, found in the writes to its state keys.
+ * What was before the oldest version counts as 0, so on a pruned ledger the first entry is the balance there.
+ */
+import type { Address } from '../../move/types/address.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
+import type { StoreView } from '../../store/view.ts';
+import { LedgerError } from '../ledger-error.ts';
+import { nextTurn } from '../pace.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+import { type Asset, amountOfPart, asU64, type BalancePart, balanceParts } from './balance.ts';
+
+/** Most changes of a page. */
+export const MAX_CHANGES_PER_PAGE = 1_000;
+/** Writes to a state key that are read in one turn of the event loop: a millisecond or two. */
+export const WRITES_PER_READ = 256;
+/** Writes that are read for one page: most change the balance, but none has to. */
+const MAX_WRITES_PER_PAGE = 10_000;
+
+export interface BalanceChange {
+  readonly version: bigint;
+  /** After the version. */
+  readonly amount: bigint;
+  /** Of the version's block; 0 where that is pruned, as in genesis. */
+  readonly timestampUsecs: bigint;
+}
+
+export interface BalanceHistoryPage {
+  readonly changes: readonly BalanceChange[];
+  /** The version that the next page begins with; `undefined` on the last page. */
+  readonly next: bigint | undefined;
+}
+
+export interface BalanceHistoryRequest {
+  readonly address: Address;
+  readonly asset: Asset;
+  /** Both included; absent: from the oldest version, to the newest. */
+  readonly from: bigint | undefined;
+  readonly to: bigint | undefined;
+  /** Where a page before has ended. */
+  readonly start: bigint | undefined;
+  /** 1 to MAX_CHANGES_PER_PAGE. */
+  readonly limit: number;
+  readonly isDescending: boolean;
+}
+
+interface HistorySources {
+  readonly view: Pick<StoreView, 'head' | 'stateMany' | 'stateWrites' | 'blocksOfVersions'>;
+  readonly guard: PruningGuard;
+}
+
+type Change = Omit<BalanceChange, 'timestampUsecs'>;
+
+/**
+ * A page of the changes; it may have fewer than `limit`, and a next one.
+ * @throws LedgerError `version_not_found`, `version_pruned`, `invalid_input` for bounds in the wrong order,
+ *   `internal_error` for a balance that does not decode
+ */
+export async function balanceHistory(
+  { view, guard }: HistorySources,
+  request: BalanceHistoryRequest,
+  maxWrites = MAX_WRITES_PER_PAGE,
+): Promise<BalanceHistoryPage> {
+  const { address, limit, isDescending } = request;
+  const parts = balanceParts(address, request.asset);
+  const oldest = guard.oldestVersionOf(address);
+  let { from, to } = boundsOf(request, guard, oldest);
+  const found: Change[] = [];
+  let lowest = isDescending ? to : from;
+  let looked = 0;
+  while (from <= to && found.length <= limit && looked < maxWrites) {
+    if (looked > 0) await nextTurn();
+    const span = await readSpan(view, parts, { from, to, oldest, isDescending });
+    for (const change of span.changes) found.push(change);
+    looked += span.writes;
+    if (span.from < lowest) lowest = span.from;
+    if (isDescending) to = span.from - 1n;
+    else from = span.to + 1n;
+  }
+  // A row that pruning took meanwhile would be missing without a word.
+  await guard.assertRetained(lowest > oldest ? lowest - 1n : lowest, address);
+  const more = from <= to ? (isDescending ? to : from) : undefined;
+  return {
+    changes: await dated({ view, guard }, found.slice(0, limit)),
+    next: found[limit]?.version ?? more,
+  };
+}
+
+/** The versions that are left for this page. */
+function boundsOf(
+  { address, from: first, to: last, start, isDescending }: BalanceHistoryRequest,
+  guard: PruningGuard,
+  oldest: bigint,
+): { from: bigint; to: bigint } {
+  const from = first === undefined ? oldest : guard.resolveVersion(first, address);
+  const to = guard.resolveVersion(last, address);
+  if (from > to) {
+    const message = `from_version (${from}) must not be above to_version (${to})`;
+    throw new LedgerError('invalid_input', message);
+  }
+  if (start === undefined) return { from, to };
+  const begin = guard.resolveVersion(start, address);
+  if (isDescending) return { from, to: lower(begin, to) };
+  return begin < from ? { from, to } : { from: begin, to };
+}
+
+interface SpanRequest {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly oldest: bigint;
+  readonly isDescending: boolean;
+}
+
+interface Span {
+  /** The versions that were looked through: all that were asked for, or those nearest to where the page begins. */
+  readonly from: bigint;
+  readonly to: bigint;
+  /** In the order of the page. */
+  readonly changes: readonly Change[];
+  /** How many writes were read. */
+  readonly writes: number;
+}
+
+async function readSpan(
+  view: HistorySources['view'],
+  parts: readonly BalancePart[],
+  { from: first, to: last, oldest, isDescending }: SpanRequest,
+): Promise<Span> {
+  const keys = parts.map(({ key }) => key);
+  const query = { from: first, to: last, limit: WRITES_PER_READ, isDescending };
+  const found = await view.stateWrites(keys, query);
+  let [from, to] = [first, last];
+  for (const writes of found) {
+    // Of a key with more writes than were read, nothing is known beyond the last one.
+    if (writes.length < WRITES_PER_READ) continue;
+    const { version } = writes[writes.length - 1]!;
+    if (isDescending && version > from) from = version;
+    if (!isDescending && version < to) to = version;
+  }
+  const writes = found.reduce((sum, { length }) => sum + length, 0);
+  if (writes === 0 && from > oldest) return { from, to, changes: [], writes };
+  const base = from > oldest ? from - 1n : oldest;
+  const ascending = isDescending ? found.map((list) => [...list].reverse()) : found;
+  const amounts = (await view.stateMany(keys, base)).map((entry, at) =>
+    amountOfPart(parts[at]!, entry),
+  );
+  // What was before the oldest version counts as 0.
+  const before = from > oldest ? totalOf(amounts) : 0n;
+  const changes = changesFrom(base, before, parts, amounts, ascending, to);
+  return { from, to, changes: isDescending ? changes.reverse() : changes, writes };
+}
+
+/**
+ * The versions after which the sum of the parts differs from the sum before, ascending.
+ * @param base the first version, which the amounts are of; they are moved on
+ * @param before the sum before it
+ * @param writes to each part, ascending: all from the base to the end, and maybe more
+ */
+function changesFrom(
+  base: bigint,
+  before: bigint,
+  parts: readonly BalancePart[],
+  amounts: bigint[],
+  writes: readonly (readonly StateEntry[])[],
+  to: bigint,
+): Change[] {
+  const next = writes.map((list) => list.findIndex((write) => write.version > base));
+  const changes: Change[] = [];
+  let version: bigint | undefined = base;
+  for (let last = before; version !== undefined; ) {
+    const amount = totalOf(amounts);
+    if (amount !== last) changes.push({ version, amount });
+    last = amount;
+    version = undefined;
+    for (const [at, list] of writes.entries()) {
+      const write = list[next[at]!];
+      if (write === undefined || write.version > to) continue;
+      if (version === undefined || write.version < version) ({ version } = write);
+    }
+    for (const [at, list] of writes.entries()) {
+      const write = list[next[at]!];
+      if (write === undefined || write.version !== version) continue;
+      amounts[at] = amountOfPart(parts[at]!, write);
+      next[at]! += 1;
+    }
+  }
+  return changes;
+}
+
+function lower(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
+function totalOf(amounts: readonly bigint[]): bigint {
+  return asU64(amounts.reduce((sum, amount) => sum + amount, 0n));
+}
+
+/** Adds the timestamps, which are retained from the ledger's oldest version on, also for pinned accounts. */
+async function dated(
+  { view, guard }: HistorySources,
+  changes: readonly Change[],
+): Promise<readonly BalanceChange[]> {
+  const { oldestVersion, version: newest, timestampUsecs } = view.head;
+  const versions = changes.flatMap(({ version }) => (version < oldestVersion ? [] : version));
+  const blocks = await view.blocksOfVersions(versions);
+  // Where a block is gone, an older one may have been found.
+  if (versions.length > 0) await guard.assertRetained(versions.reduce(lower));
+  const times = new Map(versions.map((version, at) => [version, blocks[at]?.timestampUsecs]));
+  return changes.map(({ version, amount }) => {
+    if (version < oldestVersion) return { version, amount, timestampUsecs: 0n };
+    // A ledger of a state alone has no block of it.
+    const found = version === newest ? timestampUsecs : times.get(version);
+    if (found !== undefined) return { version, amount, timestampUsecs: found };
+    const message = `Failed to retrieve block timestamp: there is no block of version ${version}`;
+    throw new LedgerError('internal_error', message);
+  });
+}
