@@ -45,7 +45,7 @@ export interface AccountKeyQuery {
 }
 
 /** Writes to state keys from one version to another, both included. */
-export interface StateWritesQuery {
+interface StateWritesQuery {
   readonly from: bigint;
   readonly to: bigint;
   /** Most writes of each key, 1 to MAX_RANGE_ROWS. */

@@ -94,6 +94,47 @@ describe(`a fork (seed ${seed})`, () => {
   });
 });
 
+describe('versions by time on a fork', () => {
+  it('are those of its upstream, also without it, and histories of balances are refused', async () => {
+    const ledger = await sampleStore(300);
+    const upstream = await serveStore(ledger);
+    const data = join(temporaryFolder(), 'fork');
+    const { timestampUsecs } = (await openView(ledger)).head;
+    const [random, first] = [new Random(seed), 1_767_225_600_000_000n];
+    const paths = Array.from({ length: 12 }, () => {
+      const usecs = first + BigInt(random.below(Number(timestampUsecs - first)));
+      const time = `${new Date(Number(usecs / 1_000_000n) * 1_000).toISOString().slice(0, 19)}Z`;
+      return [
+        `/versions/by_timestamp/${usecs}`,
+        `/accounts/0x1/resource/0x1::block::BlockResource?ledger_version=@${time}`,
+      ];
+    }).flat();
+    const ask = async (app: TestApi, path: string) => {
+      const { statusCode, body } = await app.request(`/v1${path}`);
+      return [path, statusCode, body];
+    };
+    const expected: unknown[] = [];
+    for (const path of paths) expected.push(await ask(upstream.app, path));
+    const fork = await serveFork({ data, fork: upstream.url });
+    for (const [at, path] of paths.entries())
+      expect(await ask(fork.app, path)).toEqual(expected[at]);
+    const refusal = await fork.app.request('/v1/accounts/0x1/balance/0xa/history');
+    expect([refusal.statusCode, refusal.json()]).toEqual([
+      403,
+      expect.objectContaining({
+        error_code: 'api_disabled',
+        message: expect.stringContaining('This fork cannot'),
+      }),
+    ]);
+    await fork.stop();
+    await upstream.stop();
+    const offline = await serveFork({ data, offline: true });
+    for (const [at, path] of paths.entries()) {
+      expect(await ask(offline.app, path)).toEqual(expected[at]);
+    }
+  });
+});
+
 describe('a submission that is encoded against a fork', () => {
   it('fetches the modules that it needs, each once, and nothing else', async () => {
     const ledger = await sampleStore(60);

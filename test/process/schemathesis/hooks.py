@@ -1,5 +1,7 @@
 """Values of formats that patterns alone cannot describe, for schemathesis."""
 
+from datetime import datetime, timezone
+
 import schemathesis
 from hypothesis import strategies as st
 
@@ -30,3 +32,11 @@ CURSORS = MODULES.map(
 schemathesis.openapi.format("move-struct-tag", STRUCTS)
 schemathesis.openapi.format("move-asset-type", st.one_of(ADDRESSES, STRUCTS))
 schemathesis.openapi.format("state-key", CURSORS)
+
+
+TIMES = st.datetimes(
+    min_value=datetime(1970, 1, 1), max_value=datetime(2100, 1, 1), timezones=st.just(timezone.utc)
+).map(lambda time: "@" + time.isoformat().replace("+00:00", "Z"))
+VERSIONS = st.integers(min_value=0, max_value=2**64 - 1).map(str)
+
+schemathesis.openapi.format("version-or-time", st.one_of(VERSIONS, TIMES))
