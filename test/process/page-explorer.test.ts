@@ -286,6 +286,45 @@ describePage('page: explorer', ({ node, open, go }) => {
     await page.getByText('No resource of this account has an event handle.').waitFor();
   });
 
+  it('module events of a type: from the module, page by page, as of a version', async () => {
+    const type = '0x1::transaction_fee::FeeStatement';
+    interface Typed {
+      readonly version: string;
+      readonly index: number;
+    }
+    const events = await json<Typed[]>(`/v1/events/by_type/${type}?limit=60`);
+    const texts = (count: number) =>
+      events.slice(0, count).map(({ version, index }) => `${grouped(version)} ${index}`);
+    const shown = async (page: Page, count: number) => {
+      await page
+        .locator('table.events tbody tr')
+        .nth(count - 1)
+        .waitFor();
+      const rows = await page.locator('table.events tbody tr').all();
+      return await Promise.all(
+        rows.map(async (row) => {
+          const [version, index] = await row.locator('td.number').allTextContents();
+          return `${version} ${index}`;
+        }),
+      );
+    };
+    const page = await open('/#/module?account=0x1&name=transaction_fee');
+    const item = page.locator('article.item', {
+      has: page.getByRole('heading', { name: 'FeeStatement' }),
+    });
+    await item.getByRole('link', { name: 'Events' }).click();
+    expect(await shown(page, 25)).toEqual(texts(25));
+    await page.getByRole('button', { name: 'More' }).click();
+    expect(await shown(page, 50)).toEqual(texts(50));
+    await go(
+      page,
+      `#/events?type=${type}&from=${events[10]!.version}&version=${events[19]!.version}`,
+    );
+    expect(await shown(page, 10)).toEqual(texts(20).slice(10));
+    await go(page, '#/events?type=0x1::none::None');
+    await page.getByText('No module event of exactly this type is here.').waitFor();
+  });
+
   it('an object is found as what it is, with what it stores', async () => {
     const list = await json<
       { changes: { type: string; address: string; data: { type: string } }[] }[]

@@ -67,6 +67,13 @@ export interface EventJson {
   readonly guid?: { readonly account_address: string; readonly creation_number: string };
 }
 
+/** One of `GET /v1/events/by_type/{type}`, an extension (docs/extensions.md). */
+export interface TypedEvent {
+  readonly version: string;
+  readonly index: number;
+  readonly data: Json;
+}
+
 export interface ChangeJson {
   readonly type: string;
   readonly address?: string;

@@ -50,6 +50,7 @@ function titled(name: string, empty: string, ...parameters: string[]) {
 }
 
 function eventsTitle(): string {
+  if (parameter('type') !== '') return 'Events of a type';
   const [account, stream] = [parameter('account'), parameter('stream')];
   return account === '' || stream === ''
     ? 'Event stream'

@@ -60,6 +60,12 @@ export function eventsRequest(account: string, stream: string, page: Parameters)
   return get(`/accounts/${pathSegment(account)}/events/${pathSegment(stream)}`, page);
 }
 
+/** A page of module events of a type; without `start` from the oldest version on. */
+export function typedEventsRequest(type: string, start: string): ApiRequest {
+  const page = { start, ledger_version: chosenVersion() };
+  return get(`/events/by_type/${pathSegment(type)}`, page);
+}
+
 export function moduleRequest(account: string, name: string): ApiRequest {
   return ofAccount(account, `/module/${pathSegment(name)}`);
 }

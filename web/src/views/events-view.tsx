@@ -20,6 +20,7 @@ import { announce, Failure, LookUp, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
 import { chosenVersion, linkTo, parameter } from '../route.ts';
 import { StreamTable, streamsIn, useResources } from '../streams.tsx';
+import { TypedEvents } from './typed-events.tsx';
 
 /** Most rows in the table; following drops the oldest beyond it. */
 const MAX_ROWS = 500;
@@ -29,6 +30,10 @@ const MAX_PAGES_PER_POLL = 5;
 const ANNOUNCEMENT_INTERVAL_MS = 10_000;
 
 export function EventsView() {
+  return parameter('type') === '' ? <StreamEvents /> : <TypedEvents key={parameter('type')} />;
+}
+
+function StreamEvents() {
   const stream = { account: parameter('account'), creationNumber: parameter('stream') };
   const { account, creationNumber } = stream;
   const start = parameter('start');

@@ -155,6 +155,8 @@ interface Item {
   /** Of a function: its full name, and what it declares. */
   readonly call?: string;
   readonly declared?: AbiFunction;
+  /** The type of an event, if it takes no type arguments. */
+  readonly eventType?: string | false;
 }
 
 function searchText({ marks, lines }: Item): string {
@@ -176,6 +178,10 @@ function itemsOf(abi: ModuleAbi): { structs: Item[]; functions: Item[] } {
       resource: one.abilities.includes('key'),
     }),
     lines: structLines(one),
+    eventType:
+      one.is_event &&
+      one.generic_type_params.length === 0 &&
+      `${abi.address}::${abi.name}::${one.name}`,
   }));
   const functions = abi.exposed_functions.map((one) => ({
     name: one.name,
@@ -263,7 +269,7 @@ function Items({ title, all, fits }: ItemsProps) {
 
 /** A declaration; the one that the route names comes into view and has the focus. */
 function DeclaredItem({ item }: { item: Item }) {
-  const { name, marks, lines, declared, call = '' } = item;
+  const { name, marks, lines, declared, call = '', eventType } = item;
   const isRevealed = name === parameter('item');
   const node = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -286,6 +292,7 @@ function DeclaredItem({ item }: { item: Item }) {
             </li>
           ))}
         </ul>
+        {eventType && <a href={linkTo('events', { type: eventType })}>Events</a>}
         {declared?.is_entry && <a href={linkTo('encode', { function: call })}>Encode a call</a>}
       </div>
       <pre>
