@@ -15,6 +15,7 @@ import * as fresh from './fresh.mjs';
 import * as growth from './growth.mjs';
 import * as http from './http.mjs';
 import * as ingest from './ingest.mjs';
+import * as listeners from './listeners.mjs';
 import * as memory from './memory.mjs';
 import * as overload from './overload.mjs';
 import * as postgres from './postgres.mjs';
@@ -27,7 +28,8 @@ import * as workers from './workers.mjs';
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
   ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, batch, fork],
-  ...[workers, overload, ingest, versus, growth, postgres, engines, memory, engineMemory],
+  ...[workers, overload, listeners, ingest, versus, growth, postgres],
+  ...[engines, memory, engineMemory],
 ];
 
 const { values, positionals } = parseArgs({

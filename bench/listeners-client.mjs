@@ -1,0 +1,55 @@
+// Many listeners of one stream of heads. Started as a child: node listeners-client.mjs ORIGIN COUNT. Prints a line of
+// JSON when all have got their first event; when its input ends, another: for each head how many got it, and when the
+// last of them did, in milliseconds of the clock that all processes of a machine share.
+import { connect } from 'node:net';
+
+const [origin, count] = process.argv.slice(2);
+const { hostname, port } = new URL(origin);
+const REQUEST = `GET /v1/-/heads HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\n\r\n`;
+/** So many connects at a time, so that the queue of the listening socket never overflows. */
+const CONNECTS_AT_ONCE = 100;
+
+const heads = new Map();
+let ended = 0;
+
+function listener() {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    socket.setNoDelay();
+    socket.on('connect', () => socket.write(REQUEST));
+    socket.on('data', (bytes) => {
+      const nowMs = performance.timeOrigin + performance.now();
+      for (let at = bytes.indexOf('\nid: '); at !== -1; at = bytes.indexOf('\nid: ', at + 5)) {
+        const id = bytes.latin1Slice(at + 5, bytes.indexOf(10, at + 5));
+        const head = heads.get(id);
+        if (head === undefined) heads.set(id, { got: 1, lastMs: nowMs });
+        else {
+          head.got += 1;
+          head.lastMs = nowMs;
+        }
+        resolve(socket);
+      }
+    });
+    socket.on('error', reject);
+    socket.on('close', () => {
+      ended += 1;
+      reject(new Error('a stream has ended'));
+    });
+  });
+}
+
+const sockets = [];
+const queue = Array.from({ length: CONNECTS_AT_ONCE }, async () => {
+  while (sockets.length < Number(count)) {
+    const place = sockets.push(undefined) - 1;
+    sockets[place] = await listener();
+  }
+});
+await Promise.all(queue);
+heads.clear();
+console.log(JSON.stringify({ event: 'ready', listeners: sockets.length }));
+process.stdin.resume();
+await new Promise((resolve) => process.stdin.once('end', resolve));
+const endedBefore = ended;
+for (const socket of sockets) socket.destroy();
+console.log(JSON.stringify({ ended: endedBefore, heads: Object.fromEntries(heads) }));
