@@ -102,13 +102,18 @@ export class GrowingStreams {
   async change(): Promise<'grown' | 'pruned'> {
     const chance = this.#random();
     if (chance < 0.08) {
-      const pruner = new Pruner(this.#writer, { graceMs: 0, restFactor: 0 });
-      if (this.#random() < 0.5) await pruner.pinAccounts([KEPT_ACCOUNT]);
-      await pruner.run({ versions: 1 + Math.floor(this.#random() * 60) });
+      await this.prune();
       return 'pruned';
     }
     await this.grow(this.#writes(chance));
     return 'grown';
+  }
+
+  /** Deletes all but some of the newest versions. */
+  async prune(): Promise<void> {
+    const pruner = new Pruner(this.#writer, { graceMs: 0, restFactor: 0 });
+    if (this.#random() < 0.5) await pruner.pinAccounts([KEPT_ACCOUNT]);
+    await pruner.run({ versions: 1 + Math.floor(this.#random() * 60) });
   }
 
   /** Appends some versions with events, the first of them with these writes. */

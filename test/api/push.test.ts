@@ -1,50 +1,10 @@
 /** Server-sent events (docs/extensions.md): streams of an account's events and of heads, over a ledger that grows. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { buildApi } from '../../src/api/http/server.ts';
-import type { ApiSettings } from '../../src/api/settings.ts';
-import { randomSource, testSeed } from '../random.ts';
-import { TestApi } from './client.ts';
-import { LogLines } from './error-answers.ts';
 import { EventClient } from './event-client.ts';
-import { GrowingStreams, STREAM_ACCOUNTS } from './growing-streams.ts';
-import { apiSettings } from './settings.ts';
+import { STREAM_ACCOUNTS } from './growing-streams.ts';
+import { growing, STREAM } from './push-ledger.ts';
 import { HOLDER, openSmallLedger } from './small-ledger.ts';
-import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
-import { NO_LOAD_BOUNDS } from './unbounded.ts';
-
-const STREAM = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events/2`;
-
-async function growing(changes: Partial<ApiSettings> = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'daybook-push-'));
-  const store = await openTestedStore({ directory });
-  const streams = await GrowingStreams.open(store, randomSource(testSeed('push')));
-  const log = new LogLines();
-  const settings = apiSettings({ ...NO_LOAD_BOUNDS, ...changes });
-  const app = new TestApi(buildApi(openTestedLedger(store), settings, log));
-  const base = `http://127.0.0.1:${await app.port()}`;
-  const clients: EventClient[] = [];
-  onTestFinished(async () => {
-    for (const client of clients) client.close();
-    await app.close();
-    await store.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return {
-    ...{ app, store, streams, log },
-    listen(path: string, headers?: Record<string, string>): Promise<EventClient> {
-      const client = new EventClient(base + path, headers);
-      clients.push(client);
-      return client.opened;
-    },
-    async growTo(length: number): Promise<void> {
-      while (streams.lengths[0]! < length) await streams.grow();
-    },
-  };
-}
 
 test('a stream begins with history and goes on with what comes, in the text of a page', async () => {
   const { app, streams, listen, growTo } = await growing();

@@ -62,7 +62,7 @@ export class Listener {
     const wanted = isWanted(records[0]!) ? records : records.filter(isWanted);
     const frame = wanted === records ? batch.frame : recordsFrame(wanted);
     const unread = this.unreadBytes;
-    if (unread > 0 && unread + frame.plain.length > maxUnreadBytes) {
+    if (unread > 0 && unread + this.#bytesOf(frame).length > maxUnreadBytes) {
       this.end('slow', TOO_SLOW);
       return;
     }
@@ -71,10 +71,10 @@ export class Listener {
   }
 
   send(frame: Frame): void {
-    const { socket, chunkedEncoding } = this.#response;
+    const { socket } = this.#response;
     if (this.isOver || socket === null || socket.destroyed) return;
     this.sentMs = performance.now();
-    socket.write(chunkedEncoding ? frame.chunk : frame.plain);
+    socket.write(this.#bytesOf(frame));
   }
 
   /** Resolves when the client has taken everything so far, or is gone. */
@@ -90,6 +90,10 @@ export class Listener {
     this.send(last);
     this.#note(reason);
     this.#response.end();
+  }
+
+  #bytesOf({ chunk, plain }: Frame): Buffer {
+    return this.#response.chunkedEncoding ? chunk : plain;
   }
 
   #note(reason: EndReason): void {
