@@ -107,7 +107,10 @@ class Attack {
   async #batch(count: number): Promise<void> {
     const batch: Buffer[] = [];
     for (let made = 0; made < count; made += 1) batch.push(this.#next());
-    for (const input of batch) await this.#run(input);
+    const runners = Array.from({ length: this.#open.parallel ?? 1 }, async (_, first) => {
+      for (let at = first; at < count; at += this.#open.parallel ?? 1) await this.#run(batch[at]!);
+    });
+    await Promise.all(runners);
     this.#inputs += count;
     try {
       await this.#open.check?.();

@@ -18,6 +18,8 @@ export interface Target {
 }
 
 export interface OpenTarget {
+  /** How many inputs run at a time; 1 when absent. */
+  readonly parallel?: number;
   /** A new input. */
   make(random: Random): Buffer;
   /** @throws Finding, or whatever the code should not throw */

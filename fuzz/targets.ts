@@ -1,15 +1,13 @@
 /** Everything that is attacked. */
 import type { Target } from './target.ts';
 import { filesTarget } from './targets/files.ts';
+import { httpTarget } from './targets/http.ts';
 import { modulesTarget } from './targets/modules.ts';
 import { pagesTarget } from './targets/pages.ts';
 import { textsTarget } from './targets/texts.ts';
 import { wireTarget } from './targets/wire.ts';
 
 export const TARGETS: readonly Target[] = [
-  wireTarget,
-  modulesTarget,
-  textsTarget,
-  filesTarget,
-  pagesTarget,
+  ...[wireTarget, modulesTarget, textsTarget, filesTarget],
+  ...[httpTarget, pagesTarget],
 ];

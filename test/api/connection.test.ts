@@ -178,6 +178,18 @@ describe('bodies over connections', () => {
     socket.destroy();
   });
 
+  it('are not asked for behind other requests, where that would be in the middle of an answer', async () => {
+    const keepAlive = head.replace('Connection: close\r\n', '');
+    const response = await talk(
+      `${keepAlive}Content-Length: 2\r\n\r\n[]` +
+        'GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
+    );
+    expect(response.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 404']);
+    expect(split(response.slice(response.lastIndexOf('HTTP/1.1'))).body).toBe(
+      errorBody('not found'),
+    );
+  });
+
   it('that end early harm nobody', async () => {
     const socket = open();
     await new Promise((resolve) => socket.write(`${head}Content-Length: 9\r\n\r\n{`, resolve));

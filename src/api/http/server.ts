@@ -220,7 +220,8 @@ function answerOtherEvents(server: Server, context: ApiContext): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // A body that is refused anyway need not be sent; then the connection cannot be used again.
     if (declaresTooMuch(request, contentLengthLimitBytes)) response.shouldKeepAlive = false;
-    else response.writeContinue();
+    // Behind other requests, Node would write it between the head and the body of the answer.
+    else if (response.socket !== null) response.writeContinue();
     asUsual(request, response);
   });
   // An unknown expectation is ignored, as the reference's server does.
