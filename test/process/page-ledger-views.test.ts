@@ -1,5 +1,5 @@
 /** Event streams and modules in a browser, and every view's errors in the node's words. */
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { describePage, NATIVE_COIN } from './page-suite.ts';
@@ -11,6 +11,14 @@ const LINES_OF_NUMBERS = `[...document.querySelectorAll('tbody tr:first-child td
   const linePx = Number.parseFloat(getComputedStyle(cell).lineHeight);
   return Math.round(range.getBoundingClientRect().height / linePx);
 })`;
+
+/** Answers a page of events; a stream of them has none. */
+function fulfillEvents(route: Route, records: readonly object[]): Promise<void> {
+  const isStream = route.request().headers()['accept'] === 'text/event-stream';
+  return route.fulfill(
+    isStream ? { contentType: 'text/event-stream', body: 'retry: 60000\n\n' } : { json: records },
+  );
+}
 
 describePage('page: events, modules and errors', ({ node, open, go }) => {
   const sequenceNumbers = async (page: Page): Promise<number[]> => {
@@ -50,6 +58,23 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
     expect(await sequenceNumbers(page)).toEqual(before);
   });
 
+  it('events: says when following is interrupted, and goes on without a gap', async () => {
+    const page = await open(`/#/events?account=${CAFE_HEX}&stream=2`);
+    await page.getByRole('row').nth(1).waitFor();
+    const interrupted = page.getByText('Following is interrupted');
+    await node().pause();
+    try {
+      await interrupted.waitFor();
+      await node().grow();
+    } finally {
+      await node().resume();
+    }
+    await page.locator('tr.fresh').first().waitFor();
+    expect(await interrupted.count()).toBe(0);
+    const shown = await sequenceNumbers(page);
+    expect(shown).toEqual(Array.from({ length: shown.length }, (_, at) => shown[0]! - at));
+  });
+
   it('events: data is text, never markup', async () => {
     const page = await open('/');
     const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
@@ -58,7 +83,7 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
       guid: { creation_number: '9', account_address: '0x9' },
       data: { [evil]: evil, nested: { long: [evil, evil, evil] } },
     };
-    await page.route('**/events/9*', (route) => route.fulfill({ json: [record] }));
+    await page.route('**/events/9*', (route) => fulfillEvents(route, [record]));
     await go(page, '#/events?account=0x9&stream=9');
     await page.locator('table.events dd').first().waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
@@ -73,7 +98,7 @@ describePage('page: events, modules and errors', ({ node, open, go }) => {
       guid: { creation_number: '9', account_address: '0x9' },
       data: { text: 'long '.repeat(200) },
     };
-    await page.route('**/events/9*', (route) => route.fulfill({ json: [record] }));
+    await page.route('**/events/9*', (route) => fulfillEvents(route, [record]));
     await go(page, '#/events?account=0x9&stream=9');
     await page.getByText('12,345,678,901').waitFor();
     const lines = await page.evaluate(LINES_OF_NUMBERS);

@@ -84,7 +84,8 @@ export async function send(request: ApiRequest, signal: AbortSignal): Promise<Ap
   }
 }
 
-function refusal(text: string): { code: string; message: string } {
+/** What an error body says. */
+export function refusal(text: string): { code: string; message: string } {
   const body = unlessRefused(() => parseJson<{ error_code?: string; message?: string }>(text));
   if (body?.error_code !== undefined && body.message !== undefined) {
     return { code: body.error_code, message: body.message };

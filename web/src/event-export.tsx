@@ -1,7 +1,7 @@
 /** Event streams as files: CSV or one JSON object a line, ascending. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { csvText, type EventRecord, jsonLines } from './event-file.ts';
-import { FOLLOW_PAGE_SIZE, readOlderEvents, type StreamName } from './event-stream.ts';
+import { LARGEST_PAGE_SIZE, readOlderEvents, type StreamName } from './event-stream.ts';
 import { counted, groupDigits } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
 
@@ -63,7 +63,7 @@ async function collect(
   let first = end;
   let note = '';
   while (first > 0n && note === '') {
-    const page = await readOlderEvents(stream, first, signal, FOLLOW_PAGE_SIZE);
+    const page = await readOlderEvents(stream, first, signal, LARGEST_PAGE_SIZE);
     if (page.events.length === 0) break;
     events = [...page.events, ...events];
     first = events[0]!.sequenceNumber;

@@ -3,14 +3,18 @@ import type { EventJson } from './answers.ts';
 import { type ApiAnswer, ApiFailure, send } from './api-client.ts';
 import type { EventRecord } from './event-file.ts';
 import { parseJson } from './exact-json.ts';
+import { listen } from './listen.ts';
 import { greater, readU64 } from './number-text.ts';
-import { eventsRequest } from './requests.ts';
+import { type ApiRequest, eventsRequest } from './requests.ts';
 
 /** Events asked for at once. */
 export const EVENTS_PAGE_SIZE = 25;
 
-/** Events asked for at once while following; the reference's largest page (docs/spec/http.md §7.1). */
-export const FOLLOW_PAGE_SIZE = 100;
+/** The reference's largest page (docs/spec/http.md §7.1). */
+export const LARGEST_PAGE_SIZE = 100;
+
+/** How long new events are gathered before they are shown, in milliseconds. */
+const GATHER_MS = 100;
 
 /** A stream: an account and a creation number, as the reader typed them. */
 export interface StreamName {
@@ -33,16 +37,49 @@ export async function readEvents(
   signal: AbortSignal,
 ): Promise<EventPage> {
   const answer = await send(eventsRequest(account, creationNumber, page), signal);
-  const events = parseJson<readonly EventJson[]>(answer.text).map(({ type, data, ...numbers }) => {
-    const sequenceNumber = readU64(numbers.sequence_number);
-    const version = readU64(numbers.version);
-    if (sequenceNumber !== undefined && version !== undefined) {
-      return { sequenceNumber, version, type, data };
-    }
-    const message = 'a record lacks its numbers';
-    throw new ApiFailure(answer.request, { status: 200, code: 'unreadable_answer', message });
-  });
+  const events = parseJson<readonly EventJson[]>(answer.text).map((event) =>
+    eventRecord(event, answer.request),
+  );
   return { answer, events };
+}
+
+function eventRecord({ type, data, ...numbers }: EventJson, request: ApiRequest): EventRecord {
+  const sequenceNumber = readU64(numbers.sequence_number);
+  const version = readU64(numbers.version);
+  if (sequenceNumber !== undefined && version !== undefined) {
+    return { sequenceNumber, version, type, data };
+  }
+  const message = 'a record lacks its numbers';
+  throw new ApiFailure(request, { status: 200, code: 'unreadable_answer', message });
+}
+
+interface Following {
+  /** The sequence number to go on with, each time that listening begins. */
+  next(): bigint;
+  events(events: readonly EventRecord[]): void;
+  /** Why nothing comes; undefined: it comes again. */
+  failed(failure: ApiFailure | undefined): void;
+}
+
+/** Tells of new events as they are committed, those that come together at once, until the signal aborts. */
+export function followEvents(
+  { account, creationNumber }: StreamName,
+  following: Following,
+  signal: AbortSignal,
+): void {
+  let gathered: EventRecord[] = [];
+  const request = () => eventsRequest(account, creationNumber, { start: following.next() });
+  const event = (data: string): void => {
+    const record = eventRecord(parseJson<EventJson>(data), request());
+    gathered.push(record);
+    if (gathered.length > 1) return;
+    setTimeout(() => {
+      const events = gathered;
+      gathered = [];
+      if (!signal.aborted) following.events(events);
+    }, GATHER_MS);
+  };
+  listen({ request, event, failed: following.failed }, signal);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   useRef,
   useState,
 } from 'preact/hooks';
-import { startPolling, useLive } from './live-ledger.ts';
+import { startListening, useLive } from './live-ledger.ts';
 import { go } from './navigation.ts';
 import { groupDigits, ledgerAgeText, readU64, shortHex, timeText } from './number-text.ts';
 import { announce, Failure } from './parts.tsx';
@@ -354,5 +354,5 @@ function Strip() {
   );
 }
 
-startPolling();
+startListening();
 render(<Page />, document.getElementById('page')!);

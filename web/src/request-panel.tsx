@@ -43,12 +43,13 @@ export function RequestPanel({ asked, title = 'Request', also = [] }: PanelProps
   );
 }
 
-function outcomeText({ answer, failure }: Asked<unknown>): string {
+function outcomeText({ request, answer, failure }: Asked<unknown>): string {
   if (failure instanceof ApiFailure) {
     return failure.status === 0
       ? `No answer (${failure.code})`
       : `${failure.status} ${failure.code}, in ${failure.elapsedMs.toFixed(0)} ms`;
   }
+  if (request?.isStream) return 'An event for each new state, as it is committed';
   if (answer === undefined) return 'Waiting for the answer…';
   const size = sizeText(new Blob([answer.text]).size);
   return `${answer.status}, ${size} in ${answer.elapsedMs.toFixed(0)} ms`;

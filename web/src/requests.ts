@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly body?: string;
   /** The answer is bytes, which are read as hex. */
   readonly isRaw?: boolean;
+  /** It is listened to. */
+  readonly isStream?: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ function ofAccount(account: string, rest: string, query: Parameters = {}): ApiRe
 
 export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 
-export const LEDGER_STATE_REQUEST: ApiRequest = { method: 'GET', path: '/v1' };
+export const HEADS_REQUEST: ApiRequest = { method: 'GET', path: '/v1/-/heads', isStream: true };
 
 export function balanceRequest(account: string, asset: string, version = chosenVersion()) {
   const path = `/v1/accounts/${pathSegment(account)}/balance/${pathSegment(asset)}`;
@@ -148,8 +150,9 @@ export function shellWord(text: string): string {
  * A `curl` command that makes the request against `origin`. `--globoff` stops curl from reading brackets in the address
  * as patterns; `--data-raw` stops it from reading a body that begins with `@` as a file name.
  */
-export function curlCommand({ path, body }: ApiRequest, origin: string): string {
+export function curlCommand({ path, body, isStream }: ApiRequest, origin: string): string {
   const words = ['curl', '--silent', '--show-error', '--globoff'];
+  if (isStream) words.push('--no-buffer', '--header', shellWord('Accept: text/event-stream'));
   if (body !== undefined) {
     words.push('--header', shellWord('Content-Type: application/json'));
     words.push('--data-raw', shellWord(body));

@@ -6,14 +6,12 @@ import { ExportButtons } from '../event-export.tsx';
 import type { EventRecord } from '../event-file.ts';
 import {
   EVENTS_PAGE_SIZE,
-  FOLLOW_PAGE_SIZE,
-  readEvents,
+  followEvents,
   readFirstPage,
   readOlderEvents,
   type StreamName,
 } from '../event-stream.ts';
 import { VersionId } from '../ids.tsx';
-import { POLL_INTERVAL_MS } from '../live-ledger.ts';
 import { JsonView, TypeText } from '../move-text.tsx';
 import { counted, greater, groupDigits, readU64 } from '../number-text.ts';
 import { announce, Failure, LookUp, Table, Waiting } from '../parts.tsx';
@@ -24,8 +22,6 @@ import { TypedEvents } from './typed-events.tsx';
 
 /** Most rows in the table; following drops the oldest beyond it. */
 const MAX_ROWS = 500;
-/** Pages taken in a row before the next pause. */
-const MAX_PAGES_PER_POLL = 5;
 /** Shortest time between two spoken notices of new events. */
 const ANNOUNCEMENT_INTERVAL_MS = 10_000;
 
@@ -144,23 +140,15 @@ function Events({ stream }: { stream: StreamName }) {
   }, []);
   const newest = useRef(rows.last);
   newest.current = rows.last;
-  const [polls, setPolls] = useState(0);
-  const followFailure = useFollowing(asked?.answer !== undefined && isFollowing, async (signal) => {
-    let count = 0;
-    for (let page = 0; page < MAX_PAGES_PER_POLL; page += 1) {
-      const next = newest.current === undefined ? 0n : newest.current + 1n;
-      const limit = FOLLOW_PAGE_SIZE;
-      const { events } = await readEvents(stream, { start: next, limit }, signal);
-      setPolls((before) => before + 1);
-      if (events.length > 0) {
-        newest.current = events.at(-1)!.sequenceNumber;
-        setRows((before) => withEvents(before, events, true));
-      }
-      count += events.length;
-      if (events.length < FOLLOW_PAGE_SIZE) break;
-    }
-    return count;
-  });
+  const followFailure = useFollowing(
+    stream,
+    asked?.answer !== undefined && isFollowing,
+    () => (newest.current === undefined ? 0n : newest.current + 1n),
+    (events) => {
+      newest.current = events.at(-1)!.sequenceNumber;
+      setRows((before) => withEvents(before, events, true));
+    },
+  );
   if (asked === undefined) return <Waiting />;
   return (
     <>
@@ -196,7 +184,7 @@ function Events({ stream }: { stream: StreamName }) {
           />
         </section>
       )}
-      <RequestPanel asked={asked} also={[[polls, 'to follow the stream, with start']]} />
+      <RequestPanel asked={asked} also={[[isFollowing ? 1 : 0, 'to follow the stream']]} />
     </>
   );
 }
@@ -207,34 +195,32 @@ function rangeText({ events, first, last }: Rows): string {
   return `${counted(events.length, 'event')}, sequence numbers ${range}`;
 }
 
-/**
- * Runs `poll` again and again while `isOn` and the page can be seen; announces how many events it found. Gives the
- * failure of the latest poll.
- */
-function useFollowing(isOn: boolean, poll: (signal: AbortSignal) => Promise<number>): unknown {
+/** Follows the stream while `isOn` and the page can be seen; announces how many events came. */
+function useFollowing(
+  stream: StreamName,
+  isOn: boolean,
+  next: () => bigint,
+  take: (events: readonly EventRecord[]) => void,
+): unknown {
   const [failure, setFailure] = useState<unknown>();
-  useWork(
-    async (signal) => {
-      let announcedMs = Number.NEGATIVE_INFINITY;
-      let unannounced = 0;
-      while (isOn && !signal.aborted) {
-        await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
-        if (document.hidden || signal.aborted) continue;
-        try {
-          unannounced += await poll(signal);
-          setFailure(undefined);
-        } catch (error) {
-          if (!signal.aborted) setFailure(error);
-        }
-        const nowMs = performance.now();
-        if (unannounced === 0 || nowMs - announcedMs < ANNOUNCEMENT_INTERVAL_MS) continue;
-        announce(counted(unannounced, 'new event'));
-        announcedMs = nowMs;
-        unannounced = 0;
-      }
-    },
-    [isOn],
-  );
+  useEffect(() => {
+    setFailure(undefined);
+    if (!isOn) return;
+    const run = new AbortController();
+    let announcedMs = Number.NEGATIVE_INFINITY;
+    let unannounced = 0;
+    const events = (added: readonly EventRecord[]): void => {
+      take(added);
+      unannounced += added.length;
+      const nowMs = performance.now();
+      if (nowMs - announcedMs < ANNOUNCEMENT_INTERVAL_MS) return;
+      announce(counted(unannounced, 'new event'));
+      announcedMs = nowMs;
+      unannounced = 0;
+    };
+    followEvents(stream, { next, events, failed: setFailure }, run.signal);
+    return () => run.abort();
+  }, [isOn]);
   return failure;
 }
 

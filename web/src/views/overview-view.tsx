@@ -7,7 +7,7 @@ import { useLive } from '../live-ledger.ts';
 import { groupDigits, ledgerAgeText, readU64, timeText } from '../number-text.ts';
 import { Facts, Failure, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { blockRequest, LEDGER_STATE_REQUEST, transactionsRequest } from '../requests.ts';
+import { blockRequest, HEADS_REQUEST, transactionsRequest } from '../requests.ts';
 import { chosenVersion, linkTo } from '../route.ts';
 import { TransactionRows } from '../transaction-rows.tsx';
 
@@ -25,17 +25,13 @@ function startingPoints(): readonly (readonly [text: string, hash: string])[] {
 }
 
 export function OverviewView() {
-  const { info, answer, failure, versionsPerSecond } = useLive();
+  const { info, failure, versionsPerSecond } = useLive();
   const version = chosenVersion();
   const title =
     info === undefined
       ? 'The ledger’s state is not known'
       : 'The node does not answer; the figures below are the last known';
-  const asked = {
-    request: LEDGER_STATE_REQUEST,
-    refreshes: 0,
-    ...(failure ? { failure } : answer && { answer }),
-  };
+  const asked = { request: HEADS_REQUEST, refreshes: 0, ...(failure && { failure }) };
   return (
     <>
       <div class="ledger-state">

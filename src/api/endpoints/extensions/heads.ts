@@ -1,6 +1,6 @@
 /** `GET /v1/-/heads`, an extension (docs/extensions.md): each new head of the ledger as a server-sent event. */
 import { HeadSource } from '../../push/head-source.ts';
-import { resumedFrom } from '../../push/resume.ts';
+import { lastPosition } from '../../push/resume.ts';
 import { IndexSchema } from '../../schemas/schemas.ts';
 import { defineRead } from '../endpoint.ts';
 import { indexJson } from '../health.ts';
@@ -22,6 +22,7 @@ export const headsEndpoint = defineRead({
   answer: ({ view, settings }) => ({ body: indexJson(view.state, settings) }),
   stream({ headers, settings }) {
     const source = new HeadSource(({ state }) => indexJson(state, settings));
-    return { source, from: resumedFrom(headers, U64) ?? 0n };
+    // A client that connects again is told the state again: it may have missed nothing, and cannot know.
+    return { source, from: lastPosition(headers, U64) ?? 0n };
   },
 });
