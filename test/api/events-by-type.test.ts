@@ -1,32 +1,15 @@
 /** Module events by type (docs/extensions.md): pages are what the transactions say, whatever is asked. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
-import { buildApi } from '../../src/api/http/server.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { parseStructTag } from '../../src/move/types/type-parser.ts';
 import { decodeTypeTag, encodeTypeTag, formatTypeTag } from '../../src/move/types/type-tag.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import type { Chunk } from '../../src/store/chunk.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
-import { LedgerWriter } from '../../src/store/writer.ts';
 import { Random, testSeed } from '../random.ts';
 import { chunk, transaction } from '../store/chunks.ts';
-import { TestApi } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
-import { expectError, LogLines } from './error-answers.ts';
-import { EventClient } from './event-client.ts';
-import { apiSettings } from './settings.ts';
-import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
-import { NO_LOAD_BOUNDS } from './unbounded.ts';
-
-interface TypedEvent {
-  readonly version: string;
-  readonly index: number;
-  readonly type: string;
-}
+import { expectError } from './error-answers.ts';
+import { openChunks, type ServedChunks, type TypedEvent } from './typed-events.ts';
 
 interface ShownTransaction {
   readonly version: string;
@@ -39,40 +22,8 @@ interface ShownTransaction {
 const BCS = { accept: 'application/x-bcs' };
 const CURSOR = 'x-node-cursor';
 
-async function openChunks(chunks: Iterable<Chunk>) {
-  const directory = mkdtempSync(join(tmpdir(), 'daybook-events-by-type-'));
-  const store = await openTestedStore({ directory });
-  const writer = await LedgerWriter.open(store);
-  for (const one of chunks) await writer.append(one);
-  const log = new LogLines();
-  const app = new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), log));
-  const close = async () => {
-    await app.close();
-    await store.close();
-    rmSync(directory, { recursive: true });
-    expect(log).toEqual(new LogLines());
-  };
-  const ask = (type: string, query = '', headers = {}) =>
-    app.request({ url: `/v1/events/by_type/${encodeURIComponent(type)}?${query}`, headers });
-  /** All pages from a start on. */
-  const walk = async (type: string, start: string, query: string): Promise<TypedEvent[]> => {
-    const found: TypedEvent[] = [];
-    let next: string | undefined = start;
-    while (next !== undefined) {
-      const reply = await ask(type, `start=${next}&${query}`);
-      expect([reply.statusCode, reply.body]).toEqual([200, expect.any(String)]);
-      found.push(...reply.json<TypedEvent[]>());
-      next = reply.headers[CURSOR] as string | undefined;
-    }
-    return found;
-  };
-  return { app, store, writer, ask, walk, close };
-}
-
-type Opened = Awaited<ReturnType<typeof openChunks>>;
-
 describe('of a sample ledger', () => {
-  let ledger: Opened;
+  let ledger: ServedChunks;
   let head: number;
   /** Every module event as the transactions show it, with its place. */
   const events: TypedEvent[] = [];
@@ -243,60 +194,6 @@ describe('of a sample ledger', () => {
   });
 });
 
-test('as a stream: history, then what comes; resumed after any event; at every turn what the pages are', async () => {
-  const chunks = [
-    ...sampleChunks({
-      ...{ seed: 5, transactions: 900, accounts: 30 },
-      chunkTransactions: 60,
-    }),
-  ];
-  const { app, ask, walk, writer, close } = await openChunks(chunks.slice(0, 4));
-  const clients: EventClient[] = [];
-  onTestFinished(async () => {
-    for (const client of clients) client.close();
-    await close();
-  });
-  const type = '0x1::transaction_fee::FeeStatement';
-  const listen = async (query: string, headers = {}): Promise<EventClient> => {
-    const base = `http://127.0.0.1:${await app.port()}/v1/events/by_type/`;
-    const client = new EventClient(`${base}${encodeURIComponent(type)}?${query}`, headers);
-    clients.push(client);
-    return await client.opened;
-  };
-  const whole = await listen('');
-  const late = await listen(`start=${writer.head!.version + 200n}`);
-  const none = await listen('start=18446744073709551615:4294967295');
-  for (const next of chunks.slice(4)) await writer.append(next);
-  const expected = await walk(type, '0', 'limit=100');
-  expect(expected.length).toBeGreaterThan(200);
-  await whole.until(expected.length);
-  expect(whole.records).toEqual(expected);
-  const idOf = ({ version, index }: TypedEvent) => `${version}:${index}`;
-  expect(whole.events.map(({ id }) => id)).toEqual(expected.map(idOf));
-  expect(late.records).toEqual(expected.slice(-late.records.length));
-  expect(late.records.length).toBeGreaterThan(0);
-  const random = new Random(testSeed('resuming'));
-  for (let turn = 0; turn < 10; turn += 1) {
-    const at = random.below(expected.length - 1);
-    const resumed = await listen('start=0', { 'Last-Event-ID': idOf(expected[at]!) });
-    await resumed.until(expected.length - at - 1);
-    expect(resumed.records).toEqual(expected.slice(at + 1));
-  }
-  expect([none.status, none.events]).toEqual([200, []]);
-  for (const [query, headers] of [
-    ['', { 'Last-Event-ID': 'x' }],
-    ['', { 'Last-Event-ID': '1:4294967296' }],
-    ['limit=0', {}],
-    ['ledger_version=5', {}],
-  ] as const) {
-    expect((await listen(query, headers)).status).toBe(400);
-  }
-  await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 100 });
-  while ((await ask(type, 'start=0')).statusCode !== 410) await nextTurn();
-  expect((await listen('start=0')).status).toBe(410);
-  expect((await listen('', { 'Last-Event-ID': '0:0' })).status).toBe(410);
-});
-
 describe('bounds of a page', () => {
   const WANTED = '0x1::a::Wanted';
   const tagOf = (type: string) => encodeTypeTag({ kind: 'struct', struct: parseStructTag(type) });
@@ -306,7 +203,7 @@ describe('bounds of a page', () => {
     data,
   });
 
-  async function ledgerOf(events: readonly ReturnType<typeof event>[]): Promise<Opened> {
+  async function ledgerOf(events: readonly ReturnType<typeof event>[]): Promise<ServedChunks> {
     const ledger = await openChunks([chunk(0, [transaction(0), transaction(1, { events })])]);
     onTestFinished(() => ledger.close());
     return ledger;

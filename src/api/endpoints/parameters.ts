@@ -20,6 +20,7 @@ import { type Schema, Type } from '../schemas/json-schema.ts';
 import {
   AddressSchema,
   AssetTypeSchema,
+  EventPlaceSchema,
   HashSchema,
   IdentifierSchema,
   StructTagSchema,
@@ -177,12 +178,7 @@ export const U64 = parameterType('string(U64)', U64Schema, parseU64);
 /** A version, or `VERSION:INDEX`: an event among those of its transaction. */
 export const EVENT_PLACE = parameterType(
   'string(EventPlace)',
-  Type.String({
-    description:
-      'A version, and after a colon the place of an event in its transaction: 0 if absent.',
-    format: 'event-place',
-    pattern: '^[+]?[0-9]+(:[+]?[0-9]+)?$',
-  }),
+  EventPlaceSchema,
   (text): { readonly version: bigint; readonly index: number } => {
     const colon = text.indexOf(':');
     if (colon === -1) return { version: parseU64(text), index: 0 };

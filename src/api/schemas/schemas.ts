@@ -55,6 +55,15 @@ export const VersionSchema = Type.String({
   examples: ['3'],
 });
 
+/** Where an event stands in the ledger; only extensions have it. */
+export const EventPlaceSchema = Type.String({
+  $id: 'EventPlace',
+  description:
+    'A version, and after a colon the place of an event in its transaction: 0 if absent.',
+  pattern: `^${U64_PATTERN}(:[+]?0*${decimalsUpTo(2n ** 32n - 1n)})?$`,
+  examples: ['3:0'],
+});
+
 export const HexEncodedBytesSchema = Type.String({
   $id: 'HexEncodedBytes',
   description: 'Bytes in hex, `0x` and two digits a byte.',
