@@ -1,0 +1,96 @@
+/**
+ * Native functions: what the framework declares and the machine provides (docs/spec/vm.md §6). A native gets its
+ * arguments in order, owned by it (a reference is a place, `Reference`), and gives its results in order. It knows the
+ * declared types of its arguments (src/vm/value.ts says how each looks), and nothing else.
+ *
+ *     const sha3: Native = ({ charge }, [bytes]) => {
+ *       charge(bytes.length);
+ *       return [new ByteVector(sha3_256((bytes as ByteVector).bytes))];
+ *     };
+ *
+ * A native that reads state composes with `andThen` of src/maybe-promise.ts; the machine waits between instructions.
+ */
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Address } from '../move/types/address.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
+import type { Layout } from './program/layout.ts';
+import type { LoadedFunction } from './program/loaded-function.ts';
+import type { Program } from './program/program.ts';
+import type { VmType } from './program/vm-type.ts';
+import type { Closure, Reference, Value } from './value.ts';
+import type { World } from './world.ts';
+
+/** `[]`, the results, an abort, or a call that takes the place of this one. */
+export type NativeResult = readonly Value[] | NativeAbort | NativeCall;
+
+/** Ends the run as the instruction Abort does, at the module that declares the native. */
+export class NativeAbort {
+  readonly code: bigint;
+  /** Shown in place of the description in the module's error map. */
+  readonly message: string | undefined;
+
+  constructor(code: bigint | number, message?: string) {
+    this.code = BigInt(code);
+    this.message = message;
+  }
+}
+
+/** Its results are the native's results: how functions of fungible assets are dispatched. */
+export class NativeCall {
+  readonly function: LoadedFunction;
+  readonly typeArguments: readonly VmType[];
+  readonly args: readonly Value[];
+
+  constructor(target: LoadedFunction, typeArguments: readonly VmType[], args: readonly Value[]) {
+    this.function = target;
+    this.typeArguments = typeArguments;
+    this.args = args;
+  }
+
+  /** @param args those that the closure has not captured */
+  static ofClosure(closure: Closure, args: readonly Value[]): NativeCall {
+    const all: Value[] = [];
+    let captured = 0;
+    let given = 0;
+    for (let index = 0; all.length < closure.captured.length + args.length; index += 1) {
+      const isCaptured = ((closure.mask >> BigInt(index)) & 1n) === 1n;
+      all.push(isCaptured ? closure.captured[captured++] : args[given++]);
+    }
+    return new NativeCall(closure.function, closure.typeArguments, all);
+  }
+}
+
+export interface NativeContext {
+  readonly typeArguments: readonly VmType[];
+  readonly world: World;
+  /** Modules, functions, types and layouts, as the world's version has them. */
+  readonly program: Program;
+  /** State that natives have for one run, by a key of their own (tables that were read, aggregators, a counter). */
+  readonly extensions: Map<unknown, unknown>;
+  /**
+   * Pays for work that is not constant: about one unit for 32 bytes or 8 values looked at or made.
+   * @throws VmError OUT_OF_GAS
+   */
+  charge(units: number): void;
+  /**
+   * A place for the resource of an account, `undefined` when there is none; the same place as the code borrows.
+   * @param type a struct with the ability key
+   */
+  resource(address: Address, type: VmType): MaybePromise<Reference | undefined>;
+  /** Frames of the functions that run, the caller of this native last. */
+  callers(): readonly LoadedFunction[];
+}
+
+/** `args` are as many as declared. @throws VmError; or rejects with it */
+export type Native = (
+  context: NativeContext,
+  args: readonly Value[],
+) => MaybePromise<NativeResult>;
+
+/**
+ * Natives by module and name.
+ * @returns undefined for one that this machine does not have: calling it is an error that names it
+ */
+export type NativeLookup = (module: ModuleId, name: string) => Native | undefined;
+
+export type { Layout };

@@ -1,0 +1,30 @@
+/** Types while code runs: one object for each type of a program, so types are equal when they are the same object. */
+import type { TypeTag } from '../../move/types/type-tag.ts';
+import type { Layout } from './layout.ts';
+
+export class VmType {
+  /** Counted in the program, from 0. */
+  readonly id: number;
+  readonly tag: TypeTag;
+  /** The element of a vector, the type arguments of a struct; none of others. */
+  readonly parts: readonly VmType[];
+  /** Types that it is made of, itself included. */
+  readonly nodes: number;
+  readonly depth: number;
+  /** Once `Program.layout` has made it. */
+  layout: Layout | undefined;
+
+  constructor(id: number, tag: TypeTag, parts: readonly VmType[]) {
+    this.id = id;
+    this.tag = tag;
+    this.parts = parts;
+    let nodes = 1;
+    let depth = 0;
+    for (const part of parts) {
+      nodes += part.nodes;
+      depth = Math.max(depth, part.depth);
+    }
+    this.nodes = nodes;
+    this.depth = depth + 1;
+  }
+}

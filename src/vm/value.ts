@@ -1,0 +1,116 @@
+/**
+ * Values as the machine computes with them. No value carries its type: the code was checked before it runs
+ * (docs/spec/vm.md §3), so whoever takes a value knows what it is.
+ *
+ * | Move | here |
+ * |---|---|
+ * | bool | boolean |
+ * | u8 u16 u32 i8 i16 i32 | number |
+ * | u64 u128 u256 i64 i128 i256 | bigint |
+ * | address | `Address`, 64 hex digits |
+ * | signer | `[address]`: a structure of one field |
+ * | struct | array of its fields |
+ * | enum | array of the variant's index (a number) and its fields: field i is element i + 1 |
+ * | vector\<u8> | `ByteVector` |
+ * | other vectors | array |
+ * | function value | `Closure` |
+ * | `&`, `&mut` | `Reference`: the place where the value is |
+ *
+ * A structure and a vector belong to one place: taking a value out of a place for good moves it, everything else
+ * copies it (`copyValue`).
+ */
+import type { LoadedFunction } from './program/loaded-function.ts';
+import type { VmType } from './program/vm-type.ts';
+
+export type Value =
+  | boolean
+  | number
+  | bigint
+  | string
+  | Value[]
+  | ByteVector
+  | Closure
+  | Reference
+  /** A local that was moved out, or not set yet. */
+  | undefined;
+
+/** What holds places: locals of a frame, fields, elements, or one global. */
+export type Container = Value[] | ByteVector;
+
+const FIRST_CAPACITY = 16;
+
+/** A `vector<u8>`. */
+export class ByteVector {
+  /** Longer than `length` where bytes were pushed. */
+  data: Uint8Array;
+  length: number;
+
+  /** @param data is owned from now on: nobody else may write to it, or have it grow */
+  constructor(data: Uint8Array) {
+    this.data = data;
+    this.length = data.length;
+  }
+
+  /** The bytes, not copied: they may change with the vector. */
+  get bytes(): Uint8Array {
+    const { data, length } = this;
+    return data.length === length ? data : data.subarray(0, length);
+  }
+
+  push(byte: number): void {
+    if (this.length === this.data.length) {
+      const larger = new Uint8Array(Math.max(FIRST_CAPACITY, this.length * 2));
+      larger.set(this.data);
+      this.data = larger;
+    }
+    this.data[this.length] = byte;
+    this.length += 1;
+  }
+}
+
+/** A place: element `index` of a container. */
+export class Reference {
+  readonly container: Container;
+  readonly index: number;
+
+  constructor(container: Container, index: number) {
+    this.container = container;
+    this.index = index;
+  }
+
+  /** The value there, not copied; `undefined` when there is nothing any more. */
+  get(): Value {
+    const { container, index } = this;
+    if (container instanceof ByteVector) {
+      return index < container.length ? container.data[index] : undefined;
+    }
+    return container[index];
+  }
+
+  set(value: Value): void {
+    const { container, index } = this;
+    if (container instanceof ByteVector) container.data[index] = value as number;
+    else container[index] = value;
+  }
+}
+
+/** A function value: a function with some of its arguments. */
+export class Closure {
+  readonly function: LoadedFunction;
+  readonly typeArguments: readonly VmType[];
+  /** Bit i: argument i is captured. */
+  readonly mask: bigint;
+  readonly captured: Value[];
+
+  constructor(
+    target: LoadedFunction,
+    typeArguments: readonly VmType[],
+    mask: bigint,
+    captured: Value[],
+  ) {
+    this.function = target;
+    this.typeArguments = typeArguments;
+    this.mask = mask;
+    this.captured = captured;
+  }
+}

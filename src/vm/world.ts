@@ -1,0 +1,19 @@
+/**
+ * What the machine sees of a ledger, at one version. All of it may be answered later: the machine waits between
+ * instructions. Nothing here is written: what code changes stays in the run (docs/spec/vm.md §5).
+ */
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { ModuleLookup } from '../move/modules/lookup.ts';
+import type { Address } from '../move/types/address.ts';
+import type { StructTag } from '../move/types/type-tag.ts';
+
+export interface World {
+  /** Loaded modules of that version. */
+  readonly modules: ModuleLookup;
+  /** The feature flags at that version. */
+  isFeatureEnabled(flag: number): boolean;
+  /** The BCS of a resource, plain or member of a group; `undefined` when there is none. */
+  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined>;
+  /** The BCS of an item of a table. @param key its BCS */
+  tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined>;
+}
