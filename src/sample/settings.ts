@@ -5,7 +5,7 @@ import type { ClockChange } from './model/clock.ts';
 import { CAFE_HEX } from './model/publishers.ts';
 
 /** Goes up when the same seed would give another ledger. */
-export const GENERATOR_VERSION = 5;
+export const GENERATOR_VERSION = 6;
 
 /** The resource of CAFE that states how a sample ledger was made. */
 export const SAMPLE_RESOURCE = `${CAFE_HEX}::sample::Sample`;

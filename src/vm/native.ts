@@ -82,10 +82,7 @@ export interface NativeContext {
 }
 
 /** `args` are as many as declared. @throws VmError; or rejects with it */
-export type Native = (
-  context: NativeContext,
-  args: readonly Value[],
-) => MaybePromise<NativeResult>;
+export type Native = (context: NativeContext, args: readonly Value[]) => MaybePromise<NativeResult>;
 
 /**
  * Natives by module and name.

@@ -2,9 +2,9 @@
  * Turns module declarations into binaries (docs/spec/move.md §1.4–1.8): handles, signatures, identifiers and addresses
  * once each in the order of first use, `aptos::metadata_v1` with the attributes and the error map.
  *
- * There is no compiler and no virtual machine here. Every function body is the same two instructions that abort: the
- * modules load, print and resolve like any others, but running one in a virtual machine would do nothing. The sample
- * ledger's generator writes the effects of transactions itself.
+ * There is no compiler here. A function without a body gets two instructions that abort: the modules load, print and
+ * resolve like any others, and view functions run. The sample ledger's generator writes the effects of transactions
+ * itself.
  */
 import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {
@@ -21,8 +21,10 @@ import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import type { PrimitiveKind } from '../../move/types/type-tag.ts';
 import { Table, writeBinary } from './binary.ts';
+import { CodeTables } from './body-assemble.ts';
 import {
   DeclarationError,
+  type DeclaredBody,
   type DeclaredField,
   type DeclaredFunction,
   type DeclaredStruct,
@@ -32,8 +34,16 @@ import {
 const OPCODE_LOAD_U64 = 0x06;
 const OPCODE_ABORT = 0x27;
 
-/** The abort code of every assembled function body: "this module was declared, not compiled". */
+/** The abort code of functions without a body: "this function was declared, not compiled". */
 const DECLARED_ONLY_ABORT_CODE = 0xdec1a4edn;
+const DECLARED_ONLY: DeclaredBody = {
+  acquires: [],
+  locals: [],
+  instructions: [
+    { opcode: OPCODE_LOAD_U64, operand: { kind: 'number', value: DECLARED_ONLY_ABORT_CODE } },
+    { opcode: OPCODE_ABORT, operand: { kind: 'none' } },
+  ],
+};
 
 /** A module that is ready to be published. */
 export interface AssembledModule extends ModuleId {
@@ -43,8 +53,11 @@ export interface AssembledModule extends ModuleId {
 /** Encodes that a function handle has no access specifiers. */
 const NO_ACCESS_SPECIFIERS = 1;
 
-/** Finds the declaration of a struct. @throws DeclarationError `unknown_name` */
-type StructLookup = (module: ModuleId, name: string) => DeclaredStruct;
+/** Find declarations in modules. @throws DeclarationError `unknown_name` */
+interface DeclarationLookup {
+  struct(module: ModuleId, name: string): DeclaredStruct;
+  function(module: ModuleId, name: string): DeclaredFunction;
+}
 
 /**
  * Assembles modules that may use each other and `imports`: every struct that they name must be declared in these.
@@ -55,7 +68,7 @@ export function assembleModules(
   declarations: readonly ModuleDeclaration[],
   imports: readonly ModuleDeclaration[] = [],
 ): AssembledModule[] {
-  const lookup = structLookup([...imports, ...declarations]);
+  const lookup = declarationLookup([...imports, ...declarations]);
   return declarations.map((declaration) => ({
     address: declaration.address,
     name: declaration.name,
@@ -63,32 +76,44 @@ export function assembleModules(
   }));
 }
 
-function structLookup(declarations: readonly ModuleDeclaration[]): StructLookup {
-  const structs = new Map<string, DeclaredStruct>();
-  for (const module of declarations) {
-    for (const struct of module.structs) {
-      const key = structKey(module, struct.name);
-      if (structs.has(key)) {
-        throw new DeclarationError('duplicate_name', `struct ${key} is declared twice`);
-      }
-      structs.set(key, struct);
-    }
-  }
-  return (module, name) => {
-    const key = structKey(module, name);
-    const struct = structs.get(key);
-    if (struct !== undefined) return struct;
-    throw new DeclarationError('unknown_name', `no struct ${key} declared`);
+function declarationLookup(modules: readonly ModuleDeclaration[]): DeclarationLookup {
+  return {
+    struct: nameLookup(modules, 'struct', ({ structs }) => structs),
+    function: nameLookup(modules, 'function', ({ functions }) => functions),
   };
 }
 
-function structKey(module: ModuleId, name: string): string {
+function nameLookup<T extends { readonly name: string }>(
+  modules: readonly ModuleDeclaration[],
+  what: string,
+  items: (module: ModuleDeclaration) => readonly T[],
+): (module: ModuleId, name: string) => T {
+  const byName = new Map<string, T>();
+  for (const module of modules) {
+    for (const item of items(module)) {
+      const key = memberKey(module, item.name);
+      if (byName.has(key)) {
+        throw new DeclarationError('duplicate_name', `${what} ${key} is declared twice`);
+      }
+      byName.set(key, item);
+    }
+  }
+  return (module, name) => {
+    const key = memberKey(module, name);
+    const item = byName.get(key);
+    if (item !== undefined) return item;
+    throw new DeclarationError('unknown_name', `no ${what} ${key} declared`);
+  };
+}
+
+function memberKey(module: ModuleId, name: string): string {
   return `${module.address}::${module.name}::${name}`;
 }
 
 class Assembler {
   readonly #module: ModuleDeclaration;
-  readonly #struct: StructLookup;
+  readonly #lookup: DeclarationLookup;
+  readonly #code: CodeTables;
   readonly #addresses = new Table();
   readonly #identifiers = new Table();
   readonly #moduleHandles = new Table();
@@ -96,9 +121,15 @@ class Assembler {
   readonly #functionHandles = new Table();
   readonly #signatures = new Table();
 
-  constructor(module: ModuleDeclaration, struct: StructLookup) {
+  constructor(module: ModuleDeclaration, lookup: DeclarationLookup) {
     this.#module = module;
-    this.#struct = struct;
+    this.#lookup = lookup;
+    this.#code = new CodeTables(module, {
+      requireVersion: (version, what) => this.#requireVersion(version, what),
+      signature: (types) => this.#signature(types),
+      functionHandle: (owner, name) => this.#functionHandle(owner, lookup.function(owner, name)),
+      writeType: (writer, type) => this.#writeType(writer, type),
+    });
   }
 
   assemble(): Buffer {
@@ -108,17 +139,10 @@ class Assembler {
       for (const struct of structs) this.#writeStruct(writer, struct);
     });
     const functionDefinitions = encodeBcs((writer) => {
-      const names = new Set<string>();
-      for (const declared of functions) {
-        const { name } = declared;
-        if (names.has(name)) {
-          throw new DeclarationError('duplicate_name', `function ${name} is declared twice`);
-        }
-        names.add(name);
-        this.#writeFunction(writer, declared);
-      }
+      for (const declared of functions) this.#writeFunction(writer, declared);
     });
     const tables = {
+      ...this.#code.toBytes(),
       friends: encodeBcs((writer) => {
         for (const friend of friends) this.#writeModuleId(writer, friend);
       }),
@@ -182,21 +206,18 @@ class Assembler {
   }
 
   #writeFunction(writer: BcsWriter, declared: DeclaredFunction): void {
-    const { isEntry, isNative, visibility } = declared;
-    writer.uleb32(this.#functionHandle(declared)).u8(VISIBILITIES[visibility]);
+    const { isEntry, isNative, visibility, body } = declared;
+    writer.uleb32(this.#functionHandle(this.#module, declared)).u8(VISIBILITIES[visibility]);
     writer.u8((isNative ? FUNCTION_FLAGS.native : 0) | (isEntry ? FUNCTION_FLAGS.entry : 0));
-    // It acquires no structs.
-    writer.length32(0);
-    if (isNative) return;
-    writer.uleb32(this.#signature([])).length32(2);
-    writer.u8(OPCODE_LOAD_U64).u64(DECLARED_ONLY_ABORT_CODE).u8(OPCODE_ABORT);
+    if (isNative) writer.length32(0);
+    else this.#code.writeBody(writer, body ?? DECLARED_ONLY);
   }
 
-  #functionHandle(declared: DeclaredFunction): number {
+  #functionHandle(module: ModuleId, declared: DeclaredFunction): number {
     const { bytecodeVersion } = this.#module;
     const { name, typeParameters, handleAttributes } = declared;
     return this.#functionHandles.index((to) => {
-      to.uleb32(this.#moduleHandle(this.#module)).uleb32(this.#identifier(name));
+      to.uleb32(this.#moduleHandle(module)).uleb32(this.#identifier(name));
       to.uleb32(this.#signature(declared.parameters)).uleb32(this.#signature(declared.results));
       to.vector(typeParameters, (inner, { constraints }) => inner.uleb32(constraints));
       if (bytecodeVersion >= VERSION_7_ENUMS) to.u8(NO_ACCESS_SPECIFIERS);
@@ -255,7 +276,7 @@ class Assembler {
   #writeStructType(writer: BcsWriter, tag: MoveStructTag): void {
     const { name, typeArguments } = tag;
     const module = { address: tag.address, name: tag.module };
-    const declared = this.#struct(module, name);
+    const declared = this.#lookup.struct(module, name);
     if (typeArguments.length !== declared.typeParameters.length) {
       throw new DeclarationError(
         'bad_arity',

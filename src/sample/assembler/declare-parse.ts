@@ -1,5 +1,6 @@
 /**
- * The declaration language: Move's syntax for declarations, without code.
+ * The declaration language: Move's syntax for declarations. A function ends with `;`, or with a body of instructions
+ * in braces (body-parse.ts).
  *
  *     module 0x1::coin {
  *       use 0x1::string::String;
@@ -35,9 +36,11 @@ import {
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import { type AbilitySet, PRIMITIVE_KINDS, type PrimitiveKind } from '../../move/types/type-tag.ts';
+import { BodyParser } from './body-parse.ts';
 import {
   DEFAULT_BYTECODE_VERSION,
   DeclarationError,
+  type DeclaredBody,
   type DeclaredError,
   type DeclaredField,
   type DeclaredFunction,
@@ -48,6 +51,7 @@ import {
   type NamedAddresses,
 } from './declare.ts';
 import { publicStructFunctions } from './public-struct.ts';
+import { type Token, TokenReader } from './tokens.ts';
 
 const ABILITY_BITS: ReadonlyMap<string, number> = new Map([
   ['copy', 1],
@@ -71,91 +75,33 @@ export function parseModules(
   text: string,
   addresses: NamedAddresses = new Map(),
 ): ModuleDeclaration[] {
-  return new DeclarationParser(tokenize(text), addresses).modules();
+  return new DeclarationParser(new TokenReader(text), addresses).modules();
 }
 
 class DeclarationParser {
-  readonly #tokens: readonly Token[];
+  readonly #tokens: TokenReader;
   readonly #addresses: NamedAddresses;
-  #next = 0;
   #module: ModuleId = { address: ADDRESS_ONE, name: '' };
   #uses = new Map<string, ModuleId>();
   /** Of the module that is read, so far. */
   #structs: DeclaredStruct[] = [];
   #typeParameters: readonly DeclaredTypeParameter[] = [];
 
-  constructor(tokens: readonly Token[], addresses: NamedAddresses) {
+  constructor(tokens: TokenReader, addresses: NamedAddresses) {
     this.#tokens = tokens;
     this.#addresses = addresses;
   }
 
   modules(): ModuleDeclaration[] {
     const modules: ModuleDeclaration[] = [];
-    while (this.#peek().kind !== 'end') modules.push(this.#moduleDeclaration());
+    while (this.#tokens.peek().kind !== 'end') modules.push(this.#moduleDeclaration());
     return modules;
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#next]!;
-  }
-
-  #take(): Token {
-    const token = this.#peek();
-    if (token.kind !== 'end') this.#next += 1;
-    return token;
-  }
-
-  #accept(text: string): boolean {
-    if (this.#peek().text !== text || this.#peek().kind === 'text') return false;
-    this.#next += 1;
-    return true;
-  }
-
-  #expect(text: string): void {
-    if (!this.#accept(text)) throw this.#unexpected(`expected ${JSON.stringify(text)}`);
-  }
-
-  #unexpected(wanted: string): DeclarationError {
-    const token = this.#peek();
-    return new DeclarationError(
-      'unexpected_token',
-      `${wanted}, found ${JSON.stringify(token.text)}`,
-      token.line,
-    );
-  }
-
-  #name(): string {
-    if (this.#peek().kind !== 'name') throw this.#unexpected('expected a name');
-    return this.#take().text;
-  }
-
-  #number(): bigint {
-    if (this.#peek().kind !== 'number') throw this.#unexpected('expected a number');
-    return BigInt(this.#take().text);
-  }
-
-  #text(): string {
-    if (this.#peek().kind !== 'text') throw this.#unexpected('expected a text in quotes');
-    return this.#take().text;
-  }
-
-  /** Items up to a closing sign, separated by commas; a trailing comma is allowed. */
-  #list<T>(close: string, item: (index: number) => T): T[] {
-    const items: T[] = [];
-    while (!this.#accept(close)) {
-      items.push(item(items.length));
-      if (!this.#accept(',')) {
-        this.#expect(close);
-        break;
-      }
-    }
-    return items;
-  }
-
   #address(): Address {
-    const token = this.#peek();
-    if (token.kind === 'address') return parseAddress(this.#take().text);
-    const address = this.#addresses.get(this.#name());
+    const token = this.#tokens.peek();
+    if (token.kind === 'address') return parseAddress(this.#tokens.take().text);
+    const address = this.#addresses.get(this.#tokens.name());
     if (address === undefined) {
       throw new DeclarationError('unknown_name', `unknown address ${token.text}`, token.line);
     }
@@ -164,20 +110,20 @@ class DeclarationParser {
 
   #moduleId(): ModuleId {
     const address = this.#address();
-    this.#expect('::');
-    return { address, name: this.#name() };
+    this.#tokens.expect('::');
+    return { address, name: this.#tokens.name() };
   }
 
   #moduleDeclaration(): ModuleDeclaration {
     let bytecodeVersion = DEFAULT_BYTECODE_VERSION;
-    if (this.#accept('#[')) {
-      this.#expect('bytecode_version');
-      this.#expect('(');
-      bytecodeVersion = Number(this.#number());
-      this.#expect(')');
-      this.#expect(']');
+    if (this.#tokens.accept('#[')) {
+      this.#tokens.expect('bytecode_version');
+      this.#tokens.expect('(');
+      bytecodeVersion = Number(this.#tokens.number());
+      this.#tokens.expect(')');
+      this.#tokens.expect(']');
     }
-    this.#expect('module');
+    this.#tokens.expect('module');
     const id = this.#moduleId();
     this.#module = id;
     this.#uses = new Map(
@@ -189,11 +135,12 @@ class DeclarationParser {
     this.#structs = structs;
     const functions: DeclaredFunction[] = [];
     const wrappers: DeclaredFunction[] = [];
-    this.#expect('{');
-    while (!this.#accept('}')) {
-      if (this.#accept('use')) this.#use();
-      else if (this.#accept('friend')) friends.push(this.#statement(() => this.#moduleId()));
-      else if (this.#accept('error')) errors.push(this.#statement(() => this.#errorDeclaration()));
+    this.#tokens.expect('{');
+    while (!this.#tokens.accept('}')) {
+      if (this.#tokens.accept('use')) this.#use();
+      else if (this.#tokens.accept('friend')) friends.push(this.#statement(() => this.#moduleId()));
+      else if (this.#tokens.accept('error'))
+        errors.push(this.#statement(() => this.#errorDeclaration()));
       else this.#member(functions, wrappers);
     }
     return {
@@ -208,51 +155,58 @@ class DeclarationParser {
 
   #statement<T>(read: () => T): T {
     const value = read();
-    this.#expect(';');
+    this.#tokens.expect(';');
     return value;
   }
 
   #use(): void {
     const module = this.#moduleId();
-    this.#expect('::');
-    const names = this.#accept('{') ? this.#list('}', () => this.#name()) : [this.#name()];
-    this.#expect(';');
+    this.#tokens.expect('::');
+    const names = this.#tokens.accept('{')
+      ? this.#tokens.list('}', () => this.#tokens.name())
+      : [this.#tokens.name()];
+    this.#tokens.expect(';');
     for (const name of names) this.#uses.set(name, module);
   }
 
   #errorDeclaration(): DeclaredError {
-    return { abortCode: this.#number(), name: this.#name(), description: this.#text() };
+    return {
+      abortCode: this.#tokens.number(),
+      name: this.#tokens.name(),
+      description: this.#tokens.text(),
+    };
   }
 
   #member(functions: DeclaredFunction[], wrappers: DeclaredFunction[]): void {
     const attributes: MetadataAttribute[] = [];
-    while (this.#accept('#[')) attributes.push(...this.#list(']', () => this.#attribute()));
-    const isNative = this.#accept('native');
+    while (this.#tokens.accept('#['))
+      attributes.push(...this.#tokens.list(']', () => this.#attribute()));
+    const isNative = this.#tokens.accept('native');
     const visibility = this.#visibility();
-    const isEntry = this.#accept('entry');
-    if (this.#accept('fun')) {
+    const isEntry = this.#tokens.accept('entry');
+    if (this.#tokens.accept('fun')) {
       functions.push(this.#function({ attributes, isNative, visibility, isEntry }));
       return;
     }
-    if (isNative || isEntry) throw this.#unexpected('expected "fun"');
-    const isEnum = this.#accept('enum');
-    if (!isEnum) this.#expect('struct');
+    if (isNative || isEntry) throw this.#tokens.unexpected('expected "fun"');
+    const isEnum = this.#tokens.accept('enum');
+    if (!isEnum) this.#tokens.expect('struct');
     const struct = this.#struct(isEnum, attributes);
     this.#structs.push(struct);
     if (visibility === 'public') wrappers.push(...publicStructFunctions(this.#module, struct));
   }
 
   #visibility(): Visibility {
-    if (!this.#accept('public')) return 'private';
-    if (!this.#accept('(')) return 'public';
-    this.#expect('friend');
-    this.#expect(')');
+    if (!this.#tokens.accept('public')) return 'private';
+    if (!this.#tokens.accept('(')) return 'public';
+    this.#tokens.expect('friend');
+    this.#tokens.expect(')');
     return 'friend';
   }
 
   #attribute(): MetadataAttribute {
-    const { text: name, line } = this.#peek();
-    this.#name();
+    const { text: name, line } = this.#tokens.peek();
+    this.#tokens.name();
     switch (name) {
       case 'event':
         return { kind: ATTRIBUTE_KINDS.event, args: [] };
@@ -261,14 +215,14 @@ class DeclarationParser {
       case 'randomness':
         return { kind: ATTRIBUTE_KINDS.randomness, args: [] };
       case 'resource_group': {
-        const scope = this.#setting('scope', () => this.#name());
+        const scope = this.#setting('scope', () => this.#tokens.name());
         return { kind: ATTRIBUTE_KINDS.resourceGroup, args: [scope] };
       }
       case 'resource_group_member': {
         const group = this.#setting('group', () => {
           const id = this.#moduleId();
-          this.#expect('::');
-          return `${formatAddress(id.address)}::${id.name}::${this.#name()}`;
+          this.#tokens.expect('::');
+          return `${formatAddress(id.address)}::${id.name}::${this.#tokens.name()}`;
         });
         return { kind: ATTRIBUTE_KINDS.resourceGroupMember, args: [group] };
       }
@@ -278,67 +232,67 @@ class DeclarationParser {
   }
 
   #setting<T>(key: string, read: () => T): T {
-    this.#expect('(');
-    this.#expect(key);
-    this.#expect('=');
+    this.#tokens.expect('(');
+    this.#tokens.expect(key);
+    this.#tokens.expect('=');
     const value = read();
-    this.#expect(')');
+    this.#tokens.expect(')');
     return value;
   }
 
   #abilities(separator: ',' | '+'): AbilitySet {
     let abilities = 0;
     do {
-      const bit = ABILITY_BITS.get(this.#peek().text);
-      if (bit === undefined) throw this.#unexpected('expected an ability');
-      this.#take();
+      const bit = ABILITY_BITS.get(this.#tokens.peek().text);
+      if (bit === undefined) throw this.#tokens.unexpected('expected an ability');
+      this.#tokens.take();
       abilities |= bit;
-    } while (this.#accept(separator));
+    } while (this.#tokens.accept(separator));
     return abilities;
   }
 
   #typeParameterList(): DeclaredTypeParameter[] {
-    if (!this.#accept('<')) return [];
-    return this.#list('>', () => {
-      const isPhantom = this.#accept('phantom');
-      const name = this.#name();
-      return { name, isPhantom, constraints: this.#accept(':') ? this.#abilities('+') : 0 };
+    if (!this.#tokens.accept('<')) return [];
+    return this.#tokens.list('>', () => {
+      const isPhantom = this.#tokens.accept('phantom');
+      const name = this.#tokens.name();
+      return { name, isPhantom, constraints: this.#tokens.accept(':') ? this.#abilities('+') : 0 };
     });
   }
 
   #struct(isEnum: boolean, attributes: readonly MetadataAttribute[]): DeclaredStruct {
-    const name = this.#name();
+    const name = this.#tokens.name();
     const typeParameters = this.#typeParameterList();
     this.#typeParameters = typeParameters;
-    const abilities = this.#accept('has') ? this.#abilities(',') : 0;
-    this.#expect('{');
+    const abilities = this.#tokens.accept('has') ? this.#abilities(',') : 0;
+    this.#tokens.expect('{');
     const body = isEnum
-      ? ({ kind: 'enum', variants: this.#list('}', () => this.#variant()) } as const)
+      ? ({ kind: 'enum', variants: this.#tokens.list('}', () => this.#variant()) } as const)
       : ({ kind: 'struct', fields: withoutEmpty(this.#namedFields()) } as const);
     return { name, typeParameters, attributes, abilities, body };
   }
 
   #variant(): DeclaredVariant {
-    const name = this.#name();
-    if (this.#accept('{')) return { name, fields: this.#namedFields() };
-    if (!this.#accept('(')) return { name, fields: [] };
-    const fields = this.#list(')', (index) => ({ name: `_${index}`, type: this.#type() }));
+    const name = this.#tokens.name();
+    if (this.#tokens.accept('{')) return { name, fields: this.#namedFields() };
+    if (!this.#tokens.accept('(')) return { name, fields: [] };
+    const fields = this.#tokens.list(')', (index) => ({ name: `_${index}`, type: this.#type() }));
     return { name, fields };
   }
 
   /** Fields up to the closing brace. */
   #namedFields(): DeclaredField[] {
-    const parts = this.#list('}', () => {
-      if (this.#accept('..')) return this.#fieldsOf(this.#peek());
-      const name = this.#name();
-      this.#expect(':');
+    const parts = this.#tokens.list('}', () => {
+      if (this.#tokens.accept('..')) return this.#fieldsOf(this.#tokens.peek());
+      const name = this.#tokens.name();
+      this.#tokens.expect(':');
       return [{ name, type: this.#type() }];
     });
     return parts.flat();
   }
 
   #fieldsOf({ text, line }: Token): readonly DeclaredField[] {
-    this.#name();
+    this.#tokens.name();
     const body = this.#structs.find(({ name }) => name === text)?.body;
     if (body?.kind !== 'struct') {
       throw new DeclarationError('unknown_name', `no struct ${text} above`, line);
@@ -349,39 +303,49 @@ class DeclarationParser {
   #function(
     head: Pick<DeclaredFunction, 'attributes' | 'isNative' | 'visibility' | 'isEntry'>,
   ): DeclaredFunction {
-    const name = this.#name();
+    const name = this.#tokens.name();
     const typeParameters = this.#typeParameterList();
     this.#typeParameters = typeParameters;
-    this.#expect('(');
-    const parameters = this.#list(')', () => {
-      this.#name();
-      this.#expect(':');
+    this.#tokens.expect('(');
+    const names: string[] = [];
+    const parameters = this.#tokens.list(')', () => {
+      names.push(this.#tokens.name());
+      this.#tokens.expect(':');
       return this.#type();
     });
-    const results = this.#accept(':') ? this.#results() : [];
-    this.#expect(';');
-    return { ...head, name, typeParameters, parameters, results, handleAttributes: [] };
+    const results = this.#tokens.accept(':') ? this.#results() : [];
+    const body = this.#tokens.accept(';') ? undefined : this.#body(names);
+    return { ...head, name, typeParameters, parameters, results, handleAttributes: [], body };
+  }
+
+  #body(parameters: readonly string[]): DeclaredBody {
+    return new BodyParser(this.#tokens, parameters, {
+      module: this.#module,
+      type: () => this.#type(),
+      moduleId: () => this.#moduleId(),
+      address: () => this.#address(),
+    }).body();
   }
 
   #results(): MoveType[] {
-    return this.#accept('(') ? this.#list(')', () => this.#type()) : [this.#type()];
+    return this.#tokens.accept('(') ? this.#tokens.list(')', () => this.#type()) : [this.#type()];
   }
 
   #type(): MoveType {
-    if (this.#accept('&')) {
-      return { kind: 'reference', mutable: this.#accept('mut'), to: this.#type() };
+    if (this.#tokens.accept('&')) {
+      return { kind: 'reference', mutable: this.#tokens.accept('mut'), to: this.#type() };
     }
-    if (this.#accept('|')) {
-      const args = this.#list('|', () => this.#type());
+    if (this.#tokens.accept('|')) {
+      const args = this.#tokens.list('|', () => this.#type());
       const ends = [',', ')', '}', '>', ';', 'has'];
-      const results = ends.includes(this.#peek().text) ? [] : this.#results();
-      const abilities = this.#accept('has') ? this.#abilities('+') : 0;
+      const results = ends.includes(this.#tokens.peek().text) ? [] : this.#results();
+      const abilities = this.#tokens.accept('has') ? this.#abilities('+') : 0;
       return { kind: 'function', args, results, abilities };
     }
-    const { text, kind, line } = this.#peek();
-    const following = this.#tokens[this.#next + 1]?.text;
+    const { text, kind, line } = this.#tokens.peek();
+    const following = this.#tokens.peek(1).text;
     if (kind === 'name' && following !== '::') {
-      this.#take();
+      this.#tokens.take();
       if (PRIMITIVES.has(text)) return { kind: text as PrimitiveKind };
       if (text === 'vector') return { kind: 'vector', element: this.#typeArguments()[0]! };
       const index = this.#typeParameters.findIndex((parameter) => parameter.name === text);
@@ -389,10 +353,10 @@ class DeclarationParser {
       return this.#structType(this.#uses.get(text) ?? this.#module, text);
     }
     const module = this.#moduleId();
-    if (!this.#accept('::')) {
+    if (!this.#tokens.accept('::')) {
       throw new DeclarationError('unexpected_token', `expected a type, found ${text}`, line);
     }
-    return this.#structType(module, this.#name());
+    return this.#structType(module, this.#tokens.name());
   }
 
   #structType(module: ModuleId, name: string): MoveType {
@@ -400,15 +364,15 @@ class DeclarationParser {
       address: module.address,
       module: module.name,
       name,
-      typeArguments: this.#peek().text === '<' ? this.#typeArguments() : [],
+      typeArguments: this.#tokens.peek().text === '<' ? this.#typeArguments() : [],
     };
     return { kind: 'struct', struct };
   }
 
   #typeArguments(): MoveType[] {
-    this.#expect('<');
-    const types = this.#list('>', () => this.#type());
-    if (types.length === 0) throw this.#unexpected('expected a type argument');
+    this.#tokens.expect('<');
+    const types = this.#tokens.list('>', () => this.#type());
+    if (types.length === 0) throw this.#tokens.unexpected('expected a type argument');
     return types;
   }
 }
@@ -416,39 +380,4 @@ class DeclarationParser {
 /** A struct declared without fields gets the one that the compiler gives it (docs/spec/http.md §8.4). */
 function withoutEmpty(fields: readonly DeclaredField[]): readonly DeclaredField[] {
   return fields.length > 0 ? fields : [{ name: 'dummy_field', type: { kind: 'bool' } }];
-}
-
-interface Token {
-  readonly kind: 'name' | 'address' | 'number' | 'text' | 'sign' | 'end';
-  readonly text: string;
-  readonly line: number;
-}
-
-const TOKEN =
-  /(?<space>[ \t\r]+|\/\/[^\n]*)|(?<newline>\n)|(?<address>0x[0-9a-fA-F]+)|(?<number>[0-9]+)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|"(?<text>[^"\n]*)"|(?<sign>#\[|::|\.\.|[{}()<>,;:&|+=\]])/y;
-
-/** Splits a text into tokens, `end` last. @throws DeclarationError `unexpected_token` */
-function tokenize(text: string): Token[] {
-  const tokens: Token[] = [];
-  let line = 1;
-  let offset = 0;
-  while (offset < text.length) {
-    TOKEN.lastIndex = offset;
-    const groups = TOKEN.exec(text)?.groups;
-    if (groups === undefined) {
-      throw new DeclarationError(
-        'unexpected_token',
-        `unexpected ${JSON.stringify(text[offset])}`,
-        line,
-      );
-    }
-    offset = TOKEN.lastIndex;
-    if (groups['newline'] !== undefined) line += 1;
-    for (const kind of ['address', 'number', 'name', 'text', 'sign'] as const) {
-      const found = groups[kind];
-      if (found !== undefined) tokens.push({ kind, text: found, line });
-    }
-  }
-  tokens.push({ kind: 'end', text: 'end of text', line });
-  return tokens;
 }

@@ -1,6 +1,6 @@
 /**
- * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, without
- * code. `declare-parse.ts` reads them from a small text language close to Move's own; `assemble.ts` turns them into
+ * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, and code
+ * where a function has some. `declare-parse.ts` reads them from a small text language close to Move's own; `assemble.ts` turns them into
  * compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and the metadata of §2.3.
  */
 import { MoveError } from '../../move/errors.ts';
@@ -8,7 +8,7 @@ import type { FunctionAttribute, Visibility } from '../../move/modules/compiled.
 import type { MetadataAttribute } from '../../move/modules/metadata.ts';
 import type { Address } from '../../move/types/address.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
-import type { MoveType } from '../../move/types/move-type.ts';
+import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import type { AbilitySet } from '../../move/types/type-tag.ts';
 
 export interface DeclaredTypeParameter {
@@ -49,6 +49,46 @@ export interface DeclaredFunction {
   readonly attributes: readonly MetadataAttribute[];
   /** Attributes of its handle: only the functions of public structs have some (see public-struct.ts). */
   readonly handleAttributes: readonly FunctionAttribute[];
+  /** Absent for functions that are declared only: they abort. */
+  readonly body?: DeclaredBody | undefined;
+}
+
+export interface DeclaredBody {
+  /** Names of the module's structs that it reads or changes in global storage. */
+  readonly acquires: readonly string[];
+  /** Types of the locals that follow the parameters. */
+  readonly locals: readonly MoveType[];
+  readonly instructions: readonly DeclaredInstruction[];
+}
+
+/** An instruction whose operand is not yet an index of a table. */
+export interface DeclaredInstruction {
+  readonly opcode: number;
+  readonly operand: DeclaredOperand;
+  /** Number of elements of VecPack and VecUnpack, mask of PackClosure. */
+  readonly second?: bigint | undefined;
+}
+
+export type DeclaredOperand =
+  | { readonly kind: 'none' }
+  /** A local, a place in the code, or an immediate. */
+  | { readonly kind: 'number'; readonly value: bigint }
+  | { readonly kind: 'signature'; readonly types: readonly MoveType[] }
+  | DeclaredMember
+  | {
+      readonly kind: 'function';
+      readonly module: ModuleId;
+      readonly name: string;
+      readonly typeArguments: readonly MoveType[];
+    }
+  | { readonly kind: 'constant'; readonly type: MoveType; readonly data: Uint8Array };
+
+/** A struct of the module itself, or its variants, or a field of either. */
+export interface DeclaredMember {
+  readonly kind: 'member';
+  readonly struct: MoveStructTag;
+  readonly variants: readonly string[];
+  readonly field: string | undefined;
 }
 
 /** An abort code with its name and description, for the module's error map. */

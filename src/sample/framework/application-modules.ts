@@ -21,7 +21,9 @@ module cafe::sample {
   struct Clock has key { changes: TableWithLength<u64, ClockChange> }
 
   #[view]
-  public fun seed(): u64;
+  public fun seed(): u64 acquires Sample {
+    LdConst address cafe; ImmBorrowGlobal Sample; ImmBorrowField Sample.seed; ReadRef; Ret;
+  }
 }
 
 module cafe::moon_coin {
@@ -38,9 +40,21 @@ module cafe::journal {
   struct Entry has drop, store { number: u64, mood: Mood, text: String, written_at: u64 }
 
   #[view]
-  public fun entries_of(author: address): u64;
+  public fun entries_of(author: address): u64 acquires Journal {
+    CopyLoc author; Exists Journal; BrFalse none;
+    MoveLoc author; ImmBorrowGlobal Journal; ImmBorrowField Journal.entries;
+    Call 0x1::event::counter<Entry>; Ret;
+  none:
+    LdU64 0; Ret;
+  }
   #[view]
-  fun last_mood(author: address): Option<Mood>;
+  fun last_mood(author: address): Option<Mood> acquires Journal {
+    CopyLoc author; Exists Journal; BrFalse none;
+    MoveLoc author; ImmBorrowGlobal Journal; ImmBorrowField Journal.last_mood; ReadRef;
+    Call 0x1::option::some<Mood>; Ret;
+  none:
+    Call 0x1::option::none<Mood>; Ret;
+  }
   public entry fun write(author: &signer, text: String);
 }
 
@@ -51,7 +65,15 @@ module cafe::ticker {
   struct Tick has copy, drop, store { pair: u64, price: u64, change: i64, at: u64 }
 
   #[view]
-  public fun latest(pair: u64): Option<Tick>;
+  public fun latest(pair: u64): Option<Tick> acquires Board {
+    let ticks: &TableWithLength<u64, Tick>;
+    LdConst address cafe; ImmBorrowGlobal Board; ImmBorrowField Board.latest; StLoc ticks;
+    CopyLoc ticks; CopyLoc pair; Call 0x1::table_with_length::contains<u64, Tick>; BrFalse none;
+    MoveLoc ticks; MoveLoc pair; Call 0x1::table_with_length::borrow<u64, Tick>; ReadRef;
+    Call 0x1::option::some<Tick>; Ret;
+  none:
+    Call 0x1::option::none<Tick>; Ret;
+  }
   public entry fun tick(feeder: &signer, pair: u64, price: u64, change: i64);
 }
 
@@ -72,7 +94,10 @@ module cafe::market {
   struct OrderClosed<phantom Base, phantom Quote> has drop, store { id: u64, filled: bool }
 
   #[view]
-  public fun next_id<Base, Quote>(): u64;
+  public fun next_id<Base, Quote>(): u64 acquires Book {
+    LdConst address cafe; ImmBorrowGlobal Book<Base, Quote>; ImmBorrowField Book<Base, Quote>.next_id;
+    ReadRef; Ret;
+  }
   public entry fun place<Base, Quote>(
     trader: &signer, side: Side, price: Price, size: u64, note: Option<String>);
   public entry fun close<Base, Quote>(trader: &signer, id: u64);
@@ -101,7 +126,10 @@ module cafe::gallery {
   struct Painted has drop, store { painting: Object<Painting>, title: String, painter: address }
 
   #[view]
-  public fun title(painting: Object<Painting>): String;
+  public fun title(painting: Object<Painting>): String acquires Painting {
+    ImmBorrowLoc painting; Call 0x1::object::object_address<Painting>; ImmBorrowGlobal Painting;
+    ImmBorrowField Painting.title; ReadRef; Ret;
+  }
   public entry fun paint(painter: &signer, title: String, year: u16);
   public entry fun visit(visitor: &signer, favourite: Object<Painting>);
   public entry fun destroy(owner: &signer, painting: Object<Painting>);
@@ -188,7 +216,9 @@ module beef::clock {
   struct Clock has key { state: State, upgrade: u64 }
 
   #[view]
-  public fun upgrade(): u64;
+  public fun upgrade(): u64 acquires Clock {
+    LdConst address beef; ImmBorrowGlobal Clock; ImmBorrowField Clock.upgrade; ReadRef; Ret;
+  }
 ${functions.join('')}}
 `;
 }

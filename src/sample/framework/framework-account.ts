@@ -43,13 +43,45 @@ module 0x1::account {
   }
 
   #[view]
-  public fun exists_at(addr: address): bool;
+  public fun exists_at(addr: address): bool {
+    Call has_default_accounts; BrTrue yes;
+    MoveLoc addr; Exists Account; Ret;
+  yes:
+    LdTrue; Ret;
+  }
   #[view]
-  public fun get_authentication_key(addr: address): vector<u8>;
+  public fun get_authentication_key(addr: address): vector<u8> acquires Account {
+    CopyLoc addr; Call has_resource; BrTrue found;
+    ImmBorrowLoc addr; Call 0x1::bcs::to_bytes<address>; Ret;
+  found:
+    MoveLoc addr; ImmBorrowGlobal Account; ImmBorrowField Account.authentication_key; ReadRef; Ret;
+  }
   #[view]
-  public fun get_guid_next_creation_num(addr: address): u64;
+  public fun get_guid_next_creation_num(addr: address): u64 acquires Account {
+    CopyLoc addr; Call has_resource; BrTrue found;
+    LdU64 0; Ret;
+  found:
+    MoveLoc addr; ImmBorrowGlobal Account; ImmBorrowField Account.guid_creation_num; ReadRef; Ret;
+  }
   #[view]
-  public fun get_sequence_number(addr: address): u64;
+  public fun get_sequence_number(addr: address): u64 acquires Account {
+    CopyLoc addr; Call has_resource; BrTrue found;
+    LdU64 0; Ret;
+  found:
+    MoveLoc addr; ImmBorrowGlobal Account; ImmBorrowField Account.sequence_number; ReadRef; Ret;
+  }
+  fun has_default_accounts(): bool {
+    LdU64 91; Call 0x1::features::is_enabled; Ret;
+  }
+  fun has_resource(addr: address): bool {
+    MoveLoc addr; Exists Account; BrTrue yes;
+    Call has_default_accounts; BrTrue no;
+    LdU64 6; LdU64 2; Call 0x1::error::canonical; Abort;
+  no:
+    LdFalse; Ret;
+  yes:
+    LdTrue; Ret;
+  }
   public entry fun rotate_authentication_key(
     account: &signer, from_scheme: u8, from_public_key_bytes: vector<u8>, to_scheme: u8,
     to_public_key_bytes: vector<u8>, cap_rotate_key: vector<u8>, cap_update_table: vector<u8>);
@@ -74,7 +106,14 @@ module 0x1::aptos_account {
   struct DirectCoinTransferConfigUpdatedEvent has drop, store { new_allow_direct_transfers: bool }
 
   #[view]
-  public fun can_receive_direct_coin_transfers(account: address): bool;
+  public fun can_receive_direct_coin_transfers(account: address): bool
+    acquires DirectTransferConfig {
+    CopyLoc account; Exists DirectTransferConfig; BrFalse yes;
+    MoveLoc account; ImmBorrowGlobal DirectTransferConfig;
+    ImmBorrowField DirectTransferConfig.allow_arbitrary_coin_transfers; ReadRef; Ret;
+  yes:
+    LdTrue; Ret;
+  }
   public entry fun create_account(auth_key: address);
   public entry fun transfer(source: &signer, to: address, amount: u64);
   public entry fun transfer_coins<CoinType>(from: &signer, to: address, amount: u64);
@@ -167,9 +206,15 @@ module 0x1::multisig_account {
   }
 
   #[view]
-  public fun owners(multisig_account: address): vector<address>;
+  public fun owners(multisig_account: address): vector<address> acquires MultisigAccount {
+    MoveLoc multisig_account; ImmBorrowGlobal MultisigAccount;
+    ImmBorrowField MultisigAccount.owners; ReadRef; Ret;
+  }
   #[view]
-  public fun num_signatures_required(multisig_account: address): u64;
+  public fun num_signatures_required(multisig_account: address): u64 acquires MultisigAccount {
+    MoveLoc multisig_account; ImmBorrowGlobal MultisigAccount;
+    ImmBorrowField MultisigAccount.num_signatures_required; ReadRef; Ret;
+  }
   public entry fun create_with_owners(
     owner: &signer, additional_owners: vector<address>, num_signatures_required: u64,
     metadata_keys: vector<String>, metadata_values: vector<vector<u8>>);

@@ -35,11 +35,35 @@ module 0x1::object {
   struct TransferEvent has drop, store { object: address, from: address, to: address }
 
   #[view]
-  public fun owner<T: key>(object: Object<T>): address;
-  public fun is_object(object: address): bool;
+  public fun owner<T: key>(object: Object<T>): address acquires ObjectCore {
+    let at: address;
+    ImmBorrowLoc object; Call object_address<T>; StLoc at;
+    CopyLoc at; Exists ObjectCore; BrTrue found;
+    LdU64 6; LdU64 2; Call 0x1::error::canonical; Abort;
+  found:
+    MoveLoc at; ImmBorrowGlobal ObjectCore; ImmBorrowField ObjectCore.owner; ReadRef; Ret;
+  }
+  public fun is_object(object: address): bool {
+    MoveLoc object; Exists ObjectCore; Ret;
+  }
   #[view]
-  public fun is_owner<T: key>(object: Object<T>, owner: address): bool;
-  public fun address_to_object<T: key>(object: address): Object<T>;
+  public fun is_owner<T: key>(object: Object<T>, owner: address): bool acquires ObjectCore {
+    MoveLoc object; Call owner<T>; MoveLoc owner; Eq; Ret;
+  }
+  public fun object_address<T: key>(object: &Object<T>): address {
+    MoveLoc object; ImmBorrowField Object<T>.inner; ReadRef; Ret;
+  }
+  public fun create_user_derived_object_address(source: address, derive_from: address): address {
+    MoveLoc source; MoveLoc derive_from; Call create_user_derived_object_address_impl; Ret;
+  }
+  native fun create_user_derived_object_address_impl(
+    source: address, derive_from: address): address;
+  public fun address_to_object<T: key>(object: address): Object<T> {
+    CopyLoc object; Exists ObjectCore; BrTrue found;
+    LdU64 6; LdU64 2; Call 0x1::error::canonical; Abort;
+  found:
+    MoveLoc object; Pack Object<T>; Ret;
+  }
   public fun create_named_object(creator: &signer, seed: vector<u8>): ConstructorRef;
   public fun generate_signer(ref: &ConstructorRef): signer;
   public entry fun transfer<T: key>(owner: &signer, object: Object<T>, to: address);
@@ -57,6 +81,7 @@ module 0x1::coin {
   friend 0x1::genesis;
   friend 0x1::transaction_fee;
 
+  error 3 ECOIN_INFO_NOT_PUBLISHED "There is no coin of this type";
   error 5 ECOIN_STORE_NOT_PUBLISHED "Account holds no store for this coin";
   error 6 EINSUFFICIENT_BALANCE "Not enough coins to complete transaction";
   error 10 EFROZEN "CoinStore is frozen. Coins cannot be deposited or withdrawn";
@@ -111,19 +136,84 @@ module 0x1::coin {
   }
 
   #[view]
-  public fun balance<CoinType>(owner: address): u64;
+  public fun balance<CoinType>(owner: address): u64 acquires CoinConversionMap, CoinStore {
+    let paired: Option<Object<Metadata>>;
+    let amount: u64;
+    Call paired_metadata<CoinType>; StLoc paired;
+    LdU64 0; StLoc amount;
+    CopyLoc owner; Exists CoinStore<CoinType>; BrFalse asset;
+    CopyLoc owner; ImmBorrowGlobal CoinStore<CoinType>; ImmBorrowField CoinStore<CoinType>.coin;
+    ImmBorrowField Coin<CoinType>.value; ReadRef; StLoc amount;
+  asset:
+    ImmBorrowLoc paired; Call 0x1::option::is_some<Object<Metadata>>; BrFalse done;
+    MoveLoc amount; MoveLoc owner;
+    ImmBorrowLoc paired; Call 0x1::option::borrow<Object<Metadata>>; ReadRef;
+    Call 0x1::primary_fungible_store::balance<Metadata>; Add; Ret;
+  done:
+    MoveLoc amount; Ret;
+  }
   #[view]
-  public fun name<CoinType>(): String;
+  public fun name<CoinType>(): String acquires CoinInfo {
+    Call coin_address<CoinType>; ImmBorrowGlobal CoinInfo<CoinType>;
+    ImmBorrowField CoinInfo<CoinType>.name; ReadRef; Ret;
+  }
   #[view]
-  public fun symbol<CoinType>(): String;
+  public fun symbol<CoinType>(): String acquires CoinInfo {
+    Call coin_address<CoinType>; ImmBorrowGlobal CoinInfo<CoinType>;
+    ImmBorrowField CoinInfo<CoinType>.symbol; ReadRef; Ret;
+  }
   #[view]
-  public fun decimals<CoinType>(): u8;
+  public fun decimals<CoinType>(): u8 acquires CoinInfo {
+    Call coin_address<CoinType>; ImmBorrowGlobal CoinInfo<CoinType>;
+    ImmBorrowField CoinInfo<CoinType>.decimals; ReadRef; Ret;
+  }
   #[view]
-  public fun supply<CoinType>(): Option<u128>;
+  public fun supply<CoinType>(): Option<u128> acquires CoinConversionMap, CoinInfo {
+    let tracked: &Option<OptionalAggregator>;
+    let paired: Option<Object<Metadata>>;
+    let asset: Option<u128>;
+    let amount: u128;
+    Call coin_address<CoinType>; ImmBorrowGlobal CoinInfo<CoinType>;
+    ImmBorrowField CoinInfo<CoinType>.supply; StLoc tracked;
+    CopyLoc tracked; Call 0x1::option::is_some<OptionalAggregator>; BrFalse none;
+    MoveLoc tracked; Call 0x1::option::borrow<OptionalAggregator>;
+    Call 0x1::optional_aggregator::read; StLoc amount;
+    Call paired_metadata<CoinType>; StLoc paired;
+    ImmBorrowLoc paired; Call 0x1::option::is_some<Object<Metadata>>; BrFalse done;
+    ImmBorrowLoc paired; Call 0x1::option::borrow<Object<Metadata>>; ReadRef;
+    Call 0x1::fungible_asset::supply<Metadata>; StLoc asset;
+    MoveLoc amount; ImmBorrowLoc asset; Call 0x1::option::borrow<u128>; ReadRef; Add; StLoc amount;
+  done:
+    MoveLoc amount; Call 0x1::option::some<u128>; Ret;
+  none:
+    MoveLoc tracked; Pop; Call 0x1::option::none<u128>; Ret;
+  }
   #[view]
-  public fun paired_metadata<CoinType>(): Option<Object<Metadata>>;
+  public fun paired_metadata<CoinType>(): Option<Object<Metadata>> acquires CoinConversionMap {
+    let map: &Table<TypeInfo, Object<Metadata>>;
+    let coin: TypeInfo;
+    LdConst address 0x1; Exists CoinConversionMap; BrFalse none;
+    LdConst address 0x1; ImmBorrowGlobal CoinConversionMap;
+    ImmBorrowField CoinConversionMap.coin_to_fungible_asset_map; StLoc map;
+    Call 0x1::type_info::type_of<CoinType>; StLoc coin;
+    CopyLoc map; CopyLoc coin; Call 0x1::table::contains<TypeInfo, Object<Metadata>>; BrFalse none;
+    MoveLoc map; MoveLoc coin; Call 0x1::table::borrow<TypeInfo, Object<Metadata>>; ReadRef;
+    Call 0x1::option::some<Object<Metadata>>; Ret;
+  none:
+    Call 0x1::option::none<Object<Metadata>>; Ret;
+  }
   #[view]
-  public fun is_account_registered<CoinType>(account: address): bool;
+  public fun is_account_registered<CoinType>(account: address): bool {
+    Call coin_address<CoinType>; Exists CoinInfo<CoinType>; BrTrue yes;
+    LdU64 1; LdU64 3; Call 0x1::error::canonical; Abort;
+  yes:
+    LdTrue; Ret;
+  }
+  fun coin_address<CoinType>(): address {
+    let coin: TypeInfo;
+    Call 0x1::type_info::type_of<CoinType>; StLoc coin;
+    ImmBorrowLoc coin; Call 0x1::type_info::account_address; Ret;
+  }
   public entry fun transfer<CoinType>(from: &signer, to: address, amount: u64);
   public entry fun migrate_to_fungible_store<CoinType>(account: &signer);
   public fun coin_to_fungible_asset<CoinType>(coin: Coin<CoinType>): FungibleAsset;
@@ -193,19 +283,71 @@ module 0x1::fungible_asset {
   struct Frozen has drop, store { store: address, frozen: bool }
 
   #[view]
-  public fun balance<T: key>(store: Object<T>): u64;
+  public fun balance<T: key>(store: Object<T>): u64
+    acquires ConcurrentFungibleBalance, FungibleStore {
+    let at: address;
+    let amount: u64;
+    ImmBorrowLoc store; Call 0x1::object::object_address<T>; StLoc at;
+    CopyLoc at; Call store_exists; BrTrue found;
+    LdU64 6; LdU64 23; Call 0x1::error::canonical; Abort;
+  found:
+    CopyLoc at; ImmBorrowGlobal FungibleStore; ImmBorrowField FungibleStore.balance; ReadRef;
+    StLoc amount;
+    CopyLoc amount; LdU64 0; Neq; BrTrue done;
+    CopyLoc at; Exists ConcurrentFungibleBalance; BrFalse done;
+    MoveLoc at; ImmBorrowGlobal ConcurrentFungibleBalance;
+    ImmBorrowField ConcurrentFungibleBalance.balance; Call 0x1::aggregator_v2::read<u64>; Ret;
+  done:
+    MoveLoc amount; Ret;
+  }
   #[view]
-  public fun supply<T: key>(metadata: Object<T>): Option<u128>;
+  public fun supply<T: key>(metadata: Object<T>): Option<u128>
+    acquires ConcurrentSupply, Supply {
+    let at: address;
+    ImmBorrowLoc metadata; Call 0x1::object::object_address<T>; StLoc at;
+    CopyLoc at; Exists ConcurrentSupply; BrFalse other;
+    MoveLoc at; ImmBorrowGlobal ConcurrentSupply; ImmBorrowField ConcurrentSupply.current;
+    Call 0x1::aggregator_v2::read<u128>; Call 0x1::option::some<u128>; Ret;
+  other:
+    CopyLoc at; Exists Supply; BrFalse none;
+    MoveLoc at; ImmBorrowGlobal Supply; ImmBorrowField Supply.current; ReadRef;
+    Call 0x1::option::some<u128>; Ret;
+  none:
+    Call 0x1::option::none<u128>; Ret;
+  }
   #[view]
-  public fun name<T: key>(metadata: Object<T>): String;
+  public fun name<T: key>(metadata: Object<T>): String acquires Metadata {
+    ImmBorrowLoc metadata; Call 0x1::object::object_address<T>; ImmBorrowGlobal Metadata;
+    ImmBorrowField Metadata.name; ReadRef; Ret;
+  }
   #[view]
-  public fun symbol<T: key>(metadata: Object<T>): String;
+  public fun symbol<T: key>(metadata: Object<T>): String acquires Metadata {
+    ImmBorrowLoc metadata; Call 0x1::object::object_address<T>; ImmBorrowGlobal Metadata;
+    ImmBorrowField Metadata.symbol; ReadRef; Ret;
+  }
   #[view]
-  public fun decimals<T: key>(metadata: Object<T>): u8;
+  public fun decimals<T: key>(metadata: Object<T>): u8 acquires Metadata {
+    ImmBorrowLoc metadata; Call 0x1::object::object_address<T>; ImmBorrowGlobal Metadata;
+    ImmBorrowField Metadata.decimals; ReadRef; Ret;
+  }
   #[view]
-  public fun metadata<T: key>(metadata: Object<T>): Metadata;
+  public fun metadata<T: key>(metadata: Object<T>): Metadata acquires Metadata {
+    ImmBorrowLoc metadata; Call 0x1::object::object_address<T>; ImmBorrowGlobal Metadata;
+    ReadRef; Ret;
+  }
   #[view]
-  public fun is_frozen<T: key>(store: Object<T>): bool;
+  public fun is_frozen<T: key>(store: Object<T>): bool acquires FungibleStore {
+    let at: address;
+    ImmBorrowLoc store; Call 0x1::object::object_address<T>; StLoc at;
+    CopyLoc at; Call store_exists; BrFalse no;
+    MoveLoc at; ImmBorrowGlobal FungibleStore; ImmBorrowField FungibleStore.frozen; ReadRef; Ret;
+  no:
+    LdFalse; Ret;
+  }
+  #[view]
+  public fun store_exists(store: address): bool {
+    MoveLoc store; Exists FungibleStore; Ret;
+  }
   public entry fun transfer<T: key>(
     sender: &signer, from: Object<T>, to: Object<T>, amount: u64);
   public entry fun upgrade_store_to_concurrent<T: key>(owner: &signer, store: Object<T>);
@@ -224,11 +366,25 @@ module 0x1::primary_fungible_store {
   struct DeriveRefPod has key { metadata_derive_ref: DeriveRef }
 
   #[view]
-  public fun balance<T: key>(account: address, metadata: Object<T>): u64;
+  public fun balance<T: key>(account: address, metadata: Object<T>): u64 {
+    let store: address;
+    MoveLoc account; MoveLoc metadata; Call primary_store_address<T>; StLoc store;
+    CopyLoc store; Call 0x1::fungible_asset::store_exists; BrFalse none;
+    MoveLoc store; Call 0x1::object::address_to_object<FungibleStore>;
+    Call 0x1::fungible_asset::balance<FungibleStore>; Ret;
+  none:
+    LdU64 0; Ret;
+  }
   #[view]
-  public fun primary_store_exists<T: key>(account: address, metadata: Object<T>): bool;
+  public fun primary_store_exists<T: key>(account: address, metadata: Object<T>): bool {
+    MoveLoc account; MoveLoc metadata; Call primary_store_address<T>;
+    Call 0x1::fungible_asset::store_exists; Ret;
+  }
   #[view]
-  public fun primary_store_address<T: key>(owner: address, metadata: Object<T>): address;
+  public fun primary_store_address<T: key>(owner: address, metadata: Object<T>): address {
+    MoveLoc owner; ImmBorrowLoc metadata; Call 0x1::object::object_address<T>;
+    Call 0x1::object::create_user_derived_object_address; Ret;
+  }
   public fun ensure_primary_store_exists<T: key>(
     owner: address, metadata: Object<T>): Object<FungibleStore>;
   public entry fun transfer<T: key>(

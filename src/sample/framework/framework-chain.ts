@@ -7,14 +7,18 @@ module 0x1::chain_id {
   struct ChainId has key { id: u8 }
 
   #[view]
-  public fun get(): u8;
+  public fun get(): u8 acquires ChainId {
+    LdConst address 0x1; ImmBorrowGlobal ChainId; ImmBorrowField ChainId.id; ReadRef; Ret;
+  }
 }
 
 module 0x1::chain_status {
   struct GenesisEndMarker has key {}
 
   #[view]
-  public fun is_operating(): bool;
+  public fun is_operating(): bool {
+    LdConst address 0x1; Exists GenesisEndMarker; Ret;
+  }
 }
 
 module 0x1::timestamp {
@@ -24,9 +28,14 @@ module 0x1::timestamp {
 
   public fun update_global_time(vm: &signer, proposer: address, timestamp: u64);
   #[view]
-  public fun now_microseconds(): u64;
+  public fun now_microseconds(): u64 acquires CurrentTimeMicroseconds {
+    LdConst address 0x1; ImmBorrowGlobal CurrentTimeMicroseconds;
+    ImmBorrowField CurrentTimeMicroseconds.microseconds; ReadRef; Ret;
+  }
   #[view]
-  public fun now_seconds(): u64;
+  public fun now_seconds(): u64 acquires CurrentTimeMicroseconds {
+    Call now_microseconds; LdU64 1000000; Div; Ret;
+  }
 }
 
 module 0x1::features {
@@ -36,7 +45,18 @@ module 0x1::features {
   public fun change_feature_flags_for_next_epoch(
     framework: &signer, enable: vector<u64>, disable: vector<u64>);
   #[view]
-  public fun is_enabled(feature: u64): bool;
+  public fun is_enabled(feature: u64): bool acquires Features {
+    let flags: &vector<u8>;
+    let place: u64;
+    LdConst address 0x1; Exists Features; BrFalse no;
+    LdConst address 0x1; ImmBorrowGlobal Features; ImmBorrowField Features.features; StLoc flags;
+    CopyLoc feature; LdU64 8; Div; StLoc place;
+    CopyLoc place; CopyLoc flags; VecLen<u8>; Lt; BrFalse no;
+    MoveLoc flags; MoveLoc place; VecImmBorrow<u8>; ReadRef;
+    LdU8 1; MoveLoc feature; LdU64 8; Mod; CastU8; Shl; BitAnd; LdU8 0; Neq; Ret;
+  no:
+    LdFalse; Ret;
+  }
   public fun module_event_migration_enabled(): bool;
   public fun get_module_event_migration_feature(): u64;
 }
@@ -101,9 +121,15 @@ module 0x1::block {
   struct UpdateEpochIntervalEvent has drop, store { ..UpdateEpochInterval }
 
   #[view]
-  public fun get_current_block_height(): u64;
+  public fun get_current_block_height(): u64 acquires BlockResource {
+    LdConst address 0x1; ImmBorrowGlobal BlockResource; ImmBorrowField BlockResource.height;
+    ReadRef; Ret;
+  }
   #[view]
-  public fun get_epoch_interval_secs(): u64;
+  public fun get_epoch_interval_secs(): u64 acquires BlockResource {
+    LdConst address 0x1; ImmBorrowGlobal BlockResource; ImmBorrowField BlockResource.epoch_interval;
+    ReadRef; LdU64 1000000; Div; Ret;
+  }
   public fun update_epoch_interval_microsecs(framework: &signer, new_epoch_interval: u64);
 }
 
@@ -161,7 +187,10 @@ module 0x1::stake {
   struct DistributeRewards has drop, store { pool_address: address, rewards_amount: u64 }
 
   #[view]
-  public fun get_validator_index(pool_address: address): u64;
+  public fun get_validator_index(pool_address: address): u64 acquires ValidatorConfig {
+    MoveLoc pool_address; ImmBorrowGlobal ValidatorConfig;
+    ImmBorrowField ValidatorConfig.validator_index; ReadRef; Ret;
+  }
   public(friend) fun on_new_epoch();
 }
 

@@ -71,9 +71,29 @@ module 0x4::collection {
   }
 
   #[view]
-  public fun count<T: key>(collection: Object<T>): Option<u64>;
+  public fun count<T: key>(collection: Object<T>): Option<u64>
+    acquires ConcurrentSupply, FixedSupply, UnlimitedSupply {
+    let at: address;
+    ImmBorrowLoc collection; Call 0x1::object::object_address<T>; StLoc at;
+    CopyLoc at; Exists ConcurrentSupply; BrFalse fixed;
+    MoveLoc at; ImmBorrowGlobal ConcurrentSupply; ImmBorrowField ConcurrentSupply.current_supply;
+    Call 0x1::aggregator_v2::read<u64>; Call 0x1::option::some<u64>; Ret;
+  fixed:
+    CopyLoc at; Exists FixedSupply; BrFalse unlimited;
+    MoveLoc at; ImmBorrowGlobal FixedSupply; ImmBorrowField FixedSupply.current_supply; ReadRef;
+    Call 0x1::option::some<u64>; Ret;
+  unlimited:
+    CopyLoc at; Exists UnlimitedSupply; BrFalse none;
+    MoveLoc at; ImmBorrowGlobal UnlimitedSupply; ImmBorrowField UnlimitedSupply.current_supply;
+    ReadRef; Call 0x1::option::some<u64>; Ret;
+  none:
+    Call 0x1::option::none<u64>; Ret;
+  }
   #[view]
-  public fun creator<T: key>(collection: Object<T>): address;
+  public fun creator<T: key>(collection: Object<T>): address acquires Collection {
+    ImmBorrowLoc collection; Call 0x1::object::object_address<T>; ImmBorrowGlobal Collection;
+    ImmBorrowField Collection.creator; ReadRef; Ret;
+  }
   public fun create_collection_address(creator: &address, name: &String): address;
   public fun create_fixed_collection(
     creator: &signer, description: String, max_supply: u64, name: String,
@@ -107,9 +127,20 @@ module 0x4::token {
   struct Mutation has drop, store { token_address: address, ..MutationEvent }
 
   #[view]
-  public fun creator<T: key>(token: Object<T>): address;
+  public fun creator<T: key>(token: Object<T>): address acquires Token {
+    ImmBorrowLoc token; Call 0x1::object::object_address<T>; ImmBorrowGlobal Token;
+    ImmBorrowField Token.collection; ReadRef; Call 0x4::collection::creator<Collection>; Ret;
+  }
   #[view]
-  public fun name<T: key>(token: Object<T>): String;
+  public fun name<T: key>(token: Object<T>): String acquires Token, TokenIdentifiers {
+    let at: address;
+    ImmBorrowLoc token; Call 0x1::object::object_address<T>; StLoc at;
+    CopyLoc at; Exists TokenIdentifiers; BrFalse plain;
+    MoveLoc at; ImmBorrowGlobal TokenIdentifiers; ImmBorrowField TokenIdentifiers.name;
+    Call 0x1::aggregator_v2::read_derived_string; Ret;
+  plain:
+    MoveLoc at; ImmBorrowGlobal Token; ImmBorrowField Token.name; ReadRef; Ret;
+  }
   public fun create_token_address(creator: &address, collection: &String, name: &String): address;
 }
 

@@ -4,10 +4,16 @@
  */
 export const STANDARD_MODULES = `
 module 0x1::error {
-  public fun canonical(category: u64, reason: u64): u64;
+  public fun canonical(category: u64, reason: u64): u64 {
+    MoveLoc category; LdU8 16; Shl; MoveLoc reason; Add; Ret;
+  }
   public fun invalid_argument(reason: u64): u64;
   public fun not_found(reason: u64): u64;
   public fun permission_denied(reason: u64): u64;
+}
+
+module 0x1::bcs {
+  native public fun to_bytes<MoveValue>(value: &MoveValue): vector<u8>;
 }
 
 module 0x1::signer {
@@ -39,12 +45,28 @@ module 0x1::option {
 
   enum Option<Element> has copy, drop, store { None, Some { e: Element } }
 
-  public fun none<Element>(): Option<Element>;
-  public fun some<Element>(value: Element): Option<Element>;
-  public fun is_some<Element>(self: &Option<Element>): bool;
-  public fun borrow<Element>(self: &Option<Element>): &Element;
+  public fun none<Element>(): Option<Element> {
+    PackVariant Option<Element>.None; Ret;
+  }
+  public fun some<Element>(value: Element): Option<Element> {
+    MoveLoc value; PackVariant Option<Element>.Some; Ret;
+  }
+  public fun is_some<Element>(self: &Option<Element>): bool {
+    MoveLoc self; TestVariant Option<Element>.Some; Ret;
+  }
+  public fun borrow<Element>(self: &Option<Element>): &Element {
+    CopyLoc self; Call is_some<Element>; BrTrue found;
+    MoveLoc self; Pop; LdU64 262145; Abort;
+  found:
+    MoveLoc self; ImmBorrowVariantField Option<Element>.Some.e; Ret;
+  }
   public fun get_with_default<Element: copy + drop>(
-    self: &Option<Element>, default: Element): Element;
+    self: &Option<Element>, default: Element): Element {
+    CopyLoc self; Call is_some<Element>; BrTrue found;
+    MoveLoc self; Pop; MoveLoc default; Ret;
+  found:
+    MoveLoc self; Call borrow<Element>; ReadRef; Ret;
+  }
   public fun extract<Element>(self: &mut Option<Element>): Element;
 }
 
@@ -96,8 +118,17 @@ module 0x1::table {
 
   public fun new<Key: copy + drop, Value: store>(): Table<Key, Value>;
   public fun add<Key: copy + drop, Value>(table: &mut Table<Key, Value>, key: Key, value: Value);
-  public fun borrow<Key: copy + drop, Value>(table: &Table<Key, Value>, key: Key): &Value;
+  public fun contains<Key: copy + drop, Value>(table: &Table<Key, Value>, key: Key): bool {
+    MoveLoc table; MoveLoc key; Call contains_box<Key, Value, Box<Value>>; Ret;
+  }
+  public fun borrow<Key: copy + drop, Value>(table: &Table<Key, Value>, key: Key): &Value {
+    MoveLoc table; MoveLoc key; Call borrow_box<Key, Value, Box<Value>>;
+    ImmBorrowField Box<Value>.val; Ret;
+  }
   public fun remove<Key: copy + drop, Value>(table: &mut Table<Key, Value>, key: Key): Value;
+  native fun contains_box<Key: copy + drop, Value, B>(table: &Table<Key, Value>, key: Key): bool;
+  native fun borrow_box<Key: copy + drop, Value, B>(
+    table: &Table<Key, Value>, key: Key): &Box<Value>;
 }
 
 module 0x1::table_with_length {
@@ -107,7 +138,19 @@ module 0x1::table_with_length {
   }
 
   public fun new<Key: copy + drop, Value: store>(): TableWithLength<Key, Value>;
-  public fun length<Key: copy + drop, Value>(table: &TableWithLength<Key, Value>): u64;
+  public fun length<Key: copy + drop, Value>(table: &TableWithLength<Key, Value>): u64 {
+    MoveLoc table; ImmBorrowField TableWithLength<Key, Value>.length; ReadRef; Ret;
+  }
+  public fun contains<Key: copy + drop, Value>(
+    table: &TableWithLength<Key, Value>, key: Key): bool {
+    MoveLoc table; ImmBorrowField TableWithLength<Key, Value>.inner;
+    MoveLoc key; Call 0x1::table::contains<Key, Value>; Ret;
+  }
+  public fun borrow<Key: copy + drop, Value>(
+    table: &TableWithLength<Key, Value>, key: Key): &Value {
+    MoveLoc table; ImmBorrowField TableWithLength<Key, Value>.inner;
+    MoveLoc key; Call 0x1::table::borrow<Key, Value>; Ret;
+  }
 }
 
 module 0x1::type_info {
@@ -117,6 +160,9 @@ module 0x1::type_info {
     struct_name: vector<u8>,
   }
 
+  public fun account_address(type_info: &TypeInfo): address {
+    MoveLoc type_info; ImmBorrowField TypeInfo.account_address; ReadRef; Ret;
+  }
   native public fun type_of<T>(): TypeInfo;
   native public fun type_name<T>(): String;
 }
@@ -142,7 +188,15 @@ module 0x1::optional_aggregator {
   struct OptionalAggregator has store { aggregator: Option<Aggregator>, integer: Option<Integer> }
 
   public fun add(aggregator: &mut OptionalAggregator, value: u128);
-  public fun read(aggregator: &OptionalAggregator): u128;
+  public fun read(aggregator: &OptionalAggregator): u128 {
+    CopyLoc aggregator; ImmBorrowField OptionalAggregator.aggregator;
+    Call 0x1::option::is_some<Aggregator>; BrFalse integer;
+    MoveLoc aggregator; ImmBorrowField OptionalAggregator.aggregator;
+    Call 0x1::option::borrow<Aggregator>; Call 0x1::aggregator::read; Ret;
+  integer:
+    MoveLoc aggregator; ImmBorrowField OptionalAggregator.integer;
+    Call 0x1::option::borrow<Integer>; ImmBorrowField Integer.value; ReadRef; Ret;
+  }
 }
 
 module 0x1::aggregator_v2 {
@@ -153,6 +207,7 @@ module 0x1::aggregator_v2 {
   native public fun try_add<IntElement>(
     aggregator: &mut Aggregator<IntElement>, value: IntElement): bool;
   native public fun read<IntElement>(aggregator: &Aggregator<IntElement>): IntElement;
+  native public fun read_derived_string(snapshot: &DerivedStringSnapshot): String;
   native public fun snapshot<IntElement>(
     aggregator: &Aggregator<IntElement>): AggregatorSnapshot<IntElement>;
 }
@@ -182,6 +237,8 @@ module 0x1::event {
   public fun emit<T: drop + store>(message: T);
   public fun emit_event<T: drop + store>(handle: &mut EventHandle<T>, message: T);
   public(friend) fun new_event_handle<T: drop + store>(guid: GUID): EventHandle<T>;
-  public fun counter<T: drop + store>(handle: &EventHandle<T>): u64;
+  public fun counter<T: drop + store>(handle: &EventHandle<T>): u64 {
+    MoveLoc handle; ImmBorrowField EventHandle<T>.counter; ReadRef; Ret;
+  }
 }
 `;
