@@ -3,9 +3,10 @@
  * arguments in order, owned by it (a reference is a place, `Reference`), and gives its results in order. It knows the
  * declared types of its arguments (src/vm/value.ts says how each looks), and nothing else.
  *
- *     const sha3: Native = ({ charge }, [bytes]) => {
- *       charge(bytes.length);
- *       return [new ByteVector(sha3_256((bytes as ByteVector).bytes))];
+ *     const sha3: Native = ({ meter }, [argument]) => {
+ *       const { bytes } = argument as ByteVector;
+ *       meter.charge(bytes.length);
+ *       return [new ByteVector(sha3_256(bytes))];
  *     };
  *
  * A native that reads state composes with `andThen` of src/maybe-promise.ts; the machine waits between instructions.
@@ -13,11 +14,11 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
-import type { Layout } from './program/layout.ts';
-import type { LoadedFunction } from './program/loaded-function.ts';
+import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
-import type { Closure, Reference, Value } from './value.ts';
+import type { Meter } from './meter.ts';
+import type { Reference, Value } from './value.ts';
 import type { World } from './world.ts';
 
 /** `[]`, the results, an abort, or a call that takes the place of this one. */
@@ -37,26 +38,22 @@ export class NativeAbort {
 
 /** Its results are the native's results: how functions of fungible assets are dispatched. */
 export class NativeCall {
-  readonly function: LoadedFunction;
+  readonly module: ModuleId;
+  readonly name: string;
   readonly typeArguments: readonly VmType[];
+  /** All, in order. */
   readonly args: readonly Value[];
 
-  constructor(target: LoadedFunction, typeArguments: readonly VmType[], args: readonly Value[]) {
-    this.function = target;
+  constructor(
+    module: ModuleId,
+    name: string,
+    typeArguments: readonly VmType[],
+    args: readonly Value[],
+  ) {
+    this.module = module;
+    this.name = name;
     this.typeArguments = typeArguments;
     this.args = args;
-  }
-
-  /** @param args those that the closure has not captured */
-  static ofClosure(closure: Closure, args: readonly Value[]): NativeCall {
-    const all: Value[] = [];
-    let captured = 0;
-    let given = 0;
-    for (let index = 0; all.length < closure.captured.length + args.length; index += 1) {
-      const isCaptured = ((closure.mask >> BigInt(index)) & 1n) === 1n;
-      all.push(isCaptured ? closure.captured[captured++] : args[given++]);
-    }
-    return new NativeCall(closure.function, closure.typeArguments, all);
   }
 }
 
@@ -67,11 +64,8 @@ export interface NativeContext {
   readonly program: Program;
   /** State that natives have for one run, by a key of their own (tables that were read, aggregators, a counter). */
   readonly extensions: Map<unknown, unknown>;
-  /**
-   * Pays for work that is not constant: about one unit for 32 bytes or 8 values looked at or made.
-   * @throws VmError OUT_OF_GAS
-   */
-  charge(units: number): void;
+  /** Pays for work that is not constant. */
+  readonly meter: Meter;
   /**
    * A place for the resource of an account, `undefined` when there is none; the same place as the code borrows.
    * @param type a struct with the ability key
@@ -89,5 +83,3 @@ export type Native = (context: NativeContext, args: readonly Value[]) => MaybePr
  * @returns undefined for one that this machine does not have: calling it is an error that names it
  */
 export type NativeLookup = (module: ModuleId, name: string) => Native | undefined;
-
-export type { Layout };

@@ -19,7 +19,7 @@
  * A structure and a vector belong to one place: taking a value out of a place for good moves it, everything else
  * copies it (`copyValue`).
  */
-import type { LoadedFunction } from './program/loaded-function.ts';
+import type { ModuleId } from '../move/types/module-id.ts';
 import type { VmType } from './program/vm-type.ts';
 
 export type Value =
@@ -94,21 +94,24 @@ export class Reference {
   }
 }
 
-/** A function value: a function with some of its arguments. */
+/** A function value: the name of a function, and some of its arguments. The function is looked up when it is called. */
 export class Closure {
-  readonly function: LoadedFunction;
+  readonly module: ModuleId;
+  readonly name: string;
   readonly typeArguments: readonly VmType[];
   /** Bit i: argument i is captured. */
   readonly mask: bigint;
-  readonly captured: Value[];
+  readonly captured: readonly Value[];
 
   constructor(
-    target: LoadedFunction,
+    module: ModuleId,
+    name: string,
     typeArguments: readonly VmType[],
     mask: bigint,
-    captured: Value[],
+    captured: readonly Value[],
   ) {
-    this.function = target;
+    this.module = module;
+    this.name = name;
     this.typeArguments = typeArguments;
     this.mask = mask;
     this.captured = captured;

@@ -2,31 +2,42 @@
 import type { ModuleId } from '../move/types/module-id.ts';
 import { STATUS, type StatusName } from './status.ts';
 
-export interface VmErrorFacts {
-  /** The module whose code failed; absent: none (`UNDEFINED`), as for what fails before code runs. */
-  readonly module?: ModuleId | undefined;
+interface VmErrorFacts {
   /** The code of an abort, or why an operation on a vector failed. */
   readonly subStatus?: bigint | undefined;
   /** The reference's own words, where it has some; shown to clients. */
-  readonly message?: string | undefined;
+  readonly text?: string | undefined;
 }
 
 /** A failed run: a status of the reference's machine, where, and why. */
 export class VmError extends Error {
   readonly status: StatusName;
-  /** The number of the status (docs/spec/transactions.md §10). */
-  readonly statusCode: number;
-  module: ModuleId | undefined;
   readonly subStatus: bigint | undefined;
   readonly text: string | undefined;
+  /** The module whose code ran; absent: none did, the reference's location `UNDEFINED`. */
+  module: ModuleId | undefined;
 
-  constructor(status: StatusName, { module, subStatus, message }: VmErrorFacts = {}) {
-    super(message ?? status);
+  constructor(status: StatusName, { subStatus, text }: VmErrorFacts = {}) {
+    super(text ?? status);
     this.name = 'VmError';
     this.status = status;
-    this.statusCode = STATUS[status];
-    this.module = module;
     this.subStatus = subStatus;
-    this.text = message;
+    this.text = text;
   }
+
+  /** The number of the status. */
+  get statusCode(): number {
+    return STATUS[this.status];
+  }
+
+  /** Says where it was, unless that was said closer to it. */
+  at(module: ModuleId): this {
+    this.module ??= module;
+    return this;
+  }
+}
+
+/** What only code can cause that the verifier of the reference refuses. */
+export function refusedCode(text: string): VmError {
+  return new VmError('VERIFICATION_ERROR', { text });
 }

@@ -1,0 +1,61 @@
+/** What one run may use (docs/spec/vm.md §4): its work and the memory of what it makes. */
+import { VmError } from './vm-error.ts';
+
+export interface RunLimits {
+  /** Work, in units: an instruction is one. */
+  readonly maxUnits: number;
+  /** Memory of all structures, vectors and resources that are made, whether they are still in use or not. In bytes. */
+  readonly maxAllocatedBytes: number;
+  /** Calls that are not finished. */
+  readonly maxFrames: number;
+  /** Resources and items of tables that are read. */
+  readonly maxReads: number;
+}
+
+/** Memory of an array without its elements, and of an element. In bytes. */
+const ARRAY_BYTES = 48;
+const ELEMENT_BYTES = 8;
+/** Bytes of a vector that are copied or compared for one unit. */
+const BYTES_PER_UNIT = 64;
+
+export class Meter {
+  #unitsLeft: number;
+  #bytesLeft: number;
+
+  constructor({ maxUnits, maxAllocatedBytes }: RunLimits) {
+    this.#unitsLeft = maxUnits;
+    this.#bytesLeft = maxAllocatedBytes;
+  }
+
+  get unitsLeft(): number {
+    return this.#unitsLeft;
+  }
+
+  /** Pays for work: one unit takes about as long as an instruction. @throws VmError OUT_OF_GAS */
+  charge(units: number): void {
+    this.#unitsLeft -= units;
+    if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS');
+  }
+
+  /** Pays for bytes that are looked at, hashed, … @throws VmError OUT_OF_GAS */
+  chargeBytes(bytes: number): void {
+    this.charge(Math.ceil(bytes / BYTES_PER_UNIT));
+  }
+
+  /** Pays for an array of some elements that is made. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+  allocate(elements: number): void {
+    this.charge(elements);
+    this.#take(ARRAY_BYTES + elements * ELEMENT_BYTES);
+  }
+
+  /** Pays for a vector of bytes that is made. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+  allocateBytes(bytes: number): void {
+    this.chargeBytes(bytes);
+    this.#take(ARRAY_BYTES + bytes);
+  }
+
+  #take(bytes: number): void {
+    this.#bytesLeft -= bytes;
+    if (this.#bytesLeft < 0) throw new VmError('MEMORY_LIMIT_EXCEEDED');
+  }
+}
