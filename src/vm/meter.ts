@@ -54,6 +54,11 @@ export class Meter {
     this.#take(ARRAY_BYTES + bytes);
   }
 
+  /** Pays for what a vector grows by. @throws VmError MEMORY_LIMIT_EXCEEDED */
+  grow(bytes: number): void {
+    this.#take(bytes);
+  }
+
   #take(bytes: number): void {
     this.#bytesLeft -= bytes;
     if (this.#bytesLeft < 0) throw new VmError('MEMORY_LIMIT_EXCEEDED');

@@ -14,10 +14,10 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Address } from '../move/types/address.ts';
 import type { ModuleId } from '../move/types/module-id.ts';
+import type { Meter } from './meter.ts';
 import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
-import type { Meter } from './meter.ts';
 import type { Reference, Value } from './value.ts';
 import type { World } from './world.ts';
 

@@ -34,6 +34,9 @@ export type Value =
   /** A local that was moved out, or not set yet. */
   | undefined;
 
+/** Deepest nesting of structures, vectors and function values. */
+export const MAX_VALUE_DEPTH = 128;
+
 /** What holds places: locals of a frame, fields, elements, or one global. */
 export type Container = Value[] | ByteVector;
 
@@ -65,6 +68,13 @@ export class ByteVector {
     }
     this.data[this.length] = byte;
     this.length += 1;
+  }
+
+  /** Takes the last byte, `undefined` of none. */
+  pop(): number | undefined {
+    if (this.length === 0) return undefined;
+    this.length -= 1;
+    return this.data[this.length];
   }
 }
 

@@ -9,13 +9,21 @@ interface VmErrorFacts {
   readonly text?: string | undefined;
 }
 
+/** Where a run failed. */
+export interface VmLocation {
+  readonly module: ModuleId;
+  /** The place of its function among the definitions of the module, and of the instruction in it. */
+  readonly functionDefinition: number;
+  readonly codeOffset: number;
+}
+
 /** A failed run: a status of the reference's machine, where, and why. */
 export class VmError extends Error {
   readonly status: StatusName;
   readonly subStatus: bigint | undefined;
   readonly text: string | undefined;
-  /** The module whose code ran; absent: none did, the reference's location `UNDEFINED`. */
-  module: ModuleId | undefined;
+  /** Absent: no code ran, the reference's location `UNDEFINED`. */
+  location: VmLocation | undefined;
 
   constructor(status: StatusName, { subStatus, text }: VmErrorFacts = {}) {
     super(text ?? status);
@@ -31,8 +39,8 @@ export class VmError extends Error {
   }
 
   /** Says where it was, unless that was said closer to it. */
-  at(module: ModuleId): this {
-    this.module ??= module;
+  at(location: VmLocation): this {
+    this.location ??= location;
     return this;
   }
 }

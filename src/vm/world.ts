@@ -10,6 +10,8 @@ import type { StructTag } from '../move/types/type-tag.ts';
 export interface World {
   /** Loaded modules of that version. */
   readonly modules: ModuleLookup;
+  /** Resolves when others had their turn: long runs wait for it every few milliseconds. */
+  nextTurn(): Promise<void>;
   /** The feature flags at that version. */
   isFeatureEnabled(flag: number): boolean;
   /** The BCS of a resource, plain or member of a group; `undefined` when there is none. */

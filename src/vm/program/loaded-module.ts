@@ -1,23 +1,107 @@
-/** Modules of a program. */
-import { type CompiledModule, moduleIdOf } from '../../move/modules/compiled.ts';
+/** Modules of a program and their functions, linked: what they name in others is looked up once. */
+import {
+  type CompiledModule,
+  type FunctionHandle,
+  functionNameOfHandle,
+  moduleIdOf,
+  type SignatureToken,
+  type Visibility,
+} from '../../move/modules/compiled.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
-import { LoadedFunction } from './loaded-function.ts';
+import { functionCode } from '../code/function-code.ts';
+import type { FunctionCode } from '../code/operation.ts';
+import type { VmType } from './vm-type.ts';
+
+export class LoadedFunction {
+  readonly module: LoadedModule;
+  readonly name: string;
+  /** With type parameters (their constraints) and attributes. */
+  readonly handle: FunctionHandle;
+  readonly visibility: Visibility;
+  readonly isEntry: boolean;
+  readonly isNative: boolean;
+  /** In the tables of `module.compiled`. */
+  readonly parameters: readonly SignatureToken[];
+  readonly results: readonly SignatureToken[];
+  /** Its place among the definitions of the module. */
+  readonly definition: number;
+  #code: FunctionCode | undefined;
+
+  constructor(module: LoadedModule, definition: number) {
+    const { compiled } = module;
+    const { handle, visibility, isEntry, isNative } = compiled.functionDefinitions[definition]!;
+    this.definition = definition;
+    this.module = module;
+    this.handle = compiled.functionHandles[handle]!;
+    this.name = compiled.identifiers[this.handle.name]!;
+    this.visibility = visibility;
+    this.isEntry = isEntry;
+    this.isNative = isNative;
+    this.parameters = compiled.signatures[this.handle.parameters]!;
+    this.results = compiled.signatures[this.handle.return]!;
+  }
+
+  /** Its code, checked. @throws VmError VERIFICATION_ERROR */
+  get code(): FunctionCode {
+    this.#code ??= functionCode(this.module.compiled, this.definition);
+    return this.#code;
+  }
+}
+
+/** A function that is called, with its type arguments. */
+export interface Callee {
+  readonly function: LoadedFunction;
+  readonly typeArguments: TypeList;
+}
+
+/** Type arguments: one object for each list of a program. What code needs of them is remembered here. */
+export class TypeList {
+  readonly types: readonly VmType[];
+  /** By what names them in a module: instantiations and signatures. */
+  readonly callees = new Map<object, Callee>();
+  readonly instances = new Map<object, VmType>();
+
+  constructor(types: readonly VmType[]) {
+    this.types = types;
+  }
+}
 
 export class LoadedModule {
   readonly id: ModuleId;
   readonly compiled: CompiledModule;
+  /** By function handle. */
+  readonly callees: (Callee | undefined)[] = [];
+  /** Types without arguments, by struct definition. */
+  readonly structs: (VmType | undefined)[] = [];
   readonly #functions = new Map<string, LoadedFunction>();
 
   constructor(compiled: CompiledModule) {
     this.id = moduleIdOf(compiled);
     this.compiled = compiled;
-    for (let index = 0; index < compiled.functionDefinitions.length; index += 1) {
-      const loaded = new LoadedFunction(this, index);
-      this.#functions.set(loaded.name, loaded);
-    }
   }
 
   function(name: string): LoadedFunction | undefined {
-    return this.#functions.get(name);
+    let loaded = this.#functions.get(name);
+    if (loaded !== undefined) return loaded;
+    const definition = definitionsOf(this.compiled).get(name);
+    if (definition === undefined) return undefined;
+    loaded = new LoadedFunction(this, definition);
+    this.#functions.set(name, loaded);
+    return loaded;
   }
+}
+
+/** Functions by name; loaded modules never change and live as long as they are cached. */
+const indexes = new WeakMap<CompiledModule, ReadonlyMap<string, number>>();
+
+function definitionsOf(module: CompiledModule): ReadonlyMap<string, number> {
+  const known = indexes.get(module);
+  if (known !== undefined) return known;
+  const index = new Map<string, number>();
+  module.functionDefinitions.forEach(({ handle }, definition) => {
+    const name = functionNameOfHandle(module, handle);
+    if (!index.has(name)) index.set(name, definition);
+  });
+  indexes.set(module, index);
+  return index;
 }

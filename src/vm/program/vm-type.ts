@@ -12,6 +12,8 @@ export class VmType {
   readonly depth: number;
   /** Once `Program.layout` has made it. */
   layout: Layout | undefined;
+  /** Nesting of its values, function values not looked into; once the layout is made. */
+  layoutDepth = 0;
 
   constructor(id: number, tag: TypeTag, parts: readonly VmType[]) {
     this.id = id;

@@ -1,10 +1,7 @@
 /** Copies of values, and whether values are equal. */
 import type { Meter } from '../meter.ts';
-import { ByteVector, Closure, Reference, type Value } from '../value.ts';
+import { ByteVector, Closure, MAX_VALUE_DEPTH, Reference, type Value } from '../value.ts';
 import { VmError } from '../vm-error.ts';
-
-/** Deepest nesting of structures, vectors and function values. */
-export const MAX_VALUE_DEPTH = 128;
 
 function enter(depth: number): void {
   if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');

@@ -1,0 +1,140 @@
+/**
+ * What the machine does: instructions of Move after they were checked (src/vm/code/checker.ts). The check knows all types,
+ * so there is an operation for each form that values have: numbers, bigints, values that must be copied deeply.
+ */
+import type { Value } from '../value.ts';
+
+/** Names by number; their order has no meaning. */
+export const OPERATIONS = [
+  'pop',
+  'ret',
+  'brTrue',
+  'brFalse',
+  'branch',
+  'nop',
+  'abort',
+  'abortMsg',
+  'loadSmall',
+  'loadConstant',
+  'loadCopy',
+  'copyLocal',
+  'copyLocalDeep',
+  'moveLocal',
+  'storeLocal',
+  'borrowLocal',
+  'borrowField',
+  'borrowVariantField',
+  'readRef',
+  'readRefDeep',
+  'writeRef',
+  'addNumber',
+  'subNumber',
+  'mulNumber',
+  'divNumber',
+  'modNumber',
+  'negateNumber',
+  'addBig',
+  'subBig',
+  'mulBig',
+  'divBig',
+  'modBig',
+  'negateBig',
+  'bitOrNumber',
+  'bitAndNumber',
+  'xorNumber',
+  'shlNumber',
+  'shrNumber',
+  'bitOrBig',
+  'bitAndBig',
+  'xorBig',
+  'shlBig',
+  'shrBig',
+  'castNumberToNumber',
+  'castNumberToBig',
+  'castBigToNumber',
+  'castBigToBig',
+  'or',
+  'and',
+  'not',
+  'equal',
+  'notEqual',
+  'equalDeep',
+  'notEqualDeep',
+  'less',
+  'greater',
+  'lessOrEqual',
+  'greaterOrEqual',
+  'pack',
+  'packGeneric',
+  'packVariant',
+  'packVariantGeneric',
+  'unpack',
+  'unpackVariant',
+  'testVariant',
+  'call',
+  'callGeneric',
+  'packClosure',
+  'packClosureGeneric',
+  'callClosure',
+  'exists',
+  'existsGeneric',
+  'borrowGlobal',
+  'borrowGlobalGeneric',
+  'moveFrom',
+  'moveFromGeneric',
+  'moveTo',
+  'moveToGeneric',
+  'vecPackBytes',
+  'vecPackSimple',
+  'vecPackTyped',
+  'vecLen',
+  'vecBorrow',
+  'vecPushBack',
+  'vecPopBack',
+  'vecUnpack',
+  'vecSwap',
+] as const;
+
+export type OperationName = (typeof OPERATIONS)[number];
+
+const NUMBERS: ReadonlyMap<OperationName, number> = new Map(
+  OPERATIONS.map((name, number) => [name, number]),
+);
+
+export function operationNumber(name: OperationName): number {
+  return NUMBERS.get(name)!;
+}
+
+/** The integer types whose values are numbers; operands of operations on numbers are places in this list. */
+export const NUMBER_KINDS = ['u8', 'u16', 'u32', 'i8', 'i16', 'i32'] as const;
+/** The same of bigints. */
+export const BIG_KINDS = ['u64', 'u128', 'u256', 'i64', 'i128', 'i256'] as const;
+
+/** Operand of casts: the place of the type that is given, times this, and the place of the type that is wanted. */
+export const CAST_TARGETS = 8;
+
+/** What PackClosure and PackClosureGeneric make. */
+export interface ClosureSite {
+  /** Of the function, or of its instantiation. */
+  readonly target: number;
+  readonly mask: bigint;
+  readonly capturedCount: number;
+}
+
+/** Operand of vecPackTyped: a signature, which is below 65536, and a number of elements, which the stack limits. */
+export const PACK_COUNTS = 2_048;
+
+/** The code of one function. Operation i is that of instruction i, so branches and code offsets are the same. */
+export interface FunctionCode {
+  readonly operations: Uint8Array;
+  readonly operands: Int32Array;
+  /** Never changed. */
+  readonly constants: readonly Value[];
+  readonly closures: readonly ClosureSite[];
+  /** Parameters included. */
+  readonly localCount: number;
+  readonly parameterCount: number;
+  readonly resultCount: number;
+  /** Most values that it has on the stack. */
+  readonly maxStack: number;
+}

@@ -1,0 +1,174 @@
+/** Calls, function values and global state. */
+import { andThen } from '../../maybe-promise.ts';
+import type { ClosureSite } from '../code/operation.ts';
+import type { Callee } from '../program/loaded-module.ts';
+import type { VmType } from '../program/vm-type.ts';
+import { Closure, Reference, type Value } from '../value.ts';
+import { refusedCode, VmError } from '../vm-error.ts';
+import type { Machine } from './machine.ts';
+import type { Operation } from './operation.ts';
+import { valueAt } from './simple-operations.ts';
+
+/** The function of a handle; `undefined` when it has to be looked up first, and the operation is done again. */
+function calleeOf(machine: Machine, handle: number): Callee | undefined {
+  const { module } = machine.frame!.function;
+  const callee = module.callees[handle];
+  if (callee === undefined) machine.retryAfter(machine.program.link(module, handle));
+  return callee;
+}
+
+function genericCalleeOf(machine: Machine, index: number): Callee | undefined {
+  const { function: running, typeArguments } = machine.frame!;
+  const { module } = running;
+  const instantiation = module.compiled.functionInstantiations[index]!;
+  const callee = typeArguments.callees.get(instantiation);
+  if (callee === undefined) {
+    machine.retryAfter(machine.program.linkGeneric(module, instantiation, typeArguments));
+  }
+  return callee;
+}
+
+const call: Operation = (machine, handle) => {
+  const callee = calleeOf(machine, handle);
+  if (callee !== undefined) machine.call(callee);
+};
+
+const callGeneric: Operation = (machine, index) => {
+  const callee = genericCalleeOf(machine, index);
+  if (callee !== undefined) machine.call(callee);
+};
+
+function pushClosure(machine: Machine, callee: Callee | undefined, site: ClosureSite): void {
+  if (callee === undefined) return;
+  const { function: target, typeArguments } = callee;
+  machine.meter.allocate(site.capturedCount);
+  const captured = machine.take(site.capturedCount);
+  const { id } = target.module;
+  machine.stack.push(new Closure(id, target.name, typeArguments.types, site.mask, captured));
+}
+
+const packClosure: Operation = (machine, place) => {
+  const site = machine.frame!.code.closures[place]!;
+  pushClosure(machine, calleeOf(machine, site.target), site);
+};
+
+const packClosureGeneric: Operation = (machine, place) => {
+  const site = machine.frame!.code.closures[place]!;
+  pushClosure(machine, genericCalleeOf(machine, site.target), site);
+};
+
+const callClosure: Operation = (machine, argumentCount) => {
+  const { stack, program } = machine;
+  const closure = stack[stack.length - 1] as Closure;
+  if (machine.resolved?.closure !== closure) {
+    const { module, name, typeArguments } = closure;
+    machine.retryAfter(
+      andThen(program.function(module, name), (target) => {
+        const callee = { function: target, typeArguments: program.typeList(typeArguments) };
+        machine.resolved = { closure, callee };
+      }),
+    );
+    return;
+  }
+  const { callee } = machine.resolved;
+  machine.resolved = undefined;
+  stack.pop();
+  const given = machine.take(argumentCount);
+  const { captured, mask } = closure;
+  const count = callee.function.parameters.length;
+  if (captured.length + given.length !== count) throw refusedCode('number of arguments');
+  let nextCaptured = 0;
+  let nextGiven = 0;
+  for (let index = 0; index < count; index += 1) {
+    const isCaptured = index < 64 && ((mask >> BigInt(index)) & 1n) === 1n;
+    stack.push(isCaptured ? captured[nextCaptured++] : given[nextGiven++]);
+  }
+  machine.call(callee, 'closure');
+};
+
+/** A resource as an operation names it. */
+type StructOperand = (machine: Machine, operand: number) => VmType;
+
+const plainStruct: StructOperand = ({ program, frame }, definition) =>
+  program.definedStruct(frame!.function.module, definition);
+
+const genericStruct: StructOperand = ({ program, frame }, index) => {
+  const { function: running, typeArguments } = frame!;
+  const instantiation = running.module.compiled.structInstantiations[index]!;
+  return program.definedGenericStruct(running.module, instantiation, typeArguments);
+};
+
+/** The place of a resource; `undefined` when it has to be read first, and the operation is done again. */
+function placeOf(machine: Machine, address: Value, type: VmType): Value[] | undefined {
+  const place = machine.knownGlobal(address as string, type);
+  if (place === undefined) machine.retryAfter(machine.global(address as string, type));
+  return place;
+}
+
+function exists(structOf: StructOperand): Operation {
+  return (machine, operand) => {
+    const { stack } = machine;
+    const place = placeOf(machine, stack[stack.length - 1], structOf(machine, operand));
+    if (place !== undefined) stack[stack.length - 1] = place[0] !== undefined;
+  };
+}
+
+function borrowGlobal(structOf: StructOperand): Operation {
+  return (machine, operand) => {
+    const { stack } = machine;
+    const address = stack[stack.length - 1];
+    const place = placeOf(machine, address, structOf(machine, operand));
+    if (place === undefined) return;
+    if (place[0] === undefined) {
+      const text = `Failed to borrow global resource from ${address as string}`;
+      throw new VmError('MISSING_DATA', { text });
+    }
+    stack[stack.length - 1] = new Reference(place, 0);
+  };
+}
+
+function moveFrom(structOf: StructOperand): Operation {
+  return (machine, operand) => {
+    const { stack } = machine;
+    const address = stack[stack.length - 1];
+    const place = placeOf(machine, address, structOf(machine, operand));
+    if (place === undefined) return;
+    if (place[0] === undefined) {
+      const text = `Failed to move resource from ${address as string}`;
+      throw new VmError('MISSING_DATA', { text });
+    }
+    stack[stack.length - 1] = place[0];
+    place[0] = undefined;
+  };
+}
+
+function moveTo(structOf: StructOperand): Operation {
+  return (machine, operand) => {
+    const { stack } = machine;
+    const [address] = valueAt(stack[stack.length - 2]) as Value[];
+    const place = placeOf(machine, address, structOf(machine, operand));
+    if (place === undefined) return;
+    if (place[0] !== undefined) {
+      const text = `Failed to move resource into ${address as string}`;
+      throw new VmError('RESOURCE_ALREADY_EXISTS', { text });
+    }
+    place[0] = stack.pop();
+    stack.pop();
+  };
+}
+
+export const CALL_OPERATIONS = {
+  call,
+  callGeneric,
+  packClosure,
+  packClosureGeneric,
+  callClosure,
+  exists: exists(plainStruct),
+  existsGeneric: exists(genericStruct),
+  borrowGlobal: borrowGlobal(plainStruct),
+  borrowGlobalGeneric: borrowGlobal(genericStruct),
+  moveFrom: moveFrom(plainStruct),
+  moveFromGeneric: moveFrom(genericStruct),
+  moveTo: moveTo(plainStruct),
+  moveToGeneric: moveTo(genericStruct),
+} as const;

@@ -1,0 +1,59 @@
+/** What may be done with values of a type (docs/spec/transactions.md §9.3, Abilities). */
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import type { AbilitySet } from '../../move/types/type-tag.ts';
+import { VmError } from '../vm-error.ts';
+import { definitionOf, type TypeSource } from './layouts.ts';
+import type { VmType } from './vm-type.ts';
+
+const COPY = 1;
+const DROP = 2;
+const STORE = 4;
+const KEY = 8;
+/** Of primitive types and of vectors, whose elements take away from them. */
+const VALUE_ABILITIES: AbilitySet = COPY | DROP | STORE;
+
+/**
+ * Checks that a type and all that it names exist and fit together, from outside in.
+ * @throws VmError; or rejects with it
+ */
+export function abilitiesOf(source: TypeSource, type: VmType): MaybePromise<AbilitySet> {
+  const { tag, parts } = type;
+  switch (tag.kind) {
+    case 'vector':
+      return andThen(abilitiesOf(source, parts[0]!), (element) => VALUE_ABILITIES & element);
+    case 'function':
+      return andThen(
+        mapInOrder(parts, (part) => abilitiesOf(source, part)),
+        () => tag.abilities,
+      );
+    case 'struct':
+      return andThen(definitionOf(source, tag.struct), ({ handle }) =>
+        andThen(
+          mapInOrder(parts, (part) => abilitiesOf(source, part)),
+          (given) => {
+            const { abilities, typeParameters } = handle;
+            checkAbilities(
+              typeParameters.map(({ constraints }) => constraints),
+              given,
+            );
+            const held = given.filter((_, index) => !typeParameters[index]!.isPhantom);
+            return held.reduce((left, argument) => left & abilitiesAround(argument), abilities);
+          },
+        ),
+      );
+    default:
+      return tag.kind === 'signer' ? DROP : VALUE_ABILITIES;
+  }
+}
+
+/** @throws VmError NUMBER_OF_TYPE_ARGUMENTS_MISMATCH, CONSTRAINT_NOT_SATISFIED */
+export function checkAbilities(wanted: readonly AbilitySet[], given: readonly AbilitySet[]): void {
+  if (wanted.length !== given.length) throw new VmError('NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+  if (wanted.every((abilities, index) => (given[index]! & abilities) === abilities)) return;
+  throw new VmError('CONSTRAINT_NOT_SATISFIED');
+}
+
+/** What a struct can be that holds a value of some abilities: it has `key` where that has `store`. */
+function abilitiesAround(held: AbilitySet): AbilitySet {
+  return (held & VALUE_ABILITIES) | ((held & STORE) === 0 ? 0 : KEY);
+}

@@ -1,0 +1,121 @@
+/** Makes the layouts of types. */
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import type {
+  BinaryTables,
+  FieldDefinition,
+  SignatureToken,
+  StructDefinition,
+} from '../../move/modules/compiled.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
+import { formatStructPath } from '../../move/types/move-type.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import { type FoundStruct, findStruct } from '../../move/values/layout.ts';
+import { MAX_VALUE_DEPTH } from '../value.ts';
+import { VmError } from '../vm-error.ts';
+import type { LoadedModule } from './loaded-module.ts';
+import type { Layout, LayoutField, VmType } from './vm-type.ts';
+
+/** What layouts are made from: a program. */
+export interface TypeSource {
+  module(id: ModuleId): MaybePromise<LoadedModule>;
+  typeOfToken(
+    tables: BinaryTables,
+    token: SignatureToken,
+    typeArguments: readonly VmType[],
+  ): VmType;
+}
+
+/** The definition of a struct. @throws VmError LINKER_ERROR, TYPE_RESOLUTION_FAILURE; or rejects with it */
+export function definitionOf(
+  source: Pick<TypeSource, 'module'>,
+  { address, module: moduleName, name }: Pick<StructTag, 'address' | 'module' | 'name'>,
+): MaybePromise<FoundStruct> {
+  const id = { address, name: moduleName };
+  return andThen(source.module(id), ({ compiled }) => {
+    const found = findStruct(compiled, name);
+    if (found !== undefined) return found;
+    const text = `Struct ${formatStructPath(id, name)} does not exist`;
+    throw new VmError('TYPE_RESOLUTION_FAILURE', { text });
+  });
+}
+
+/**
+ * The layout of a type, which remembers it.
+ * @throws VmError VM_MAX_VALUE_DEPTH_REACHED, also for a struct that contains itself; or rejects with it
+ */
+export function makeLayout(source: TypeSource, type: VmType, level = 1): MaybePromise<Layout> {
+  if (type.layout !== undefined) return type.layout;
+  if (level > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');
+  const { tag } = type;
+  switch (tag.kind) {
+    case 'vector': {
+      if (tag.element.kind === 'u8') return remember(type, { kind: 'bytes' }, 2);
+      const element = type.parts[0]!;
+      return andThen(makeLayout(source, element, level + 1), (layout) =>
+        remember(type, { kind: 'vector', element: layout }, element.layoutDepth + 1),
+      );
+    }
+    case 'struct':
+      return andThen(definitionOf(source, tag.struct), (found) =>
+        structLayout(source, type, found, level),
+      );
+    default:
+      return remember(type, { kind: tag.kind }, 1);
+  }
+}
+
+function remember(type: VmType, layout: Layout, depth: number): Layout {
+  if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');
+  type.layout = layout;
+  type.layoutDepth = depth;
+  return layout;
+}
+
+function structLayout(
+  source: TypeSource,
+  type: VmType,
+  found: FoundStruct,
+  level: number,
+): MaybePromise<Layout> {
+  const { definition, handle, module } = found;
+  if (handle.typeParameters.length !== type.parts.length) {
+    throw new VmError('NUMBER_OF_TYPE_ARGUMENTS_MISMATCH');
+  }
+  let depth = 1;
+  const fieldLayout = ({ name, type: token }: FieldDefinition): MaybePromise<LayoutField> => {
+    const fieldType = source.typeOfToken(module, token, type.parts);
+    return andThen(makeLayout(source, fieldType, level + 1), (layout) => {
+      depth = Math.max(depth, fieldType.layoutDepth + 1);
+      return { name: module.identifiers[name]!, layout };
+    });
+  };
+  const made = layoutOfDefinition(definition, module, type, fieldLayout);
+  return andThen(made, (layout) => remember(type, layout, depth));
+}
+
+function layoutOfDefinition(
+  definition: StructDefinition,
+  { identifiers }: BinaryTables,
+  type: VmType,
+  fieldLayout: (field: FieldDefinition) => MaybePromise<LayoutField>,
+): MaybePromise<Layout> {
+  switch (definition.kind) {
+    case 'native':
+      throw new VmError('TYPE_RESOLUTION_FAILURE');
+    case 'struct':
+      return andThen(mapInOrder(definition.fields, fieldLayout), (fields) => ({
+        kind: 'struct',
+        type,
+        fields,
+      }));
+    case 'enum': {
+      const variants = mapInOrder(definition.variants, ({ name, fields }) =>
+        andThen(mapInOrder(fields, fieldLayout), (layouts) => ({
+          name: identifiers[name]!,
+          fields: layouts,
+        })),
+      );
+      return andThen(variants, (all) => ({ kind: 'enum', type, variants: all }));
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/** Runs functions (docs/spec/vm.md §4). */
+import type { MaybePromise } from '../maybe-promise.ts';
+import { OPERATIONS } from './code/operation.ts';
+import { CALL_OPERATIONS } from './machine/call-operations.ts';
+import { Machine, type MachineParts } from './machine/machine.ts';
+import { NUMBER_OPERATIONS } from './machine/number-operations.ts';
+import type { Operation, Operations } from './machine/operation.ts';
+import { SIMPLE_OPERATIONS } from './machine/simple-operations.ts';
+import { STRUCTURE_OPERATIONS } from './machine/structure-operations.ts';
+import type { RunLimits } from './meter.ts';
+import type { LoadedFunction } from './program/loaded-module.ts';
+import type { VmType } from './program/vm-type.ts';
+import type { Value } from './value.ts';
+import { VmError } from './vm-error.ts';
+
+/** Time between two turns of the event loop, in milliseconds. */
+const SLICE_MS = 5;
+/** Operations between two looks at the clock. */
+const BATCH = 1_024;
+
+/** The limits of a view function. */
+export const VIEW_LIMITS: RunLimits = {
+  maxUnits: 20_000_000,
+  maxAllocatedBytes: 256 * 1024 * 1024,
+  maxFrames: 1_024,
+  maxReads: 4_096,
+};
+
+const ALL: Operations<(typeof OPERATIONS)[number]> = {
+  ...SIMPLE_OPERATIONS,
+  ...NUMBER_OPERATIONS,
+  ...STRUCTURE_OPERATIONS,
+  ...CALL_OPERATIONS,
+};
+const BY_NUMBER: readonly Operation[] = OPERATIONS.map((name) => ALL[name]);
+
+export interface Call {
+  readonly function: LoadedFunction;
+  readonly typeArguments: readonly VmType[];
+  /** For a parameter that is a reference: `new Reference([value], 0)`. */
+  readonly args: readonly Value[];
+}
+
+/**
+ * The results of a function, at once when the world answers at once and the run is short.
+ * @throws VmError, or rejects with it; what the world fails with
+ */
+export function run(
+  parts: Omit<MachineParts, 'limits'>,
+  call: Call,
+  limits: RunLimits = VIEW_LIMITS,
+): MaybePromise<readonly Value[]> {
+  const machine = new Machine({ ...parts, limits });
+  const { function: target, typeArguments, args } = call;
+  for (const value of args) machine.stack.push(value);
+  attempt(machine, () => {
+    machine.call({ function: target, typeArguments: parts.program.typeList(typeArguments) });
+  });
+  runSlice(machine);
+  return isOver(machine) ? machine.stack : resume(machine);
+}
+
+function isOver({ frame, waiting }: Machine): boolean {
+  return frame === undefined && waiting === undefined;
+}
+
+async function resume(machine: Machine): Promise<readonly Value[]> {
+  while (!isOver(machine)) {
+    const { waiting } = machine;
+    machine.waiting = undefined;
+    if (waiting === undefined) await machine.world.nextTurn();
+    else await located(machine, waiting);
+    runSlice(machine);
+  }
+  return machine.stack;
+}
+
+/** What is waited for fails where it was asked for. */
+async function located(machine: Machine, waiting: Promise<void>): Promise<void> {
+  try {
+    await waiting;
+  } catch (error) {
+    throw withLocation(machine, error);
+  }
+}
+
+/** Operations until there is something to wait for, the run is over, or others should have their turn. */
+function runSlice(machine: Machine): void {
+  const end = performance.now() + SLICE_MS;
+  attempt(machine, () => {
+    do {
+      runBatch(machine);
+    } while (
+      machine.frame !== undefined &&
+      machine.waiting === undefined &&
+      performance.now() < end
+    );
+  });
+}
+
+function runBatch(machine: Machine): void {
+  const { meter } = machine;
+  if (machine.frame === undefined || machine.waiting !== undefined) return;
+  const most = Math.min(BATCH, meter.unitsLeft);
+  if (most === 0) meter.charge(1);
+  let done = 0;
+  while (done < most) {
+    const { frame } = machine;
+    if (frame === undefined || machine.waiting !== undefined) break;
+    const { code, pc } = frame;
+    frame.pc = pc + 1;
+    BY_NUMBER[code.operations[pc]!]!(machine, code.operands[pc]!);
+    done += 1;
+  }
+  meter.charge(done);
+}
+
+function attempt(machine: Machine, step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    throw withLocation(machine, error);
+  }
+}
+
+function withLocation({ location }: Machine, error: unknown): unknown {
+  return error instanceof VmError && location !== undefined ? error.at(location) : error;
+}
