@@ -1,0 +1,58 @@
+/** Natives about addresses, signers and objects (docs/spec/vm.md §6.2). */
+import { andThen } from '../../maybe-promise.ts';
+import { ADDRESS_BYTES, type Address, addressBytes } from '../../move/types/address.ts';
+import { primaryStoreOf } from '../../move/types/derived-address.ts';
+import { type Native, NativeAbort, type NativeContext } from '../native.ts';
+import { Reference } from '../value.ts';
+import { addressOf, bytesOf, partsOf, referenced } from './arguments.ts';
+
+const NOT_AN_ADDRESS = 2;
+const PERMISSIONED_SIGNERS_DISABLED = 9;
+const NOT_A_PERMISSIONED_SIGNER = 3;
+const PERMISSIONED_SIGNER_FLAG = 84;
+
+const createAddress: Native = (_, [value]) => {
+  const bytes = bytesOf(value);
+  if (bytes.length === ADDRESS_BYTES) return [addressOf(bytes)];
+  const text =
+    `Unable to create address from bytes, expected ${ADDRESS_BYTES} bytes, ` +
+    `got ${bytes.length}`;
+  return new NativeAbort(NOT_AN_ADDRESS, text);
+};
+
+const createSigner: Native = (_, [address]) => [[address]];
+
+const borrowAddress: Native = (_, [signer]) => [new Reference(partsOf(referenced(signer)), 0)];
+
+/** Signers of views are never permissioned ones. */
+function withPermissionedSigners(native: Native): Native {
+  return (context, args) =>
+    context.world.isFeatureEnabled(PERMISSIONED_SIGNER_FLAG)
+      ? native(context, args)
+      : new NativeAbort(PERMISSIONED_SIGNERS_DISABLED);
+}
+
+const isPermissioned = withPermissionedSigners(() => [false]);
+const permissionAddress = withPermissionedSigners(() => new NativeAbort(NOT_A_PERMISSIONED_SIGNER));
+
+const existsAt: Native = ({ resource, typeArguments }, [address]) =>
+  andThen(resource(address as Address, typeArguments[0]!), (place) => [place !== undefined]);
+
+/** The address of a primary store is derived in the same way. */
+const derivedObjectAddress: Native = (_: NativeContext, [source, deriveFrom]) => [
+  addressOf(primaryStoreOf(addressBytes(source as Address), addressBytes(deriveFrom as Address))),
+];
+
+export const ACCOUNT_NATIVES: Readonly<Record<string, Native>> = {
+  'account::create_address': createAddress,
+  'account::create_signer': createSigner,
+  'create_signer::create_signer': createSigner,
+  'genesis::create_signer': createSigner,
+  'signer::borrow_address': borrowAddress,
+  'permissioned_signer::borrow_address': borrowAddress,
+  'permissioned_signer::is_permissioned_signer': isPermissioned,
+  'permissioned_signer::is_permissioned_signer_impl': isPermissioned,
+  'permissioned_signer::permission_address': permissionAddress,
+  'object::exists_at': existsAt,
+  'object::create_user_derived_object_address_impl': derivedObjectAddress,
+};

@@ -1,0 +1,204 @@
+/**
+ * Natives of `0x1::aggregator_v2` and of the aggregators before them, whose values are items of a table
+ * (docs/spec/vm.md §6.7). A view changes nothing in parallel with others, so all of them are plain integers here.
+ */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
+import { type Address, addressBytes } from '../../move/types/address.ts';
+import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
+import type { Value } from '../value.ts';
+import { VmError } from '../vm-error.ts';
+import { bytesInside, byteVector, partsOf, referenced } from './arguments.ts';
+import { sessionAddress } from './session.ts';
+
+const SNAPSHOT_TYPE_UNSUPPORTED = 0x3_0005;
+const TYPE_UNSUPPORTED = 0x3_0007;
+const STRING_TOO_LONG = 0x3_0008;
+const NOT_SUPPORTED_YET = 0x3_0009;
+/** Maximum length of what is put around a number, and of a constant text, in bytes. */
+const MAX_DERIVED_BYTES = 1024;
+/** Minimum size of a constant text as it is stored. */
+const MIN_CONSTANT_BYTES = 22;
+
+const MAX_VALUES: ReadonlyMap<string, bigint> = new Map([
+  ['u64', 2n ** 64n - 1n],
+  ['u128', 2n ** 128n - 1n],
+]);
+/** Most decimal digits of a number. */
+const DIGITS: ReadonlyMap<string, number> = new Map([
+  ['u64', 20],
+  ['u128', 39],
+]);
+
+function kindOf({ typeArguments }: NativeContext): string {
+  return typeArguments[0]!.tag.kind;
+}
+
+/** A native for integers of 64 and 128 bits. */
+function ofIntegers(native: Native, otherwise = TYPE_UNSUPPORTED): Native {
+  return (context, args) =>
+    MAX_VALUES.has(kindOf(context)) ? native(context, args) : new NativeAbort(otherwise);
+}
+
+/** `Aggregator` is the value and its maximum. */
+const createUnbounded: Native = (context) => [[0n, MAX_VALUES.get(kindOf(context))!]];
+
+function changed(sign: bigint): Native {
+  return (_, [aggregator, amount]) => {
+    const fields = partsOf(referenced(aggregator));
+    const value = (fields[0] as bigint) + sign * (amount as bigint);
+    if (value < 0n || value > (fields[1] as bigint)) return [false];
+    fields[0] = value;
+    return [true];
+  };
+}
+
+const isAtLeast: Native = (_, [aggregator, amount]) => [
+  (partsOf(referenced(aggregator))[0] as bigint) >= (amount as bigint),
+];
+
+/** The first field: of an aggregator, of a snapshot. */
+const firstField: Native = (_, [structure]) => [partsOf(referenced(structure))[0]];
+
+const snapshot: Native = (_, [aggregator]) => [[partsOf(referenced(aggregator))[0]]];
+
+const refused: Native = () => new NativeAbort(NOT_SUPPORTED_YET);
+
+const readDerived: Native = (_, [derived]) => [
+  [byteVector(bytesInside(partsOf(referenced(derived))[0]).slice())],
+];
+
+const createDerived: Native = ({ meter }, [value]) => {
+  const bytes = bytesInside(value);
+  meter.chargeBytes(bytes.length);
+  if (bytes.length > MAX_DERIVED_BYTES) return new NativeAbort(STRING_TOO_LONG);
+  return [derivedString(bytes, Math.max(unpaddedWidth(bytes.length), MIN_CONSTANT_BYTES))];
+};
+
+const concatenated: Native = (context, [before, source, after]) => {
+  const [prefix, suffix] = [bytesInside(before), bytesInside(after)];
+  context.meter.chargeBytes(prefix.length + suffix.length);
+  const around = prefix.length + suffix.length;
+  if (around > MAX_DERIVED_BYTES) return new NativeAbort(STRING_TOO_LONG);
+  const kind = kindOf(context);
+  if (!MAX_VALUES.has(kind)) return new NativeAbort(SNAPSHOT_TYPE_UNSUPPORTED);
+  const digits = new TextEncoder().encode(String(partsOf(referenced(source))[0]));
+  const bytes = new Uint8Array(around + digits.length);
+  bytes.set(prefix);
+  bytes.set(digits, prefix.length);
+  bytes.set(suffix, prefix.length + digits.length);
+  return [derivedString(bytes, unpaddedWidth(around + DIGITS.get(kind)!))];
+};
+
+/** Bytes that the length of a text takes as ULEB128. */
+function lengthBytes(length: number): number {
+  return length < 128 ? 1 : 2;
+}
+
+/** Size of a derived text of that many bytes with an empty padding. */
+function unpaddedWidth(bytes: number): number {
+  return bytes + lengthBytes(bytes) + 1;
+}
+
+/** `DerivedStringSnapshot`: a text, and as many zeros as make its BCS as wide as said. */
+function derivedString(bytes: Uint8Array, width: number): Value {
+  const padding = new Uint8Array(width - unpaddedWidth(bytes.length));
+  return [[byteVector(bytes)], byteVector(padding)];
+}
+
+const ADD_OVERFLOW = 0x2_0001;
+const SUBTRACT_UNDERFLOW = 0x2_0002;
+
+/** Values of aggregators that are items of a table, as far as a run has looked at them. */
+class TableAggregators {
+  readonly values = new Map<string, bigint>();
+  made = 0;
+}
+
+function tableAggregators({ extensions }: NativeContext): TableAggregators {
+  let found = extensions.get(TableAggregators) as TableAggregators | undefined;
+  if (found === undefined) {
+    found = new TableAggregators();
+    extensions.set(TableAggregators, found);
+  }
+  return found;
+}
+
+/** The value of an aggregator: its fields are handle, key and limit. */
+function tableValue(context: NativeContext, [handle, key]: readonly Value[]): MaybePromise<bigint> {
+  const { values } = tableAggregators(context);
+  const id = `${handle as Address}${key as Address}`;
+  const known = values.get(id);
+  if (known !== undefined) return known;
+  return andThen(
+    context.world.tableItem(handle as Address, addressBytes(key as Address)),
+    (bytes) => {
+      const value = bytes && readU128(bytes);
+      if (value === undefined) {
+        const text = 'Could not find the value of the aggregator';
+        throw new VmError('VM_EXTENSION_ERROR', { text });
+      }
+      values.set(id, value);
+      return value;
+    },
+  );
+}
+
+function readU128(bytes: Uint8Array): bigint | undefined {
+  try {
+    return decodeBcs(bytes, (reader) => reader.u128());
+  } catch (error) {
+    if (error instanceof BcsError) return undefined;
+    throw error;
+  }
+}
+
+function tableChange(sign: bigint, refusal: number): Native {
+  return (context, [aggregator, amount]) => {
+    const fields = partsOf(referenced(aggregator));
+    return andThen(tableValue(context, fields), (before): NativeResult => {
+      const value = before + sign * (amount as bigint);
+      if (value < 0n || value > (fields[2] as bigint)) return new NativeAbort(refusal);
+      tableAggregators(context).values.set(`${fields[0]}${fields[1]}`, value);
+      return [];
+    });
+  };
+}
+
+const tableRead: Native = (context, [aggregator]) =>
+  andThen(tableValue(context, partsOf(referenced(aggregator))), (value) => [value]);
+
+/** The factory holds a table, whose only field is its handle. */
+const newTableAggregator: Native = (context, [factory, limit]) => {
+  const [handle] = partsOf(partsOf(referenced(factory))[0]);
+  const aggregators = tableAggregators(context);
+  const key = sessionAddress(aggregators.made);
+  aggregators.made += 1;
+  aggregators.values.set(`${handle as Address}${key}`, 0n);
+  return [[handle, key, limit]];
+};
+
+export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
+  'aggregator_v2::create_aggregator': ofIntegers((_, [max]) => [[0n, max]]),
+  'aggregator_v2::create_unbounded_aggregator': ofIntegers(createUnbounded),
+  'aggregator_v2::try_add': ofIntegers(changed(1n)),
+  'aggregator_v2::try_sub': ofIntegers(changed(-1n)),
+  'aggregator_v2::is_at_least_impl': ofIntegers(isAtLeast),
+  'aggregator_v2::read': ofIntegers(firstField),
+  'aggregator_v2::snapshot': ofIntegers(snapshot),
+  'aggregator_v2::create_snapshot': ofIntegers(
+    (_, [value]) => [[value]],
+    SNAPSHOT_TYPE_UNSUPPORTED,
+  ),
+  'aggregator_v2::copy_snapshot': refused,
+  'aggregator_v2::read_snapshot': ofIntegers(firstField, SNAPSHOT_TYPE_UNSUPPORTED),
+  'aggregator_v2::string_concat': refused,
+  'aggregator_v2::read_derived_string': readDerived,
+  'aggregator_v2::create_derived_string': createDerived,
+  'aggregator_v2::derive_string_concat': concatenated,
+  'aggregator::add': tableChange(1n, ADD_OVERFLOW),
+  'aggregator::sub': tableChange(-1n, SUBTRACT_UNDERFLOW),
+  'aggregator::read': tableRead,
+  'aggregator::destroy': () => [],
+  'aggregator_factory::new_aggregator': newTableAggregator,
+};

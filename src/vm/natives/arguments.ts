@@ -1,0 +1,47 @@
+/** Arguments of natives as what they are, and results back (src/vm/value.ts). */
+import { byteTools } from '../../move/bcs/bytes.ts';
+import { type Address, addressFromBytes } from '../../move/types/address.ts';
+import { ByteVector, type Reference, type Value } from '../value.ts';
+
+/** Of a `vector<u8>`. */
+export function bytesOf(value: Value): Uint8Array {
+  return (value as ByteVector).bytes;
+}
+
+/** What is at the place of a reference. */
+export function referenced(value: Value): Value {
+  return (value as Reference).get();
+}
+
+/** Of a `&vector<u8>`. */
+export function referencedBytes(value: Value): Uint8Array {
+  return bytesOf(referenced(value));
+}
+
+/** The fields of a structure, or the elements of a vector that is not of bytes. */
+export function partsOf(value: Value): Value[] {
+  return value as Value[];
+}
+
+/** The bytes of a `String`, or of another structure whose first field is a `vector<u8>`. */
+export function bytesInside(value: Value): Uint8Array {
+  return bytesOf(partsOf(value)[0]);
+}
+
+/** @param bytes are not changed by anybody from now on */
+export function byteVector(bytes: Uint8Array): ByteVector {
+  return new ByteVector(bytes);
+}
+
+/** A `String`. */
+export function stringOf(text: string): Value {
+  return [byteVector(byteTools.utf8Bytes(text))];
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return byteTools.utf8Text(byteTools.asBuffer(bytes), 0, bytes.length);
+}
+
+export function addressOf(bytes: Uint8Array): Address {
+  return addressFromBytes(byteTools.asBuffer(bytes));
+}

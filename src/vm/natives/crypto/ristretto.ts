@@ -1,0 +1,84 @@
+/** Scalars and points of ristretto255 (RFC 9496), as `0x1::ristretto255` computes with them (docs/spec/vm.md §7.3). */
+import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js';
+import { sha512 } from '@noble/hashes/sha2.js';
+
+const { Point } = ristretto255;
+
+/** What is done with points. */
+export interface RistrettoPoint {
+  add(other: RistrettoPoint): RistrettoPoint;
+  subtract(other: RistrettoPoint): RistrettoPoint;
+  negate(): RistrettoPoint;
+  multiplyUnsafe(scalar: bigint): RistrettoPoint;
+  equals(other: RistrettoPoint): boolean;
+  toBytes(): Uint8Array;
+}
+
+export const BASE = Point.BASE as unknown as RistrettoPoint;
+export const IDENTITY = Point.ZERO as unknown as RistrettoPoint;
+
+const ORDER = Point.Fn.ORDER;
+const SCALAR_BYTES = 32;
+
+function littleEndian(bytes: Uint8Array): bigint {
+  let value = 0n;
+  for (let index = bytes.length - 1; index >= 0; index -= 1) {
+    value = (value << 8n) | BigInt(bytes[index]!);
+  }
+  return value;
+}
+
+/** The scalar that an integer is, from 0 up to the order. */
+export function reduced(value: bigint): bigint {
+  const rest = value % ORDER;
+  return rest < 0n ? rest + ORDER : rest;
+}
+
+export function scalarBytes(scalar: bigint): Uint8Array {
+  const bytes = new Uint8Array(SCALAR_BYTES);
+  for (let index = 0, left = scalar; index < SCALAR_BYTES; index += 1, left >>= 8n) {
+    bytes[index] = Number(left & 0xffn);
+  }
+  return bytes;
+}
+
+export function isScalar(bytes: Uint8Array): boolean {
+  return bytes.length === SCALAR_BYTES && littleEndian(bytes) < ORDER;
+}
+
+/** A scalar that is known to be one; its highest bit is ignored. */
+export function readScalar(bytes: Uint8Array): bigint | undefined {
+  if (bytes.length !== SCALAR_BYTES) return undefined;
+  const value = BigInt.asUintN(255, littleEndian(bytes));
+  return value < ORDER ? value : undefined;
+}
+
+/** Of any integer in little endian. */
+export function scalarOfBytes(bytes: Uint8Array): bigint {
+  return reduced(littleEndian(bytes));
+}
+
+export function scalarOfHash(bytes: Uint8Array): bigint {
+  return scalarOfBytes(sha512(bytes));
+}
+
+export function inverse(scalar: bigint): bigint {
+  return scalar === 0n ? 0n : Point.Fn.inv(scalar);
+}
+
+export function readRistretto(bytes: Uint8Array): RistrettoPoint | undefined {
+  try {
+    return Point.fromBytes(bytes) as unknown as RistrettoPoint;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param bytes 64, uniformly random */
+export function pointOfUniformBytes(bytes: Uint8Array): RistrettoPoint {
+  return ristretto255_hasher.deriveToCurve!(bytes) as unknown as RistrettoPoint;
+}
+
+export function pointOfHash(bytes: Uint8Array): RistrettoPoint {
+  return pointOfUniformBytes(sha512(bytes));
+}

@@ -1,0 +1,118 @@
+/** Natives that call functions by their names: `0x1::function_info` and whoever dispatches (docs/spec/vm.md §6.6). */
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
+import type { SignatureToken } from '../../move/modules/compiled.ts';
+import type { Address } from '../../move/types/address.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
+import { formatMoveType, moveTypeOfToken } from '../../move/types/move-type.ts';
+import {
+  type Native,
+  NativeAbort,
+  NativeCall,
+  type NativeContext,
+  type NativeResult,
+} from '../native.ts';
+import type { LoadedFunction } from '../program/loaded-module.ts';
+import type { Value } from '../value.ts';
+import { VmError } from '../vm-error.ts';
+import { bytesInside, partsOf, referenced, referencedBytes, textOf } from './arguments.ts';
+
+const NOT_AN_IDENTIFIER = 1;
+const NO_SUCH_FUNCTION = 2;
+const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+|<SELF>)$/;
+
+interface FunctionName {
+  readonly module: ModuleId;
+  readonly name: string;
+}
+
+/** Whether bytes are a name that a module may have (docs/spec/move.md §1). */
+function isIdentifier(bytes: Uint8Array): boolean {
+  return byteTools.isAscii(bytes) && IDENTIFIER.test(textOf(bytes));
+}
+
+/** The function that a `&FunctionInfo` names; undefined when it names none. */
+function functionNameOf(value: Value): FunctionName | undefined {
+  const [address, module, name] = partsOf(referenced(value));
+  const texts = [bytesInside(module), bytesInside(name)];
+  if (!texts.every(isIdentifier)) return undefined;
+  return {
+    module: { address: address as Address, name: textOf(texts[0]!) },
+    name: textOf(texts[1]!),
+  };
+}
+
+const nameIsValid: Native = ({ meter }, [text]) => {
+  const bytes = referencedBytes(text);
+  meter.chargeBytes(bytes.length);
+  return [isIdentifier(bytes)];
+};
+
+const loadFunction: Native = ({ program }, [info]) => {
+  const named = functionNameOf(info);
+  if (named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
+  return andThen(program.module(named.module), () => []);
+};
+
+/** The function of that name; undefined when there is none. */
+function loaded(
+  { program }: NativeContext,
+  { module, name }: FunctionName,
+): MaybePromise<LoadedFunction | undefined> {
+  return settle<LoadedFunction, LoadedFunction | undefined>(
+    () => program.function(module, name),
+    (found) => found,
+    (error) => {
+      if (error instanceof VmError) return undefined;
+      throw error;
+    },
+  );
+}
+
+/** Whether a function can be called in place of another that has one parameter more, the function's name. */
+const isCompatible: Native = (context, [expected, given]) => {
+  const [wanted, named] = [functionNameOf(expected), functionNameOf(given)];
+  if (wanted === undefined || named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
+  return andThen(loaded(context, named), (right) =>
+    andThen(loaded(context, wanted), (left): NativeResult => {
+      if (right === undefined || left === undefined || left.parameters.length === 0) {
+        return new NativeAbort(NO_SUCH_FUNCTION);
+      }
+      return [canReplace(left, right)];
+    }),
+  );
+};
+
+function canReplace(left: LoadedFunction, right: LoadedFunction): boolean {
+  const [own, other] = [left.module.id, right.module.id];
+  return (
+    right.visibility === 'public' &&
+    (own.name !== other.name || own.address !== other.address) &&
+    String(right.handle.typeParameters) === String(left.handle.typeParameters) &&
+    typeTexts(right, right.results) === typeTexts(left, left.results) &&
+    typeTexts(right, right.parameters) === typeTexts(left, left.parameters.slice(0, -1))
+  );
+}
+
+/** Equal for equal types, whatever module they are written in. */
+function typeTexts({ module }: LoadedFunction, tokens: readonly SignatureToken[]): string {
+  return tokens.map((token) => formatMoveType(moveTypeOfToken(module.compiled, token))).join('; ');
+}
+
+/** Calls the function that the last argument names, with the other arguments. */
+const dispatch: Native = ({ typeArguments }, args) => {
+  const named = functionNameOf(args.at(-1));
+  if (named === undefined) return new NativeAbort(NOT_AN_IDENTIFIER);
+  return new NativeCall(named.module, named.name, typeArguments, args.slice(0, -1));
+};
+
+export const DISPATCH_NATIVES: Readonly<Record<string, Native>> = {
+  'function_info::check_dispatch_type_compatibility_impl': isCompatible,
+  'function_info::is_identifier': nameIsValid,
+  'function_info::load_function_impl': loadFunction,
+  'dispatchable_fungible_asset::dispatchable_withdraw': dispatch,
+  'dispatchable_fungible_asset::dispatchable_deposit': dispatch,
+  'dispatchable_fungible_asset::dispatchable_derived_balance': dispatch,
+  'dispatchable_fungible_asset::dispatchable_derived_supply': dispatch,
+  'account_abstraction::dispatchable_authenticate': dispatch,
+};

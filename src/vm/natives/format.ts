@@ -1,0 +1,225 @@
+/** Natives of `0x1::string_utils`: values as text, for people (docs/spec/vm.md §6.8). */
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
+import { ADDRESS_ONE, type Address, formatAddress } from '../../move/types/address.ts';
+import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import type { Meter } from '../meter.ts';
+import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
+import type { Layout, LayoutField, VmType } from '../program/vm-type.ts';
+import type { Value } from '../value.ts';
+import { VmError } from '../vm-error.ts';
+import { bytesOf, partsOf, referenced, referencedBytes, stringOf, textOf } from './arguments.ts';
+
+const ARGUMENTS_MISMATCH = 1;
+const INVALID_FORMAT = 2;
+const SIGNER_FIX_FLAG = 25;
+const INTEGER_KIND = /^[iu][0-9]/;
+
+interface Form {
+  readonly withTypes: boolean;
+  readonly fullAddresses: boolean;
+  readonly singleLine: boolean;
+  readonly withIntegerTypes: boolean;
+  /** Signers as addresses are shown. */
+  readonly signersFixed: boolean;
+}
+
+class Formatter {
+  readonly #form: Form;
+  readonly #meter: Meter;
+
+  constructor(form: Form, meter: Meter) {
+    this.#form = form;
+    this.#meter = meter;
+  }
+
+  value(layout: Layout, value: Value, depth: number): string {
+    const text = this.#text(layout, value, depth);
+    this.#meter.allocateBytes(text.length);
+    return text;
+  }
+
+  #text(layout: Layout, value: Value, depth: number): string {
+    switch (layout.kind) {
+      case 'bool':
+        return String(value);
+      case 'address':
+        return `@${this.#address(value as Address)}`;
+      case 'signer': {
+        const at = this.#form.signersFixed ? '@' : '';
+        return `signer(${at}${this.#address(partsOf(value)[0] as Address)})`;
+      }
+      case 'bytes': {
+        const bytes = bytesOf(value);
+        return `0x${byteTools.hexText(byteTools.asBuffer(bytes), 0, bytes.length)}`;
+      }
+      case 'vector':
+        return this.#vector(layout.element, partsOf(value), depth);
+      case 'struct':
+        return this.#struct(layout, partsOf(value), depth);
+      case 'enum':
+        return this.#enum(layout, partsOf(value), depth);
+      case 'function':
+        throw new VmError('UNIMPLEMENTED_FUNCTIONALITY', {
+          text: 'this node cannot format function values: 0x1::string_utils::native_format',
+        });
+      default: {
+        const hasType = this.#form.withIntegerTypes && INTEGER_KIND.test(layout.kind);
+        return `${value as number | bigint}${hasType ? layout.kind : ''}`;
+      }
+    }
+  }
+
+  #address(address: Address): string {
+    return this.#form.fullAddresses ? address : formatAddress(address);
+  }
+
+  #vector(element: Layout, values: readonly Value[], depth: number): string {
+    const isNested = ['bytes', 'vector', 'struct', 'enum'].includes(element.kind);
+    const members = values.map((value) => this.value(element, value, depth + 1));
+    return `[${this.#list(members, depth, isNested && !this.#form.singleLine)}]`;
+  }
+
+  #struct(
+    { type, fields }: Extract<Layout, { kind: 'struct' }>,
+    values: readonly Value[],
+    depth: number,
+  ): string {
+    const tag = structOf(type);
+    if (isFramework(tag, 'string', 'String')) {
+      const text = textOf(bytesOf(values[0]));
+      return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+    }
+    if (isFramework(tag, 'option', 'Option')) return this.#optionOfVector(fields, values[0], depth);
+    const name = tag && (this.#form.withTypes ? formatStructTag(tag) : tag.name);
+    return `${name === undefined ? '' : `${name} `}${this.#fields(fields, values, depth)}`;
+  }
+
+  #enum(
+    { type, variants }: Extract<Layout, { kind: 'enum' }>,
+    [index, ...values]: readonly Value[],
+    depth: number,
+  ): string {
+    const { name, fields } = variants[index as number]!;
+    if (!isFramework(structOf(type), 'option', 'Option')) {
+      return name + this.#fields(fields, values, depth);
+    }
+    return fields.length === 0 ? 'None' : this.#some(fields[0]!.layout, values[0], depth);
+  }
+
+  /** An option of old frameworks: a vector, which may be one of bytes. */
+  #optionOfVector([field]: readonly LayoutField[], value: Value, depth: number): string {
+    const { layout } = field!;
+    const element = layout.kind === 'bytes' ? bytesOf(value)[0] : partsOf(value)[0];
+    if (element === undefined) return 'None';
+    return this.#some(layout.kind === 'vector' ? layout.element : { kind: 'u8' }, element, depth);
+  }
+
+  #some(layout: Layout, value: Value, depth: number): string {
+    return `Some(${this.value(layout, value, depth)})`;
+  }
+
+  #fields(fields: readonly LayoutField[], values: readonly Value[], depth: number): string {
+    const members = fields.map(
+      ({ name, layout }, index) => `${name}: ${this.value(layout, values[index], depth + 1)}`,
+    );
+    return `{${this.#list(members, depth, !this.#form.singleLine)}}`;
+  }
+
+  #list(members: readonly string[], depth: number, inLines: boolean): string {
+    if (members.length === 0) return '';
+    const gap = (at: number): string => (inLines ? `\n${'  '.repeat(at)}` : ' ');
+    return gap(depth + 1) + members.join(`,${gap(depth + 1)}`) + gap(depth);
+  }
+}
+
+function structOf(type: VmType | undefined): StructTag | undefined {
+  return type?.tag.kind === 'struct' ? type.tag.struct : undefined;
+}
+
+function isFramework(tag: StructTag | undefined, module: string, name: string): boolean {
+  return tag?.name === name && tag.module === module && tag.address === ADDRESS_ONE;
+}
+
+function formatted(
+  { program, meter }: NativeContext,
+  type: VmType,
+  value: Value,
+  form: Form,
+): MaybePromise<string> {
+  return andThen(program.layout(type), (layout) =>
+    new Formatter(form, meter).value(layout, value, 0),
+  );
+}
+
+const format: Native = (context, [value, withTypes, fullAddresses, singleLine, withIntegers]) =>
+  andThen(
+    formatted(context, context.typeArguments[0]!, referenced(value), {
+      withTypes: withTypes as boolean,
+      fullAddresses: fullAddresses as boolean,
+      singleLine: singleLine as boolean,
+      withIntegerTypes: withIntegers as boolean,
+      signersFixed: context.world.isFeatureEnabled(SIGNER_FIX_FLAG),
+    }),
+    (text) => [stringOf(text)],
+  );
+
+/** Where a format has a value. */
+const VALUE = Symbol('value');
+/** What a format consists of; it ends where it is wrong. */
+type Part = string | typeof VALUE | NativeAbort;
+
+/** Reads `{}` as a value, `{{` and `}}` as braces. */
+function formatParts(text: string): Part[] {
+  const parts: Part[] = [];
+  for (const [piece] of text.matchAll(/[^{}]+|\{\{|\}\}|\{\}|[{}]/g)) {
+    if (piece === '{}') parts.push(VALUE);
+    else if (piece === '{{' || piece === '}}') parts.push(piece[0]!);
+    else if (piece === '{' || piece === '}') return [...parts, new NativeAbort(INVALID_FORMAT)];
+    else parts.push(piece);
+  }
+  return parts;
+}
+
+/** The values are a list: `Cons(first, others)` or `NIL`. */
+const formatList: Native = (context, [formatText, list]) => {
+  const bytes = referencedBytes(formatText);
+  context.meter.chargeBytes(bytes.length);
+  if (!byteTools.isUtf8(bytes)) return new NativeAbort(INVALID_FORMAT);
+  const form: Form = {
+    withTypes: true,
+    fullAddresses: false,
+    singleLine: true,
+    withIntegerTypes: false,
+    signersFixed: context.world.isFeatureEnabled(SIGNER_FIX_FLAG),
+  };
+  let type = context.typeArguments[0]!;
+  let left = referenced(list);
+  let failure: NativeAbort | undefined;
+  const next = (part: Part): MaybePromise<string> => {
+    if (failure !== undefined) return '';
+    if (typeof part === 'string') return part;
+    failure = part === VALUE ? mismatch(type, 'Cons') : part;
+    if (failure !== undefined) return '';
+    const [first, others] = partsOf(left);
+    const [firstType, otherTypes] = type.parts;
+    left = others;
+    type = otherTypes!;
+    return formatted(context, firstType!, first, form);
+  };
+  return andThen(
+    mapInOrder(formatParts(textOf(bytes)), next),
+    (texts): NativeResult => failure ?? mismatch(type, 'NIL') ?? [stringOf(texts.join(''))],
+  );
+};
+
+/** Unless a type is that one of `0x1::string_utils`. */
+function mismatch(type: VmType, name: string): NativeAbort | undefined {
+  if (isFramework(structOf(type), 'string_utils', name)) return undefined;
+  return new NativeAbort(ARGUMENTS_MISMATCH);
+}
+
+export const FORMAT_NATIVES: Readonly<Record<string, Native>> = {
+  'string_utils::native_format': format,
+  'string_utils::native_format_list': formatList,
+};

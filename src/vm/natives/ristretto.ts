@@ -1,0 +1,239 @@
+/** Natives of `0x1::ristretto255` (docs/spec/vm.md §7.3). Points stay here; code has their numbers. */
+import { type Native, NativeAbort, type NativeContext } from '../native.ts';
+import type { Value } from '../value.ts';
+import { VmError } from '../vm-error.ts';
+import { bytesInside, bytesOf, byteVector, partsOf, referenced } from './arguments.ts';
+import {
+  BASE,
+  IDENTITY,
+  inverse,
+  isScalar,
+  pointOfHash,
+  pointOfUniformBytes,
+  type RistrettoPoint,
+  readRistretto,
+  readScalar,
+  reduced,
+  scalarBytes,
+  scalarOfBytes,
+  scalarOfHash,
+} from './crypto/ristretto.ts';
+import { DECODE_UNITS, MULTIPLY_UNITS } from './crypto/units.ts';
+
+/** Maximum number of points of a run. */
+const MAX_POINTS = 10_000;
+const TOO_MANY_POINTS = 0x9_0004;
+const INVALID_HANDLE = 0xa_0001;
+const SAME_HANDLE = 0xa_0003;
+const NO_HANDLE = 2n ** 64n - 1n;
+const WIDE_BYTES = 64;
+const NARROW_BYTES = 32;
+
+const POINTS = Symbol('points');
+
+function pointsOf({ extensions }: NativeContext): RistrettoPoint[] {
+  let points = extensions.get(POINTS) as RistrettoPoint[] | undefined;
+  if (points === undefined) {
+    points = [];
+    extensions.set(POINTS, points);
+  }
+  return points;
+}
+
+/** Thrown within a native, which then aborts. */
+class Refusal extends Error {
+  readonly abort: NativeAbort;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.abort = new NativeAbort(code, message);
+  }
+}
+
+function aborting(native: Native): Native {
+  return (context, args) => {
+    try {
+      return native(context, args);
+    } catch (error) {
+      if (error instanceof Refusal) return error.abort;
+      throw error;
+    }
+  };
+}
+
+/** @param handle the number of a point @throws Refusal */
+function pointAt(context: NativeContext, handle: Value): RistrettoPoint {
+  const point = pointsOf(context)[Number(handle as bigint)];
+  if (point === undefined) throw new Refusal(INVALID_HANDLE, 'Invalid point handle');
+  return point;
+}
+
+/** The number in a `&RistrettoPoint`. */
+function handleIn(point: Value): bigint {
+  return partsOf(referenced(point))[0] as bigint;
+}
+
+/** @throws Refusal */
+function added(context: NativeContext, point: RistrettoPoint): bigint {
+  const points = pointsOf(context);
+  if (points.length >= MAX_POINTS) {
+    const text = `Too many points created: ${points.length}, limit is ${MAX_POINTS}`;
+    throw new Refusal(TOO_MANY_POINTS, text);
+  }
+  points.push(point);
+  return BigInt(points.length - 1);
+}
+
+function bytesOfSize(value: Value, size: number): Uint8Array {
+  const bytes = bytesOf(value);
+  if (bytes.length !== size) throw new VmError('INTERNAL_TYPE_ERROR');
+  return bytes;
+}
+
+/** A scalar that the Move code has checked. */
+function scalarIn(bytes: Uint8Array): bigint {
+  const scalar = readScalar(bytes);
+  if (scalar === undefined) throw new VmError('INTERNAL_TYPE_ERROR');
+  return scalar;
+}
+
+function scalarOf(value: Value): bigint {
+  return scalarIn(bytesOf(value));
+}
+
+/** The result of an operation takes the place of its first operand, or a new one. */
+function placed(
+  context: NativeContext,
+  first: bigint,
+  inPlace: Value,
+  point: RistrettoPoint,
+): bigint {
+  if (inPlace !== true) return added(context, point);
+  pointsOf(context)[Number(first)] = point;
+  return first;
+}
+
+type Operation = (left: RistrettoPoint, right: RistrettoPoint) => RistrettoPoint;
+
+function combining(operation: Operation): Native {
+  return (context, [left, right, inPlace]) => {
+    const [first, second] = [handleIn(left), handleIn(right)];
+    if (inPlace === true && first === second) {
+      throw new Refusal(SAME_HANDLE, 'Duplicate Ristretto point handle');
+    }
+    const point = operation(pointAt(context, first), pointAt(context, second));
+    return [placed(context, first, inPlace, point)];
+  };
+}
+
+const multiply: Native = (context, [point, factor, inPlace]) => {
+  const scalar = scalarOf(factor);
+  context.meter.charge(MULTIPLY_UNITS);
+  const handle = handleIn(point);
+  const product = pointAt(context, handle).multiplyUnsafe(scalar);
+  return [placed(context, handle, inPlace, product)];
+};
+
+const negate: Native = (context, [point, inPlace]) => {
+  const handle = handleIn(point);
+  return [placed(context, handle, inPlace, pointAt(context, handle).negate())];
+};
+
+const multiplyBase: Native = (context, [factor]) => {
+  context.meter.charge(MULTIPLY_UNITS);
+  return [added(context, BASE.multiplyUnsafe(scalarOf(factor)))];
+};
+
+const multiplyWithBase: Native = (context, [factor, point, baseFactor]) => {
+  context.meter.charge(2 * MULTIPLY_UNITS);
+  const product = pointAt(context, handleIn(point)).multiplyUnsafe(scalarOf(factor));
+  return [added(context, product.add(BASE.multiplyUnsafe(scalarOf(baseFactor))))];
+};
+
+const multiplyTwo: Native = (context, [first, second, factor, otherFactor]) => {
+  context.meter.charge(2 * MULTIPLY_UNITS);
+  const product = pointAt(context, first).multiplyUnsafe(scalarOf(factor));
+  const other = pointAt(context, second).multiplyUnsafe(scalarOf(otherFactor));
+  return [added(context, product.add(other))];
+};
+
+const multiplyMany: Native = (context, [points, factors]) => {
+  const scalars = partsOf(referenced(factors)).map(bytesInside).map(scalarIn);
+  const handles = partsOf(referenced(points)).map((point) => partsOf(point)[0]);
+  context.meter.charge(scalars.length * MULTIPLY_UNITS);
+  let sum = IDENTITY;
+  for (const [index, scalar] of scalars.entries()) {
+    sum = sum.add(pointAt(context, handles[index]).multiplyUnsafe(scalar));
+  }
+  return [added(context, sum)];
+};
+
+const decompress: Native = (context, [bytes]) => {
+  context.meter.charge(DECODE_UNITS);
+  const point = readRistretto(bytesOf(bytes));
+  return point === undefined ? [NO_HANDLE, false] : [added(context, point), true];
+};
+
+const isPoint: Native = ({ meter }, [bytes]) => {
+  meter.charge(DECODE_UNITS);
+  return [readRistretto(bytesOf(bytes)) !== undefined];
+};
+
+function making(make: (bytes: Uint8Array) => RistrettoPoint, size?: number): Native {
+  return (context, [value]) => {
+    const bytes = size === undefined ? bytesOf(value) : bytesOfSize(value, size);
+    context.meter.charge(2 * DECODE_UNITS);
+    context.meter.chargeBytes(bytes.length);
+    return [added(context, make(bytes))];
+  };
+}
+
+/** A scalar of what the Move code has checked. */
+function computing(compute: (...args: readonly Value[]) => bigint): Native {
+  return (_, args) => [byteVector(scalarBytes(compute(...args)))];
+}
+
+export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = Object.fromEntries(
+  Object.entries({
+    point_is_canonical_internal: isPoint,
+    point_identity_internal: (context) => [added(context, IDENTITY)],
+    point_decompress_internal: decompress,
+    point_clone_internal: (context, [handle]) => [added(context, pointAt(context, handle))],
+    point_compress_internal: (context, [point]) => {
+      context.meter.charge(DECODE_UNITS);
+      return [byteVector(pointAt(context, handleIn(point)).toBytes())];
+    },
+    point_mul_internal: multiply,
+    point_double_mul_internal: multiplyTwo,
+    point_equals: (context, [left, right]) => [
+      pointAt(context, handleIn(left)).equals(pointAt(context, handleIn(right))),
+    ],
+    point_neg_internal: negate,
+    point_add_internal: combining((left, right) => left.add(right)),
+    point_sub_internal: combining((left, right) => left.subtract(right)),
+    basepoint_mul_internal: multiplyBase,
+    basepoint_double_mul_internal: multiplyWithBase,
+    new_point_from_sha512_internal: making(pointOfHash),
+    new_point_from_64_uniform_bytes_internal: making(pointOfUniformBytes, WIDE_BYTES),
+    double_scalar_mul_internal: multiplyTwo,
+    multi_scalar_mul_internal: multiplyMany,
+    scalar_is_canonical_internal: (_, [bytes]) => [isScalar(bytesOf(bytes))],
+    scalar_invert_internal: computing((value) => inverse(scalarOf(value))),
+    scalar_from_sha512_internal: computing((bytes) => scalarOfHash(bytesOf(bytes))),
+    scalar_mul_internal: computing((left, right) => reduced(scalarOf(left) * scalarOf(right))),
+    scalar_add_internal: computing((left, right) => reduced(scalarOf(left) + scalarOf(right))),
+    scalar_sub_internal: computing((left, right) => reduced(scalarOf(left) - scalarOf(right))),
+    scalar_neg_internal: computing((value) => reduced(-scalarOf(value))),
+    scalar_from_u64_internal: computing((value) => value as bigint),
+    scalar_from_u128_internal: computing((value) => value as bigint),
+    scalar_reduced_from_32_bytes_internal: computing((bytes) =>
+      scalarOfBytes(bytesOfSize(bytes, NARROW_BYTES)),
+    ),
+    scalar_uniform_from_64_bytes_internal: computing((bytes) =>
+      scalarOfBytes(bytesOfSize(bytes, WIDE_BYTES)),
+    ),
+  } satisfies Record<string, Native>).map(([name, native]: [string, Native]) => [
+    `ristretto255::${name}`,
+    aborting(native),
+  ]),
+);

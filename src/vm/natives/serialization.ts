@@ -1,0 +1,96 @@
+/** Natives that turn values into BCS and back (docs/spec/vm.md §6.3). */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import type { Meter } from '../meter.ts';
+import { type Native, NativeAbort, type NativeContext } from '../native.ts';
+import type { Layout } from '../program/vm-type.ts';
+import type { Value } from '../value.ts';
+import { decodeValue, encodeValue } from '../values/bcs.ts';
+import { VmError } from '../vm-error.ts';
+import { bytesOf, byteVector, referenced } from './arguments.ts';
+import { optionOf } from './options.ts';
+
+const NOT_SERIALIZABLE = 0x1c5;
+const BYTES_NOT_READ = 0x1_0001;
+
+/** The BCS of a value; undefined when its type has none. */
+function serialized(context: NativeContext, value: Value): MaybePromise<Uint8Array | undefined> {
+  return andThen(context.program.layout(context.typeArguments[0]!), (layout) => {
+    try {
+      return encodeValue(layout, value, context.meter);
+    } catch (error) {
+      if (error instanceof VmError && error.status === 'VM_MAX_VALUE_DEPTH_REACHED') {
+        return undefined;
+      }
+      throw error;
+    }
+  });
+}
+
+const toBytes: Native = (context, [value]) =>
+  andThen(serialized(context, referenced(value)), (bytes) =>
+    bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [byteVector(bytes)],
+  );
+
+const serializedSize: Native = (context, [value]) =>
+  andThen(serialized(context, referenced(value)), (bytes) =>
+    bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [BigInt(bytes.length)],
+  );
+
+const SIZES: ReadonlyMap<Layout['kind'], number> = new Map([
+  ['bool', 1],
+  ['u8', 1],
+  ['i8', 1],
+  ['u16', 2],
+  ['i16', 2],
+  ['u32', 4],
+  ['i32', 4],
+  ['u64', 8],
+  ['i64', 8],
+  ['u128', 16],
+  ['i128', 16],
+  ['u256', 32],
+  ['i256', 32],
+  ['address', 32],
+]);
+
+/** The size of all values of a type; undefined when they differ. */
+function sizeOf(layout: Layout, meter: Meter): number | undefined {
+  meter.charge(1);
+  if (layout.kind !== 'struct') return SIZES.get(layout.kind);
+  let size = 0;
+  for (const field of layout.fields) {
+    const part = sizeOf(field.layout, meter);
+    if (part === undefined) return undefined;
+    size += part;
+  }
+  return size;
+}
+
+const constantSize: Native = (context) =>
+  andThen(context.program.layout(context.typeArguments[0]!), (layout) => {
+    const size = sizeOf(layout, context.meter);
+    return andThen(
+      optionOf(context.program, size === undefined ? undefined : BigInt(size)),
+      (option) => [option],
+    );
+  });
+
+const fromBytes: Native = (context, [value]) =>
+  andThen(context.program.layout(context.typeArguments[0]!), (layout) => {
+    try {
+      return [decodeValue(layout, bytesOf(value), context.meter)];
+    } catch (error) {
+      const isTooDeep = error instanceof VmError && error.status === 'VM_MAX_VALUE_DEPTH_REACHED';
+      if (isTooDeep || error instanceof BcsError) return new NativeAbort(BYTES_NOT_READ);
+      throw error;
+    }
+  });
+
+export const SERIALIZATION_NATIVES: Readonly<Record<string, Native>> = {
+  'bcs::to_bytes': toBytes,
+  'bcs::serialized_size': serializedSize,
+  'bcs::constant_serialized_size': constantSize,
+  'util::from_bytes': fromBytes,
+  'from_bcs::from_bytes': fromBytes,
+};

@@ -1,0 +1,141 @@
+/** Natives of signature schemes: Ed25519, several of its keys, ECDSA over secp256k1, BLS12-381 (docs/spec/vm.md §7.2). */
+import type { Meter } from '../meter.ts';
+import { type Native, NativeAbort } from '../native.ts';
+import type { Value } from '../value.ts';
+import { bytesInside, bytesOf, byteVector, partsOf } from './arguments.ts';
+import {
+  isBlsKey,
+  isBlsSignature,
+  isProofOfPossession,
+  isSumOfSignatures,
+  sumOfKeys,
+  sumOfSignatures,
+} from './crypto/bls12381.ts';
+import {
+  areEd25519Keys,
+  ED25519_KEY_BYTES,
+  isEd25519Key,
+  isEd25519Signature,
+  isMultiEd25519Key,
+  isMultiEd25519Signature,
+} from './crypto/ed25519.ts';
+import { recoverKey } from './crypto/secp256k1.ts';
+import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
+
+const WRONG_KEY_SIZE = 1;
+const NOT_DESERIALIZED = 0x1_0001;
+const WRONG_SIZE_IS_INVALID_FLAG = 14;
+
+const validateKey: Native = ({ world, meter }, [key]) => {
+  const bytes = bytesOf(key);
+  meter.charge(DECODE_UNITS);
+  if (bytes.length === ED25519_KEY_BYTES || world.isFeatureEnabled(WRONG_SIZE_IS_INVALID_FLAG)) {
+    return [isEd25519Key(bytes)];
+  }
+  const text = `Invalid public key length: expected ${ED25519_KEY_BYTES}, got ${bytes.length}`;
+  return new NativeAbort(WRONG_KEY_SIZE, text);
+};
+
+type Verify = (signature: Uint8Array, key: Uint8Array, message: Uint8Array) => boolean;
+
+function verifying(verify: Verify, unitsOf: (key: Uint8Array) => number): Native {
+  return ({ meter }, args) => {
+    const [signature, key, message] = args.map(bytesOf);
+    meter.charge(unitsOf(key!));
+    meter.chargeBytes(message!.length);
+    return [verify(signature!, key!, message!)];
+  };
+}
+
+const ED25519_UNITS = 2 * (DECODE_UNITS + MULTIPLY_UNITS);
+const keysIn = (key: Uint8Array): number => Math.floor(key.length / ED25519_KEY_BYTES);
+
+const verifyBatch: Native = ({ meter }, [signatures, keys, messages]) => {
+  const [signed, by, what] = [
+    partsOf(signatures).map(bytesInside),
+    partsOf(keys).map(bytesInside),
+    partsOf(messages).map(bytesOf),
+  ];
+  if (signed.length === 0 || by.length !== signed.length || what.length !== signed.length) {
+    return [false];
+  }
+  meter.charge(signed.length * ED25519_UNITS);
+  return [signed.every((one, index) => isEd25519Signature(one, by[index]!, what[index]!))];
+};
+
+function validating(isValid: (bytes: Uint8Array) => boolean): Native {
+  return ({ meter }, [value]) => {
+    const bytes = bytesOf(value);
+    meter.charge(DECODE_UNITS * (1 + keysIn(bytes)));
+    return [isValid(bytes)];
+  };
+}
+
+const recover: Native = ({ meter }, [message, recoveryId, signature]) => {
+  meter.charge(DECODE_UNITS + 2 * MULTIPLY_UNITS);
+  const key = recoverKey(bytesOf(message), recoveryId as number, bytesOf(signature));
+  if (typeof key !== 'string') return [byteVector(key), true];
+  switch (key) {
+    case 'message':
+      return new NativeAbort(NOT_DESERIALIZED, 'Message must be exactly 32 bytes');
+    case 'recovery id':
+      return new NativeAbort(NOT_DESERIALIZED, 'Recovery ID must be 0, 1, 2, or 3');
+    case 'signature':
+      return new NativeAbort(NOT_DESERIALIZED, 'Signature must be exactly 64 bytes');
+    default:
+      return [byteVector(new Uint8Array(0)), false];
+  }
+};
+
+/** Structures whose first field is a `vector<u8>`, each a point. */
+function pointsOf(values: Value, meter: Meter): Uint8Array[] {
+  const points = partsOf(values).map(bytesInside);
+  meter.charge(points.length * DECODE_UNITS);
+  return points;
+}
+
+function summing(sum: (points: readonly Uint8Array[]) => Uint8Array | undefined): Native {
+  return ({ meter }, [points]) => {
+    const bytes = sum(pointsOf(points, meter));
+    return [byteVector(bytes ?? new Uint8Array(0)), bytes !== undefined];
+  };
+}
+
+const verifySum: Native = ({ meter }, [signature, keys, messages]) => {
+  const points = pointsOf(keys, meter);
+  meter.charge((points.length + 1) * PAIRING_UNITS);
+  return [isSumOfSignatures(bytesOf(signature), points, partsOf(messages).map(bytesOf))];
+};
+
+const isSignature: Verify = (signature, key, message) =>
+  isSumOfSignatures(signature, [key], [message]);
+
+const verifyPossession: Native = ({ meter }, [key, proof]) => {
+  meter.charge(2 * PAIRING_UNITS);
+  return [isProofOfPossession(bytesOf(proof), bytesOf(key))];
+};
+
+export const SIGNATURE_NATIVES: Readonly<Record<string, Native>> = {
+  'ed25519::public_key_validate_internal': validateKey,
+  'ed25519::signature_verify_strict_internal': verifying(isEd25519Signature, () => ED25519_UNITS),
+  'ed25519::signature_batch_verify_strict_internal': verifyBatch,
+  'multi_ed25519::public_key_validate_internal': validating(areEd25519Keys),
+  'multi_ed25519::public_key_validate_v2_internal': validating(isMultiEd25519Key),
+  'multi_ed25519::signature_verify_strict_internal': verifying(
+    isMultiEd25519Signature,
+    (key) => (1 + keysIn(key)) * ED25519_UNITS,
+  ),
+  'secp256k1::ecdsa_recover_internal': recover,
+  'bls12381::aggregate_pubkeys_internal': summing(sumOfKeys),
+  'bls12381::aggregate_signatures_internal': summing(sumOfSignatures),
+  'bls12381::signature_subgroup_check_internal': validating(isBlsSignature),
+  'bls12381::validate_pubkey_internal': validating(isBlsKey),
+  'bls12381::verify_aggregate_signature_internal': verifySum,
+  'bls12381::verify_multisignature_internal': verifying(isSignature, () => 2 * PAIRING_UNITS),
+  'bls12381::verify_normal_signature_internal': verifying(
+    (signature, key, message) => isBlsKey(key) && isSignature(signature, key, message),
+    () => 2 * PAIRING_UNITS,
+  ),
+  'bls12381::verify_proof_of_possession_internal': verifyPossession,
+  'bls12381::verify_signature_share_internal': verifying(isSignature, () => 2 * PAIRING_UNITS),
+};

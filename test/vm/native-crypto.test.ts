@@ -1,0 +1,267 @@
+/** Cryptography of natives against vectors of the standards and against other implementations. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { bls12_381 } from '@noble/curves/bls12-381.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { describe, expect, it } from 'vitest';
+import {
+  G1_GROUP,
+  G2_GROUP,
+  isBlsKey,
+  isBlsSignature,
+  isProofOfPossession,
+  isSumOfSignatures,
+  readPoint,
+  sumOfKeys,
+  sumOfSignatures,
+  writePoint,
+} from '../../src/vm/natives/crypto/bls12381.ts';
+import {
+  areEd25519Keys,
+  isEd25519Key,
+  isEd25519Signature,
+  isMultiEd25519Key,
+  isMultiEd25519Signature,
+} from '../../src/vm/natives/crypto/ed25519.ts';
+import {
+  BASE,
+  IDENTITY,
+  inverse,
+  isScalar,
+  pointOfHash,
+  readRistretto,
+  readScalar,
+  reduced,
+  scalarBytes,
+  scalarOfBytes,
+} from '../../src/vm/natives/crypto/ristretto.ts';
+import { recoverKey } from '../../src/vm/natives/crypto/secp256k1.ts';
+import { sipHash } from '../../src/vm/natives/crypto/sip-hash.ts';
+import { Random, testSeed } from '../random.ts';
+
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+
+describe('Ed25519', () => {
+  it('verifies signatures of OpenSSL and refuses changed ones', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+    for (const length of [0, 1, 200]) {
+      const message = Buffer.alloc(length, 7);
+      const signature = sign(null, message, privateKey);
+      expect(isEd25519Signature(signature, key, message)).toBe(true);
+      for (const at of [0, 31, 32, 63]) {
+        const changed = Buffer.from(signature);
+        changed[at]! ^= 1;
+        expect(isEd25519Signature(changed, key, message)).toBe(false);
+      }
+      expect(isEd25519Signature(signature, key, Buffer.from('another'))).toBe(false);
+      expect(isEd25519Signature(signature.subarray(1), key, message)).toBe(false);
+      expect(isEd25519Signature(signature, key.subarray(1), message)).toBe(false);
+    }
+  });
+
+  it('has the vectors of RFC 8032 §7.1', () => {
+    const key = hex('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a');
+    const signature = hex(
+      'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b',
+    );
+    expect(isEd25519Signature(signature, key, Buffer.alloc(0))).toBe(true);
+  });
+
+  it('refuses what only looser rules take: a larger scalar, keys and points of small order', () => {
+    const secret = Buffer.alloc(32, 3);
+    const key = ed25519.getPublicKey(secret);
+    const message = Buffer.from('strict');
+    const signature = ed25519.sign(message, secret);
+    const scalar = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`);
+    const larger = scalarBytes(scalar + ed25519.Point.Fn.ORDER);
+    const malleable = Buffer.concat([signature.subarray(0, 32), larger]);
+    expect(isEd25519Signature(malleable, key, message)).toBe(false);
+    const identity = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
+    expect(isEd25519Key(identity)).toBe(false);
+    const empty = Buffer.concat([identity, Buffer.alloc(32)]);
+    expect(isEd25519Signature(empty, identity, message)).toBe(false);
+    expect(isEd25519Key(Buffer.alloc(32, 2))).toBe(false);
+    expect(isEd25519Key(key)).toBe(true);
+  });
+
+  it('counts and places signatures of several keys', () => {
+    const secrets = [1, 2, 3].map((fill) => Buffer.alloc(32, fill));
+    const keys = secrets.map((secret) => ed25519.getPublicKey(secret));
+    const message = Buffer.from('all of us');
+    const [first, second, third] = secrets.map((secret) => ed25519.sign(message, secret));
+    const multiKey = (threshold: number) => Buffer.concat([...keys, Buffer.of(threshold)]);
+    const bitmap = (bits: number) => Buffer.of(bits, 0, 0, 0);
+    const verify = (threshold: number, bits: number, ...signatures: (Uint8Array | undefined)[]) =>
+      isMultiEd25519Signature(
+        Buffer.concat([...signatures.map((one) => one!), bitmap(bits)]),
+        multiKey(threshold),
+        message,
+      );
+    expect(verify(2, 0b1010_0000, first, third)).toBe(true);
+    expect(verify(2, 0b1110_0000, first, second, third)).toBe(true);
+    expect(verify(3, 0b1010_0000, first, third)).toBe(false);
+    expect(verify(2, 0b1100_0000, first, third)).toBe(false);
+    expect(verify(2, 0b1000_0000, first, third)).toBe(false);
+    expect(verify(1, 0b0001_0000, first)).toBe(false);
+    expect(isMultiEd25519Key(multiKey(3))).toBe(true);
+    expect(isMultiEd25519Key(multiKey(0))).toBe(false);
+    expect(isMultiEd25519Key(multiKey(4))).toBe(false);
+    expect(isMultiEd25519Key(Buffer.concat(keys))).toBe(false);
+    expect(areEd25519Keys(multiKey(0))).toBe(true);
+    expect(areEd25519Keys(Buffer.alloc(33 * 32))).toBe(false);
+  });
+});
+
+describe('secp256k1', () => {
+  it('recovers the key that signed', () => {
+    const random = new Random(testSeed('secp256k1'));
+    for (let count = 0; count < 8; count += 1) {
+      const secret = random.bytes(32);
+      const hash = random.bytes(32);
+      const signed = secp256k1.sign(hash, secret, { prehash: false, format: 'recovered' });
+      const expected = Buffer.from(secp256k1.getPublicKey(secret, false).subarray(1));
+      const recovered = recoverKey(hash, signed[0]!, signed.subarray(1));
+      expect(Buffer.from(recovered as Uint8Array)).toEqual(expected);
+      const other = recoverKey(hash, signed[0]! ^ 1, signed.subarray(1));
+      expect(Buffer.from(other as Uint8Array).equals(expected)).toBe(false);
+    }
+  });
+
+  it('says what is not what it must be', () => {
+    const order = secp256k1.Point.Fn.ORDER.toString(16).padStart(64, '0');
+    const one = '1'.padStart(64, '0');
+    const zero = '0'.repeat(64);
+    const hash = Buffer.alloc(32, 1);
+    const recovered = (id: number, text: string) => recoverKey(hash, id, hex(text));
+    expect(recoverKey(hash.subarray(1), 0, hex(one + one))).toBe('message');
+    expect(recovered(4, one + one)).toBe('recovery id');
+    expect(recovered(0, one)).toBe('signature');
+    expect(recovered(0, order + one)).toBe('signature');
+    expect(recovered(0, one + order)).toBe('signature');
+    expect(recovered(0, zero + one)).toBe('no key');
+    expect(recovered(0, one + zero)).toBe('no key');
+    expect(recovered(0, '5'.padStart(64, '0') + one)).toBe('no key');
+  });
+});
+
+describe('BLS12-381', () => {
+  const { longSignatures: scheme } = bls12_381;
+  const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_';
+  const secrets = [1, 2].map((fill) => Buffer.alloc(32, fill));
+  const keys = secrets.map((secret) => scheme.getPublicKey(secret).toBytes());
+  const signed = (text: string, secret: Buffer, DST = DOMAIN) =>
+    scheme.sign(scheme.hash(Buffer.from(text), DST), secret).toBytes();
+  const messages = ['one', 'two'].map((text) => Buffer.from(text));
+
+  it('verifies a signature, and the sum of several', () => {
+    const [first, second] = [signed('one', secrets[0]!), signed('two', secrets[1]!)];
+    expect(isBlsKey(keys[0]!) && isBlsSignature(first)).toBe(true);
+    expect(isSumOfSignatures(first, [keys[0]!], [messages[0]!])).toBe(true);
+    expect(isSumOfSignatures(first, [keys[1]!], [messages[0]!])).toBe(false);
+    expect(isSumOfSignatures(first, [keys[0]!], [messages[1]!])).toBe(false);
+    const sum = sumOfSignatures([first, second])!;
+    expect(isSumOfSignatures(sum, keys, messages)).toBe(true);
+    expect(isSumOfSignatures(sum, keys, messages.toReversed())).toBe(false);
+    const same = sumOfSignatures(secrets.map((secret) => signed('one', secret)))!;
+    expect(isSumOfSignatures(same, [sumOfKeys(keys)!], [messages[0]!])).toBe(true);
+  });
+
+  it('verifies proofs of possession', () => {
+    const domain = 'BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_';
+    const proof = scheme.sign(scheme.hash(keys[0]!, domain), secrets[0]!).toBytes();
+    expect(isProofOfPossession(proof, keys[0]!)).toBe(true);
+    expect(isProofOfPossession(proof, keys[1]!)).toBe(false);
+  });
+
+  it('reads and writes points as others do, and refuses what is none', () => {
+    for (const isCompressed of [true, false]) {
+      const point = bls12_381.G1.Point.fromBytes(keys[0]!);
+      const bytes = writePoint(G1_GROUP, point, isCompressed);
+      expect(Buffer.from(bytes)).toEqual(Buffer.from(point.toBytes(isCompressed)));
+      expect(readPoint(G1_GROUP, bytes)!.equals(point)).toBe(true);
+      const signature = bls12_381.G2.Point.fromBytes(signed('x', secrets[0]!));
+      const written = writePoint(G2_GROUP, signature, isCompressed);
+      expect(Buffer.from(written)).toEqual(Buffer.from(signature.toBytes(isCompressed)));
+      expect(readPoint(G2_GROUP, written)!.equals(signature)).toBe(true);
+      const infinity = writePoint(G1_GROUP, G1_GROUP.zero, isCompressed);
+      expect(readPoint(G1_GROUP, infinity)!.is0()).toBe(true);
+      infinity[5] = 1;
+      expect(readPoint(G1_GROUP, infinity)).toBeUndefined();
+    }
+    expect(isBlsKey(writePoint(G1_GROUP, G1_GROUP.zero, true))).toBe(false);
+    const p = bls12_381.fields.Fp.ORDER.toString(16).padStart(96, '0');
+    const larger = hex(p);
+    larger[0]! |= 0x80;
+    expect(readPoint(G1_GROUP, larger)).toBeUndefined();
+    expect(readPoint(G1_GROUP, new Uint8Array(0))).toBeUndefined();
+    expect(sumOfKeys([])).toBeUndefined();
+    expect(sumOfKeys([keys[0]!, Buffer.alloc(48)])).toBeUndefined();
+  });
+});
+
+describe('ristretto255', () => {
+  // RFC 9496 §A.1.
+  const MULTIPLES = [
+    '0000000000000000000000000000000000000000000000000000000000000000',
+    'e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76',
+    '6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919',
+    '94741f5d5d52755ece4f23f044ee27d5d1ea1e2bd196b462166b16152a9d0259',
+  ];
+  // RFC 9496 §A.2.
+  const BAD = [
+    '00ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+    'ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+    '0100000000000000000000000000000000000000000000000000000000000000',
+    '26948d35ca62e643e26a83177332e6b6afeb9d08e4268b650f1f5bbd8d81d371',
+  ];
+
+  it('has the vectors of RFC 9496', () => {
+    for (const [factor, text] of MULTIPLES.entries()) {
+      const point = BASE.multiplyUnsafe(BigInt(factor));
+      expect(Buffer.from(point.toBytes()).toString('hex')).toBe(text);
+      expect(readRistretto(hex(text))!.equals(point)).toBe(true);
+    }
+    for (const text of BAD) expect(readRistretto(hex(text))).toBeUndefined();
+    const hashed = pointOfHash(
+      Buffer.from('Ristretto is traditionally a short shot of espresso coffee'),
+    );
+    expect(Buffer.from(hashed.toBytes()).toString('hex')).toBe(
+      '3066f82a1a747d45120d1740f14358531a8f04bbffe6a819f86dfe50f44a0a46',
+    );
+    expect(IDENTITY.equals(BASE.subtract(BASE))).toBe(true);
+  });
+
+  it('reduces scalars', () => {
+    const order = reduced(-1n) + 1n;
+    expect(isScalar(scalarBytes(order - 1n))).toBe(true);
+    expect(isScalar(scalarBytes(order))).toBe(false);
+    expect(readScalar(scalarBytes(order))).toBeUndefined();
+    expect(scalarOfBytes(scalarBytes(order + 5n))).toBe(5n);
+    expect(reduced(inverse(7n) * 7n)).toBe(1n);
+    expect(inverse(0n)).toBe(0n);
+    const high = scalarBytes(5n);
+    high[31]! |= 0x80;
+    expect(readScalar(high)).toBe(5n);
+    expect(isScalar(high)).toBe(false);
+  });
+});
+
+describe('SipHash', () => {
+  it('is that of OpenSSL', () => {
+    // `openssl mac -macopt size:8 -macopt hexkey:0… SIPHASH` of the bytes 0, 1, 2, …
+    const expected: readonly [length: number, hash: string][] = [
+      [0, 'd70077739d4b921e'],
+      [1, '8dc5fb49aa0b5a8b'],
+      [7, '0b48112caf7ed6b3'],
+      [8, '38792ffc241c2bc7'],
+      [9, '220ba6adb67a0e61'],
+      [63, 'c655fb8cecb52588'],
+      [200, 'ce4e9445a546ad02'],
+    ];
+    for (const [length, hash] of expected) {
+      const bytes = Uint8Array.from({ length }, (_, index) => index);
+      expect(sipHash(bytes)).toBe(hex(hash).readBigUInt64LE());
+    }
+  });
+});
