@@ -100,6 +100,7 @@ const genericStruct: StructOperand = ({ program, frame }, index) => {
 
 /** The place of a resource; `undefined` when it has to be read first, and the operation is done again. */
 function placeOf(machine: Machine, address: Value, type: VmType): Value[] | undefined {
+  machine.checkAccess(type);
   const place = machine.knownGlobal(address as string, type);
   if (place === undefined) machine.retryAfter(machine.global(address as string, type));
   return place;

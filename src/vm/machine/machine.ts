@@ -1,6 +1,6 @@
 /**
- * The state of one run: frames, the stack of values, the resources that were read. Operations (src/vm/machine/*-operations.ts)
- * change it; src/vm/machine/run.ts lets them follow each other.
+ * The state of one run: frames, the stack of values, the resources that were read. Operations (*-operations.ts)
+ * change it; run.ts lets them follow each other.
  *
  * What is not there yet is asked for, and the operation that needs it is done again when it is there: at once when the
  * world answers at once, otherwise the run waits between two operations.
@@ -25,12 +25,10 @@ import { Reference, type Value } from '../value.ts';
 import { decodeValue } from '../values/bcs.ts';
 import { refusedCode, VmError, type VmLocation } from '../vm-error.ts';
 import type { World } from '../world.ts';
+import { type CallKind, checkEntry, checkResource } from './reentrancy.ts';
 
 /** Most values on the stack of one run. */
 export const MAX_STACK = 1_024;
-
-/** How a function was called: what re-enters a module through a function value is restricted. */
-export type CallKind = 'static' | 'native' | 'closure';
 
 export class Frame {
   readonly function: LoadedFunction;
@@ -73,6 +71,8 @@ export class Machine {
   resolved: { readonly closure: Value; readonly callee: Callee } | undefined;
   readonly #natives: NativeLookup;
   readonly #maxFrames: number;
+  /** Frames that were not called by their names in code. */
+  #dynamicFrames = 0;
   #readsLeft: number;
   readonly #globals = new Map<VmType, Map<Address, Value[]>>();
 
@@ -113,6 +113,7 @@ export class Machine {
 
   /** Calls a function whose arguments are on the stack. */
   call(callee: Callee, kind: CallKind = 'static'): void {
+    if (this.#dynamicFrames > 0) this.#checkEntry(callee.function);
     if (callee.function.isNative) {
       this.#callNative(callee);
       return;
@@ -130,10 +131,30 @@ export class Machine {
       frames.push(this.frame);
     }
     this.frame = new Frame(callee, locals, kind);
+    if (kind !== 'static') this.#dynamicFrames += 1;
   }
 
   return(): void {
+    if (this.frame!.kind !== 'static') this.#dynamicFrames -= 1;
     this.frame = this.frames.pop();
+  }
+
+  /** Frames of functions that run, the innermost last. */
+  running(): readonly Frame[] {
+    return this.frame === undefined ? this.frames : [...this.frames, this.frame];
+  }
+
+  /**
+   * Checks that a resource of the function that runs may be used: not where its module was entered again through a
+   * function value. Without one there is nothing to check, because modules do not depend on each other in circles.
+   * @throws VmError RUNTIME_DISPATCH_ERROR
+   */
+  checkAccess(type: VmType): void {
+    if (this.#dynamicFrames > 0) checkResource(this.running(), type);
+  }
+
+  #checkEntry(target: LoadedFunction): void {
+    checkEntry(this.running(), target);
   }
 
   /** Where the operation is that runs. */
@@ -276,7 +297,6 @@ class NativeScope implements NativeContext {
   }
 
   callers(): readonly LoadedFunction[] {
-    const { frames, frame } = this.#machine;
-    return [...frames, ...(frame === undefined ? [] : [frame])].map((one) => one.function);
+    return this.#machine.running().map((frame) => frame.function);
   }
 }

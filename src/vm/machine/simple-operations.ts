@@ -23,10 +23,15 @@ function localOf({ frame }: Machine, index: number): Value {
   return value;
 }
 
+function longMessage(bytes: number): VmError {
+  const text = `Expected at most ${MAX_ABORT_MESSAGE_BYTES} bytes, got ${bytes} bytes`;
+  return new VmError('ABORT_MESSAGE_LIMIT_EXCEEDED', { text });
+}
+
 const abortMsg: Operation = ({ stack }) => {
   const { bytes } = stack.pop() as ByteVector;
   const code = stack.pop() as bigint;
-  if (bytes.length > MAX_ABORT_MESSAGE_BYTES) throw new VmError('ABORT_MESSAGE_LIMIT_EXCEEDED');
+  if (bytes.length > MAX_ABORT_MESSAGE_BYTES) throw longMessage(bytes.length);
   if (!isUtf8(bytes)) throw new VmError('INVALID_ABORT_MESSAGE');
   throw new VmError('ABORTED', { subStatus: code, text: Buffer.from(bytes).toString() });
 };
