@@ -5,7 +5,6 @@ import { modulesFrom } from '../../src/move/modules/module-set.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { parseTypeTag } from '../../src/move/types/type-parser.ts';
 import { formatStructTag } from '../../src/move/types/type-tag.ts';
-import { APPLICATION_ADDRESSES } from '../../src/sample/framework/application-modules.ts';
 import { assembleText } from '../../src/sample/framework/framework.ts';
 import { run, VIEW_LIMITS } from '../../src/vm/machine/run.ts';
 import { Meter, type RunLimits } from '../../src/vm/meter.ts';
@@ -32,9 +31,12 @@ export interface SmallWorld {
 
 /** Modules of a text, linked. */
 export function programOf(text: string): Program {
-  return programOfBytes(
-    assembleText(text, APPLICATION_ADDRESSES).map(({ bytes }) => bytes),
-  );
+  return programOfBytes(bytecodesOf(text));
+}
+
+/** The bytecode of the modules of a text, in its order. */
+export function bytecodesOf(text: string): Buffer[] {
+  return assembleText(text, new Map([['cafe', CAFE]])).map(({ bytes }) => bytes);
 }
 
 export function programOfBytes(bytecodes: readonly Uint8Array[], isSlow = false): Program {
@@ -55,8 +57,7 @@ export function worldOf(program: Program, small: SmallWorld): World {
       await new Promise((resolve) => setImmediate(resolve));
     },
     isFeatureEnabled: () => false,
-    resource: (address, tag) =>
-      later(resources?.get(`${address} ${formatStructTag(tag)}`), isSlow),
+    resource: (address, tag) => later(resources?.get(`${address} ${formatStructTag(tag)}`), isSlow),
     tableItem: () => later(undefined, isSlow),
   };
 }

@@ -1,17 +1,17 @@
 /** Runs functions (docs/spec/vm.md §4). */
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { OPERATIONS } from '../code/operation.ts';
+import type { RunLimits } from '../meter.ts';
+import type { LoadedFunction } from '../program/loaded-module.ts';
+import type { VmType } from '../program/vm-type.ts';
+import type { Value } from '../value.ts';
+import { VmError } from '../vm-error.ts';
 import { CALL_OPERATIONS } from './call-operations.ts';
 import { Machine, type MachineParts } from './machine.ts';
 import { NUMBER_OPERATIONS } from './number-operations.ts';
 import type { Operation, Operations } from './operation.ts';
 import { SIMPLE_OPERATIONS } from './simple-operations.ts';
 import { STRUCTURE_OPERATIONS } from './structure-operations.ts';
-import type { RunLimits } from '../meter.ts';
-import type { LoadedFunction } from '../program/loaded-module.ts';
-import type { VmType } from '../program/vm-type.ts';
-import type { Value } from '../value.ts';
-import { VmError } from '../vm-error.ts';
 
 /** Time between two turns of the event loop, in milliseconds. */
 const SLICE_MS = 5;
