@@ -135,11 +135,6 @@ export class Checker {
   expectEmpty(): void {
     if (this.#stack.length > 0) throw refusedCode('values left on the stack');
   }
-
-  /** The stack of a function that never returns has nothing to give back. */
-  dropAll(): void {
-    this.#stack.length = 0;
-  }
 }
 
 function jumpTargets(code: readonly Instruction[]): ReadonlySet<number> {
