@@ -6,6 +6,7 @@ import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { OverrideReads, StoreView } from '../store/view.ts';
+import { Program } from '../vm/program/program.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Asset, balanceAt } from './balances/balance.ts';
 import {
@@ -73,6 +74,7 @@ export class LedgerView {
   readonly #pages: StreamPages;
   readonly #keepsTransactions: boolean;
   #gasPrices: Promise<GasPrices> | undefined;
+  #program: Program | undefined;
 
   constructor(
     view: StoreView,
@@ -170,12 +172,17 @@ export class LedgerView {
     return versionAtTime(this.#view, this.#guard, timeUsecs);
   }
 
-  /**
-   * What a view function returns, asked for in JSON or in BCS. Throws ViewError, and NotRunError for a function that
-   * only code answers.
-   */
+  /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
   callView(request: ViewRequest | Uint8Array, version: bigint): Promise<ViewAnswer> {
-    return callView(request, this.#guard, this.#modulesAt(version));
+    const modules = this.#modulesAt(version);
+    return callView(request, { guard: this.#guard, modules, program: this.#programOf(modules) });
+  }
+
+  /** Modules as they are linked to run, once for the newest version. */
+  #programOf(modules: ModuleView): Program {
+    if (modules !== this.#modules) return new Program(modules.lookup);
+    if (this.#program?.isWorn !== false) this.#program = new Program(modules.lookup);
+    return this.#program;
   }
 
   /** Events, ascending: as JSON an array of event records, as BCS a vector of versioned events. */

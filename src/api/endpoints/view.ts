@@ -1,24 +1,20 @@
 /** `POST /v1/view` (docs/spec/transactions.md §9.2). */
 import { parseRequestText } from '../../ledger/encode/index.ts';
-import { NotRunError } from '../../ledger/views/view-error.ts';
 import { readViewRequest, type ViewRequest } from '../../ledger/views/view-request.ts';
 import { bodyFormat } from '../http/negotiation.ts';
 import { ViewRequestSchema, ViewValuesSchema } from '../schemas/submission-schemas.ts';
 import { defineSubmission } from './endpoint.ts';
-import { refuse } from './execution.ts';
 import { LEDGER_VERSION } from './parameters.ts';
 
 const VIEW_FUNCTION = 'application/x.aptos.view_function+bcs';
 
 export const viewEndpoint = defineSubmission({
   operationId: 'view',
-  isPassedOn: true,
   tag: 'View',
   summary: 'Execute view function of a module',
   description:
-    'Calls a view function and returns its values. This node runs no code: it answers the plain reads ' +
-    'of the framework’s state, such as `0x1::coin::balance`, without it. With an upstream it passes all ' +
-    'calls on; without one, other functions are answered with 403.',
+    'Runs a view function on the state of a version and returns its values. What the function changes ' +
+    'is dropped. The header with the gas used is missing.',
   path: '/view',
   parameters: {},
   laterParameters: { ledger_version: LEDGER_VERSION },
@@ -42,15 +38,7 @@ export const viewEndpoint = defineSubmission({
   failures: [400, 403, 404, 410, 413, 415, 500, 503],
   async answer({ parameters: { ledger_version: asked }, body, view, format }) {
     const version = view.resolveVersion(asked);
-    try {
-      const values = await view.callView(body, version);
-      return { body: format === 'json' ? await values.json() : values.bcs() };
-    } catch (error) {
-      if (!(error instanceof NotRunError)) throw error;
-      refuse(
-        'This view function',
-        'runs no code and answers only plain reads of today’s framework',
-      );
-    }
+    const values = await view.callView(body, version);
+    return { body: format === 'json' ? await values.json() : values.bcs() };
   },
 });

@@ -1,6 +1,7 @@
 /**
  * Single resources at a version, plain ones and members of groups (docs/spec/ledger.md §5.5, docs/spec/http.md §1.6).
  */
+import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { resourceGroupOf } from '../../move/modules/metadata.ts';
@@ -46,19 +47,21 @@ export async function readResource(
  * The same, `undefined` when there is none. The struct's module declares whether it is in a group; a module that is
  * missing or does not load declares none.
  */
-export async function findResource(
+export function findResource(
   guard: PruningGuard,
   modules: ModuleView,
   address: Address,
   tag: StructTag,
-): Promise<Buffer | undefined> {
-  const group = await groupOf(tag, modules.lookup);
-  const key =
-    group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
-  const entry = await guard.state(address, hashedStateKey(key), modules.version);
-  return group === undefined || entry?.bytes === undefined
-    ? entry?.bytes
-    : memberOf(entry.bytes, address, tag);
+): MaybePromise<Buffer | undefined> {
+  return andThen(groupOf(tag, modules.lookup), (group) => {
+    const key =
+      group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
+    return andThen(guard.state(address, hashedStateKey(key), modules.version), (entry) =>
+      group === undefined || entry?.bytes === undefined
+        ? entry?.bytes
+        : memberOf(entry.bytes, address, tag),
+    );
+  });
 }
 
 function memberOf(group: Buffer, address: Address, tag: StructTag): Buffer | undefined {
@@ -69,17 +72,15 @@ function memberOf(group: Buffer, address: Address, tag: StructTag): Buffer | und
 }
 
 /** The group that a type's values are in, as its module says; `undefined` for a type of its own. */
-export async function groupOf(
-  tag: StructTag,
-  lookup: ModuleLookup,
-): Promise<StructTag | undefined> {
-  try {
-    const module = await lookup({ address: tag.address, name: tag.module });
-    return module && resourceGroupOf(module, tag.name);
-  } catch (error) {
-    if (error instanceof BinaryFormatError) return undefined;
-    throw error;
-  }
+export function groupOf(tag: StructTag, lookup: ModuleLookup): MaybePromise<StructTag | undefined> {
+  return settle(
+    () => lookup({ address: tag.address, name: tag.module }),
+    (module) => module && resourceGroupOf(module, tag.name),
+    (error) => {
+      if (error instanceof BinaryFormatError) return undefined;
+      throw error;
+    },
+  );
 }
 
 /**

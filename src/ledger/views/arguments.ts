@@ -9,11 +9,11 @@ import { OBJECT_CORE_TAG } from '../../move/types/framework-tag.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import { typeTagOf } from '../../move/types/move-type-tag.ts';
-import type { FrameworkState } from './framework-state.ts';
+import type { World } from '../../vm/world.ts';
 import { ViewError, vmError } from './view-error.ts';
 
-/** Maximum number of objects in one argument. */
-const MAX_OBJECTS = 10;
+/** Maximum number of structures in one argument that functions make; texts do not count. */
+const MAX_CONSTRUCTED = 10;
 /** Maximum number of values in one argument that are looked into, vectors included, bytes and integers not. */
 const MAX_CHECKED_VALUES = 16_384;
 
@@ -35,8 +35,15 @@ const SIZES: ReadonlyMap<MoveType['kind'], number> = new Map([
   ['address', 32],
 ]);
 
+/** Structures of one integer, which their modules make of it. */
+const FIXED_POINT_BYTES: ReadonlyMap<string, { readonly module: string; readonly bytes: number }> =
+  new Map([
+    ['FixedPoint32', { module: 'fixed_point32', bytes: 8 }],
+    ['FixedPoint64', { module: 'fixed_point64', bytes: 16 }],
+  ]);
+
 /**
- * Checks the arguments of a call. Structs other than String and Object are not looked into.
+ * Checks the arguments of a call. Structs other than those of the framework are not looked into.
  * @param location the function's module
  * @throws ViewError
  */
@@ -44,12 +51,12 @@ export async function checkArguments(
   types: readonly MoveType[],
   args: readonly Buffer[],
   location: ModuleId,
-  state: FrameworkState,
+  world: World,
 ): Promise<void> {
   for (const [index, type] of types.entries()) {
     if (SIZES.has(type.kind)) continue;
     try {
-      await new ArgumentChecker(new BcsReader(args[index]!), location, state).argument(type);
+      await new ArgumentChecker(new BcsReader(args[index]!), location, world).argument(type);
     } catch (cause) {
       if (!(cause instanceof BcsError)) throw cause;
       throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', location);
@@ -68,14 +75,14 @@ function checkPrimitive(type: MoveType, bytes: Buffer): void {
 class ArgumentChecker {
   readonly #reader: BcsReader;
   readonly #location: ModuleId;
-  readonly #state: FrameworkState;
-  #objectsLeft = MAX_OBJECTS;
+  readonly #world: World;
+  #structuresLeft = MAX_CONSTRUCTED;
   #valuesLeft = MAX_CHECKED_VALUES;
 
-  constructor(reader: BcsReader, location: ModuleId, state: FrameworkState) {
+  constructor(reader: BcsReader, location: ModuleId, world: World) {
     this.#reader = reader;
     this.#location = location;
-    this.#state = state;
+    this.#world = world;
   }
 
   async argument(type: MoveType): Promise<void> {
@@ -99,6 +106,13 @@ class ArgumentChecker {
       if (!isUtf8(reader.bytes())) throw vmError('ABORTED', this.#location);
       return true;
     }
+    if (isFramework(struct, 'option', 'Option')) return this.#option(struct);
+    const fixedSize = FIXED_POINT_BYTES.get(struct.name);
+    if (fixedSize !== undefined && isFramework(struct, fixedSize.module, struct.name)) {
+      this.#construct();
+      reader.skip(fixedSize.bytes);
+      return true;
+    }
     if (!isFramework(struct, 'object', 'Object')) return false;
     await this.#object(struct);
     return true;
@@ -118,16 +132,34 @@ class ArgumentChecker {
     return true;
   }
 
+  /** Counts a structure that a function makes. */
+  #construct(): void {
+    if (this.#structuresLeft === 0) {
+      throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', this.#location);
+    }
+    this.#structuresLeft -= 1;
+  }
+
+  /** `0x1::option::from_vec`: aborts with more than one value. */
+  async #option({ typeArguments }: MoveStructTag): Promise<boolean> {
+    this.#construct();
+    const count = this.#reader.length(1);
+    for (let index = 0; index < count; index += 1) {
+      if (!(await this.#check(typeArguments[0]!))) return false;
+    }
+    if (count > 1) throw vmError('ABORTED', this.#location);
+    return true;
+  }
+
   /** `0x1::object::address_to_object`: aborts unless there is an object with such a resource. */
   async #object({ typeArguments }: MoveStructTag): Promise<void> {
-    if (this.#objectsLeft === 0) throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', this.#location);
-    this.#objectsLeft -= 1;
+    this.#construct();
     const address = this.#reader.address();
     const type = typeTagOf(typeArguments[0]!);
     const isObject =
-      (await this.#state.exists(address, OBJECT_CORE_TAG)) &&
       type.kind === 'struct' &&
-      (await this.#state.exists(address, type.struct));
+      (await this.#world.resource(address, OBJECT_CORE_TAG)) !== undefined &&
+      (await this.#world.resource(address, type.struct)) !== undefined;
     if (!isObject) throw vmError('ABORTED', this.#location);
   }
 }

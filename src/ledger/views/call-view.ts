@@ -1,24 +1,20 @@
 /**
- * Calls of view functions (docs/spec/transactions.md §9.2): everything that can be decided without running code, then
- * the values, which a reader of the framework's state gives.
+ * Calls of view functions (docs/spec/transactions.md §9.2): everything that is checked before code runs, then the run
+ * (docs/spec/vm.md), then its results.
  */
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { typeTagOf } from '../../move/types/move-type-tag.ts';
 import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
-import { findStruct } from '../../move/values/layout.ts';
 import { renderValue } from '../../move/values/value-json.ts';
+import type { Program } from '../../vm/program/program.ts';
 import { conversionError } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { checkArguments } from './arguments.ts';
-import { FrameworkState } from './framework-state.ts';
-import { FRAMEWORK_VIEWS } from './framework-views.ts';
+import { openWorld } from './ledger-world.ts';
 import { loadView } from './loading.ts';
-import { NotRunError } from './view-error.ts';
-import { readViewCall, type ViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
-import type { FrameworkView } from './view-values.ts';
+import { runView } from './run-view.ts';
+import { readViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
 
 /** What a view function returns. */
 export interface ViewAnswer {
@@ -28,44 +24,34 @@ export interface ViewAnswer {
   bcs(): Buffer;
 }
 
+/** Where a call runs. */
+export interface ViewPlace {
+  readonly guard: PruningGuard;
+  /** Those of the version. */
+  readonly modules: ModuleView;
+  readonly program: Program;
+}
+
 /**
- * Calls a view function at the version of some modules.
+ * Calls a view function.
  * @param request in JSON, or as the BCS of a call
- * @throws ViewError; NotRunError for a function that only code answers; or rejects with them
+ * @throws ViewError; or rejects with it
  */
 export async function callView(
   request: ViewRequest | Uint8Array,
-  guard: PruningGuard,
-  modules: ModuleView,
+  { guard, modules, program }: ViewPlace,
 ): Promise<ViewAnswer> {
   const call =
     request instanceof Uint8Array
       ? readViewCall(request)
       : await viewCallOf(request, modules.lookup);
   const { parameters, results } = await loadView(call, modules.lookup);
-  const state = new FrameworkState(guard, modules);
-  await checkArguments(parameters, call.args, call.module, state);
-  const read = await readerOf(call, modules.lookup);
-  const values = await read(state, call);
-  return new FoundValues(
-    values,
-    results.map((type) => typeTagOf(type)),
-    modules,
-  );
-}
-
-/** @throws NotRunError */
-async function readerOf({ module, name }: ViewCall, lookup: ModuleLookup): Promise<FrameworkView> {
-  const reader =
-    module.address === ADDRESS_ONE ? FRAMEWORK_VIEWS.get(`${module.name}::${name}`) : undefined;
-  if (reader === undefined || !(await isToday(lookup))) throw new NotRunError();
-  return reader;
-}
-
-/** Older frameworks, whose coins are not paired with fungible assets, have the same functions with other results. */
-async function isToday(lookup: ModuleLookup): Promise<boolean> {
-  const coin = await lookup({ address: ADDRESS_ONE, name: 'coin' });
-  return coin !== undefined && findStruct(coin, 'CoinConversionMap') !== undefined;
+  const world = await openWorld(guard, modules);
+  await checkArguments(parameters, call.args, call.module, world);
+  const resultTypes = results.map((type) => typeTagOf(type));
+  const types = { parameters: parameters.map((type) => typeTagOf(type)), results: resultTypes };
+  const values = await runView(program, world, call, types);
+  return new FoundValues(values, resultTypes, modules);
 }
 
 class FoundValues implements ViewAnswer {

@@ -54,6 +54,10 @@ export async function loadView(call: ViewCall, lookup: ModuleLookup): Promise<Lo
   if (!isViewFunction(module, name)) {
     throw new ViewError('function not marked as view function', 'INVALID_MAIN_FUNCTION_SIGNATURE');
   }
+  const results = module.signatures[handle.return]!;
+  if (results.length === 0) {
+    throw new ViewError('view function must return values', 'INVALID_MAIN_FUNCTION_SIGNATURE');
+  }
   const parameters = module.signatures[handle.parameters]!;
   if (parameters.length !== call.args.length) {
     throw vmError('INVALID_MAIN_FUNCTION_SIGNATURE', id);
@@ -62,7 +66,7 @@ export async function loadView(call: ViewCall, lookup: ModuleLookup): Promise<Lo
     substituteTypeParameters(moveTypeOfToken(module, token), typeArguments);
   return {
     parameters: parameters.map(substituted),
-    results: module.signatures[handle.return]!.map(substituted),
+    results: results.map(substituted),
   };
 }
 

@@ -35,8 +35,10 @@ function withPermissionedSigners(native: Native): Native {
 const isPermissioned = withPermissionedSigners(() => [false]);
 const permissionAddress = withPermissionedSigners(() => new NativeAbort(NOT_A_PERMISSIONED_SIGNER));
 
-const existsAt: Native = ({ resource, typeArguments }, [address]) =>
-  andThen(resource(address as Address, typeArguments[0]!), (place) => [place !== undefined]);
+const existsAt: Native = (context, [address]) =>
+  andThen(context.resource(address as Address, context.typeArguments[0]!), (place) => [
+    place !== undefined,
+  ]);
 
 /** The address of a primary store is derived in the same way. */
 const derivedObjectAddress: Native = (_: NativeContext, [source, deriveFrom]) => [

@@ -1,0 +1,52 @@
+/** The state that code sees at one version (docs/spec/vm.md §5). */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import type { Address } from '../../move/types/address.ts';
+import { hashedStateKey } from '../../move/types/state-key.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
+import { isFeatureEnabled } from '../../move/values/framework-resource.ts';
+import type { World } from '../../vm/world.ts';
+import { findResource } from '../accounts/resource.ts';
+import { featuresAt } from '../modules/features.ts';
+import type { ModuleView } from '../modules/module-view.ts';
+import { nextTurn } from '../pace.ts';
+import type { PruningGuard } from '../pruning-guard.ts';
+
+class LedgerWorld implements World {
+  readonly modules: ModuleLookup;
+  readonly nextTurn = nextTurn;
+  readonly #guard: PruningGuard;
+  readonly #modules: ModuleView;
+  readonly #features: Uint8Array | undefined;
+
+  constructor(guard: PruningGuard, modules: ModuleView, features: Uint8Array | undefined) {
+    this.modules = modules.lookup;
+    this.#guard = guard;
+    this.#modules = modules;
+    this.#features = features;
+  }
+
+  isFeatureEnabled(flag: number): boolean {
+    return this.#features !== undefined && isFeatureEnabled(this.#features, flag);
+  }
+
+  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
+    return findResource(this.#guard, this.#modules, address, tag);
+  }
+
+  tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {
+    const stateKey = { kind: 'tableItem', handle, key: Buffer.from(key) } as const;
+    return andThen(
+      this.#guard.state(undefined, hashedStateKey(stateKey), this.#modules.version),
+      (entry) => entry?.bytes,
+    );
+  }
+}
+
+/** The world at the version of some modules. Rejects with LedgerError where it is pruned. */
+export function openWorld(guard: PruningGuard, modules: ModuleView): MaybePromise<World> {
+  return andThen(
+    featuresAt(guard, modules.version),
+    (features) => new LedgerWorld(guard, modules, features),
+  );
+}

@@ -1,0 +1,97 @@
+/** Runs a checked call, and tells why it failed as the reference's API does (docs/spec/transactions.md §9.3). */
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { moduleMetadata } from '../../move/modules/metadata.ts';
+import type { TypeTag } from '../../move/types/type-tag.ts';
+import { debugModuleId } from '../../move/values/layout.ts';
+import { run, VIEW_LIMITS } from '../../vm/machine/run.ts';
+import { Meter } from '../../vm/meter.ts';
+import { frameworkNative } from '../../vm/natives/index.ts';
+import type { Program } from '../../vm/program/program.ts';
+import type { Layout } from '../../vm/program/vm-type.ts';
+import type { Value } from '../../vm/value.ts';
+import { decodeValue, encodeValue } from '../../vm/values/bcs.ts';
+import { VmError } from '../../vm/vm-error.ts';
+import type { World } from '../../vm/world.ts';
+import { abortText } from '../transactions/vm-status.ts';
+import { ViewError, vmError } from './view-error.ts';
+import type { ViewCall } from './view-request.ts';
+
+/** The reason in an abort code; the bits above are its category. */
+const ABORT_REASON_MASK = 0xfffn;
+
+/** A call's types, with its type arguments put in. */
+export interface ViewTypes {
+  readonly parameters: readonly TypeTag[];
+  readonly results: readonly TypeTag[];
+}
+
+/** The BCS of each result. Rejects with ViewError. */
+export async function runView(
+  program: Program,
+  world: World,
+  call: ViewCall,
+  types: ViewTypes,
+): Promise<Buffer[]> {
+  try {
+    const parameters = await layoutsOf(program, types.parameters);
+    const results = await layoutsOf(program, types.results);
+    const target = await program.function(call.module, call.name);
+    const typeArguments = call.typeArguments.map((tag) => program.type(tag));
+    const args = argumentsOf(call, parameters);
+    const values = await run(
+      { program, world, natives: frameworkNative },
+      { function: target, typeArguments, args },
+    );
+    const meter = new Meter(VIEW_LIMITS);
+    return results.map((layout, index) => encodeValue(layout, values[index], meter));
+  } catch (error) {
+    throw error instanceof VmError ? await viewErrorOf(error, world) : error;
+  }
+}
+
+async function layoutsOf(program: Program, tags: readonly TypeTag[]): Promise<Layout[]> {
+  const layouts: Layout[] = [];
+  for (const tag of tags) layouts.push(await program.layout(program.type(tag)));
+  return layouts;
+}
+
+function argumentsOf({ module, args }: ViewCall, layouts: readonly Layout[]): Value[] {
+  const meter = new Meter(VIEW_LIMITS);
+  try {
+    return layouts.map((layout, index) => decodeValue(layout, args[index]!, meter));
+  } catch (error) {
+    if (!(error instanceof BcsError)) throw error;
+    throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', module);
+  }
+}
+
+async function viewErrorOf(error: VmError, { modules }: World): Promise<ViewError> {
+  const { status, subStatus, text, location } = error;
+  const options = { cause: error };
+  if (status !== 'ABORTED' || subStatus === undefined || location === undefined) {
+    return new ViewError(text ?? statusText(error), status, options);
+  }
+  const module = await modules(location.module);
+  const errors = module && moduleMetadata(module).errors;
+  const known = errors?.get(subStatus & ABORT_REASON_MASK) ?? errors?.get(subStatus);
+  const description = text ?? known?.codeDescription;
+  const info =
+    description === undefined ? undefined : { reasonName: known?.codeName ?? '', description };
+  const message = abortText({
+    location: { kind: 'module', module: location.module },
+    code: subStatus,
+    info,
+  });
+  return new ViewError(message, status, options);
+}
+
+/** The words of the reference for a failure that has none of its own. */
+function statusText({ status, subStatus, location }: VmError): string {
+  const why = subStatus === undefined ? '' : ` with sub status ${subStatus}`;
+  if (location === undefined) return `VMError with status ${status}${why} at location UNDEFINED`;
+  const { module, functionDefinition, codeOffset } = location;
+  return (
+    `VMError with status ${status}${why} at location Module ${debugModuleId(module)} ` +
+    `at code offset ${codeOffset} in function definition ${functionDefinition}`
+  );
+}
