@@ -19,6 +19,7 @@ export type {
   ForkedNodeOptions,
   PackedFork,
 } from './node/embedded.ts';
+export { ViewCallError, type ViewFunctionCall } from './node/view-call.ts';
 
 /**
  * A real node for tests, on a free port, by default with the small sample ledger, which the package brings. Other

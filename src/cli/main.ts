@@ -19,6 +19,7 @@ import { addSnapshotCommand } from './snapshot-command.ts';
 import { addStatusCommand } from './status-command.ts';
 import { addUpgradeCommand } from './upgrade-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
+import { addViewCommand } from './view-command.ts';
 
 /** Exit code of a wrong command line. */
 const EXIT_USAGE = 2;
@@ -62,6 +63,7 @@ function buildProgram(): Command {
   addUpgradeCommand(program);
   addEncodeCommand(program);
   addDecodeCommand(program);
+  addViewCommand(program);
   return program;
 }
 

@@ -11,6 +11,7 @@ import { NodeError } from './node-error.ts';
 import type { SampleRequest } from './prebuilt-sample.ts';
 import { type NodeSettings, nodeSettingsWith } from './settings/settings.ts';
 import { startNode } from './start-node.ts';
+import { callView, type ViewFunctionCall } from './view-call.ts';
 
 /** Settings that follow from the other options. */
 const DECIDED = ['data', 'fork', 'sample', 'listen', 'workers'] as const;
@@ -45,6 +46,11 @@ export interface EmbeddedNode {
   readonly url: string;
   readonly chainId: number;
   readonly ledgerVersion: bigint;
+  /**
+   * The values that a view function returns, in the form of the API.
+   * @throws ViewCallError as a client of the API is refused
+   */
+  view(call: ViewFunctionCall): Promise<unknown[]>;
   /** Finishes requests in flight and releases port and files. */
   stop(): Promise<void>;
 }
@@ -120,7 +126,9 @@ async function startedOnCopy(
 async function started(settings: NodeSettings): Promise<AnyNode> {
   const { ready, overrides, stop } = await startNode(settings, true);
   const { url, chain_id: chainId, ledger_version: version } = ready;
-  return { url, chainId, ledgerVersion: BigInt(version), stop, ...(overrides && { overrides }) };
+  const view = (call: ViewFunctionCall) => callView(url, call);
+  const ledgerVersion = BigInt(version);
+  return { url, chainId, ledgerVersion, view, stop, ...(overrides && { overrides }) };
 }
 
 /** The folder of a sample ledger that is made once and then only read, by any number of processes. */

@@ -1,7 +1,6 @@
 /** A form that calls a view function. */
 import { useState } from 'preact/hooks';
 import { type AbiFunction, argumentTypes } from './answers.ts';
-import { ApiFailure } from './api-client.ts';
 import { Answered, useAnswer } from './ask.tsx';
 import {
   argumentText,
@@ -50,7 +49,6 @@ export function ViewForm({ name, declared }: { name: string; declared: AbiFuncti
 
 function Result({ body, results }: { body: string; results: readonly string[] }) {
   const asked = useAnswer<readonly Json[]>(viewRequest(body));
-  const isNotRun = asked.failure instanceof ApiFailure && asked.failure.status === 403;
   return (
     <>
       <Answered asked={asked} title="The call was refused">
@@ -67,13 +65,6 @@ function Result({ body, results }: { body: string; results: readonly string[] })
           </ol>
         )}
       </Answered>
-      {isNotRun && (
-        <p class="note">
-          Only running code answers this function, and this node runs none. Started with{' '}
-          <code>--upstream URL</code> it passes such calls on to a node that does; with{' '}
-          <code>--follow URL</code> it passes them to the followed one.
-        </p>
-      )}
       <RequestPanel asked={asked} title="Request of the call" />
     </>
   );
