@@ -1,6 +1,6 @@
 /**
  * A node that stands in for one of a chain that executes: a small ledger with an API, which takes transfers that are
- * properly signed, and commits each in a block of its own a little later. Simulations and views come from a table.
+ * properly signed, and commits each in a block of its own a little later. Simulations come from a table.
  */
 import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,8 +22,7 @@ import {
   readSignedTransaction,
   type SignedTransaction,
 } from '../../src/move/transactions/user-transaction.ts';
-import { ADDRESS_ONE, type Address, parseAddress } from '../../src/move/types/address.ts';
-import { readTypeTag } from '../../src/move/types/type-tag.ts';
+import { ADDRESS_ONE, type Address } from '../../src/move/types/address.ts';
 import { createGenesis, type SampleWorld } from '../../src/sample/genesis.ts';
 import {
   blockEnd,
@@ -48,7 +47,6 @@ export const GAS_USED = 7;
 const PENDING_MS = 300;
 const SETTINGS = { seed: 17n, accounts: 40 };
 const SIGNED_TRANSACTION = 'application/x.aptos.signed_transaction+bcs';
-const VIEW_FUNCTION = 'application/x.aptos.view_function+bcs';
 const FEE_STATEMENT = eventType('0x1::transaction_fee::FeeStatement');
 const SUCCESS = { kind: 'success' } as const;
 
@@ -225,11 +223,6 @@ export class ChainStandIn {
       };
       this.#send(response, 200, [simulated], { 'x-aptos-gas-used': String(GAS_USED) });
     },
-    '/v1/view': async (body, type, response) => {
-      const owner = this.#indexOf(readBalanceView(body, type));
-      const headers = { 'x-aptos-gas-used': '3' };
-      this.#send(response, 200, [String(this.balance(owner))], headers);
-    },
   };
 
   #send(
@@ -354,22 +347,4 @@ export class ChainStandIn {
     const writeSet = this.#effects.takeWriteSet();
     return { transaction, events, writeSet, gasUsed, status: SUCCESS, indexInBlock: undefined };
   }
-}
-
-/** The account of a view of the native coin's balance. @throws Refusal, BcsError */
-function readBalanceView(body: Buffer, contentType: string): Address {
-  if (contentType !== VIEW_FUNCTION) {
-    const { function: name, arguments: args } = JSON.parse(body.toString()) as {
-      readonly function: string;
-      readonly arguments: readonly string[];
-    };
-    if (!/^0x0*1::coin::balance$/.test(name)) throw new Refusal(`not taken: ${name}`);
-    return parseAddress(args[0]!);
-  }
-  const reader = new BcsReader(body);
-  const name = `${reader.address()}::${reader.string()}::${reader.string()}`;
-  if (name !== `${ADDRESS_ONE}::coin::balance`) throw new Refusal(`not taken: ${name}`);
-  reader.vector(1, readTypeTag);
-  const [owner] = reader.vector(1, (item) => item.bytes());
-  return owner!.toString('hex');
 }

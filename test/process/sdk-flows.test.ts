@@ -45,7 +45,6 @@ const installed = (what: string): string | undefined => process.env[`TEST_SDK_${
 
 const SUBMIT = 'POST /v1/transactions';
 const SIMULATE = 'POST /v1/transactions/simulate';
-const VIEW = 'POST /v1/view';
 
 /** A command, or undefined if a part of it is not installed. */
 function command(...parts: readonly (string | undefined)[]): readonly string[] | undefined {
@@ -56,7 +55,7 @@ const SDKS: readonly Sdk[] = [
   {
     name: 'TypeScript 6',
     command: command(process.execPath, join(folder, 'typescript.mjs'), ROOT),
-    executed: [SIMULATE, SUBMIT, VIEW],
+    executed: [SIMULATE, SUBMIT],
   },
   {
     name: 'TypeScript 7',
@@ -65,14 +64,14 @@ const SDKS: readonly Sdk[] = [
       join(folder, 'typescript.mjs'),
       installed('TYPESCRIPT_SDK_7'),
     ),
-    executed: [SIMULATE, SUBMIT, VIEW],
+    executed: [SIMULATE, SUBMIT],
   },
   {
     name: 'Python',
     command: command(installed('PYTHON'), join(folder, 'flow.py')),
-    executed: [SIMULATE, SUBMIT, VIEW],
+    executed: [SIMULATE, SUBMIT],
   },
-  { name: 'Go', command: command(installed('GO_FLOW')), executed: [SIMULATE, SUBMIT, VIEW] },
+  { name: 'Go', command: command(installed('GO_FLOW')), executed: [SIMULATE, SUBMIT] },
 ];
 
 const AMOUNT = 1_234_567n;
