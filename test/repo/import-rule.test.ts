@@ -9,10 +9,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ingest: ['ingest', 'store', 'move'],
   sample: ['sample', 'ingest', 'store', 'move'],
   verify: ['verify', 'ingest', 'store', 'move'],
-  ledger: ['ledger', 'store', 'move'],
+  vm: ['vm', 'move'],
+  ledger: ['ledger', 'vm', 'store', 'move'],
   fork: ['fork', 'ledger', 'ingest', 'store', 'move'],
   api: ['api', 'ledger', 'move'],
-  node: ['node', 'api', 'fork', 'ledger', 'sample', 'verify', 'ingest', 'store', 'move'],
+  node: ['node', 'api', 'fork', 'ledger', 'vm', 'sample', 'verify', 'ingest', 'store', 'move'],
   cli: ['cli', 'node'],
 };
 /** Rooms within a room, and which of its other rooms each may import; `.` is the room's own files. */

@@ -17,7 +17,7 @@ import {
 } from './declare.ts';
 
 /** The tables of the module around a body. */
-export interface ModuleTables {
+interface ModuleTables {
   requireVersion(version: number, what: string): void;
   signature(types: readonly MoveType[]): number;
   functionHandle(module: ModuleId, name: string): number;

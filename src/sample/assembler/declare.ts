@@ -1,7 +1,8 @@
 /**
  * Declared Move modules: the interface of a module (structs, enums, functions, attributes) as plain values, and code
- * where a function has some. `declare-parse.ts` reads them from a small text language close to Move's own; `assemble.ts` turns them into
- * compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and the metadata of §2.3.
+ * where a function has some. `declare-parse.ts` reads them from a small text language close to Move's own;
+ * `assemble.ts` turns them into compiled modules. A declaration contains what docs/spec/move.md §2 shows in an ABI, and
+ * the metadata of §2.3.
  */
 import { MoveError } from '../../move/errors.ts';
 import type { FunctionAttribute, Visibility } from '../../move/modules/compiled.ts';

@@ -95,8 +95,8 @@ module cafe::market {
 
   #[view]
   public fun next_id<Base, Quote>(): u64 acquires Book {
-    LdConst address cafe; ImmBorrowGlobal Book<Base, Quote>; ImmBorrowField Book<Base, Quote>.next_id;
-    ReadRef; Ret;
+    LdConst address cafe; ImmBorrowGlobal Book<Base, Quote>;
+    ImmBorrowField Book<Base, Quote>.next_id; ReadRef; Ret;
   }
   public entry fun place<Base, Quote>(
     trader: &signer, side: Side, price: Price, size: u64, note: Option<String>);

@@ -14,7 +14,7 @@ export interface CheckedType {
   readonly kind: SignatureToken['kind'];
   /** What it is made of: an element, what a reference is to, type arguments, arguments and results of a function. */
   readonly parts: readonly CheckedType[];
-  /** Of a struct its handle, the first if there are several; of a type parameter its place; of a function its arguments. */
+  /** Of a struct its handle, the first of several; of a type parameter its place; of a function how many arguments. */
   readonly index: number;
   readonly isMutable: boolean;
 }

@@ -26,7 +26,7 @@ const NEVER_GOES_ON = new Set(['Ret', 'Abort', 'AbortMsg', 'Branch']);
 export type Rule = (checker: Checker, instruction: Instruction) => void;
 export type Rules = Readonly<Record<string, Rule>>;
 
-export interface FunctionUnderCheck {
+interface FunctionUnderCheck {
   readonly module: CompiledModule;
   readonly types: CheckedTypes;
   readonly unit: CodeUnit;

@@ -1,6 +1,6 @@
 /**
- * What the machine does: instructions of Move after they were checked (src/vm/code/checker.ts). The check knows all types,
- * so there is an operation for each form that values have: numbers, bigints, values that must be copied deeply.
+ * What the machine does: instructions of Move after they were checked (src/vm/code/checker.ts). The check knows all
+ * types, so there is an operation for each form that values have: numbers, bigints, values that must be copied deeply.
  */
 import type { Value } from '../value.ts';
 

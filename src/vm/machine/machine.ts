@@ -30,7 +30,7 @@ import { type CallKind, checkEntry, checkResource } from './reentrancy.ts';
 /** Most values on the stack of one run. */
 export const MAX_STACK = 1_024;
 
-export class Frame {
+class Frame {
   readonly function: LoadedFunction;
   readonly code: FunctionCode;
   readonly typeArguments: TypeList;

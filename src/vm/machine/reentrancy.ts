@@ -1,6 +1,6 @@
 /**
- * What may not be done where a module is entered again while it runs, which only function values and dispatching natives
- * can bring about (docs/spec/vm.md §4.6).
+ * What may not be done where a module is entered again while it runs. Only function values and natives that dispatch
+ * can enter it (docs/spec/vm.md §4.6).
  */
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { LoadedFunction } from '../program/loaded-module.ts';

@@ -8,7 +8,7 @@ import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 
 /** Longest text of an abort, in bytes. */
-export const MAX_ABORT_MESSAGE_BYTES = 1_024;
+const MAX_ABORT_MESSAGE_BYTES = 1_024;
 
 /** What a place holds. @throws VmError when there is nothing any more */
 export function valueAt(reference: Value): Value {

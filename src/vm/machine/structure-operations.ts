@@ -9,13 +9,13 @@ import type { Operation } from './operation.ts';
 import { valueAt } from './simple-operations.ts';
 
 /** Why an operation on a vector failed: its sub status. */
-export const VECTOR_ERRORS = {
+const VECTOR_ERRORS = {
   indexOutOfBounds: 1n,
   popEmpty: 2n,
   unpackCount: 3n,
 } as const;
 
-export function vectorError(subStatus: bigint): VmError {
+function vectorError(subStatus: bigint): VmError {
   return new VmError('VECTOR_OPERATION_ERROR', { subStatus });
 }
 

@@ -27,11 +27,11 @@ import { type Callee, type LoadedFunction, LoadedModule, TypeList } from './load
 import { type Layout, VmType } from './vm-type.ts';
 
 /** Types that one type is made of, at most. */
-export const MAX_TYPE_NODES = 128;
+const MAX_TYPE_NODES = 128;
 /** Deepest nesting of types. */
-export const MAX_TYPE_DEPTH = 20;
+const MAX_TYPE_DEPTH = 20;
 /** Types that one program has; a run that makes more is refused, a program with more than half is not used again. */
-export const MAX_PROGRAM_TYPES = 65_536;
+const MAX_PROGRAM_TYPES = 65_536;
 
 export class Program {
   readonly modules: ModuleLookup;

@@ -35,7 +35,7 @@ export interface LayoutField {
   readonly layout: Layout;
 }
 
-export interface LayoutVariant {
+interface LayoutVariant {
   readonly name: string;
   readonly fields: readonly LayoutField[];
 }
