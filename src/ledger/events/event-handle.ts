@@ -55,7 +55,7 @@ export async function eventStreamIn(
  * The BCS of a field of a resource; `undefined` when it has none of that name.
  * @throws LedgerError `internal_error` for a resource that cannot be read by its type
  */
-export async function fieldOf(
+async function fieldOf(
   tag: StructTag,
   bytes: Uint8Array,
   fieldName: string,

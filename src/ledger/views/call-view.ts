@@ -25,7 +25,7 @@ export interface ViewAnswer {
 }
 
 /** Where a call runs. */
-export interface ViewPlace {
+interface ViewPlace {
   readonly guard: PruningGuard;
   /** Those of the version. */
   readonly modules: ModuleView;

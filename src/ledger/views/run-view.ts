@@ -20,7 +20,7 @@ import type { ViewCall } from './view-request.ts';
 const ABORT_REASON_MASK = 0xfffn;
 
 /** A call's types, with its type arguments put in. */
-export interface ViewTypes {
+interface ViewTypes {
   readonly parameters: readonly TypeTag[];
   readonly results: readonly TypeTag[];
 }

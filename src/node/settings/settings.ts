@@ -63,7 +63,7 @@ const OWN_SETTINGS = {
     ...integer(100, 1, 100_000),
   },
   upstream: text(
-    'URL of a node of the same chain that submits, simulates and views, and is asked for pending transactions; ' +
+    'URL of a node of the same chain that submits and simulates, and is asked for pending transactions; ' +
       'empty for the node that is followed; none for none',
   ),
   produce: {

@@ -1,4 +1,4 @@
-/** Natives of `0x1::ristretto255` (docs/spec/vm.md §7.3). Points stay here; code has their numbers. */
+/** Natives of `0x1::ristretto255` (docs/spec/vm.md §6.10). Points stay here; code has their numbers. */
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
 import type { Value } from '../value.ts';
 import { VmError } from '../vm-error.ts';

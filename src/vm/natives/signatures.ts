@@ -1,4 +1,4 @@
-/** Natives of signature schemes: Ed25519, several of its keys, ECDSA over secp256k1, BLS12-381 (docs/spec/vm.md §7.2). */
+/** Natives of signatures: Ed25519, several of its keys, ECDSA over secp256k1, BLS12-381 (docs/spec/vm.md §6.9). */
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort } from '../native.ts';
 import type { Value } from '../value.ts';

@@ -1,17 +1,17 @@
 /**
  * Points of BLS12-381 and their signatures as the reference's library reads and verifies them: keys in G1, signatures
- * in G2 (docs/spec/vm.md §7.2). Encodings are those of Zcash, which standards call "compressed" and "uncompressed".
+ * in G2 (docs/spec/vm.md §6.9). Encodings are those of Zcash, which standards call "compressed" and "uncompressed".
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 
 const { G1, G2, fields } = bls12_381;
-export const { Fp, Fp2, Fp12, Fr } = fields;
+const { Fp, Fp2, Fp12 } = fields;
 
-export type G1Point = InstanceType<typeof G1.Point>;
-export type G2Point = InstanceType<typeof G2.Point>;
+type G1Point = InstanceType<typeof G1.Point>;
+type G2Point = InstanceType<typeof G2.Point>;
 type Fp2Value = ReturnType<typeof Fp2.add>;
 
-export const FIELD_BYTES = 48;
+const FIELD_BYTES = 48;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 const LARGER = 0x20;

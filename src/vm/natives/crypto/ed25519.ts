@@ -1,5 +1,5 @@
 /**
- * Ed25519 as the reference verifies it, strictly: no point of small order, no cofactor (docs/spec/vm.md §7.2).
+ * Ed25519 as the reference verifies it, strictly: no point of small order, no cofactor (docs/spec/vm.md §6.9).
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';

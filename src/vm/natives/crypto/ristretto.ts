@@ -1,4 +1,4 @@
-/** Scalars and points of ristretto255 (RFC 9496), as `0x1::ristretto255` computes with them (docs/spec/vm.md §7.3). */
+/** Scalars and points of ristretto255 (RFC 9496), as `0x1::ristretto255` computes with them (docs/spec/vm.md §6.10). */
 import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 

@@ -1,4 +1,4 @@
-/** Recovery of the public key of an ECDSA signature over secp256k1 (docs/spec/vm.md §7.2). */
+/** Recovery of the public key of an ECDSA signature over secp256k1 (docs/spec/vm.md §6.9). */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point } = secp256k1;
