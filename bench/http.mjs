@@ -172,35 +172,46 @@ function logPercentiles(log, load, figures) {
   log(`  ${load}: ${texts.join(', ')} ms`);
 }
 
+/** Serves a ledger by one worker, and measures operations one after the other. */
+export async function measureAll(folder, serveArguments, asked, options) {
+  const results = [];
+  const server = await startChild(serveArguments);
+  try {
+    const origin = new URL(server.ready.url).origin;
+    for (const operation of asked) {
+      if (operation.requests.length === 0) continue;
+      const result = await measure({ origin, serverPid: server.pid, folder }, operation, options);
+      results.push(result);
+      options.log(
+        `${`${result.operation} ${result.form}`.padEnd(14)} ${shownSummary(result.requestsPerSecond)} req/s, ` +
+          `bare ${shownSummary(result.bareRequestsPerSecond)}, ratio ${shownSummary(result.ratio)}, by CPU ${shownSummary(result.cpuRatio)}`,
+      );
+      result.halfLoad = await halfLoad(origin, operation, result, options);
+      logPercentiles(options.log, 'full load', result.fullLoad);
+      logPercentiles(options.log, `${result.halfLoad.ratePerSecond}/s`, result.halfLoad);
+    }
+  } finally {
+    await server.stop();
+  }
+  return results;
+}
+
+/** How the program serves a ledger that is measured. */
+export function servingOf(dataFolder) {
+  return [
+    ...[here('../bin/daybook'), 'serve', '--data', dataFolder],
+    ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--workers', '1'],
+  ];
+}
+
 /** @param {{rounds: number, seconds: number, log: (line: string) => void}} options */
 export async function run(options) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
-  const results = [];
   try {
     const dataFolder = await prepareLedger(folder);
-    const serveArguments = [
-      ...[here('../bin/daybook'), 'serve', '--data', dataFolder],
-      ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--workers', '1'],
-    ];
+    const serveArguments = servingOf(dataFolder);
     const asked = await operations(dataFolder, options.log);
-    const server = await startChild(serveArguments);
-    try {
-      const origin = new URL(server.ready.url).origin;
-      for (const operation of asked) {
-        if (operation.requests.length === 0) continue;
-        const result = await measure({ origin, serverPid: server.pid, folder }, operation, options);
-        results.push(result);
-        options.log(
-          `${`${result.operation} ${result.form}`.padEnd(14)} ${shownSummary(result.requestsPerSecond)} req/s, ` +
-            `bare ${shownSummary(result.bareRequestsPerSecond)}, ratio ${shownSummary(result.ratio)}, by CPU ${shownSummary(result.cpuRatio)}`,
-        );
-        result.halfLoad = await halfLoad(origin, operation, result, options);
-        logPercentiles(options.log, 'full load', result.fullLoad);
-        logPercentiles(options.log, `${result.halfLoad.ratePerSecond}/s`, result.halfLoad);
-      }
-    } finally {
-      await server.stop();
-    }
+    const results = await measureAll(folder, serveArguments, asked, options);
     const manyKeys = asked.filter(({ operation }) => ['balance', 'events'].includes(operation));
     const keys = await coldAndWarmKeys(serveArguments, manyKeys, options);
     return { loadGenerator, results, keys };

@@ -4,21 +4,29 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A real genesis file, where one lies beside the repository. */
-export const GENESIS = fileURLToPath(new URL('../../shared/genesis/mainnet.blob', import.meta.url));
+/** @param {'mainnet' | 'devnet'} network @returns {string} a real genesis file, where one lies beside the repository */
+const genesisOf = (network) =>
+  fileURLToPath(new URL(`../../shared/genesis/${network}.blob`, import.meta.url));
+
+export const GENESIS = genesisOf('mainnet');
 const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
 
-/** @param {string} folder where a ledger may be made @returns {Promise<string>} the ledger's data folder */
-export async function prepareLedger(folder) {
+/**
+ * @param {string} folder where a ledger may be made
+ * @param {'mainnet' | 'devnet'} [network]
+ * @returns {Promise<string>} the ledger's data folder
+ */
+export async function prepareLedger(folder, network = 'mainnet') {
   const given = process.env.BENCH_DATA;
   if (given !== undefined) return given;
-  if (!existsSync(GENESIS)) {
+  const genesis = genesisOf(network);
+  if (!existsSync(genesis)) {
     throw new Error(
       'set BENCH_DATA to the data folder of a ledger: no genesis file beside the repository',
     );
   }
   const data = join(folder, 'ledger');
-  const made = spawnSync(process.execPath, [PROGRAM, 'init', '--data', data, '--genesis', GENESIS]);
+  const made = spawnSync(process.execPath, [PROGRAM, 'init', '--data', data, '--genesis', genesis]);
   if (made.status !== 0) throw new Error(String(made.stderr));
   return data;
 }

@@ -28,6 +28,17 @@ export function transactionRequest(which) {
   return { path: `/v1/transactions/${which}` };
 }
 
+/** @param {string} called `0x1::m::f` */
+export function viewRequest(called, typeArguments, args) {
+  const body = { function: called, type_arguments: typeArguments, arguments: args };
+  return {
+    method: 'POST',
+    path: '/v1/view',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}
+
 /** The bytes to sign for a transfer from an account to itself. */
 export function encodeRequest(address, index) {
   const body = {

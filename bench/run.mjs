@@ -22,13 +22,14 @@ import * as postgres from './postgres.mjs';
 import * as start from './start.mjs';
 import * as store from './store.mjs';
 import * as versus from './versus.mjs';
+import * as view from './view.mjs';
 import * as waiting from './waiting.mjs';
 import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, batch, fork],
-  ...[workers, overload, listeners, ingest, versus, growth, postgres],
+  ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, view, batch],
+  ...[fork, workers, overload, listeners, ingest, versus, growth, postgres],
   ...[engines, memory, engineMemory],
 ];
 

@@ -11,6 +11,7 @@ import type { Address } from '../../move/types/address.ts';
 import type { FunctionCode } from '../code/operation.ts';
 import { Meter, type RunLimits } from '../meter.ts';
 import {
+  type Native,
   NativeAbort,
   NativeCall,
   type NativeContext,
@@ -53,6 +54,12 @@ export interface MachineParts {
   readonly natives: NativeLookup;
   readonly limits: RunLimits;
 }
+
+/** Natives that were looked up, and by whom; they live as long as the function's program. */
+const foundNatives = new WeakMap<
+  LoadedFunction,
+  { readonly by: NativeLookup; readonly native: Native | undefined }
+>();
 
 export class Machine {
   readonly program: Program;
@@ -213,7 +220,7 @@ export class Machine {
 
   #callNative(callee: Callee): void {
     const { function: target } = callee;
-    const native = this.#natives(target.module.id, target.name);
+    const native = this.#nativeOf(target);
     const args = this.take(target.parameters.length);
     if (native === undefined) throw missingNative(target);
     const result = settle(
@@ -224,6 +231,15 @@ export class Machine {
       },
     );
     this.#waitFor(result);
+  }
+
+  #nativeOf(target: LoadedFunction): Native | undefined {
+    let known = foundNatives.get(target);
+    if (known?.by !== this.#natives) {
+      known = { by: this.#natives, native: this.#natives(target.module.id, target.name) };
+      foundNatives.set(target, known);
+    }
+    return known.native;
   }
 
   #finishNative({ function: target }: Callee, result: NativeResult): MaybePromise<void> {
