@@ -13,6 +13,7 @@ import * as fork from './fork.mjs';
 import * as forkPack from './fork-pack.mjs';
 import * as fresh from './fresh.mjs';
 import * as growth from './growth.mjs';
+import * as history from './history.mjs';
 import * as http from './http.mjs';
 import * as ingest from './ingest.mjs';
 import * as listeners from './listeners.mjs';
@@ -29,7 +30,7 @@ import * as workers from './workers.mjs';
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
   ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, view, batch],
-  ...[fork, workers, overload, listeners, ingest, versus, growth, postgres],
+  ...[history, fork, workers, overload, listeners, ingest, versus, growth, postgres],
   ...[engines, memory, engineMemory],
 ];
 

@@ -10,6 +10,7 @@ import { BALANCE, type BalanceHolder, type StoredBalance } from './columns/balan
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, type Block } from './columns/block-column.ts';
 import {
   BALANCES,
+  BLOCKS_BY_HEIGHT,
   BLOCKS_BY_VERSION,
   type Column,
   type Row,
@@ -190,8 +191,27 @@ export class StoreView {
     return this.#lastBlockFrom(version, this.head.oldestVersion);
   }
 
-  /** `blockOfVersion` for many versions, in their order. */
+  /**
+   * `blockOfVersion` for up to MAX_RANGE_ROWS versions, in their order, which is ascending or descending. Where the
+   * blocks from the first to the last are no more than the versions, they are read in one go.
+   */
   blocksOfVersions(versions: readonly bigint[]): MaybePromise<readonly (Block | undefined)[]> {
+    const ends = [versions[0], versions[versions.length - 1]].flatMap((version) => version ?? []);
+    return andThen(this.#blocksOf(ends), ([first, last]) => {
+      if (first === undefined || last === undefined) return this.#blocksOf(versions);
+      const isDescending = first.height > last.height;
+      const from = isDescending ? last.height : first.height;
+      const count = Number(isDescending ? first.height - from : last.height - from) + 1;
+      if (count > versions.length) return this.#blocksOf(versions);
+      return andThen(this.#blocksFrom(from, count), (blocks) =>
+        blocks.length < count
+          ? this.#blocksOf(versions)
+          : versions.map((version) => blockAmong(blocks, version)),
+      );
+    });
+  }
+
+  #blocksOf(versions: readonly bigint[]): MaybePromise<readonly (Block | undefined)[]> {
     const keys = versions.map(encodeBucketKey);
     return andThen(this.#store.seekLastMany(BLOCKS_BY_VERSION, keys), (rows) =>
       mapInOrder(rows, (row, at) => {
@@ -200,6 +220,21 @@ export class StoreView {
         return BLOCK_BY_VERSION.decode({ partition, order: row.order }, row.value);
       }),
     );
+  }
+
+  /** Blocks by their heights; fewer than `limit` where some are pruned. */
+  #blocksFrom(height: bigint, limit: number): MaybePromise<readonly Block[]> {
+    const { partition, order: from } = encodeBucketKey(height);
+    const rows = this.#store.range(BLOCKS_BY_HEIGHT, partition, { from, limit });
+    return andThen(rows, (found) => {
+      const blocks = found.map(({ order, value }) =>
+        BLOCK_BY_HEIGHT.decode({ partition, order }, value),
+      );
+      const end = bucketEnd(height);
+      const left = limit - blocks.length;
+      if (left === 0 || blocks.length === 0) return blocks;
+      return andThen(this.#blocksFrom(end + 1n, left), (more) => [...blocks, ...more]);
+    });
   }
 
   /** The first retained block that begins at or after a version; `undefined` when there is none up to the head. */
@@ -304,6 +339,17 @@ export class StoreView {
     }
     return encodeU64Key(version);
   }
+}
+
+/** The block of a version among consecutive blocks, ascending, of which one has it. */
+function blockAmong(blocks: readonly Block[], version: bigint): Block {
+  let [low, high] = [0, blocks.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (blocks[middle]!.firstVersion <= version) low = middle;
+    else high = middle - 1;
+  }
+  return blocks[low]!;
 }
 
 function existingState(keyHash: Uint8Array, row: Row | undefined): StateEntry | undefined {

@@ -172,13 +172,13 @@ function changesFrom(
     if (amount !== last) changes.push({ version, amount });
     last = amount;
     version = undefined;
-    for (const [at, list] of writes.entries()) {
-      const write = list[next[at]!];
+    for (let at = 0; at < writes.length; at += 1) {
+      const write = writes[at]![next[at]!];
       if (write === undefined || write.version > to) continue;
       if (version === undefined || write.version < version) ({ version } = write);
     }
-    for (const [at, list] of writes.entries()) {
-      const write = list[next[at]!];
+    for (let at = 0; at < writes.length; at += 1) {
+      const write = writes[at]![next[at]!];
       if (write === undefined || write.version !== version) continue;
       amounts[at] = amountOfPart(parts[at]!, write);
       next[at]! += 1;
@@ -193,7 +193,9 @@ function lower(a: bigint, b: bigint): bigint {
 }
 
 function totalOf(amounts: readonly bigint[]): bigint {
-  return asU64(amounts.reduce((sum, amount) => sum + amount, 0n));
+  let sum = 0n;
+  for (const amount of amounts) sum += amount;
+  return asU64(sum);
 }
 
 /** Adds the timestamps, which are retained from the ledger's oldest version on, also for pinned accounts. */
@@ -201,17 +203,19 @@ async function dated(
   { view, guard }: HistorySources,
   changes: readonly Change[],
 ): Promise<readonly BalanceChange[]> {
-  const { oldestVersion, version: newest, timestampUsecs } = view.head;
-  const versions = changes.flatMap(({ version }) => (version < oldestVersion ? [] : version));
-  const blocks = await view.blocksOfVersions(versions);
+  const { oldestVersion, version: newest, timestampUsecs: newestUsecs } = view.head;
+  const blocks = await view.blocksOfVersions(changes.map(({ version }) => version));
+  const [first, last] = [changes[0], changes[changes.length - 1]];
+  if (first === undefined || last === undefined) return [];
   // Where a block is gone, an older one may have been found.
-  if (versions.length > 0) await guard.assertRetained(versions.reduce(lower));
-  const times = new Map(versions.map((version, at) => [version, blocks[at]?.timestampUsecs]));
-  return changes.map(({ version, amount }) => {
+  let lowest = lower(first.version, last.version);
+  if (lowest < oldestVersion) lowest = oldestVersion;
+  await guard.assertRetained(lowest);
+  return changes.map(({ version, amount }, at) => {
     if (version < oldestVersion) return { version, amount, timestampUsecs: 0n };
     // A ledger of a state alone has no block of it.
-    const found = version === newest ? timestampUsecs : times.get(version);
-    if (found !== undefined) return { version, amount, timestampUsecs: found };
+    const timestampUsecs = version === newest ? newestUsecs : blocks[at]?.timestampUsecs;
+    if (timestampUsecs !== undefined) return { version, amount, timestampUsecs };
     const message = `Failed to retrieve block timestamp: there is no block of version ${version}`;
     throw new LedgerError('internal_error', message);
   });
