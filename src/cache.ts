@@ -34,6 +34,8 @@ export const CACHE_BUDGETS = {
   assets: 1 * MIB,
   /** Paths of state keys with the balance that they hold: about five thousand paths. */
   balance_paths: 2 * MIB,
+  /** Forms of object groups, to find a balance without decoding: one for each length up to 1 KiB. */
+  group_shapes: 4 * MIB,
   /** Whole answers of the newest view, each up to 64 KiB. */
   answers: 32 * MIB,
   /** What blocks say about gas prices: about three thousand blocks. */
