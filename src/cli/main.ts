@@ -7,6 +7,7 @@ import { hidePasswords } from '../node/locations/shown-location.ts';
 import { NodeError } from '../node/node-error.ts';
 import { packageVersion } from '../node/settings/settings.ts';
 import { jsonText, ReportedFailure } from './command-line.ts';
+import { addCompareCommand } from './compare-command.ts';
 import { addCopyCommand } from './copy-command.ts';
 import { addDecodeCommand, addEncodeCommand } from './encode-command.ts';
 import { addFollowCommand } from './follow-command.ts';
@@ -60,6 +61,7 @@ function buildProgram(): Command {
   addSnapshotCommand(program);
   addStatusCommand(program);
   addVerifyCommand(program);
+  addCompareCommand(program);
   addUpgradeCommand(program);
   addEncodeCommand(program);
   addDecodeCommand(program);

@@ -19,7 +19,9 @@ export type NodeErrorCode =
   | 'snapshot_locked'
   | 'backup_refused'
   | 'snapshot_unavailable'
-  | 'bad_input';
+  | 'bad_input'
+  | 'nodes_differ'
+  | 'not_comparable';
 
 /** `message` is one line that tells what failed and what to do; `exitCode` is 1 (failed) or 2 (wrong usage). */
 export class NodeError extends Error {

@@ -58,6 +58,13 @@ describe('reports', () => {
   const commands: [string, () => string[] | Promise<string[]>, string?][] = [
     ['status', () => ['status', '--data', data]],
     ['verify', () => ['verify', '--data', data]],
+    [
+      'compare',
+      async () => {
+        const node = await ServedNode.start(data);
+        return ['compare', node.ready.url, '--data', data];
+      },
+    ],
     ['copy', () => ['copy', '--data', data, '--to', to('copy')]],
     ['upgrade', () => ['upgrade', '--data', old]],
     ['init', () => ['init', '--data', to('init'), '--genesis', genesis]],

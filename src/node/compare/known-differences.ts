@@ -1,0 +1,113 @@
+/**
+ * Differences from the reference that are meant (docs/differences.md), as far as two answers show that it is one of
+ * them. They are named and do not count.
+ */
+import type { Answer } from '../../ingest/feed/exchange.ts';
+import type { RoutedRequest } from './compared-request.ts';
+
+interface KnownDifference {
+  /** Its subject in docs/differences.md. */
+  readonly subject: string;
+  /** Either node may be the one of the reference. */
+  isIt(request: RoutedRequest, answers: readonly [Seen, Seen]): boolean;
+}
+
+interface Seen {
+  readonly status: number;
+  /** `error_code` of an error. */
+  readonly code: string | undefined;
+  readonly message: string;
+}
+
+const one = (answers: readonly Seen[], status: number, code?: string): boolean =>
+  answers.some((seen) => seen.status === status && (code === undefined || seen.code === code));
+
+const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
+  {
+    subject: 'encode submission as BCS',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'encode_submission' &&
+      one(answers, 400, 'bcs_not_supported') &&
+      one(answers, 200),
+  },
+  {
+    subject: 'errors with an `Origin` header',
+    isIt: ({ headers }, [ours, theirs]) =>
+      headers['origin'] !== undefined &&
+      ours.status === theirs.status &&
+      ours.status >= 400 &&
+      (ours.code === undefined) !== (theirs.code === undefined),
+  },
+  {
+    subject: 'first requested event pruned',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId.startsWith('get_events_') === true &&
+      one(answers, 410, 'version_pruned') &&
+      (one(answers, 500) || one(answers, 200)),
+  },
+  {
+    subject: '`/v1/transactions` with a pruned `start`',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'get_transactions' &&
+      one(answers, 410, 'version_pruned') &&
+      one(answers, 500, 'internal_error'),
+  },
+  {
+    subject: '`/v1/transactions/auxiliary_info` of pruned versions',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'get_transactions_auxiliary_info' &&
+      one(answers, 410, 'version_pruned') &&
+      one(answers, 200),
+  },
+  {
+    subject: 'transactions of a ledger that does not store them',
+    isIt: (_, answers) =>
+      answers.filter(({ code, message }) => code === 'api_disabled' && / keeps no /.test(message))
+        .length === 1,
+  },
+  {
+    subject: 'payloads without a form in JSON',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.tag === 'Transactions' &&
+      endpoint.method === 'GET' &&
+      one(answers, 500) &&
+      answers.some(({ message }) => /"(?:module_bundle|daybook_raw)_payload"/.test(message)),
+  },
+  {
+    subject: 'view',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.operationId === 'view' && answers.filter(isDisabled).length === 1,
+  },
+  {
+    subject: '`/v1/info`',
+    isIt: ({ endpoint }) => endpoint?.operationId === 'info',
+  },
+  {
+    subject: '`daybook_…`, `decode_submission`',
+    isIt: ({ endpoint }, answers) =>
+      endpoint?.isExtension === true && answers.filter(({ status }) => status === 404).length === 1,
+  },
+];
+
+/** The subjects of all of them. */
+export const KNOWN_SUBJECTS: readonly string[] = KNOWN_DIFFERENCES.map(({ subject }) => subject);
+
+/** The subject of the known difference between two different answers; `undefined` if there is none. */
+export function knownDifference(
+  request: RoutedRequest,
+  ours: Answer,
+  theirs: Answer,
+): string | undefined {
+  const answers = [seen(ours), seen(theirs)] as const;
+  return KNOWN_DIFFERENCES.find(({ isIt }) => isIt(request, answers))?.subject;
+}
+
+function isDisabled({ status, code }: Seen): boolean {
+  return status === 403 && code === 'api_disabled';
+}
+
+function seen({ status, body }: Answer): Seen {
+  const message = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  if (status < 400) return { status, code: undefined, message };
+  return { status, code: /"error_code":"(\w+)"/.exec(message)?.[1], message };
+}
