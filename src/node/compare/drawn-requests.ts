@@ -146,23 +146,14 @@ interface Drawn {
   readonly accept?: string;
 }
 
+/** Versions to ask at, one after the other: the same ones for the same ledger. */
+type NextVersion = () => string;
+
 function requestsFor(found: Subjects, versions: readonly bigint[], to: bigint): Drawn[] {
   let drawn = 0;
-  /** One version after the other, all the same for the same ledger. */
-  const at = (): string => {
+  const at: NextVersion = () => {
     drawn += 1;
     return `ledger_version=${versions[(drawn * 7) % versions.length]}`;
-  };
-  /** Not the first ones: those are of genesis. */
-  const some = (set: ReadonlySet<string>, form: (subject: string) => Drawn[]): Drawn[] => {
-    const step = Math.max(1, set.size / MAX_OF_A_KIND);
-    return [...set]
-      .filter((_, index) => Math.floor(index / step) < Math.floor((index + 1) / step))
-      .flatMap(form);
-  };
-  const posted = (text: string): readonly [handle: string, body: string] => {
-    const [handle, body] = JSON.parse(text) as [string, unknown];
-    return [handle, JSON.stringify(body)];
   };
   return [
     ...versions.flatMap((version): Drawn[] => [
@@ -170,56 +161,67 @@ function requestsFor(found: Subjects, versions: readonly bigint[], to: bigint): 
       { path: `/blocks/by_version/${version}` },
       { path: `/transactions/auxiliary_info?start_version=${version}&limit=2` },
     ]),
-    ...versions.slice(0, 10).map((version) => ({
-      path: `/transactions?start=${version}&limit=5`,
-    })),
+    ...versions.slice(0, 10).map((version) => ({ path: `/transactions?start=${version}&limit=5` })),
     ...[0, 1, 2, 3].map((height) => ({
       path: `/blocks/by_height/${height}?with_transactions=true`,
     })),
-    ...some(found.hashes, (hash) => [{ path: `/transactions/by_hash/${hash}`, accept: JSON_TYPE }]),
-    ...some(found.accounts, (account) => [
+    ...some(found.hashes).map((hash) => ({ path: `/transactions/by_hash/${hash}` })),
+    ...some(found.pages).map((path) => ({ path })),
+    ...some(found.sent).map((path) => ({ path })),
+    ...ofAccounts(found, to, at),
+    ...ofState(found, to, at),
+    ...some(found.encodings).map((body) => ({ path: '/transactions/encode_submission', body })),
+    viewOf('0x1::coin::name', [APT], [], `ledger_version=${to}`),
+    viewOf('0x1::coin::supply', [APT], [], `ledger_version=${to}`),
+    { path: '/estimate_gas_price' },
+    ...REFUSED.map((path) => ({ path, accept: JSON_TYPE })),
+  ];
+}
+
+function ofAccounts({ accounts, senders }: Subjects, to: bigint, at: NextVersion): Drawn[] {
+  const deposits = `events/0x1::coin::CoinStore<${APT}>/deposit_events?start=0&limit=3`;
+  return [
+    ...some(accounts).flatMap((account): Drawn[] => [
       { path: `/accounts/${account}?${at()}` },
       { path: `/accounts/${account}/balance/0xa?${at()}` },
       { path: `/accounts/${account}/resources?limit=50&${at()}` },
       { path: `/accounts/${account}/modules?limit=20&${at()}`, accept: JSON_TYPE },
-      {
-        path: `/accounts/${account}/events/0x1::coin::CoinStore<${APT}>/deposit_events?start=0&limit=3`,
-        accept: JSON_TYPE,
-      },
+      { path: `/accounts/${account}/${deposits}`, accept: JSON_TYPE },
     ]),
-    ...some(found.resources, (resource) => [{ path: `/accounts/${resource}?${at()}` }]),
-    ...some(found.modules, (module) => [{ path: `/accounts/${module}?ledger_version=${to}` }]),
-    ...some(found.pages, (page) => [{ path: `/accounts/${page.slice('/accounts/'.length)}` }]),
-    ...some(found.sent, (path) => [{ path }]),
-    ...some(found.senders, (sender) => [
+    ...some(senders).flatMap((sender): Drawn[] => [
       { path: `/accounts/${sender}/balance/${APT}?ledger_version=${to}` },
       { path: `/accounts/${sender}/transaction_summaries?end_version=${to}&limit=5` },
       viewOf('0x1::coin::balance', [APT], [sender], at()),
       viewOf('0x1::account::exists_at', [], [sender], at()),
     ]),
-    ...some(found.items, (item) => {
-      const [handle, body] = posted(item);
-      return [{ path: `/tables/${handle}/item?${at()}`, body }];
-    }),
-    ...some(found.rawItems, (item) => {
-      const [handle, body] = posted(item);
-      return [{ path: `/tables/${handle}/raw_item?${at()}`, body, accept: BCS }];
-    }),
-    ...some(found.stateKeys, (key) => [
-      {
-        path: `/experimental/state_values/raw?${at()}`,
-        body: JSON.stringify({ key }),
-        accept: BCS,
-      },
-    ]),
-    ...some(found.encodings, (body) => [
-      { path: '/transactions/encode_submission', body, accept: JSON_TYPE },
-    ]),
-    viewOf('0x1::coin::name', [APT], [], `ledger_version=${to}`),
-    viewOf('0x1::coin::supply', [APT], [], `ledger_version=${to}`),
-    { path: '/estimate_gas_price', accept: JSON_TYPE },
-    ...REFUSED.map((path) => ({ path, accept: JSON_TYPE })),
   ];
+}
+
+function ofState(found: Subjects, to: bigint, at: NextVersion): Drawn[] {
+  const posted = (text: string, operation: string, accept?: string): Drawn => {
+    const [handle, body] = JSON.parse(text) as [string, unknown];
+    const path = `/tables/${handle}/${operation}?${at()}`;
+    return { path, body: JSON.stringify(body), ...(accept && { accept }) };
+  };
+  return [
+    ...some(found.resources).map((path) => ({ path: `/accounts/${path}?${at()}` })),
+    ...some(found.modules).map((path) => ({ path: `/accounts/${path}?ledger_version=${to}` })),
+    ...some(found.items).map((item) => posted(item, 'item')),
+    ...some(found.rawItems).map((item) => posted(item, 'raw_item', BCS)),
+    ...some(found.stateKeys).map((key) => ({
+      path: `/experimental/state_values/raw?${at()}`,
+      body: JSON.stringify({ key }),
+      accept: BCS,
+    })),
+  ];
+}
+
+/** Not the first ones: those are of genesis. */
+function some(all: ReadonlySet<string>): string[] {
+  const count = Math.min(all.size, MAX_OF_A_KIND);
+  const drawnBefore = (index: number) => Math.floor((index * count) / all.size);
+  const isDrawn = (index: number) => drawnBefore(index) < drawnBefore(index + 1);
+  return [...all].filter((_, index) => isDrawn(index));
 }
 
 function viewOf(

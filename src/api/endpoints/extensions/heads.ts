@@ -8,6 +8,7 @@ import { U64 } from '../parameters.ts';
 
 export const headsEndpoint = defineRead({
   operationId: 'get_heads',
+  isNeverBatched: true,
   tag: 'General',
   summary: 'Listen to new heads of the ledger',
   description:
