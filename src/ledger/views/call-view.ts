@@ -7,13 +7,14 @@ import { typeTagOf } from '../../move/types/move-type-tag.ts';
 import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
 import type { Program } from '../../vm/program/program.ts';
+import { VmError } from '../../vm/vm-error.ts';
 import { conversionError } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { checkArguments } from './arguments.ts';
 import { openWorld } from './ledger-world.ts';
 import { loadView } from './loading.ts';
-import { runView } from './run-view.ts';
+import { runView, viewErrorOf } from './run-view.ts';
 import { readViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
 
 /** What a view function returns. */
@@ -45,13 +46,18 @@ export async function callView(
     request instanceof Uint8Array
       ? readViewCall(request)
       : await viewCallOf(request, modules.lookup);
-  const { parameters, results } = await loadView(call, modules.lookup);
-  const world = await openWorld(guard, modules);
-  await checkArguments(parameters, call.args, call.module, world);
-  const resultTypes = results.map((type) => typeTagOf(type));
-  const types = { parameters: parameters.map((type) => typeTagOf(type)), results: resultTypes };
-  const values = await runView(program, world, call, types);
-  return new FoundValues(values, resultTypes, modules);
+  try {
+    const loaded = await loadView(call, program);
+    const { parameters, results } = loaded;
+    const world = await openWorld(guard, modules);
+    await checkArguments(parameters, call.args, call.module, world);
+    const resultTypes = results.map((type) => typeTagOf(type));
+    const types = { parameters: parameters.map((type) => typeTagOf(type)), results: resultTypes };
+    const values = await runView(program, world, { ...loaded, args: call.args }, types);
+    return new FoundValues(values, resultTypes, modules);
+  } catch (error) {
+    throw error instanceof VmError ? await viewErrorOf(error, modules.lookup) : error;
+  }
 }
 
 class FoundValues implements ViewAnswer {

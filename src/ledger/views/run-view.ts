@@ -1,20 +1,21 @@
 /** Runs a checked call, and tells why it failed as the reference's API does (docs/spec/transactions.md §9.3). */
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { moduleMetadata } from '../../move/modules/metadata.ts';
 import type { TypeTag } from '../../move/types/type-tag.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { run, VIEW_LIMITS } from '../../vm/machine/run.ts';
 import { Meter } from '../../vm/meter.ts';
 import { frameworkNative } from '../../vm/natives/index.ts';
+import type { LoadedFunction } from '../../vm/program/loaded-module.ts';
 import type { Program } from '../../vm/program/program.ts';
-import type { Layout } from '../../vm/program/vm-type.ts';
+import type { Layout, VmType } from '../../vm/program/vm-type.ts';
 import type { Value } from '../../vm/value.ts';
 import { decodeValue, encodeValue } from '../../vm/values/bcs.ts';
-import { VmError } from '../../vm/vm-error.ts';
+import type { VmError } from '../../vm/vm-error.ts';
 import type { World } from '../../vm/world.ts';
 import { abortText } from '../transactions/vm-status.ts';
 import { ViewError, vmError } from './view-error.ts';
-import type { ViewCall } from './view-request.ts';
 
 /** The reason in an abort code; the bits above are its category. */
 const ABORT_REASON_MASK = 0xfffn;
@@ -25,28 +26,26 @@ interface ViewTypes {
   readonly results: readonly TypeTag[];
 }
 
-/** The BCS of each result. Rejects with ViewError. */
+/** A call that was checked. */
+interface LoadedCall {
+  readonly function: LoadedFunction;
+  readonly typeArguments: readonly VmType[];
+  readonly args: readonly Uint8Array[];
+}
+
+/** The BCS of each result. Rejects with VmError, ViewError. */
 export async function runView(
   program: Program,
   world: World,
-  call: ViewCall,
+  call: LoadedCall,
   types: ViewTypes,
 ): Promise<Buffer[]> {
-  try {
-    const parameters = await layoutsOf(program, types.parameters);
-    const results = await layoutsOf(program, types.results);
-    const target = await program.function(call.module, call.name);
-    const typeArguments = call.typeArguments.map((tag) => program.type(tag));
-    const args = argumentsOf(call, parameters);
-    const values = await run(
-      { program, world, natives: frameworkNative },
-      { function: target, typeArguments, args },
-    );
-    const meter = new Meter(VIEW_LIMITS);
-    return results.map((layout, index) => encodeValue(layout, values[index], meter));
-  } catch (error) {
-    throw error instanceof VmError ? await viewErrorOf(error, world) : error;
-  }
+  const parameters = await layoutsOf(program, types.parameters);
+  const results = await layoutsOf(program, types.results);
+  const args = argumentsOf(call, parameters);
+  const values = await run({ program, world, natives: frameworkNative }, { ...call, args });
+  const meter = new Meter(VIEW_LIMITS);
+  return results.map((layout, index) => encodeValue(layout, values[index], meter));
 }
 
 async function layoutsOf(program: Program, tags: readonly TypeTag[]): Promise<Layout[]> {
@@ -55,17 +54,18 @@ async function layoutsOf(program: Program, tags: readonly TypeTag[]): Promise<La
   return layouts;
 }
 
-function argumentsOf({ module, args }: ViewCall, layouts: readonly Layout[]): Value[] {
+function argumentsOf({ function: target, args }: LoadedCall, layouts: readonly Layout[]): Value[] {
   const meter = new Meter(VIEW_LIMITS);
   try {
     return layouts.map((layout, index) => decodeValue(layout, args[index]!, meter));
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
-    throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', module);
+    throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', target.module.id);
   }
 }
 
-async function viewErrorOf(error: VmError, { modules }: World): Promise<ViewError> {
+/** What the API says of a failed run. */
+export async function viewErrorOf(error: VmError, modules: ModuleLookup): Promise<ViewError> {
   const { status, subStatus, text, location } = error;
   const options = { cause: error };
   if (status !== 'ABORTED' || subStatus === undefined || location === undefined) {
