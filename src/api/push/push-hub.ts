@@ -291,6 +291,8 @@ export class PushHub {
 
   /** Whether a failure may pass; waits a while if so. */
   async #passes(failure: unknown): Promise<boolean> {
+    // The ledger may be closed by now; all listeners are told.
+    if (this.#isClosed) return true;
     if (!mayPass(failure)) return false;
     this.#parts.outage.warn({ err: failure });
     await delay(RETRY_READ_MS);
