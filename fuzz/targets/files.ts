@@ -18,6 +18,7 @@ import { SnapshotError } from '../../src/ingest/snapshot/snapshot-error.ts';
 import { FORK_LAYOUT } from '../../src/store/columns/fork-columns.ts';
 import { TRANSACTION_DICTIONARY } from '../../src/store/lmdb/transaction-dictionary.ts';
 import { CompressedValueError, ValueCompressor } from '../../src/store/lmdb/value-compression.ts';
+import { decodeRecord, encodeRecord, valuesOf } from '../../src/store/lmdb/version-record.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { smallGenesisFile } from '../../test/api/genesis-small.ts';
 import { pageOf, randomChain } from '../../test/ingest/feed-chain.ts';
@@ -98,14 +99,24 @@ export const filesTarget = decoderTarget(
     },
     {
       name: 'compressed value',
-      samples: () => chainSamples().map((bytes) => Buffer.from(compressor.compress(bytes))),
+      samples: () => chainSamples().map((bytes) => compressor.compress([bytes])),
       run: (bytes) => void compressor.expand(bytes),
     },
     {
       name: 'value to compress',
       samples: chainSamples,
       run: (bytes) => {
-        expectSameBytes('value', compressor.expand(compressor.compress(bytes)), bytes);
+        expectSameBytes('value', compressor.expand(compressor.compress([bytes])), bytes);
+      },
+    },
+    {
+      name: 'record of a version',
+      samples: () => [
+        encodeRecord(chainSamples().map((value, index) => ({ ...EVENT, index, value }))),
+      ],
+      run: (bytes) => {
+        const contents = decodeRecord(bytes);
+        for (const { from, to } of contents.rows) valuesOf(bytes, contents, from, to);
       },
     },
     {
@@ -121,6 +132,9 @@ export const filesTarget = decoderTarget(
   ],
   (error) => refused.some((kind) => error instanceof kind),
 );
+
+/** The place of module events in a record, which may be many. */
+const EVENT = { place: 2 };
 
 function chainSamples(): Buffer[] {
   return CHAIN.items.map((item) => Buffer.from(item));

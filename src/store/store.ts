@@ -23,6 +23,7 @@ import {
   type Row,
   type RowKey,
   type ScannedRow,
+  type StoredRow,
 } from './columns/columns.ts';
 import type { Standby } from './standby.ts';
 
@@ -50,13 +51,16 @@ export interface PartitionRange extends RangeQuery {
   readonly partition: Uint8Array;
 }
 
-export interface ScanQuery {
-  /** The last row of the previous page; absent: from the beginning of the column. */
-  readonly after?: RowKey | undefined;
+export interface ScanBounds {
   /** 1 to MAX_SCAN_ROWS. */
   readonly maxRows: number;
   /** The page ends with the row that reaches this many bytes of keys and values; it always has one row. */
   readonly maxBytes: number;
+}
+
+export interface ScanQuery extends ScanBounds {
+  /** The last row of the previous page; absent: from the beginning of the column. */
+  readonly after?: RowKey | undefined;
 }
 
 export interface ColumnStatistics {
@@ -138,6 +142,12 @@ export interface Store extends StoreReader {
    *   writing, `store_io` for other failures of the device, `batch_too_large`.
    */
   commit(batch: Batch): Promise<void>;
+
+  /**
+   * Some rows that the engine stores as it did in an older format: putting them again, as they are, brings them to
+   * their present places. Absent where the engine has never stored rows differently. Only while a store is upgraded.
+   */
+  outdatedRows?(bounds: ScanBounds): readonly StoredRow[];
 }
 
 /** How a new store is made. */

@@ -36,19 +36,19 @@ async function verified(data: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-it.each([3, 4] as const)(
+it.each([3, 4, 5] as const)(
   'a store of format %i is refused, upgraded, and served',
   async (format) => {
     const data = join(temporaryFolder(), 'old');
     unpackOldStore(format, data);
-    const way = `${data} holds store format ${format}, this program reads format 5: run daybook upgrade --data ${data}`;
+    const way = `${data} holds store format ${format}, this program reads format 6: run daybook upgrade --data ${data}`;
     for (const command of ['status', 'verify', 'serve', 'prune']) {
       const more = command === 'prune' ? ['--keep', '10'] : [];
       expect(expectFailure(await runCommand([command, '--data', data, ...more]), 1)).toBe(way);
     }
     const { code, stdout } = await runCommand(['upgrade', '--data', data, '--json']);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ from_format: format, to_format: 5 });
+    expect(JSON.parse(stdout)).toMatchObject({ from_format: format, to_format: 6 });
     expect(await verified(data)).toMatchObject({ holds: true });
     const node = await ServedNode.start(data, ['--workers', '1']);
     expect((await node.get('/transactions/by_version/3')).status).toBe(200);
@@ -56,7 +56,7 @@ it.each([3, 4] as const)(
     expect(expectFailure(used, 1)).toContain(`${data} is being read by process`);
     await node.stop();
     const again = await runCommand(['upgrade', '--data', data, '--json']);
-    expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 5, to_format: 5 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 6, to_format: 6 });
     const absent = join(data, 'none');
     const none = expectFailure(await runCommand(['upgrade', '--data', absent]), 1);
     expect(none).toContain('there is no ledger in');

@@ -24,10 +24,15 @@ import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
+import { randomSource, testSeed } from '../random.ts';
 import { chunk, plainChunk, resourceKey, transaction, write } from './chunks.ts';
 import { temporaryDirectory, temporaryLmdbStore } from './engines.ts';
 
 const hash = (fill: number): Buffer => Buffer.alloc(32, fill);
+
+const random = randomSource(testSeed());
+/** What compression does not make shorter. */
+const INCOMPRESSIBLE = Buffer.from(Array.from({ length: 2_000 }, () => Math.floor(random() * 256)));
 
 function putMany(store: Store, first: number, count: number, valueBytes: number): Promise<void> {
   const batch = new Batch();
@@ -36,7 +41,7 @@ function putMany(store: Store, first: number, count: number, valueBytes: number)
       STATE,
       hash(version % 251),
       encodeU64Key(BigInt(version)),
-      Buffer.alloc(valueBytes, 1),
+      INCOMPRESSIBLE.subarray(0, valueBytes),
     );
   }
   return store.commit(batch);
@@ -110,11 +115,15 @@ describe('opening', () => {
     await store.close();
     const root = open<never, string>(directory, { noSubdir: false });
     const damaged = root.openDB<Buffer, Buffer>({
-      name: 'c20',
+      name: 'versions',
       encoding: 'binary',
       keyEncoding: 'binary',
     });
-    await damaged.put(Buffer.of(0, 0, 0, 0, 0, 0, 0, 1), Buffer.of(1, 9, 0, 0x40, 1));
+    // One row, of the column with place 3, of 9 bytes; then a block that ends early.
+    await damaged.put(
+      Buffer.of(0, 0, 0, 0, 0, 0, 0, 1),
+      Buffer.of(1, (9 << 2) | 3, 1, 9, 0, 0x40, 1),
+    );
     await root.close();
     const reader = openLmdbReader({ directory });
     const { partition, order } = encodeBucketKey(1n);

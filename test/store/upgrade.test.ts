@@ -28,6 +28,7 @@ import { Pruner } from '../../src/store/pruning/prune.ts';
 import { type Store, type StoreReader, scanPages } from '../../src/store/store.ts';
 import { fromFormat3, OLD_TRANSACTIONS } from '../../src/store/upgrade/from-format-3.ts';
 import { fromFormat4 } from '../../src/store/upgrade/from-format-4.ts';
+import { fromFormat5 } from '../../src/store/upgrade/from-format-5.ts';
 import { OLD_COLUMNS, upgradeStore } from '../../src/store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
@@ -39,8 +40,12 @@ import { MemoryStore } from './memory-store.ts';
 import { downgrade, type OldFormat, unpackOldStore } from './old-formats.ts';
 
 const SMALL_PART = { maxRows: 16, maxBytes: 1e9 };
-const SMALL_PARTS = [fromFormat3(SMALL_PART), fromFormat4(SMALL_PART)];
-const OLD_FORMATS: readonly OldFormat[] = [3, 4];
+const SMALL_PARTS = [
+  fromFormat3(SMALL_PART),
+  fromFormat4(SMALL_PART),
+  fromFormat5({ maxRows: 150, maxBytes: 1e9 }),
+];
+const OLD_FORMATS: readonly OldFormat[] = [3, 4, 5];
 
 async function digestsOf(store: StoreReader): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
@@ -78,6 +83,7 @@ function dying(store: Store, commits: number): Store {
     get: store.get.bind(store),
     getMany: store.getMany.bind(store),
     scan: store.scan.bind(store),
+    outdatedRows: store.outdatedRows?.bind(store),
     commit: async (batch: Batch) => {
       if (left === 0) throw new Error('killed');
       left -= 1;
@@ -86,7 +92,7 @@ function dying(store: Store, commits: number): Store {
   });
 }
 
-const UNFINISHED = ' to 5, this program reads format 5: run daybook upgrade --data ';
+const UNFINISHED = ' to 6, this program reads format 6: run daybook upgrade --data ';
 const refusal = (text: string) =>
   expect.objectContaining({
     code: 'store_format_mismatch',
@@ -111,7 +117,7 @@ describe.each(OLD_FORMATS)('a store of format %i', (format) => {
   test('is refused with the way out', async () => {
     const directory = temporaryFolder();
     const text =
-      `${directory} holds store format ${format}, this program reads format 5: ` +
+      `${directory} holds store format ${format}, this program reads format 6: ` +
       `run daybook upgrade --data ${directory}`;
     expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
     await expect(openLmdbStore({ directory })).rejects.toThrow(refusal(text));
@@ -167,7 +173,7 @@ describe.each(OLD_FORMATS)('a store of format %i', (format) => {
     expect(reported).toEqual(reported.toSorted((one, other) => Number(one - other)));
   });
 
-  test('with a damaged module event stays as it is', async () => {
+  test.runIf(format < 5)('with a damaged module event stays as it is', async () => {
     const directory = temporaryFolder();
     const store = await openLmdbUpgrade({ directory }, OLD_COLUMNS);
     const [row] = await store.scan(MODULE_EVENTS, { maxRows: 1, maxBytes: 1 });
@@ -256,7 +262,7 @@ describe.each(OLD_PLACES)('a pruned store of format %i in %s', (format, _, newPl
     for (let isDone = false; !isDone; attempts += 1) {
       const way =
         attempts < 2
-          ? `holds store format ${format}, this program reads format 5: run daybook upgrade --data `
+          ? `holds store format ${format}, this program reads format 6: run daybook upgrade --data `
           : UNFINISHED;
       await expect(openStoreReader(data)).rejects.toThrow(way);
       await expect(openStoreWriter(data)).rejects.toThrow(way);
@@ -267,8 +273,8 @@ describe.each(OLD_PLACES)('a pruned store of format %i in %s', (format, _, newPl
         );
       });
     }
-    // The first mark is made each time, then one more part; the last mark ends it.
-    expect(attempts).toBeGreaterThan(5);
+    // The first mark is made each time, then one more part; the last mark ends it. Here nothing is in old places.
+    expect(attempts).toBeGreaterThan(format === 5 ? 2 : 5);
     const reader = await openStoreReader(data);
     expect(await digestsOf(reader)).toEqual(before);
     await reader.close();
@@ -288,10 +294,10 @@ describe('other stores', () => {
 
   test.each([
     [2, 'use the older Daybook that wrote it, or build the store again'],
-    [6, 'install the newer Daybook that wrote it'],
+    [7, 'install the newer Daybook that wrote it'],
   ])('format %i is refused, also by an upgrade', async (format, remedy) => {
     const directory = await formatted(format);
-    const text = `${directory} holds store format ${format}, this program reads format 5: ${remedy}`;
+    const text = `${directory} holds store format ${format}, this program reads format 6: ${remedy}`;
     expect(() => openLmdbReader({ directory })).toThrow(refusal(text));
     await expect(openLmdbUpgrade({ directory }, OLD_COLUMNS)).rejects.toThrow(refusal(text));
   });

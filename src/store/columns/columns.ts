@@ -8,7 +8,7 @@
  */
 
 /** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
-export const STORE_FORMAT_VERSION = 5;
+export const STORE_FORMAT_VERSION = 6;
 
 /**
  * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).
@@ -43,6 +43,10 @@ export interface Row {
 
 export interface ScannedRow extends Row {
   readonly partition: Buffer;
+}
+
+export interface StoredRow extends ScannedRow {
+  readonly column: Column;
 }
 
 const columns: Column[] = [];

@@ -1,10 +1,5 @@
-/**
- * Reading an LMDB store: everything of store.ts except the commit. One named database per column, so that the engine
- * itself counts rows and pages of each, with a codec between its keys and ours. Measured on 300,000 rows, compared with
- * joined buffers and the library's copies: seek 1.3 times, pages of 25 rows 3 times as fast.
- */
-import type { Database, RootDatabase, Transaction } from 'lmdb';
-import { MAX_VALUE_BYTES } from '../batch.ts';
+/** Reading an LMDB store: everything of store.ts except the commit. Where the columns are: lmdb-columns.ts. */
+import type { RootDatabase, Transaction } from 'lmdb';
 import {
   assertKeyShape,
   type Column,
@@ -14,7 +9,6 @@ import {
   type Row,
   type RowKey,
   type ScannedRow,
-  TRANSACTIONS,
 } from '../columns/columns.ts';
 import type { StoreLayout } from '../columns/fork-columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
@@ -30,13 +24,12 @@ import {
   type StoreReader,
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
-import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
-import { CompressedValueError, ValueCompressor } from './value-compression.ts';
+import { CompressedValueError } from './value-compression.ts';
 
 /** Bounds of a range as the engine takes them. A `start` of `undefined` is the very beginning. */
-interface LmdbRange {
+export interface LmdbRange {
   readonly start: RowKey | undefined;
-  readonly end?: RowKey;
+  readonly end?: RowKey | undefined;
   readonly inclusiveEnd?: boolean;
   readonly exclusiveStart?: boolean;
   readonly reverse?: boolean;
@@ -45,13 +38,11 @@ interface LmdbRange {
   readonly transaction?: Transaction;
 }
 
-/** One column's database: keys go in as their two parts, come out as one buffer. */
-export interface LmdbColumn {
+/** One column as it is read: keys go in as their two parts, come out as one buffer. */
+export interface ReadableColumn {
   get(key: RowKey): Buffer | undefined;
   getRange(range: LmdbRange): Iterable<{ readonly key: Buffer; readonly value: Buffer }>;
   getKeys(range: LmdbRange): Iterable<Buffer>;
-  put(key: RowKey, value: Uint8Array): unknown;
-  remove(key: RowKey): unknown;
   getStats(): {
     readonly entryCount: number;
     readonly pageSize: number;
@@ -59,6 +50,13 @@ export interface LmdbColumn {
     readonly treeLeafPageCount: number;
     readonly overflowPages: number;
   };
+}
+
+/** A database of its own. */
+export interface LmdbColumn extends ReadableColumn {
+  /** With `append`, the key must come after all others: if it does not, nothing is stored, and nothing said. */
+  put(key: RowKey, value: Uint8Array, options?: { readonly append: boolean }): Promise<boolean>;
+  remove(key: RowKey): unknown;
 }
 
 /** LMDB's own error codes, */
@@ -74,7 +72,7 @@ const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
  * reads see that commit or a newer one.
  */
 export class LmdbReads implements StoreReader {
-  protected readonly columns: ReadonlyMap<number, LmdbColumn>;
+  protected readonly columns: ReadonlyMap<number, ReadableColumn>;
   readonly #layout: StoreLayout;
   protected readonly directory: string;
   readonly #root: RootDatabase<never, string>;
@@ -82,7 +80,7 @@ export class LmdbReads implements StoreReader {
 
   constructor(
     root: RootDatabase<never, string>,
-    columns: ReadonlyMap<number, LmdbColumn>,
+    columns: ReadonlyMap<number, ReadableColumn>,
     directory: string,
     layout: StoreLayout,
   ) {
@@ -95,7 +93,7 @@ export class LmdbReads implements StoreReader {
   get(column: Column, partition: Uint8Array, order: Uint8Array): Buffer | undefined {
     assertKeyShape(column, partition, order);
     const key = { partition, order };
-    const read = (database: LmdbColumn): Buffer | undefined => {
+    const read = (database: ReadableColumn): Buffer | undefined => {
       // LMDB's snapshot lasts until a timer ends it, which is long in a process that gets no CPU time: a client that
       // queried another process first would see the ledger go backwards.
       if (column === HEAD) this.#root.resetReadTxn();
@@ -206,7 +204,7 @@ export class LmdbReads implements StoreReader {
   }
 
   /** @throws StoreError `store_closed`, `store_damaged`; `store_io` when the disk fails; RowDamagedError */
-  #read<T>(column: Column, read: (database: LmdbColumn) => T, key = NO_KEY): T {
+  #read<T>(column: Column, read: (database: ReadableColumn) => T, key = NO_KEY): T {
     if (this.#closing !== undefined) this.assertOpen();
     const database = this.columns.get(column.number);
     if (database === undefined) throw new RangeError(`no column ${column.number}`);
@@ -257,6 +255,20 @@ function visit<T>(items: Iterable<T>, use: (item: T) => boolean): void {
   iterator.return?.();
 }
 
+/** The same items, for `for`: closes an iterator that throws, as `visit` does. */
+export function* closing<T>(items: Iterable<T>): Generator<T> {
+  const iterator = items[Symbol.iterator]();
+  try {
+    for (;;) {
+      const step = iterator.next();
+      if (step.done === true) return;
+      yield step.value;
+    }
+  } finally {
+    iterator.return?.();
+  }
+}
+
 function listed<T>(items: Iterable<T>, most: number): T[] {
   const list: T[] = [];
   visit(items, (item) => list.push(item) < most);
@@ -286,89 +298,3 @@ function scannedRow(column: Column, key: Buffer, value: Buffer): ScannedRow {
   const split = column.partitionBytes;
   return { partition: key.subarray(0, split), order: key.subarray(split), value };
 }
-
-/** The named database of a column; `undefined` when it is not there and may not be made. */
-export function openColumn(
-  root: RootDatabase<never, string>,
-  column: Column,
-  create: boolean,
-): LmdbColumn | undefined {
-  // The number in two digits: names may change, numbers never do.
-  const options = {
-    name: `c${String(column.number).padStart(2, '0')}`,
-    create,
-    encoder: column === TRANSACTIONS ? compressedCodec : valueCodec,
-    keyEncoder: keyCodec,
-  };
-  const database: Database | undefined = root.openDB(options);
-  return database as unknown as LmdbColumn | undefined;
-}
-
-/** Opens columns, by number; stops with the first one that is missing and may not be made. */
-export function openColumns(
-  root: RootDatabase<never, string>,
-  columns: readonly Column[],
-  create: boolean,
-): ReadonlyMap<number, LmdbColumn> | undefined {
-  const opened = new Map<number, LmdbColumn>();
-  for (const column of columns) {
-    const database = openColumn(root, column, create);
-    if (database === undefined) return undefined;
-    opened.set(column.number, database);
-  }
-  return opened;
-}
-
-/** Columns whose ranges are read in one transaction. */
-export function snapshotColumns(
-  columns: ReadonlyMap<number, LmdbColumn>,
-  transaction: Transaction,
-): ReadonlyMap<number, LmdbColumn> {
-  const inSnapshot = ([number, database]: [number, LmdbColumn]): [number, LmdbColumn] => {
-    const read: LmdbColumn = Object.create(database);
-    read.getRange = (range) => database.getRange({ ...range, transaction });
-    return [number, read];
-  };
-  return new Map([...columns].map(inSnapshot));
-}
-
-const keyCodec = {
-  writeKey({ partition, order }: RowKey, target: Buffer, start: number): number {
-    target.set(partition, start);
-    const middle = start + partition.length;
-    target.set(order, middle);
-    return middle + order.length;
-  },
-  readKey(source: Buffer, start: number, end: number): Buffer {
-    const key = Buffer.allocUnsafe(end - start);
-    source.copy(key, 0, start, end);
-    return key;
-  },
-};
-
-const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
-
-/** For values of kilobytes that repeat names: a page holds three times as many. */
-const compressedCodec = {
-  encode(value: Uint8Array): Uint8Array {
-    return compressor.compress(value);
-  },
-  decode(volatile: Uint8Array): Buffer {
-    return compressor.expand(volatile);
-  },
-};
-
-const valueCodec = {
-  encode(value: Uint8Array): Uint8Array {
-    return value;
-  },
-  /** `volatile` is overwritten by the next read, or is a window on pages that a later commit may use again. */
-  decode(volatile: Uint8Array): Buffer {
-    // The engine sets `length` of its one buffer by hand; the buffer itself is longer, so only a view is safe.
-    const { length } = volatile;
-    if (length > MAX_VALUE_BYTES) throw new RangeError(`a value of ${length} bytes`);
-    const value = Buffer.allocUnsafe(length);
-    value.set(new Uint8Array(volatile.buffer, volatile.byteOffset, length));
-    return value;
-  },
-};

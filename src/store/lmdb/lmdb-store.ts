@@ -3,25 +3,29 @@
  * process writes. Commits run on the engine's own thread and settle when they are on disk.
  */
 import { statfsSync } from 'node:fs';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
-import { Batch, type BatchOperation, type DeletedRange } from '../batch.ts';
-import { type Column, IDENTITY, type RowKey } from '../columns/columns.ts';
+import { Batch } from '../batch.ts';
+import { type Column, IDENTITY, type StoredRow } from '../columns/columns.ts';
 import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
-import type { Store, StoreReader, StoreSnapshot } from '../store.ts';
+import type { ScanBounds, Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { withKeyRoom } from './key-room.ts';
-import { inspectDataFile, makeFolders } from './lmdb-file.ts';
+import { LmdbBatch } from './lmdb-batch.ts';
 import {
-  isDamage,
-  type LmdbColumn,
-  LmdbReads,
+  isColumnName,
+  type LmdbColumns,
   openColumn,
-  openColumns,
+  openLedgerColumns,
+  openOwnColumns,
   snapshotColumns,
-} from './lmdb-reads.ts';
+} from './lmdb-columns.ts';
+import { inspectDataFile, makeFolders } from './lmdb-file.ts';
+import { isDamage, LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
+import { outdatedRows, withOutdated } from './outdated-columns.ts';
+import { highestRecord } from './version-columns.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
 const DEFAULT_MAP_SIZE_BYTES = 64 * 1024 ** 3;
@@ -49,15 +53,13 @@ interface LmdbStoreOptions {
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024;
 /** Maximum wait for LMDB to report the cause of a failed commit. */
 const FAILURE_CAUSE_TIMEOUT_MS = 1_000;
-/** Keys of deleted ranges looked up between two turns of the event loop: a few milliseconds. */
-const KEYS_PER_TURN = 2_000;
 const ERRNO_NO_SPACE = 28;
 const ERRNO_IO = 5;
 
 /** Opens a store for reading, which any number of processes can do. @throws StoreError `store_not_found` and others */
 export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
   const { root, columns, layout } = openForReading(options);
-  return new LmdbReads(root, columns, options.directory, layout);
+  return new LmdbReads(root, columns.readable, options.directory, layout);
 }
 
 /**
@@ -67,7 +69,7 @@ export function openLmdbReader(options: LmdbStoreOptions): StoreReader {
 export function openLmdbSnapshot(options: LmdbStoreOptions): StoreSnapshot {
   const { root, columns, layout } = openForReading(options);
   const transaction = root.useReadTransaction();
-  const seen = snapshotColumns(columns, transaction);
+  const seen = snapshotColumns(columns.readable, transaction);
   const reads = new LmdbReads(root, seen, options.directory, layout);
   return {
     scan: (column, query) => reads.scan(column, query),
@@ -90,7 +92,7 @@ function openForReading(options: LmdbStoreOptions) {
     if (!checkFormat((key) => identity.get(key), directory, false, layout.format)) {
       throw notFound(directory);
     }
-    const columns = openColumns(root, layout.columns, false);
+    const columns = openLayout(root, layout, false);
     if (columns === undefined) throw foreign(directory);
     return { root, columns, layout };
   } catch (error) {
@@ -189,8 +191,12 @@ async function openForWriting(
     }
     lock = LmdbWriterLock.acquire(root, directory);
     if (oldColumns !== undefined) refuseReaders(root, directory);
-    const columns = openColumns(root, [...layout.columns, ...(oldColumns ?? [])], true);
-    if (columns === undefined) throw foreign(directory);
+    const present = openLayout(root, layout, true);
+    if (present === undefined) throw foreign(directory);
+    const columns =
+      oldColumns === undefined
+        ? present
+        : withOutdated(root, withColumns(root, present, oldColumns));
     const store = new LmdbStore(root, columns, directory, layout, lock);
     if (store.get(IDENTITY, FORMAT_KEY.partition, FORMAT_KEY.order) === undefined) {
       const batch = new Batch();
@@ -205,42 +211,67 @@ async function openForWriting(
   }
 }
 
-/** A row of a range that is deleted. */
-interface DeletedRow {
-  readonly database: LmdbColumn;
-  readonly key: RowKey;
+/** The columns of a store of the present format. */
+function openLayout(
+  root: RootDatabase<never, string>,
+  layout: StoreLayout,
+  create: boolean,
+): LmdbColumns | undefined {
+  const openAll = layout === LEDGER_LAYOUT ? openLedgerColumns : openOwnColumns;
+  return openAll(root, layout.columns, create);
+}
+
+/** With columns that only older formats have. */
+function withColumns(
+  root: RootDatabase<never, string>,
+  present: LmdbColumns,
+  oldColumns: readonly Column[],
+): LmdbColumns {
+  const { own } = openOwnColumns(root, oldColumns, true)!;
+  return {
+    ...present,
+    readable: new Map([...present.readable, ...own]),
+    own: new Map([...present.own, ...own]),
+  };
 }
 
 class LmdbStore extends LmdbReads implements Store {
   readonly #lock: LmdbWriterLock;
+  readonly #databases: LmdbColumns;
+  /** The highest version that has a record, or will have one when all commits have settled. */
+  #highestRecord: Buffer | undefined;
   /** Settles, never rejects, when all commits begun so far have settled. */
   #lastCommit: Promise<unknown> = Promise.resolve();
-  /** The last commit with ranges, until it has settled: later commits come after it. */
-  #lastRanges: Promise<unknown> | undefined;
+  /** The last commit that reads what is stored, until it has settled: later commits come after it. */
+  #lastChange: Promise<unknown> | undefined;
   #hasFailed = false;
   #released = false;
 
   constructor(
     root: RootDatabase<never, string>,
-    columns: ReadonlyMap<number, LmdbColumn>,
+    databases: LmdbColumns,
     directory: string,
     layout: StoreLayout,
     lock: LmdbWriterLock,
   ) {
-    super(root, columns, directory, layout);
+    super(root, databases.readable, directory, layout);
     this.#lock = lock;
+    this.#databases = databases;
+    this.#highestRecord = databases.records && highestRecord(databases.records);
   }
 
   async commit(batch: Batch): Promise<void> {
     this.assertOpen();
     if (batch.size === 0) return;
-    const done = this.#commitInOrder(batch);
+    const written = new LmdbBatch(this.#databases, batch);
+    const changesStored = batch.ranges.length > 0 || this.#hasRecordsOf(written);
+    const done = this.#commitInOrder(batch, written, changesStored);
     const settled = Promise.allSettled([this.#lastCommit, done]);
     this.#lastCommit = settled;
-    if (batch.ranges.length > 0) {
-      this.#lastRanges = settled;
+    if (changesStored) {
+      this.#lastChange = settled;
       void settled.then(() => {
-        if (this.#lastRanges === settled) this.#lastRanges = undefined;
+        if (this.#lastChange === settled) this.#lastChange = undefined;
       });
     }
     await done;
@@ -255,35 +286,36 @@ class LmdbStore extends LmdbReads implements Store {
     await super.close();
   }
 
-  /** The engine deletes row by row, so the rows of ranges are looked up when all earlier commits are there. */
-  async #commitInOrder(batch: Batch): Promise<void> {
-    if (batch.ranges.length > 0) await this.#lastCommit;
-    else if (this.#lastRanges !== undefined) await this.#lastRanges;
-    await this.#commit(batch, await this.#rowsOf(batch.ranges));
+  outdatedRows(bounds: ScanBounds): readonly StoredRow[] {
+    const { outdated } = this.#databases;
+    return outdated === undefined ? [] : outdatedRows(outdated, bounds);
   }
 
-  async #rowsOf(ranges: readonly DeletedRange[]): Promise<readonly DeletedRow[]> {
-    const rows: DeletedRow[] = [];
-    for (const { column, partition, ...bounds } of ranges) {
-      const database = this.columns.get(column.number)!;
-      for (const order of this.orders(column, partition, bounds)) {
-        rows.push({ database, key: { partition, order } });
-        if (rows.length % KEYS_PER_TURN === 0) await nextTurn();
-      }
+  /** Whether any of a batch's versions may have a record already. */
+  #hasRecordsOf({ lowestVersion: lowest, highestVersion: highest }: LmdbBatch): boolean {
+    if (lowest === undefined || highest === undefined) return false;
+    const before = this.#highestRecord;
+    if (before === undefined || Buffer.compare(highest, before) > 0) this.#highestRecord = highest;
+    return before !== undefined && Buffer.compare(lowest, before) <= 0;
+  }
+
+  async #commitInOrder(batch: Batch, written: LmdbBatch, changesStored: boolean): Promise<void> {
+    if (changesStored) {
+      await this.#lastCommit;
+      await written.prepareChange((...range) => this.orders(...range));
+    } else {
+      if (this.#lastChange !== undefined) await this.#lastChange;
+      written.prepareNew();
     }
-    return rows;
+    await this.#commit(batch, written);
   }
 
-  async #commit(batch: Batch, deleted: readonly DeletedRow[]): Promise<void> {
+  async #commit(batch: Batch, written: LmdbBatch): Promise<void> {
     let stored: boolean;
     try {
       // After a failure the engine may refuse every transaction; its thread would then never answer.
       if (this.#hasFailed) this.#lock.probe();
-      stored = await this.#lock.commit(() => {
-        for (const { database, key } of deleted) database.remove(key);
-        for (const operation of batch.rows) this.#apply(operation);
-        for (const operation of batch.published) this.#apply(operation);
-      });
+      stored = await this.#lock.commit(() => written.write());
     } catch (error) {
       this.#hasFailed = true;
       throw await this.#commitFailure(error, batch);
@@ -296,13 +328,6 @@ class LmdbStore extends LmdbReads implements Store {
           'nothing was stored, stop this process',
       );
     }
-  }
-
-  /** An operation has the parts of its key itself. */
-  #apply(operation: BatchOperation): void {
-    const database = this.columns.get(operation.column.number)!;
-    if (operation.value === undefined) database.remove(operation);
-    else database.put(operation, operation.value);
   }
 
   async #commitFailure(error: unknown, batch: Batch): Promise<StoreError> {
@@ -381,7 +406,7 @@ function refuseReaders(root: RootDatabase<never, string>, directory: string): vo
 
 /** Whether nothing but what opening for writing creates is there: that may have been killed halfway. */
 function rootIsEmpty(root: RootDatabase<never, string>): boolean {
-  return [...root.getKeys()].every((name) => name === LOCK_DATABASE || /^c\d\d$/.test(name));
+  return [...root.getKeys()].every((name) => name === LOCK_DATABASE || isColumnName(name));
 }
 
 function notFound(directory: string): StoreError {

@@ -3,7 +3,8 @@
  * own LZ4, but took twice as long for values of this size, and loads a dictionary again for every value
  * (docs/benchmarks.md, "How transactions are stored").
  *
- * A value is one tag byte, then: 0: the bytes as they are; 1: their number u16, then the block.
+ * A value is one tag byte, then: 0: the bytes as they are; 1: their number u16, then the block. What is wanted most
+ * comes first: expanding stops where the wanted bytes end.
  */
 
 /** Offsets are u16: the dictionary and the value are within reach of one another. */
@@ -26,6 +27,8 @@ const LONG_LENGTH = 15;
 const FULL_BYTE = 255;
 /** After each further 16 positions without a match, positions are skipped one more at a time. */
 const SKIP_BITS = 4;
+
+const NO_BYTES = new Uint8Array(0);
 
 /** Bytes that are not a compressed value. */
 export class CompressedValueError extends Error {
@@ -66,17 +69,30 @@ export class ValueCompressor {
     }
   }
 
-  /** The value as it is stored. */
-  compress(value: Uint8Array): Uint8Array {
-    if (value.length > this.maxBytes) return asIs(value);
-    this.#window.set(value, this.#dictionaryBytes);
+  /**
+   * A value as it is stored.
+   * @param parts the value's bytes, one part after the other
+   * @param head bytes to be stored in front of it, as they are
+   */
+  compress(parts: readonly Uint8Array[], head = NO_BYTES): Buffer {
+    let length = 0;
+    for (const part of parts) length += part.length;
+    if (length > this.maxBytes) return asIs(parts, head, length);
+    let end = this.#dictionaryBytes;
+    for (const part of parts) {
+      this.#window.set(part, end);
+      end += part.length;
+    }
     this.#stored[0] = LZ4;
-    this.#stored[1] = value.length & FULL_BYTE;
-    this.#stored[2] = value.length >> 8;
+    this.#stored[1] = length & FULL_BYTE;
+    this.#stored[2] = length >> 8;
     this.#written = HEADER_BYTES;
-    this.#compressWindow(this.#dictionaryBytes + value.length);
-    if (this.#written > value.length) return asIs(value);
-    return copied(this.#stored, 0, this.#written);
+    this.#compressWindow(end);
+    if (this.#written > length) return asIs(parts, head, length);
+    const stored = Buffer.allocUnsafe(head.length + this.#written);
+    stored.set(head);
+    stored.set(this.#stored.subarray(0, this.#written), head.length);
+    return stored;
   }
 
   #compressWindow(end: number): void {
@@ -159,29 +175,40 @@ export class ValueCompressor {
     this.#written += 1;
   }
 
-  /** The value that is stored as `bytes`. @throws CompressedValueError */
-  expand(bytes: Uint8Array): Buffer {
-    const tag = bytes[0];
-    if (tag === AS_IS) return copied(bytes, 1, bytes.length);
-    if (tag !== LZ4 || bytes.length < HEADER_BYTES) {
+  /**
+   * Bytes `from` to `to` of a value that is stored at `at`, after its head; without bounds, the whole value.
+   * @throws CompressedValueError
+   */
+  expand(bytes: Uint8Array, at = 0, from = 0, to = -1): Buffer {
+    const tag = bytes[at];
+    if (tag === AS_IS) {
+      const start = at + 1;
+      const end = to < 0 ? bytes.length : start + to;
+      if (end > bytes.length) throw cutShort();
+      return copied(bytes, start + from, end);
+    }
+    if (tag !== LZ4 || bytes.length < at + HEADER_BYTES) {
       throw new CompressedValueError('without its header');
     }
-    const length = bytes[1]! | (bytes[2]! << 8);
+    const length = bytes[at + 1]! | (bytes[at + 2]! << 8);
+    const wanted = to < 0 ? length : to;
     if (length > this.maxBytes) throw new CompressedValueError('that is too long');
-    if (bytes.length > this.#stored.length - WORD_BYTES) throw cutShort();
+    const storedBytes = bytes.length - at;
+    if (wanted > length || storedBytes > this.#stored.length - WORD_BYTES) throw cutShort();
     // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
-    this.#stored.set(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
-    this.#expandBlock(bytes.length, this.#dictionaryBytes + length);
-    return copied(this.#window, this.#dictionaryBytes, this.#dictionaryBytes + length);
+    this.#stored.set(new Uint8Array(bytes.buffer, bytes.byteOffset + at, storedBytes));
+    const start = this.#dictionaryBytes;
+    this.#expandBlock(storedBytes, start + length, start + wanted);
+    return copied(this.#window, start + from, start + wanted);
   }
 
-  /** Expands the stored block into the window, which it fills exactly up to `end`. */
-  #expandBlock(storedBytes: number, end: number): void {
+  /** Expands the stored block into the window, which it fills exactly up to `end`, at least up to `wanted`. */
+  #expandBlock(storedBytes: number, end: number, wanted: number): void {
     const [stored, storedWords] = [this.#stored, this.#storedWords];
     const [window, words] = [this.#window, this.#words];
     let from = HEADER_BYTES;
     let to = this.#dictionaryBytes;
-    while (from < storedBytes) {
+    while (from < storedBytes && (to < wanted || wanted === end)) {
       const token = stored[from]!;
       from += 1;
       let literals = token >> 4;
@@ -219,7 +246,9 @@ export class ValueCompressor {
         to = matchEnd;
       } else for (; to < matchEnd; to += 1) window[to] = window[to - offset]!;
     }
-    if (to !== end) throw new CompressedValueError('of another length');
+    if (wanted === end ? to !== end : to < wanted) {
+      throw new CompressedValueError('of another length');
+    }
   }
 }
 
@@ -227,10 +256,15 @@ function hashOf(word: number): number {
   return Math.imul(word, HASH_MULTIPLIER) >>> (32 - HASH_BITS);
 }
 
-function asIs(value: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + value.length);
-  bytes[0] = AS_IS;
-  bytes.set(value, 1);
+function asIs(parts: readonly Uint8Array[], head: Uint8Array, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(head.length + 1 + length);
+  bytes.set(head);
+  bytes[head.length] = AS_IS;
+  let end = head.length + 1;
+  for (const part of parts) {
+    bytes.set(part, end);
+    end += part.length;
+  }
   return bytes;
 }
 

@@ -1,0 +1,148 @@
+/**
+ * Where the columns are in an LMDB environment. Most have a named database each, with a codec between its keys and
+ * ours. Measured on 300,000 rows, compared with joined buffers and the library's copies: seek 1.3 times, pages of 25
+ * rows 3 times as fast.
+ *
+ * In a ledger, columns by version share the records of versions (version-record.ts), and state is compressed, value by
+ * value. Forks, whose rows come one by one, and ledgers before format 6 have a database for every column.
+ */
+import type { Database, RootDatabase, Transaction } from 'lmdb';
+import { MAX_VALUE_BYTES } from '../batch.ts';
+import { type Column, type RowKey, STATE, TRANSACTIONS } from '../columns/columns.ts';
+import type { LmdbColumn, ReadableColumn } from './lmdb-reads.ts';
+import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
+import { ValueCompressor } from './value-compression.ts';
+import { versionColumns } from './version-columns.ts';
+import { RECORD_COLUMNS } from './version-record.ts';
+
+const RECORDS = 'versions';
+const COMPRESSED_STATE = 'state';
+
+/** The databases of a store. */
+export interface LmdbColumns {
+  /** Every column, by number. */
+  readonly readable: ReadonlyMap<number, ReadableColumn>;
+  /** The columns that have a database of their own, by number. */
+  readonly own: ReadonlyMap<number, LmdbColumn>;
+  /** The records of versions; absent where all columns have databases of their own. */
+  readonly records: LmdbColumn | undefined;
+  /** While a ledger is upgraded, the databases that columns had, by number: rows leave them when they are written. */
+  readonly outdated?: ReadonlyMap<number, LmdbColumn>;
+}
+
+/** Whether a named database is one of a store's columns. */
+export function isColumnName(name: unknown): boolean {
+  return name === RECORDS || name === COMPRESSED_STATE || /^c\d\d$/.test(String(name));
+}
+
+/** The database that a column of any format has, or has had; `undefined` when it is not there and may not be made. */
+export function openColumn(
+  root: RootDatabase<never, string>,
+  column: Column,
+  create: boolean,
+): LmdbColumn | undefined {
+  // The number in two digits: names may change, numbers never do.
+  const name = `c${String(column.number).padStart(2, '0')}`;
+  return openDatabase(root, name, column === TRANSACTIONS ? compressedCodec : valueCodec, create);
+}
+
+/** Opens the columns of a ledger; `undefined` when one is missing and may not be made. */
+export function openLedgerColumns(
+  root: RootDatabase<never, string>,
+  columns: readonly Column[],
+  create: boolean,
+): LmdbColumns | undefined {
+  const rest = columns.filter((column) => column !== STATE && !RECORD_COLUMNS.includes(column));
+  const own = openOwnColumns(root, rest, create);
+  const state = openDatabase(root, COMPRESSED_STATE, compressedCodec, create);
+  const records = openDatabase(root, RECORDS, valueCodec, create);
+  if (own === undefined || state === undefined || records === undefined) return undefined;
+  const withState = new Map([...own.own, [STATE.number, state]]);
+  const readable = new Map<number, ReadableColumn>([...withState, ...versionColumns(records)]);
+  return { readable, own: withState, records };
+}
+
+/** Opens columns that have a database each. */
+export function openOwnColumns(
+  root: RootDatabase<never, string>,
+  columns: readonly Column[],
+  create: boolean,
+): LmdbColumns | undefined {
+  const own = new Map<number, LmdbColumn>();
+  for (const column of columns) {
+    const database = openColumn(root, column, create);
+    if (database === undefined) return undefined;
+    own.set(column.number, database);
+  }
+  return { readable: own, own, records: undefined };
+}
+
+/** Columns whose ranges are read in one transaction. */
+export function snapshotColumns(
+  columns: ReadonlyMap<number, ReadableColumn>,
+  transaction: Transaction,
+): ReadonlyMap<number, ReadableColumn> {
+  const inSnapshot = ([number, column]: [number, ReadableColumn]): [number, ReadableColumn] => {
+    return [
+      number,
+      {
+        get: (key) => column.get(key),
+        getRange: (range) => column.getRange({ ...range, transaction }),
+        getKeys: (range) => column.getKeys({ ...range, transaction }),
+        getStats: () => column.getStats(),
+      },
+    ];
+  };
+  return new Map([...columns].map(inSnapshot));
+}
+
+interface ValueCodec {
+  encode(value: Uint8Array): Uint8Array;
+  decode(volatile: Uint8Array): Buffer;
+}
+
+function openDatabase(
+  root: RootDatabase<never, string>,
+  name: string,
+  encoder: ValueCodec,
+  create: boolean,
+): LmdbColumn | undefined {
+  const options = { name, create, encoder, keyEncoder: keyCodec };
+  const database: Database | undefined = root.openDB(options);
+  return database as unknown as LmdbColumn | undefined;
+}
+
+const keyCodec = {
+  writeKey({ partition, order }: RowKey, target: Buffer, start: number): number {
+    target.set(partition, start);
+    const middle = start + partition.length;
+    target.set(order, middle);
+    return middle + order.length;
+  },
+  readKey(source: Buffer, start: number, end: number): Buffer {
+    const key = Buffer.allocUnsafe(end - start);
+    source.copy(key, 0, start, end);
+    return key;
+  },
+};
+
+const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
+
+/** For values that repeat names of the framework. */
+const compressedCodec: ValueCodec = {
+  encode: (value) => compressor.compress([value]),
+  decode: (volatile) => compressor.expand(volatile),
+};
+
+const valueCodec: ValueCodec = {
+  encode: (value) => value,
+  /** `volatile` is overwritten by the next read, or is a window on pages that a later commit may use again. */
+  decode(volatile) {
+    // The engine sets `length` of its one buffer by hand; the buffer itself is longer, so only a view is safe.
+    const { length } = volatile;
+    if (length > MAX_VALUE_BYTES) throw new RangeError(`a value of ${length} bytes`);
+    const value = Buffer.allocUnsafe(length);
+    value.set(new Uint8Array(volatile.buffer, volatile.byteOffset, length));
+    return value;
+  },
+};

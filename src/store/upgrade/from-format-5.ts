@@ -1,0 +1,30 @@
+/**
+ * Format 5 had the same rows, but LMDB stored those of a version apart, and state uncompressed. What the engine still
+ * has in the old places is put again.
+ */
+import { Batch } from '../batch.ts';
+import { BUCKET_PARTITION_BYTES } from '../columns/columns.ts';
+import { decodeBucketKey } from '../columns/order-key.ts';
+import type { UpgradeStep } from './upgrade-step.ts';
+
+/** Bounds of one commit. */
+const PART = { maxRows: 4_000, maxBytes: 4 * 1024 * 1024 };
+
+export function fromFormat5(part = PART): UpgradeStep {
+  let below = 0n;
+  return {
+    from: 5,
+    oldColumns: [],
+    async next(store) {
+      const rows = store.outdatedRows?.(part) ?? [];
+      if (rows.length === 0) return undefined;
+      const batch = new Batch();
+      for (const { column, partition, order, value } of rows) {
+        batch.put(column, partition, order, value);
+        const isByVersion = partition.length === BUCKET_PARTITION_BYTES;
+        if (isByVersion) below = decodeBucketKey(partition, order) + 1n;
+      }
+      return { batch, below };
+    },
+  };
+}

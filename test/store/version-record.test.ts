@@ -1,0 +1,87 @@
+/** Records of versions: rows in both directions, and bytes that are no record. */
+import { describe, expect, test } from 'vitest';
+import { CompressedValueError } from '../../src/store/lmdb/value-compression.ts';
+import {
+  decodeRecord,
+  encodeRecord,
+  type ValueOfRecord,
+  valuesOf,
+} from '../../src/store/lmdb/version-record.ts';
+import { randomSource, testSeed } from '../random.ts';
+
+const [INFO, WRITES, EVENT, TRANSACTION] = [0, 1, 2, 3];
+const random = randomSource(testSeed());
+const below = (most: number): number => Math.floor(random() * most);
+const randomBytes = (length: number): Buffer =>
+  Buffer.from(Array.from({ length }, () => below(256)));
+
+function rowsIn(record: Buffer): ValueOfRecord[] {
+  const contents = decodeRecord(record);
+  return contents.rows.map(({ place, index, from, to }) => {
+    return { place, index, value: valuesOf(record, contents, from, to) };
+  });
+}
+
+/** What a version has, of up to so many bytes a value. */
+function someRows(mostBytes: number): ValueOfRecord[] {
+  const transaction = randomBytes(below(mostBytes));
+  const part = (): Buffer => transaction.subarray(below(transaction.length + 1));
+  const indexes = [0, 1, 127, 128, 70_000, 0xffff_ffff].filter(() => random() < 0.5);
+  const rows = [
+    { place: INFO!, index: 0, value: part() },
+    { place: WRITES!, index: 0, value: part() },
+    ...indexes.map((index) => ({ place: EVENT!, index, value: part() })),
+    { place: TRANSACTION!, index: 0, value: transaction },
+  ];
+  return rows.filter(() => random() < 0.8);
+}
+
+describe('records of versions', () => {
+  test('both ways, each row alone', () => {
+    for (let round = 0; round < 100; round += 1) {
+      // The longest ones are not compressed.
+      const rows = someRows(round < 98 ? 2_000 : 90_000);
+      const read = rowsIn(encodeRecord(rows));
+      expect(read.length).toBe(rows.length);
+      for (const [at, { place, index, value }] of read.entries()) {
+        expect([place, index]).toEqual([rows[at]!.place, rows[at]!.index]);
+        expect(Buffer.compare(value, rows[at]!.value)).toBe(0);
+      }
+    }
+  });
+
+  test('what rows repeat takes no room', () => {
+    const transaction = randomBytes(2_000);
+    const rows = [
+      { place: INFO!, index: 0, value: transaction.subarray(300, 500) },
+      { place: EVENT!, index: 0, value: transaction.subarray(900, 1_100) },
+      { place: TRANSACTION!, index: 0, value: transaction },
+    ];
+    expect(encodeRecord(rows).length).toBeLessThan(transaction.length + 40);
+  });
+
+  test('the bytes of one', () => {
+    const rows = [
+      { place: INFO!, index: 0, value: Buffer.from('ab') },
+      { place: EVENT!, index: 130, value: Buffer.from('c') },
+    ];
+    // Two rows: 2 bytes in place 0; 1 byte in place 2 with index 130; then the values as they are.
+    expect(encodeRecord(rows)).toEqual(Buffer.of(2, 8, 6, 0x82, 1, 0, 0x61, 0x62, 0x63));
+  });
+
+  test('cut anywhere: refused', () => {
+    for (const mostBytes of [40, 900]) {
+      const record = encodeRecord([...someRows(mostBytes), ...LAST]);
+      for (let end = 0; end < record.length; end += 1) {
+        expect(() => rowsIn(record.subarray(0, end))).toThrow(CompressedValueError);
+      }
+    }
+  });
+
+  test('a number that does not end is refused', () => {
+    expect(() => decodeRecord(Buffer.alloc(20, 0xff))).toThrow(CompressedValueError);
+  });
+});
+
+/** So that no end of the record is one of nothing. */
+const LAST = [{ place: TRANSACTION!, index: 0, value: Buffer.from('the end') }];
