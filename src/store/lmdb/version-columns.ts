@@ -40,7 +40,7 @@ interface KeyedRow {
 }
 
 /** Reads one column from the records. */
-export class VersionColumn implements ReadableColumn {
+class VersionColumn implements ReadableColumn {
   readonly #records: LmdbColumn;
   readonly #place: number;
 
