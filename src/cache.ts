@@ -38,6 +38,8 @@ export const CACHE_BUDGETS = {
   group_shapes: 4 * MIB,
   /** Whole answers of the newest view, each up to 64 KiB. */
   answers: 32 * MIB,
+  /** Events as they are sent to listeners that begin at the same place. */
+  event_batches: 8 * MIB,
   /** What blocks say about gas prices: about three thousand blocks. */
   block_prices: 1 * MIB,
   /** Bodies that are the same at many views: modules, the API document. */

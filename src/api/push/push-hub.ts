@@ -9,8 +9,10 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Cache } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { ApiError, knownFailure } from '../http/error-table.ts';
 import type { PacedWarning } from '../http/paced-warning.ts';
 import type { ApiSettings } from '../settings.ts';
@@ -35,6 +37,9 @@ const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5_000;
 /** The value of `Retry-After` for listeners that are refused. */
 const RETRY_AFTER_SECS = 5;
+
+/** Memory of a record besides its JSON, in bytes, estimated. */
+const RECORD_OVERHEAD_BYTES = 300;
 
 const BEGINNING = retryFrame(RETRY_MS);
 
@@ -66,6 +71,7 @@ export class PushHub {
   #view: LedgerView | undefined;
   /** History is read for one listener at a time. */
   #reading: Promise<unknown> = Promise.resolve();
+  readonly #batches = new Cache<RenderedBatch>('event_batches');
   #sweeping: ReturnType<typeof setInterval> | undefined;
   #maxUnreadBytes = MAX_UNREAD_BYTES;
   #isClosed = false;
@@ -98,7 +104,7 @@ export class PushHub {
       this.tally.open -= 1;
     });
     const { source, from } = start;
-    const first = rendered(await source.read(view, from));
+    const first = await this.#read(source, view, from);
     // What is above the end is waited for; the stream goes on from its end meanwhile.
     const isAbove = first.records.length === 0 && first.isEnd;
     const next = isAbove ? await source.end(view) : first.next;
@@ -206,11 +212,20 @@ export class PushHub {
   async #readOn(listener: Listener, source: RecordSource): Promise<boolean> {
     const startedMs = performance.now();
     const view = await this.#parts.ledger.view();
-    const batch = rendered(await source.read(view, listener.next));
+    const batch = await this.#read(source, view, listener.next);
     listener.take(batch, Number.POSITIVE_INFINITY);
     const isLive = batch.isEnd && this.#join(listener, source, view);
     await this.#share.spend(performance.now() - startedMs);
     return isLive;
+  }
+
+  /** Reads history. Clients that were all interrupted at once go on at the same place. */
+  #read(source: RecordSource, view: LedgerView, from: bigint): MaybePromise<RenderedBatch> {
+    const make = () => andThen(source.read(view, from), rendered);
+    if (view.overrides !== undefined) return make();
+    const { version, oldestVersion } = view.state;
+    const key = `${source.key} ${from} ${version} ${oldestVersion}`;
+    return this.#batches.getOrMake(key, make, bytesOf);
   }
 
   /** @param view whose records of the stream the listener has. @returns false if newer ones may have been sent */
@@ -315,6 +330,11 @@ export class PushHub {
 function rendered(batch: RecordBatch): RenderedBatch {
   const { records } = batch;
   return { ...batch, frame: records.length === 0 ? HEARTBEAT : recordsFrame(records) };
+}
+
+/** Memory of a batch: its records are as large as its frame. Estimated. */
+function bytesOf({ records, frame }: RenderedBatch): number {
+  return 2 * frame.chunk.length + records.length * RECORD_OVERHEAD_BYTES;
 }
 
 function isOlder(view: LedgerView, than: LedgerView): boolean {
