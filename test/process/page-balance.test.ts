@@ -122,6 +122,28 @@ describePage('page: balance', ({ node, open, go }) => {
     expect(await page.getByText('does not begin at zero').count()).toBe(0);
   });
 
+  it('lists every change, the newest first, and more on demand', async () => {
+    const path = `/v1/accounts/${CAFE_HEX}/balance/${NATIVE_COIN}/history`;
+    const { text } = await node().get(`${path}?order=desc&to_version=1500&limit=1000`);
+    const changes = JSON.parse(text) as { version: string; amount: string }[];
+    expect(changes.length).toBeGreaterThan(50);
+    const page = await open(`/#/balance?account=${CAFE_HEX}&to=1500`);
+    const listed = page.getByRole('region', { name: 'Changes' });
+    const rows = listed.locator('tbody tr');
+    await rows.nth(24).waitFor();
+    expect(await rows.count()).toBe(25);
+    await listed.getByRole('button', { name: 'More' }).click();
+    await rows.nth(49).waitFor();
+    const amounts = await rows
+      .locator('td.number span')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('title')));
+    expect(amounts).toEqual(
+      changes.slice(0, 50).map(({ amount }) => `${grouped(amount)} in the smallest unit`),
+    );
+    const versions = await rows.locator('td:first-child a').allTextContents();
+    expect(versions).toEqual(changes.slice(0, 50).map(({ version }) => grouped(version)));
+  });
+
   it.each([
     ['from=9&to=3', 'the first not above the last'],
     ['from=x', 'must be versions'],

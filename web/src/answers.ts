@@ -120,3 +120,10 @@ export type AbiFunction = ModuleAbi['exposed_functions'][number];
 export function argumentTypes(params: readonly string[]): string[] {
   return params.filter((type) => !/^(?:&(?:mut )?)?signer$/.test(type));
 }
+
+/** A version that changed a balance. */
+export interface BalanceChange {
+  readonly version: string;
+  readonly amount: string;
+  readonly timestamp: string;
+}

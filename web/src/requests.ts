@@ -48,6 +48,8 @@ function ofAccount(account: string, rest: string, query: Parameters = {}): ApiRe
   return get(path, { ledger_version: chosenVersion(), ...query });
 }
 
+const CHANGES_AT_ONCE = 25;
+
 export const NATIVE_COIN = '0x1::aptos_coin::AptosCoin';
 
 export const HEADS_REQUEST: ApiRequest = { method: 'GET', path: '/v1/-/heads', isStream: true };
@@ -55,6 +57,12 @@ export const HEADS_REQUEST: ApiRequest = { method: 'GET', path: '/v1/-/heads', i
 export function balanceRequest(account: string, asset: string, version = chosenVersion()) {
   const path = `/v1/accounts/${pathSegment(account)}/balance/${pathSegment(asset)}`;
   return { method: 'GET', path: withQuery(path, { ledger_version: version }) } as const;
+}
+
+/** A page of the changes of a balance, the newest first. */
+export function balanceHistoryRequest(account: string, asset: string, page: Parameters) {
+  const path = `/accounts/${pathSegment(account)}/balance/${pathSegment(asset)}/history`;
+  return get(path, { order: 'desc', limit: CHANGES_AT_ONCE, ...page });
 }
 
 /** A page of an event stream; without `start` the newest. */

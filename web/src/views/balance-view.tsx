@@ -1,7 +1,8 @@
-/** Balance: the exact figure, and its history sampled over versions. */
+/** Balance: the exact figure, its history sampled over versions, and every change. */
 import { useState } from 'preact/hooks';
+import type { BalanceChange } from '../answers.ts';
 import { ApiFailure, send } from '../api-client.ts';
-import { Answered, type Asked, useAnswer, useWork } from '../ask.tsx';
+import { Answered, type Asked, Listed, useAnswer, useListing, useWork } from '../ask.tsx';
 import { useUnit } from '../assets.ts';
 import { BalanceChart } from '../balance-chart.tsx';
 import {
@@ -10,11 +11,12 @@ import {
   sampleHistory,
   type VersionRange,
 } from '../balance-history.ts';
+import { Time, VersionId } from '../ids.tsx';
 import { useLive } from '../live-ledger.ts';
 import { type AssetUnit, amountText, counted, groupDigits, readU64 } from '../number-text.ts';
-import { CopyButton, Failure, LookUp, Waiting } from '../parts.tsx';
+import { CopyButton, Failure, LookUp, Table, Waiting } from '../parts.tsx';
 import { RequestPanel } from '../request-panel.tsx';
-import { balanceRequest, NATIVE_COIN } from '../requests.ts';
+import { balanceHistoryRequest, balanceRequest, NATIVE_COIN } from '../requests.ts';
 import { chosenVersion, parameter } from '../route.ts';
 
 function ledgerVersion({ answer }: Asked): bigint | undefined {
@@ -154,7 +156,43 @@ function History({ account, asset, unit, from, to, latest, onAsked }: HistoryPro
           ? `${counted(samples.length, 'request')}, each at one version; nothing is claimed about versions between them.`
           : `${counted(samples.length, 'sample')} so far…`}
       </p>
+      <Changes {...{ account, asset, unit, to }} from={from === '' ? '' : String(range.from)} />
     </section>
+  );
+}
+
+function Changes(props: Omit<HistoryProps, 'latest' | 'onAsked'>) {
+  const { account, asset, unit, from, to } = props;
+  const bounds = { from_version: from, to_version: to || chosenVersion() };
+  const listing = useListing<BalanceChange>((start) =>
+    balanceHistoryRequest(account, asset, { ...bounds, start }),
+  );
+  return (
+    <Listed listing={listing} title="Changes" none="The balance was 0 all the time.">
+      {(changes) => (
+        <Table
+          style="changes"
+          caption="Versions that changed the balance"
+          columns={['Version', 'Time', '#Balance']}
+        >
+          {changes.map(({ version, amount, timestamp }) => (
+            <tr key={version}>
+              <td>
+                <VersionId version={version} />
+              </td>
+              <td>
+                <Time usecs={timestamp} />
+              </td>
+              <td class="number">
+                <span title={`${groupDigits(amount)} in the smallest unit`}>
+                  {amountText(BigInt(amount), unit?.decimals ?? 0)}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Listed>
   );
 }
 
