@@ -21,19 +21,22 @@ async function getJson(origin, path) {
   return await answer.json();
 }
 
-/** Balances with enough changes: the first one of each kind of asset. */
+/** Balances with enough changes: one in a coin store, one in a primary store. */
 async function subjectsOf(origin) {
   const found = new Map();
   const transactions = await getJson(origin, '/v1/transactions?limit=100');
   const senders = new Set(transactions.flatMap(({ sender }) => sender ?? []));
   for (const account of senders) {
-    for (const { asset_type: asset } of await getJson(origin, `/v1/accounts/${account}/balances`)) {
-      const kind = asset.includes('::') ? 'coin' : 'fungible asset';
-      const path = `/v1/accounts/${account}/balance/${encodeURIComponent(asset)}/history?order=desc&limit=${CHANGES}`;
-      if (found.has(kind)) continue;
-      const changes = await getJson(origin, path);
+    const held = await getJson(origin, `/v1/accounts/${account}/balances`);
+    for (const { asset_type: asset, metadata } of held) {
+      const pathOf = (type) =>
+        `/v1/accounts/${account}/balance/${encodeURIComponent(type)}/history?order=desc&limit=${CHANGES}`;
+      const changes = await getJson(origin, pathOf(asset));
+      if (changes.length < CHANGES) continue;
+      const isPrimary = (await getJson(origin, pathOf(metadata))).length === CHANGES;
+      const kind = isPrimary ? 'primary store' : 'coin store';
       const times = new Set(changes.map(({ timestamp }) => timestamp)).size;
-      if (changes.length === CHANGES) found.set(kind, { kind, path, times });
+      if (!found.has(kind)) found.set(kind, { kind, path: pathOf(asset), times });
     }
   }
   return [...found.values()];
