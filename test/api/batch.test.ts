@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_BATCH_BODY_BYTES } from '../../src/api/endpoints/extensions/batch.ts';
 import { Admission, LASTING_OVERLOAD_MS, overloadError } from '../../src/api/http/overload.ts';
@@ -13,6 +14,7 @@ import { buildApi } from '../../src/api/http/server.ts';
 import { MAX_BATCH_READS } from '../../src/api/schemas/extension-schemas.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { HttpUpstream } from '../../src/node/upstream.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { RequestSource, subjectsOf } from '../fork/random-requests.ts';
@@ -421,6 +423,19 @@ it('in overload refuses reads of a batch, each as what it is', async () => {
   expect(responses.slice(200).every(({ status }) => status === 200)).toBe(true);
   await app.close();
   expect(log).toEqual(new LogLines());
+});
+
+it('a batch asks no upstream', async () => {
+  const nobody = new HttpUpstream(new URL('http://127.0.0.1:1/v1'), pino({ level: 'silent' }));
+  const ledger = await openSmallLedger({}, nobody);
+  const hash = '0'.repeat(64);
+  const view = { function: '0x1::m::f', type_arguments: [], arguments: [] };
+  const reads = [{ path: `/v1/transactions/by_hash/${hash}` }, { path: '/v1/view', body: view }];
+  const { responses } = await batch(ledger.app, reads);
+  for (const { status } of responses) expect(status).toBeLessThan(500);
+  expect(nobody.counts).toEqual([]);
+  nobody.close();
+  await ledger.close();
 });
 
 it('a batch has its own 410 for each read of what is pruned', async () => {

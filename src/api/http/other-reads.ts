@@ -20,6 +20,7 @@ import type { RouteTable } from './routes.ts';
 
 const VERSION_NAME = 'ledger_version';
 const NO_BODY = Buffer.alloc(0);
+const JSON_TYPE = 'application/json';
 /** What the HTTP parser takes from clients, which do not send fragments. */
 const TARGET = /^\/[!"$-~]*$/;
 
@@ -87,7 +88,7 @@ export class RoutedReads implements OtherReads {
     const work = method === 'POST' ? 'body' : (endpoint.work ?? 'read');
     if (work !== 'none' && !admission.admits(work)) throw overloadError(work);
     const format = endpoint.results.bcs === undefined ? 'json' : chooseFormat(accept);
-    const headers = { accept, ...(body && { 'content-type': 'application/json' }) };
+    const headers = body === undefined ? { accept } : { accept, 'content-type': JSON_TYPE };
     const request = { request: { url, headers }, response: client, path, query };
     const made = cachedOrMade(endpoint, request, body ?? NO_BODY, format, { view }, this.#context);
     const contentType = CONTENT_TYPES[format];

@@ -67,9 +67,10 @@ export const batchEndpoint = defineSubmission({
   answer(call) {
     const { body: reads, parameters, view, format } = call;
     const { ledger_version: asked } = parameters;
-    const others = reads.map(({ path: target, accept = ACCEPT[format], body }) => ({
-      ...{ target, accept, body, version: asked },
-    }));
+    const usual = ACCEPT[format];
+    const others = reads.map(({ path: target, accept = usual, body }) => {
+      return { target, accept, body, version: asked };
+    });
     const answers = new BatchRun(others, call).run();
     const form = format === 'json' ? answersJson : answersBcs;
     return andThen(answers, (found) => form(asked ?? view.state.version, found));
