@@ -4,10 +4,11 @@ import { filesTarget } from './targets/files.ts';
 import { httpTarget } from './targets/http.ts';
 import { modulesTarget } from './targets/modules.ts';
 import { pagesTarget } from './targets/pages.ts';
+import { powerTarget } from './targets/power.ts';
 import { textsTarget } from './targets/texts.ts';
 import { wireTarget } from './targets/wire.ts';
 
 export const TARGETS: readonly Target[] = [
   ...[wireTarget, modulesTarget, textsTarget, filesTarget],
-  ...[httpTarget, pagesTarget],
+  ...[httpTarget, pagesTarget, powerTarget],
 ];

@@ -1,0 +1,35 @@
+/**
+ * The process whose writes are recorded: `node recorded-writer FOLDER SEED` makes a small ledger, one chunk after the
+ * other, prunes it, and writes each version that is acknowledged to a file, at once.
+ */
+import { openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+
+const CONTENTS = { transactions: 80, accounts: 10, chunkTransactions: 20 };
+/** Chunks after which everything but the newest versions is pruned. */
+const PRUNED_CHUNKS = 3;
+const RETAINED_VERSIONS = 10;
+const PRUNING = {
+  ...{ objectsOf: pinnedPrimaryStores, graceMs: 0, restFactor: 0 },
+  bounds: { maxRows: 200, maxMs: 1_000 },
+};
+
+const [directory, seed] = process.argv.slice(2) as [string, string];
+const acknowledged = openSync(join(directory, 'acknowledged'), 'w');
+const store = await openLmdbStore({ directory });
+const writer = await LedgerWriter.open(store);
+let chunks = 0;
+for (const chunk of sampleChunks({ seed: Number(seed), ...CONTENTS })) {
+  const { head } = await writer.append(chunk);
+  writeSync(acknowledged, `${head.version}\n`);
+  chunks += 1;
+  if (chunks % PRUNED_CHUNKS === 0) {
+    await new Pruner(writer, PRUNING).run({ versions: RETAINED_VERSIONS });
+  }
+}
+await store.close();
