@@ -4,7 +4,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-store.ts';
+import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
 import { smallGenesisFile } from '../api/genesis-small.ts';
 import { type CommandResult, runCommand, temporaryFolder } from './command.ts';
 

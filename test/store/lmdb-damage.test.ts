@@ -1,8 +1,10 @@
 /** Damaged pages of an LMDB store: a read that meets one is refused, and all other reads go on. */
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { dataFileOf, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { temporaryDirectory } from './engines.ts';
@@ -80,6 +82,38 @@ describe('a page of no kind', () => {
     }
     await reader.close();
   });
+});
+
+/** Metas as the engine begins with them: those of a new store have no transaction. */
+function newMetas(): Buffer {
+  const metas = Buffer.alloc(2 * PAGE_BYTES);
+  for (const start of [0, PAGE_BYTES]) {
+    metas.writeUInt32LE(0xbeef_c0de, start + 24);
+    metas.writeUInt32LE(2, start + 28);
+    metas.writeUInt32LE(PAGE_BYTES, start + 48);
+  }
+  return metas;
+}
+
+test.each([
+  ['no meta', Buffer.alloc(2 * PAGE_BYTES)],
+  [
+    'a page behind no metas',
+    Buffer.concat([Buffer.alloc(2 * PAGE_BYTES), Buffer.alloc(PAGE_BYTES, 1)]),
+  ],
+  ['the first meta', newMetas().subarray(0, PAGE_BYTES)],
+  ['the second meta', Buffer.concat([Buffer.alloc(PAGE_BYTES), newMetas().subarray(PAGE_BYTES)])],
+])('a file whose first write was cut off after %s is made again', async (_, bytes) => {
+  const directory = temporaryDirectory();
+  writeFileSync(dataFileOf(directory), bytes);
+  const missing = expect.objectContaining({ code: 'store_not_found' });
+  expect(() => openLmdbReader({ directory })).toThrow(missing);
+  const store = await openLmdbStore({ directory });
+  await store.commit(new Batch().put(STATE, partitionOf(1), ORDER, Buffer.of(1)));
+  await store.close();
+  const reader = openLmdbReader({ directory });
+  expect(await reader.get(STATE, partitionOf(1), ORDER)).toEqual(Buffer.of(1));
+  await reader.close();
 });
 
 describe('a length that no row has', () => {

@@ -16,8 +16,8 @@ import { expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE } from '../../src/store/columns/columns.ts';
 import { encodeU64Key } from '../../src/store/columns/order-key.ts';
-import { inspectDataFile } from '../../src/store/lmdb/lmdb-file.ts';
-import { openLmdbReader, openLmdbStore, PAGE_BYTES } from '../../src/store/lmdb/lmdb-store.ts';
+import { inspectDataFile, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from './engines.ts';
 

@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE, TRANSACTIONS } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
-import { inspectDataFile } from '../../src/store/lmdb/lmdb-file.ts';
-import { openLmdbReader, openLmdbStore, PAGE_BYTES } from '../../src/store/lmdb/lmdb-store.ts';
+import { inspectDataFile, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { temporaryDirectory } from './engines.ts';
 
 const PAGE_SIZE_AT = 48;

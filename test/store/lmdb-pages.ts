@@ -1,7 +1,6 @@
 /** Damage to single pages of a data file, as a disk does it: in place, whoever has the file open. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
-import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-store.ts';
+import { dataFileOf, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
 
 const FLAGS_AT = 18;
 const LOWER_AT = 20;
