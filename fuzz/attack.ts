@@ -66,7 +66,9 @@ class Attack {
   readonly #corpus: Buffer[] = [];
   readonly #findings: string[] = [];
   readonly #causes = new Set<string>();
+  readonly #doubtful: Buffer[] = [];
   #inputs = 0;
+  #unsteady = 0;
 
   constructor(target: Target, open: OpenTarget, options: AttackOptions) {
     this.#target = target;
@@ -97,6 +99,7 @@ class Attack {
         ? {}
         : { blocks: this.#coverage.size, corpus: this.#corpus.length }),
       ...this.#open.facts?.(),
+      ...(this.#unsteady === 0 ? {} : { failed_once: this.#unsteady }),
     };
     this.#coverage?.close();
     const seconds = Math.round((performance.now() - startMs) / 1_000);
@@ -111,6 +114,7 @@ class Attack {
       for (let at = first; at < count; at += this.#open.parallel ?? 1) await this.#run(batch[at]!);
     });
     await Promise.all(runners);
+    for (const input of this.#doubtful.splice(0)) await this.#runAlone(input);
     this.#inputs += count;
     try {
       await this.#open.check?.();
@@ -149,6 +153,17 @@ class Attack {
       }
       if (leastMs > MAX_INPUT_MS)
         throw new Error(`took ${Math.round(leastMs)} ms of the processor`);
+    } catch (error) {
+      if ((this.#open.parallel ?? 1) === 1) this.#note(error, input);
+      else this.#doubtful.push(input);
+    }
+  }
+
+  /** What went wrong among others may be their fault, or that of a machine that has much to do. */
+  async #runAlone(input: Buffer): Promise<void> {
+    try {
+      await this.#open.run(input);
+      this.#unsteady += 1;
     } catch (error) {
       this.#note(error, input);
     }

@@ -21,7 +21,7 @@ const FLAGS = [
   ...['--max-listing-backlog-ms', '0', '--max-body-backlog-ms', '0'],
 ];
 /** A connection that has not ended by then, in milliseconds, never will. */
-const END_MS = 60_000;
+const END_MS = 120_000;
 const PARALLEL = 256;
 /** Connections between two looks at the node's metrics. */
 const CHECK_INPUTS = 2_000;
