@@ -29,7 +29,7 @@ const META_BYTES = 160;
  * a commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the engine.
  */
 export const PAGE_BYTES = 8192;
-/** The engine writes both metas and the first pages before it waits for the disk: a power cut leaves any part of them. */
+/** The engine writes both metas and the first pages before it waits for the disk: a power cut leaves any part. */
 const MAX_UNMADE_BYTES = 8 * PAGE_BYTES;
 /** Pages are at least this large, in bytes, and a power of two. */
 const MIN_PAGE_BYTES = 256;
@@ -53,8 +53,8 @@ const MAX_TREE_DEPTH = 16;
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
- * The content of a folder: nothing yet, a file whose first write was cut off, LMDB's data file, a damaged one, or another
- * file of the same name.
+ * The content of a folder: nothing yet, a file whose first write was cut off, LMDB's data file, a damaged one, or
+ * another file of the same name.
  */
 type DataFileKind = 'absent' | 'unmade' | 'lmdb' | 'damaged' | 'foreign';
 
