@@ -14,8 +14,11 @@ import { makeSnapshot } from '../../../src/ingest/snapshot/make-snapshot.ts';
 import { encodeManifest, parseManifest } from '../../../src/ingest/snapshot/manifest.ts';
 import { SnapshotError } from '../../../src/ingest/snapshot/snapshot-error.ts';
 import { openSnapshotFiles, packSnapshot } from '../../../src/ingest/snapshot/snapshot-files.ts';
+import { openLedger } from '../../../src/ledger/open.ts';
+import { parseStructTag } from '../../../src/move/types/type-parser.ts';
 import { sampleChunks } from '../../../src/sample/sample.ts';
 import { EVENTS } from '../../../src/store/columns/columns.ts';
+import type { EventPlace } from '../../../src/store/columns/event-column.ts';
 import { openHead } from '../../../src/store/columns/head.ts';
 import { Pruner } from '../../../src/store/pruning/prune.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -28,6 +31,16 @@ import { digests, followerOf, NEVER, sampleStore, upstreamOver } from '../feed-f
 import { ledgerOf, loadFrom, rowsSince, snapshotOf, temporaryFolder } from './snapshots.ts';
 
 const FLIPS = Number(process.env['FLIPS'] ?? 300);
+
+const TYPE = parseStructTag('0x1::transaction_fee::FeeStatement');
+
+/** The first module event of a type that a ledger has, at a place or anywhere. */
+async function firstOfType(store: Store, start?: EventPlace): Promise<readonly EventPlace[]> {
+  const view = await openLedger(store).view();
+  const { version } = view.state;
+  const { events } = await view.typedEvents.page({ type: TYPE, start, version, limit: 1 });
+  return events.map(({ version: at, index }) => ({ version: at, index }));
+}
 
 /** The versions of a ledger that state a root, the newest first. */
 async function checkpointsOf(store: Store, most: number): Promise<bigint[]> {
@@ -78,6 +91,9 @@ describe('a snapshot', () => {
     for (const version of [versions[0]!, versions[5]!, versions.at(-1)!]) {
       const { folder } = await snapshotOf(store, { version });
       const { store: replica } = await ledgerOf(folder);
+      expect(await firstOfType(replica)).toEqual([]);
+      const below = firstOfType(replica, { version, index: 0 });
+      await expect(below).rejects.toMatchObject({ code: 'version_pruned' });
       const whole = await sampleStore(1_500);
       const { follower, told } = await followerOf(upstream.url, replica, { until });
       await follower.run(NEVER);
@@ -90,6 +106,8 @@ describe('a snapshot', () => {
         await pruner.run({ versions: version === 0n ? 700 : 1 });
       }
       expect(await rowsSince(replica, version)).toEqual(await rowsSince(whole, version));
+      expect(await firstOfType(replica)).toHaveLength(1);
+      expect(await firstOfType(replica)).toEqual(await firstOfType(whole));
     }
   });
 
