@@ -95,5 +95,5 @@ describe(`balances by view functions (SEED=${SEED})`, () => {
       if (coins > 0n || wanted > 0n) held += 1;
     }
     expect(held).toBeGreaterThan(QUESTIONS / 50);
-  }, 600_000);
+  }, 3_600_000);
 });

@@ -1,5 +1,6 @@
 /** What one run may use (docs/spec/vm.md §4.7): each limit at -1, 0 and +1. */
 import { describe, expect, it } from 'vitest';
+import { MAX_PROGRAM_ENTRIES } from '../../src/vm/program/program.ts';
 import { Closure, MAX_VALUE_DEPTH, type Value } from '../../src/vm/value.ts';
 import { copyValue, equalValues } from '../../src/vm/values/copy.ts';
 import { CAFE, failure, plentyMeter, programOf, runIn, runText } from './run-text.ts';
@@ -71,6 +72,27 @@ describe('limits of a run', () => {
     const attempt = runText('fun f() { again: Branch again; }', [], { onTurn });
     expect(await failure(attempt)).toEqual(['OUT_OF_GAS']);
     expect(turns).toBeGreaterThan(0);
+  });
+});
+
+describe('what a program remembers', () => {
+  it('has a limit, and half of it is enough for another program', () => {
+    const program = programOf('module cafe::m {}');
+    const make = (name: number) =>
+      program.struct({ address: CAFE, module: 'm', name: `S${name}` }, []);
+    const makeUntil = (first: number, end: number) => {
+      for (let made = first; made < end; made += 1) make(made);
+    };
+    const half = MAX_PROGRAM_ENTRIES / 2;
+    makeUntil(0, half);
+    expect(program.isWorn).toBe(false);
+    makeUntil(half, half + 1);
+    expect(program.isWorn).toBe(true);
+    makeUntil(half + 1, MAX_PROGRAM_ENTRIES);
+    expect(make(0)).toBe(make(0));
+    expect(() => make(MAX_PROGRAM_ENTRIES)).toThrow(
+      expect.objectContaining({ status: 'VM_MAX_TYPE_NODES_REACHED' }),
+    );
   });
 });
 

@@ -30,8 +30,11 @@ import { type Layout, VmType } from './vm-type.ts';
 const MAX_TYPE_NODES = 128;
 /** Deepest nesting of types. */
 const MAX_TYPE_DEPTH = 20;
-/** Types that one program has; a run that makes more is refused, a program with more than half is not used again. */
-const MAX_PROGRAM_TYPES = 65_536;
+/**
+ * Types, lists of types, and links with type arguments that one program remembers: about 40 MB. A run that needs more
+ * is refused; a program with more than half is not used for another run.
+ */
+export const MAX_PROGRAM_ENTRIES = 131_072;
 
 export class Program {
   readonly modules: ModuleLookup;
@@ -39,6 +42,7 @@ export class Program {
   readonly #loaded = new Map<string, LoadedModule>();
   readonly #types = new Map<string, VmType>();
   readonly #lists = new Map<string, TypeList>();
+  #entries = 0;
 
   constructor(modules: ModuleLookup) {
     this.modules = modules;
@@ -46,9 +50,9 @@ export class Program {
     this.#lists.set('', this.noTypes);
   }
 
-  /** Whether so many types were made that another program should take its place. */
+  /** Whether it remembers so much that another program should take its place. */
   get isWorn(): boolean {
-    return this.#types.size + this.#lists.size > MAX_PROGRAM_TYPES / 2;
+    return this.#entries > MAX_PROGRAM_ENTRIES / 2;
   }
 
   /** @throws VmError LINKER_ERROR, or rejects with it */
@@ -90,7 +94,7 @@ export class Program {
     const key = types.map(({ id }) => id).join(',');
     let list = this.#lists.get(key);
     if (list === undefined) {
-      this.#checkCount();
+      this.#count();
       list = new TypeList(types);
       this.#lists.set(key, list);
     }
@@ -206,6 +210,7 @@ export class Program {
     return andThen(this.link(from, instantiation.handle), ({ function: target }) => {
       const types = this.instantiate(from, instantiation.signature, typeArguments);
       const callee = { function: target, typeArguments: this.typeList(types) };
+      this.#count();
       typeArguments.callees.set(instantiation, callee);
       return callee;
     });
@@ -247,6 +252,7 @@ export class Program {
     if (type === undefined) {
       const types = this.instantiate(from, instantiation.signature, typeArguments);
       type = this.#structOfDefinition(from, definition, types);
+      this.#count();
       typeArguments.instances.set(instantiation, type);
     }
     return type;
@@ -258,6 +264,7 @@ export class Program {
     let type = typeArguments.instances.get(tokens);
     if (type === undefined) {
       type = this.vectorOf(this.typeOfToken(from.compiled, tokens[0]!, typeArguments.types));
+      this.#count();
       typeArguments.instances.set(tokens, type);
     }
     return type;
@@ -299,7 +306,7 @@ export class Program {
   #type(key: string, tag: TypeTag, parts: readonly VmType[]): VmType {
     const known = this.#types.get(key);
     if (known !== undefined) return known;
-    this.#checkCount();
+    this.#count();
     const type = new VmType(this.#types.size, tag, parts);
     if (type.nodes > MAX_TYPE_NODES) throw new VmError('VM_MAX_TYPE_NODES_REACHED');
     if (type.depth > MAX_TYPE_DEPTH) throw new VmError('VM_MAX_TYPE_DEPTH_REACHED');
@@ -307,9 +314,11 @@ export class Program {
     return type;
   }
 
-  #checkCount(): void {
-    if (this.#types.size + this.#lists.size < MAX_PROGRAM_TYPES) return;
-    throw new VmError('VM_MAX_TYPE_NODES_REACHED', { text: 'too many types' });
+  #count(): void {
+    if (this.#entries >= MAX_PROGRAM_ENTRIES) {
+      throw new VmError('VM_MAX_TYPE_NODES_REACHED', { text: 'too many types' });
+    }
+    this.#entries += 1;
   }
 }
 
