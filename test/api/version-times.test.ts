@@ -186,6 +186,21 @@ describe('a version by time', () => {
     ]);
   });
 
+  it('is the version of a batch, and of reads in it', async () => {
+    const path = `/v1/accounts/${HOLDER}/balance/${COIN}`;
+    const { body } = await opened.app.request({
+      method: 'POST',
+      url: '/v1/batch?ledger_version=@1970-01-01T00:00:07Z',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        requests: [{ path }, { path: `${path}?ledger_version=@1970-01-01T00:00:05Z` }],
+      }),
+    });
+    const batch = JSON.parse(body) as { ledger_version: string; responses: { body: number }[] };
+    expect(batch.ledger_version).toBe('6');
+    expect(batch.responses.map((one) => one.body)).toEqual([7, 4]);
+  });
+
   it('is not taken in paths and for sequence numbers', async () => {
     const time = '@1970-01-01T00:00:07Z';
     for (const path of [

@@ -125,6 +125,26 @@ describe('a view that was taken before a pruning', () => {
     expect(await view.balance(PLAIN, coin, 9n)).toBe(9n);
   });
 
+  test('says so of histories of balances and of times', async () => {
+    const view = await oldView();
+    const bounds = { to: undefined, start: undefined, limit: 100 };
+    for (const isDescending of [false, true]) {
+      const ask = (from: bigint | undefined) =>
+        view.balanceHistory({ address: PLAIN, asset: coin, ...bounds, from, isDescending });
+      for (const from of [undefined, 0n, BigInt(OLDEST)])
+        await expect(ask(from)).rejects.toThrow(GONE);
+      const { changes } = await ask(BigInt(OLDEST) + 1n);
+      const amounts = changes.map(({ version, amount }) => [version, amount]);
+      const expected = [
+        [8n, await view.balance(PLAIN, coin, 8n)],
+        [9n, await view.balance(PLAIN, coin, 9n)],
+      ];
+      expect(isDescending ? amounts.reverse() : amounts).toEqual(expected);
+    }
+    await expect(view.versionAtTime(1_000_000n)).rejects.toThrow(GONE);
+    expect(await view.versionAtTime(4_000_000n)).toMatchObject({ version: 9n });
+  });
+
   test('says so of events, listings and blocks', async () => {
     const view = await oldView();
     await expect(view.eventPage(page(PLAIN, 0), 'json')).rejects.toThrow(GONE);
