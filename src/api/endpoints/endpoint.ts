@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Cache } from '../../cache.ts';
 import type { LedgerState, LedgerView } from '../../ledger/ledger-view.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { JsonValue } from '../../move/json/json-text.ts';
 import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
 import type { WorkKind } from '../http/overload.ts';
@@ -21,8 +22,8 @@ export interface OtherRead {
   /** Path and query, as a request of its own has them. */
   readonly target: string;
   readonly accept: string;
-  /** A JSON text to post; absent: GET. */
-  readonly body: Buffer | undefined;
+  /** What is posted; absent: GET. */
+  readonly body: JsonValue | undefined;
   /** The version to read at where the query names none; absent: that of the view. */
   readonly version: bigint | undefined;
 }

@@ -3,6 +3,7 @@
  * own takes, without HTTP: route, admission, parameters, caches, failures.
  */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
+import { formatJson } from '../../move/json/json-text-print.ts';
 import type {
   AnyEndpoint,
   OtherAnswer,
@@ -68,7 +69,8 @@ export class RoutedReads implements OtherReads {
   /** @throws whatever a request of its own is refused with */
   #answer(read: OtherRead, { view, client }: ReadCall): MaybePromise<OtherAnswer> {
     const { admission, settings } = this.#context;
-    const { accept, body } = read;
+    const { accept } = read;
+    const body = read.body === undefined ? undefined : Buffer.from(formatJson(read.body));
     checkTarget(read.target, settings.maxHeaderBytes);
     let url = this.#copied(read.target);
     const method = methodOf(read);

@@ -2,17 +2,21 @@
 import type { MaybePromise } from '../../../maybe-promise.ts';
 import { encodeBcs } from '../../../move/bcs/bcs-writer.ts';
 import { formatHex } from '../../../move/bcs/hex.ts';
-import { BCS_MEDIA_TYPE } from '../../http/negotiation.ts';
+import { BCS_MEDIA_TYPE, type Format } from '../../http/negotiation.ts';
 import type { Answer, OtherAnswer } from '../endpoint.ts';
 import { joinedAnswer } from '../joined-answer.ts';
 
-/** Texts are joined up to this length, in UTF-16 units: converting a long one to bytes takes its time. */
-const TEXT_LENGTH = 64 * 1024;
+/** Texts are joined up to this length, in UTF-16 units: what is longer is made bytes at once. */
+const TEXT_LENGTH = 16 * 1024;
 
-/** Bytes of an answer in that of the batch, without what is around it. */
-export function batchedBytes({ body, contentType }: OtherAnswer, isJson: boolean): number {
-  const bytes = Buffer.byteLength(body);
-  return isJson && contentType === BCS_MEDIA_TYPE ? 2 * bytes : bytes;
+/** An answer whose body is in the form that it has in the answer to the batch. */
+export function embedded(answer: OtherAnswer, format: Format): OtherAnswer {
+  const { body, contentType } = answer;
+  if (format === 'bcs') return { ...answer, body: asBytes(body) };
+  const isHex = contentType === BCS_MEDIA_TYPE;
+  if (!isHex && (typeof body !== 'string' || body.length <= TEXT_LENGTH)) return answer;
+  const text = isHex ? `"${formatHex(asBytes(body))}"` : (body as string);
+  return { ...answer, body: text.length <= TEXT_LENGTH ? text : Buffer.from(text) };
 }
 
 export function answersJson(
@@ -25,8 +29,7 @@ export function answersJson(
   for (const { status, contentType, body, cursor } of answers) {
     text += `${separator}{"status":${status},"content_type":"${contentType}","body":`;
     separator = ',';
-    if (contentType === BCS_MEDIA_TYPE) text += `"${formatHex(asBytes(body))}"`;
-    else if (typeof body === 'string') text += body;
+    if (typeof body === 'string') text += body;
     else {
       pieces.push(Buffer.from(text), asBuffer(body));
       text = '';

@@ -5,8 +5,9 @@
 import { nextTurn } from '../../../ledger/pace.ts';
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
+import type { Format } from '../../http/negotiation.ts';
 import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
-import { batchedBytes } from './batch-answers.ts';
+import { embedded } from './batch-answers.ts';
 
 /** Bytes of all answers of a batch together. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
@@ -15,7 +16,7 @@ export const MAX_BATCH_MS = 10_000;
 /** Reads of a batch that are waited for at the same time. */
 export const MAX_BATCH_AWAITED = 16;
 /** Work of a batch between two turns of the event loop, in milliseconds. */
-const TURN_MS = 5;
+const TURN_MS = 3;
 const RETRY_AFTER_SECS = 1;
 
 const TOO_LARGE = refusal(
@@ -40,7 +41,7 @@ function refusal(error: ApiError): OtherAnswer {
 
 interface BatchCall extends ReadCall {
   readonly others: OtherReads;
-  readonly format: 'json' | 'bcs';
+  readonly format: Format;
 }
 
 export class BatchRun {
@@ -109,7 +110,8 @@ export class BatchRun {
 
   /** The answer, or a refusal if it does not fit: then nothing further is begun. */
   #fitting(answer: OtherAnswer): OtherAnswer {
-    this.#bytesLeft -= batchedBytes(answer, this.#call.format === 'json');
-    return this.#bytesLeft < 0 ? TOO_LARGE : answer;
+    const shown = embedded(answer, this.#call.format);
+    this.#bytesLeft -= Buffer.byteLength(shown.body);
+    return this.#bytesLeft < 0 ? TOO_LARGE : shown;
   }
 }

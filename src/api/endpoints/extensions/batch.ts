@@ -10,7 +10,6 @@ import {
 import { parseRequestText } from '../../../ledger/encode/index.ts';
 import { andThen } from '../../../maybe-promise.ts';
 import type { JsonValue } from '../../../move/json/json-text.ts';
-import { formatJson } from '../../../move/json/json-text-print.ts';
 import { ApiError, frameworkError } from '../../http/error-table.ts';
 import { BCS_MEDIA_TYPE, type Format, requireJsonBody } from '../../http/negotiation.ts';
 import {
@@ -24,7 +23,7 @@ import { answersBcs, answersJson } from './batch-answers.ts';
 import { BatchRun } from './batch-run.ts';
 
 /** Longest body, in bytes: it is read in one piece. */
-export const MAX_BATCH_BODY_BYTES = 1024 * 1024;
+export const MAX_BATCH_BODY_BYTES = 256 * 1024;
 
 const ACCEPT: Readonly<Record<Format, string>> = { json: 'application/json', bcs: BCS_MEDIA_TYPE };
 
@@ -32,7 +31,7 @@ const ACCEPT: Readonly<Record<Format, string>> = { json: 'application/json', bcs
 interface BatchedRead {
   readonly path: string;
   readonly accept: string | undefined;
-  readonly body: Buffer | undefined;
+  readonly body: JsonValue | undefined;
 }
 
 export const batchEndpoint = defineSubmission({
@@ -94,11 +93,10 @@ function readOne(item: JsonValue): BatchedRead {
   const read = asObject(item);
   if (read === undefined) throw unexpectedType('BatchedRead', item, within('BatchRequest', ''));
   const accept = present(read.get('accept'));
-  const body = present(read.get('body'));
   return {
     path: stringField(read.get('path'), 'Path', TRACE),
     accept: accept === undefined ? undefined : stringField(accept, 'MediaType', TRACE),
-    body: body === undefined ? undefined : Buffer.from(formatJson(body)),
+    body: present(read.get('body')),
   };
 }
 
