@@ -1,7 +1,9 @@
 /** Resources: read once, changed only within the run (docs/spec/vm.md §5); answered at once and later. */
 import { describe, expect, it } from 'vitest';
+import { andThen } from '../../src/maybe-promise.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { padAddress } from '../../src/move/types/address.ts';
+import type { NativeContext } from '../../src/vm/native.ts';
 import { Reference, type Value } from '../../src/vm/value.ts';
 import { CAFE, failure, programOf, runIn, type SmallWorld } from './run-text.ts';
 
@@ -94,6 +96,22 @@ describe.each([false, true])('resources, answered later: %s', (isSlow) => {
     expect(await ask('many', [CAFE], { limits: { maxReads: 2 } })).toEqual([false]);
     const attempt = ask('many', [CAFE], { limits: { maxReads: 1 } });
     expect(await failure(attempt)).toEqual(['IO_LIMIT_REACHED']);
+  });
+
+  it('items of tables count too', async () => {
+    const natives = {
+      item: ({ world }: NativeContext, [count]: readonly Value[]) =>
+        andThen(world.tableItem(CAFE, Uint8Array.of(Number(count))), () => []),
+    };
+    const reading = programOf(`module cafe::m {
+      native fun item(n: u64);
+      fun f() { LdU64 1; Call item; LdU64 1; Call item; Ret; }
+    }`);
+    const withReads = (maxReads: number) =>
+      failure(runIn(reading, 'f', [], { natives, isSlow, limits: { maxReads } }));
+    expect(await withReads(3)).toEqual(['no failure', []]);
+    expect(await withReads(2)).toEqual(['no failure', []]);
+    expect(await withReads(1)).toEqual(['IO_LIMIT_REACHED']);
   });
 
   it('what fails in the world fails the run', async () => {

@@ -69,7 +69,8 @@ describe('limits of a run', () => {
     const onTurn = () => {
       turns += 1;
     };
-    const attempt = runText('fun f() { again: Branch again; }', [], { onTurn });
+    const limits = { maxUnits: 5_000_000 };
+    const attempt = runText('fun f() { again: Branch again; }', [], { onTurn, limits });
     expect(await failure(attempt)).toEqual(['OUT_OF_GAS']);
     expect(turns).toBeGreaterThan(0);
   });

@@ -7,7 +7,9 @@
  */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import type { Address } from '../../move/types/address.ts';
+import type { StructTag } from '../../move/types/type-tag.ts';
 import type { FunctionCode } from '../code/operation.ts';
 import { Meter, type RunLimits } from '../meter.ts';
 import {
@@ -80,16 +82,14 @@ export class Machine {
   readonly #maxFrames: number;
   /** Frames that were not called by their names in code. */
   #dynamicFrames = 0;
-  #readsLeft: number;
   readonly #globals = new Map<VmType, Map<Address, Value[]>>();
 
   constructor({ program, world, natives, limits }: MachineParts) {
     this.program = program;
-    this.world = world;
+    this.world = new CountedWorld(world, limits.maxReads);
     this.meter = new Meter(limits);
     this.#natives = natives;
     this.#maxFrames = limits.maxFrames;
-    this.#readsLeft = limits.maxReads;
   }
 
   /** Lets a promise be waited for, if it is one. @returns whether it is already done */
@@ -180,7 +180,6 @@ export class Machine {
   global(address: Address, type: VmType): MaybePromise<Value[]> {
     const known = this.knownGlobal(address, type);
     if (known !== undefined) return known;
-    this.countRead();
     const { tag } = type;
     if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
     return andThen(this.world.resource(address, tag.struct), (bytes) => {
@@ -190,12 +189,6 @@ export class Machine {
         return this.#place(address, type, value);
       });
     });
-  }
-
-  /** @throws VmError IO_LIMIT_REACHED */
-  countRead(): void {
-    this.#readsLeft -= 1;
-    if (this.#readsLeft < 0) throw new VmError('IO_LIMIT_REACHED');
   }
 
   #place(address: Address, type: VmType, value: Value): Value[] {
@@ -268,6 +261,44 @@ export class Machine {
         'native',
       );
     });
+  }
+}
+
+/** A world of which only so much may be read. */
+class CountedWorld implements World {
+  readonly modules: ModuleLookup;
+  readonly #world: World;
+  #readsLeft: number;
+
+  constructor(world: World, maxReads: number) {
+    this.modules = world.modules;
+    this.#world = world;
+    this.#readsLeft = maxReads;
+  }
+
+  nextTurn(): Promise<void> {
+    return this.#world.nextTurn();
+  }
+
+  isFeatureEnabled(flag: number): boolean {
+    return this.#world.isFeatureEnabled(flag);
+  }
+
+  /** @throws VmError IO_LIMIT_REACHED */
+  resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
+    this.#countRead();
+    return this.#world.resource(address, tag);
+  }
+
+  /** @throws VmError IO_LIMIT_REACHED */
+  tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {
+    this.#countRead();
+    return this.#world.tableItem(handle, key);
+  }
+
+  #countRead(): void {
+    this.#readsLeft -= 1;
+    if (this.#readsLeft < 0) throw new VmError('IO_LIMIT_REACHED');
   }
 }
 

@@ -18,12 +18,12 @@ const SLICE_MS = 5;
 /** Operations between two looks at the clock. */
 const BATCH = 1_024;
 
-/** The limits of a view function. */
+/** The limits of a view function: about two seconds of work. */
 export const VIEW_LIMITS: RunLimits = {
-  maxUnits: 20_000_000,
+  maxUnits: 100_000_000,
   maxAllocatedBytes: 256 * 1024 * 1024,
   maxFrames: 1_024,
-  maxReads: 4_096,
+  maxReads: 10_000,
 };
 
 const ALL: Operations<(typeof OPERATIONS)[number]> = {
