@@ -12,7 +12,7 @@ interface CompareFlags {
 export function addCompareCommand(program: Command): void {
   const command = addCommand(program, {
     name: 'compare',
-    purpose: 'Ask this ledger and another node the same, and show what differs.',
+    purpose: 'Compare the answers of this ledger and of another node.',
     about:
       'Both are asked at versions that both have, for things drawn from the ledger or for the requests of a file. ' +
       'It works while a node serves the ledger. Exit code 1 if answers differ, 2 if they could not be compared.',

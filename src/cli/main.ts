@@ -48,7 +48,12 @@ function buildProgram(): Command {
     .configureOutput({
       outputError: (text, write) => write(`daybook: ${usageText(text)}\n`),
     })
-    .configureHelp({ sortSubcommands: false })
+    .configureHelp({
+      sortSubcommands: false,
+      // Without arguments: those of one command would leave no room for what the others do.
+      subcommandTerm: (command) =>
+        command.commands.length > 0 ? command.name() : `${command.name()} [options]`,
+    })
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);
   addServeCommand(program);

@@ -177,13 +177,15 @@ describe('help', () => {
     expect(code).toBe(0);
     const lines = [...stdout.matchAll(/^ {2}(\w+) \[options\] {2,}(\S.*\.)$/gm)];
     const commands = ['serve', 'init', 'follow', 'sample', 'prune', 'copy', 'snapshot', 'status'];
-    const others = ['verify', 'upgrade', 'encode', 'decode'];
+    const others = ['verify', 'compare', 'upgrade', 'encode', 'decode', 'view'];
     expect(lines.map(([, name]) => name)).toEqual([...commands, ...others]);
     for (const [, command, purpose] of lines) {
       const own = await runCommand([command!, '--help']);
       expect([own.code, own.stderr]).toEqual([0, '']);
       const [usage, options, rest] = own.stdout.split(/\nOptions:\n|\nExamples:\n/);
-      expect(usage).toContain(`Usage: daybook ${command} [options]\n\n${purpose}\n`);
+      const [line, ...about] = usage!.split('\n\n');
+      expect(line).toMatch(new RegExp(`^Usage: daybook ${command} \\[options\\]`));
+      expect(`${about.join('\n\n')}\n`).toContain(`${purpose}\n`);
       expect(options!.replaceAll(/\s+/g, ' ')).toContain(
         'default "./daybook-data"; env DAYBOOK_DATA)',
       );
