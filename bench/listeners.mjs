@@ -117,19 +117,22 @@ async function listen(node, store, seconds) {
 async function others(node, requests, { rounds, seconds }) {
   const origin = new URL(node.ready.url).origin;
   const rates = { without: [], withListeners: [] };
+  const failed = { without: 0, withListeners: 0 };
   for (let round = -1; round < rounds; round += 1) {
     const without = await load(origin, requests, seconds);
     const stop = await startListeners(origin);
     const withListeners = await load(origin, requests, seconds);
     await stop();
     await sleep(1_000);
-    if (without.errors + withListeners.errors > 0) throw new Error('failed requests');
     // The first round warms up.
     if (round === -1) continue;
+    failed.without += without.errors;
+    failed.withListeners += withListeners.errors;
     rates.without.push(without.requestsPerSecond);
     rates.withListeners.push(withListeners.requestsPerSecond);
   }
   return {
+    failed,
     without: summary(rates.without),
     withListeners: summary(rates.withListeners),
     ratio: ratioSummary(rates.withListeners, rates.without),
@@ -146,7 +149,8 @@ export async function run(options) {
   const node = await startChild([
     ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
     ...['--workers', '1', '--produce', String(PRODUCED_PER_SECOND)],
-    ...['--max-listeners', String(LISTENERS)],
+    // What is refused in overload would count as answered quickly.
+    ...['--max-listeners', String(LISTENERS), '--max-read-backlog-ms', '0'],
   ]);
   try {
     const heard = await listen(node, store, Math.round(MINUTES * 60));
@@ -154,7 +158,8 @@ export async function run(options) {
     const balances = await others(node, requests, options);
     log(
       `balances (${loadGenerator}): ${shownSummary(balances.without)} req/s without listeners, ` +
-        `${shownSummary(balances.withListeners)} with; ratio ${shownSummary(balances.ratio)}`,
+        `${shownSummary(balances.withListeners)} with; ratio ${shownSummary(balances.ratio)}; ` +
+        `${balances.failed.without} and ${balances.failed.withListeners} failed or timed out`,
     );
     return { loadGenerator, ...heard, balances };
   } finally {
