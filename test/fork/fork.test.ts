@@ -6,6 +6,7 @@ import { formatStructTag } from '../../src/move/types/type-tag.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
 import type { TestApi } from '../api/client.ts';
+import { EventClient } from '../api/event-client.ts';
 import { followerOf, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
 import { Random, testSeed } from '../random.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -174,5 +175,32 @@ describe('a submission that is encoded against a fork', () => {
     const before = node.got.length;
     expect((await encode(fork.app)).statusCode).toBe(200);
     expect(node.got.length).toBe(before);
+  });
+});
+
+describe('event streams of a fork', () => {
+  it('have the history that its version shows, and are silent then', async () => {
+    const ledger = await sampleStore(300);
+    const upstream = await serveStore(ledger);
+    const data = join(temporaryFolder(), 'fork');
+    const path = '/accounts/0x1/events/3';
+    const fork = await serveFork({ data, fork: `${upstream.url}@200` });
+    const page = (await upstream.app.request(`/v1${path}?start=0`)).json<{ version: string }[]>();
+    const shown = page.filter(({ version }) => Number(version) <= 200);
+    expect(shown.length).toBeGreaterThan(1);
+    expect(shown.length).toBeLessThan(page.length);
+    const listenTo = async (url: string): Promise<void> => {
+      const events = await new EventClient(`${url}${path}?start=0`).opened;
+      await events.until(shown.length);
+      const heads = await new EventClient(`${url}/-/heads`).opened;
+      await heads.until(1);
+      expect(heads.records.map((head) => head.ledger_version)).toEqual(['200']);
+      expect(events.records).toEqual(shown);
+      for (const client of [events, heads]) client.close();
+    };
+    await listenTo(fork.url);
+    await fork.stop();
+    await upstream.stop();
+    await listenTo((await serveFork({ data, offline: true })).url);
   });
 });
