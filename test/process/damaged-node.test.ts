@@ -67,9 +67,9 @@ describe.runIf(process.platform === 'linux')('a worker that a damaged page has e
       await until('its end', () => !isAlive(victim));
       expect((await node.get('')).status).toBe(200);
     }
+    const crashed = () => node.log.filter(({ ended_by }) => ended_by === 'SIGBUS');
+    await until('all lines', () => crashed().length === CRASHES);
     expect((await node.stop()).code).toBe(0);
-    const crashed = node.log.filter(({ ended_by }) => ended_by === 'SIGBUS');
-    expect(crashed).toHaveLength(CRASHES);
-    expect(crashed[0]).toMatchObject({ level: 50 });
+    expect(crashed()[0]).toMatchObject({ level: 50 });
   });
 });

@@ -8,7 +8,8 @@ import type { Logger } from 'pino';
 import promClient from 'prom-client';
 import { readHead } from '../../store/columns/head.ts';
 import { readPruneProgress } from '../../store/columns/pruning-column.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { ColumnStatistics, StoreReader } from '../../store/store.ts';
+import { isDamaged } from '../../store/store-error.ts';
 import type { Following } from '../follow.ts';
 import type { NodeStore } from '../node-store.ts';
 import { storeBytes } from '../open-store.ts';
@@ -125,8 +126,18 @@ async function ledgerFamilies(store: StoreReader): Promise<MetricFamily[]> {
   ];
 }
 
+/** Those of a damaged store may be missing; everything else is still told. */
+async function statisticsOf(store: StoreReader): Promise<readonly ColumnStatistics[]> {
+  try {
+    return await store.statistics();
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    return [];
+  }
+}
+
 async function storeFamilies(store: StoreReader, data: string): Promise<MetricFamily[]> {
-  const columns = await store.statistics();
+  const columns = await statisticsOf(store);
   const byColumn = (what: 'bytes' | 'rows'): MetricValue[] =>
     columns.map((column) => ({ value: column[what], labels: { column: column.column.name } }));
   return [

@@ -29,8 +29,8 @@ const META_BYTES = 160;
  * a commit. Measured on 850,000 transactions: a sixth less of the disk, a fifth less processor time of the engine.
  */
 export const PAGE_BYTES = 8192;
-/** The engine writes both metas and the first pages before it waits for the disk: a power cut leaves any part. */
-const MAX_UNMADE_BYTES = 8 * PAGE_BYTES;
+/** The engine writes both metas and a page before it first waits for the disk: a power cut leaves any part. */
+const MAX_UNMADE_BYTES = 3 * PAGE_BYTES;
 /** Pages are at least this large, in bytes, and a power of two. */
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
@@ -121,7 +121,8 @@ function kindOf(file: number): DataFileKind {
 
 /** Whether not even the metas that the engine begins with are whole: nothing was ever committed. */
 function isUnmade(file: number, first: Buffer): boolean {
-  if (fstatSync(file).size > MAX_UNMADE_BYTES) return false;
+  const { size } = fstatSync(file);
+  if (size > MAX_UNMADE_BYTES || size % PAGE_BYTES !== 0) return false;
   const metas = [first, readMeta(file, PAGE_BYTES)];
   if (metas.every(isMeta)) return false;
   return metas.every((meta) => {
