@@ -3,6 +3,7 @@ import { ADDRESS_ONE } from '../../move/types/address.ts';
 import type { Native, NativeLookup } from '../native.ts';
 import { ACCOUNT_NATIVES } from './accounts.ts';
 import { AGGREGATOR_NATIVES } from './aggregators.ts';
+import { ALGEBRA_NATIVES } from './algebra.ts';
 import { COMPARISON_NATIVES } from './comparisons.ts';
 import { DISPATCH_NATIVES } from './dispatch.ts';
 import { EFFECT_NATIVES } from './effects.ts';
@@ -22,6 +23,7 @@ const NATIVES: ReadonlyMap<string, Native> = new Map(
   [
     ACCOUNT_NATIVES,
     AGGREGATOR_NATIVES,
+    ALGEBRA_NATIVES,
     COMPARISON_NATIVES,
     DISPATCH_NATIVES,
     EFFECT_NATIVES,
