@@ -19,6 +19,7 @@ import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
 import type { Reference, Value } from './value.ts';
+import { VmError } from './vm-error.ts';
 import type { World } from './world.ts';
 
 /** `[]`, the results, an abort, or a call that takes the place of this one. */
@@ -83,3 +84,9 @@ export type Native = (context: NativeContext, args: readonly Value[]) => MaybePr
  * @returns undefined for one that this machine does not have: calling it is an error that names it
  */
 export type NativeLookup = (module: ModuleId, name: string) => Native | undefined;
+
+/** The error for a native that is declared and not here. */
+export function missingNative(module: string, name: string): VmError {
+  const text = `native function ${module}::${name} is not supported`;
+  return new VmError('UNIMPLEMENTED_FUNCTIONALITY', { text });
+}

@@ -13,6 +13,7 @@ import type { StructTag } from '../../move/types/type-tag.ts';
 import type { FunctionCode } from '../code/operation.ts';
 import { Meter, type RunLimits } from '../meter.ts';
 import {
+  missingNative,
   type Native,
   NativeAbort,
   NativeCall,
@@ -215,7 +216,7 @@ export class Machine {
     const { function: target } = callee;
     const native = this.#nativeOf(target);
     const args = this.take(target.parameters.length);
-    if (native === undefined) throw missingNative(target);
+    if (native === undefined) throw missingNative(target.module.id.name, target.name);
     const result = settle(
       () => native(new NativeScope(this, callee), args),
       (values) => this.#finishNative(callee, values),
@@ -304,11 +305,6 @@ class CountedWorld implements World {
 
 function locationIn({ module, definition }: LoadedFunction, codeOffset: number): VmLocation {
   return { module: module.id, functionDefinition: definition, codeOffset };
-}
-
-function missingNative({ module, name }: LoadedFunction): VmError {
-  const text = `native function ${module.id.name}::${name} is not supported`;
-  return new VmError('UNIMPLEMENTED_FUNCTIONALITY', { text });
 }
 
 /** What one call of a native has. */

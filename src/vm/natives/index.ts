@@ -3,15 +3,13 @@ import { ADDRESS_ONE } from '../../move/types/address.ts';
 import type { Native, NativeLookup } from '../native.ts';
 import { ACCOUNT_NATIVES } from './accounts.ts';
 import { AGGREGATOR_NATIVES } from './aggregators.ts';
-import { ALGEBRA_NATIVES } from './algebra.ts';
 import { COMPARISON_NATIVES } from './comparisons.ts';
+import { curveNative } from './curves.ts';
 import { DISPATCH_NATIVES } from './dispatch.ts';
 import { EFFECT_NATIVES } from './effects.ts';
 import { FORMAT_NATIVES } from './format.ts';
 import { HASH_NATIVES } from './hashes.ts';
-import { RISTRETTO_NATIVES } from './ristretto.ts';
 import { SERIALIZATION_NATIVES } from './serialization.ts';
-import { SIGNATURE_NATIVES } from './signatures.ts';
 import { STRING_NATIVES } from './strings.ts';
 import { TABLE_NATIVES } from './tables.ts';
 import { TRANSACTION_NATIVES } from './transactions.ts';
@@ -23,15 +21,12 @@ const NATIVES: ReadonlyMap<string, Native> = new Map(
   [
     ACCOUNT_NATIVES,
     AGGREGATOR_NATIVES,
-    ALGEBRA_NATIVES,
     COMPARISON_NATIVES,
     DISPATCH_NATIVES,
     EFFECT_NATIVES,
     FORMAT_NATIVES,
     HASH_NATIVES,
-    RISTRETTO_NATIVES,
     SERIALIZATION_NATIVES,
-    SIGNATURE_NATIVES,
     STRING_NATIVES,
     TABLE_NATIVES,
     TRANSACTION_NATIVES,
@@ -41,4 +36,6 @@ const NATIVES: ReadonlyMap<string, Native> = new Map(
 );
 
 export const frameworkNative: NativeLookup = ({ address, name: module }, name) =>
-  address === ADDRESS_ONE ? NATIVES.get(`${module}::${name}`) : undefined;
+  address === ADDRESS_ONE
+    ? (NATIVES.get(`${module}::${name}`) ?? curveNative(module, name))
+    : undefined;

@@ -3,6 +3,7 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
+import { integerOfBytes } from './integers.ts';
 
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
@@ -28,14 +29,6 @@ export function isEd25519Key(bytes: Uint8Array): boolean {
   return decompress(bytes)?.isSmallOrder() === false;
 }
 
-function littleEndian(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (let index = bytes.length - 1; index >= 0; index -= 1) {
-    value = (value << 8n) | BigInt(bytes[index]!);
-  }
-  return value;
-}
-
 interface Signature {
   readonly commitment: Uint8Array;
   readonly scalar: bigint;
@@ -43,7 +36,7 @@ interface Signature {
 
 function readSignature(bytes: Uint8Array): Signature | undefined {
   if (bytes.length !== ED25519_SIGNATURE_BYTES) return undefined;
-  const scalar = littleEndian(bytes.subarray(ED25519_KEY_BYTES));
+  const scalar = integerOfBytes(bytes.subarray(ED25519_KEY_BYTES));
   if (scalar >= Point.Fn.ORDER) return undefined;
   return { commitment: bytes.subarray(0, ED25519_KEY_BYTES), scalar };
 }
@@ -58,7 +51,7 @@ function verify(
   if (key === undefined || point === undefined) return false;
   if (key.isSmallOrder() || point.isSmallOrder()) return false;
   const hash = sha512.create().update(commitment).update(keyBytes).update(message).digest();
-  const challenge = Point.Fn.create(littleEndian(hash));
+  const challenge = Point.Fn.create(integerOfBytes(hash));
   const expected = Point.BASE.multiplyUnsafe(scalar).subtract(key.multiplyUnsafe(challenge));
   return expected.equals(point);
 }

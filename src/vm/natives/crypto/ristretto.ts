@@ -1,6 +1,7 @@
 /** Scalars and points of ristretto255 (RFC 9496), as `0x1::ristretto255` computes with them (docs/spec/vm.md §6.10). */
 import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
+import { bytesOfInteger, integerOfBytes } from './integers.ts';
 
 const { Point } = ristretto255;
 
@@ -20,14 +21,6 @@ export const IDENTITY = Point.ZERO as unknown as RistrettoPoint;
 const ORDER = Point.Fn.ORDER;
 const SCALAR_BYTES = 32;
 
-function littleEndian(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (let index = bytes.length - 1; index >= 0; index -= 1) {
-    value = (value << 8n) | BigInt(bytes[index]!);
-  }
-  return value;
-}
-
 /** The scalar that an integer is, from 0 up to the order. */
 export function reduced(value: bigint): bigint {
   const rest = value % ORDER;
@@ -35,27 +28,23 @@ export function reduced(value: bigint): bigint {
 }
 
 export function scalarBytes(scalar: bigint): Uint8Array {
-  const bytes = new Uint8Array(SCALAR_BYTES);
-  for (let index = 0, left = scalar; index < SCALAR_BYTES; index += 1, left >>= 8n) {
-    bytes[index] = Number(left & 0xffn);
-  }
-  return bytes;
+  return bytesOfInteger(scalar, SCALAR_BYTES);
 }
 
 export function isScalar(bytes: Uint8Array): boolean {
-  return bytes.length === SCALAR_BYTES && littleEndian(bytes) < ORDER;
+  return bytes.length === SCALAR_BYTES && integerOfBytes(bytes) < ORDER;
 }
 
 /** A scalar that is known to be one; its highest bit is ignored. */
 export function readScalar(bytes: Uint8Array): bigint | undefined {
   if (bytes.length !== SCALAR_BYTES) return undefined;
-  const value = BigInt.asUintN(255, littleEndian(bytes));
+  const value = BigInt.asUintN(255, integerOfBytes(bytes));
   return value < ORDER ? value : undefined;
 }
 
 /** Of any integer in little endian. */
 export function scalarOfBytes(bytes: Uint8Array): bigint {
-  return reduced(littleEndian(bytes));
+  return reduced(integerOfBytes(bytes));
 }
 
 export function scalarOfHash(bytes: Uint8Array): bigint {

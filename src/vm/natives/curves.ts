@@ -1,0 +1,33 @@
+/**
+ * Natives that compute with curves. The library of curves takes a tenth of a second to load, so it is loaded by the
+ * first call of one of them.
+ */
+import { missingNative, type Native } from '../native.ts';
+
+type Natives = Readonly<Record<string, Native>>;
+
+const signatures = async (): Promise<Natives> =>
+  (await import('./signatures.ts')).SIGNATURE_NATIVES;
+const ristretto = async (): Promise<Natives> => (await import('./ristretto.ts')).RISTRETTO_NATIVES;
+const algebra = async (): Promise<Natives> => (await import('./algebra.ts')).ALGEBRA_NATIVES;
+
+/** By module. */
+const LOADERS: ReadonlyMap<string, () => Promise<Natives>> = new Map([
+  ['ed25519', signatures],
+  ['multi_ed25519', signatures],
+  ['secp256k1', signatures],
+  ['bls12381', signatures],
+  ['ristretto255', ristretto],
+  ['crypto_algebra', algebra],
+]);
+
+/** The native of a module of 0x1; undefined where the module has none that computes with curves. */
+export function curveNative(module: string, name: string): Native | undefined {
+  const load = LOADERS.get(module);
+  if (load === undefined) return undefined;
+  return async (context, args) => {
+    const native = (await load())[`${module}::${name}`];
+    if (native === undefined) throw missingNative(module, name);
+    return await native(context, args);
+  };
+}
