@@ -20,7 +20,7 @@
  * copies it (`copyValue`).
  */
 import type { ModuleId } from '../move/types/module-id.ts';
-import type { VmType } from './program/vm-type.ts';
+import type { Layout, VmType } from './program/vm-type.ts';
 
 export type Value =
   | boolean
@@ -112,6 +112,8 @@ export class Closure {
   /** Bit i: argument i is captured. */
   readonly mask: bigint;
   readonly captured: readonly Value[];
+  /** Of one that was read from BCS, how its captured values were: what it names has not been compared with them. */
+  readonly stored: readonly Layout[] | undefined;
 
   constructor(
     module: ModuleId,
@@ -119,11 +121,13 @@ export class Closure {
     typeArguments: readonly VmType[],
     mask: bigint,
     captured: readonly Value[],
+    stored?: readonly Layout[],
   ) {
     this.module = module;
     this.name = name;
     this.typeArguments = typeArguments;
     this.mask = mask;
     this.captured = captured;
+    this.stored = stored;
   }
 }

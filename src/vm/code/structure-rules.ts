@@ -230,7 +230,7 @@ function callClosure(checker: Checker, { operand }: Instruction): void {
   if (type?.kind !== 'function' || others.length > 0) throw refusedCode('not a function type');
   checker.expect(type);
   checker.expectAll(type.parts.slice(0, type.index));
-  checker.emit('callClosure', type.index);
+  checker.emit('callClosure', operand as number);
   for (const result of type.parts.slice(type.index)) checker.push(result);
 }
 

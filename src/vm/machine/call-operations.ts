@@ -1,5 +1,5 @@
 /** Calls, function values and global state. */
-import { andThen } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ClosureSite } from '../code/operation.ts';
 import type { Callee } from '../program/loaded-module.ts';
 import type { VmType } from '../program/vm-type.ts';
@@ -8,6 +8,7 @@ import { refusedCode, VmError } from '../vm-error.ts';
 import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 import { valueAt } from './simple-operations.ts';
+import { type CalledType, checkStored } from './stored-closure.ts';
 
 /** The function of a handle; `undefined` when it has to be looked up first, and the operation is done again. */
 function calleeOf(machine: Machine, handle: number): Callee | undefined {
@@ -57,30 +58,48 @@ const packClosureGeneric: Operation = (machine, place) => {
   pushClosure(machine, genericCalleeOf(machine, site.target), site);
 };
 
-const callClosure: Operation = (machine, argumentCount) => {
-  const { stack, program } = machine;
+/** The type of the function values that an instruction calls. */
+function calledType({ frame }: Machine, signature: number): CalledType {
+  const { module } = frame!.function;
+  const [token] = module.compiled.signatures[signature]!;
+  if (token?.kind !== 'function') throw refusedCode('not a function type');
+  const { args, results } = token;
+  return { module: module.compiled, args, results, typeArguments: frame!.typeArguments.types };
+}
+
+/** Looks the function of a function value up. @throws VmError; or rejects with it */
+function resolve(machine: Machine, closure: Closure, called: CalledType): MaybePromise<void> {
+  const { program } = machine;
+  const { module, name, typeArguments, stored } = closure;
+  return andThen(program.function(module, name), (target) => {
+    const checked =
+      stored === undefined ? undefined : checkStored(program, closure, target, called);
+    return andThen(checked, () => {
+      const callee = { function: target, typeArguments: program.typeList(typeArguments) };
+      machine.resolved = { closure, callee };
+    });
+  });
+}
+
+const callClosure: Operation = (machine, signature) => {
+  const { stack } = machine;
   const closure = stack[stack.length - 1] as Closure;
+  const called = calledType(machine, signature);
   if (machine.resolved?.closure !== closure) {
-    const { module, name, typeArguments } = closure;
-    machine.retryAfter(
-      andThen(program.function(module, name), (target) => {
-        const callee = { function: target, typeArguments: program.typeList(typeArguments) };
-        machine.resolved = { closure, callee };
-      }),
-    );
+    machine.retryAfter(resolve(machine, closure, called));
     return;
   }
   const { callee } = machine.resolved;
   machine.resolved = undefined;
   stack.pop();
-  const given = machine.take(argumentCount);
+  const given = machine.take(called.args.length);
   const { captured, mask } = closure;
   const count = callee.function.parameters.length;
   if (captured.length + given.length !== count) throw refusedCode('number of arguments');
   let nextCaptured = 0;
   let nextGiven = 0;
   for (let index = 0; index < count; index += 1) {
-    const isCaptured = index < 64 && ((mask >> BigInt(index)) & 1n) === 1n;
+    const isCaptured = ((mask >> BigInt(index)) & 1n) === 1n;
     stack.push(isCaptured ? captured[nextCaptured++] : given[nextGiven++]);
   }
   machine.call(callee, 'closure');

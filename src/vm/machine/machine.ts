@@ -186,7 +186,7 @@ export class Machine {
     return andThen(this.world.resource(address, tag.struct), (bytes) => {
       if (bytes === undefined) return this.#place(address, type, undefined);
       return andThen(this.program.layout(type), (layout) => {
-        const value = this.#decode(() => decodeValue(layout, bytes, this.meter));
+        const value = this.#decode(() => decodeValue(layout, bytes, this.meter, this.program));
         return this.#place(address, type, value);
       });
     });

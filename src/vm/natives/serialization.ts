@@ -79,7 +79,7 @@ const constantSize: Native = (context) =>
 const fromBytes: Native = (context, [value]) =>
   andThen(context.program.layout(context.typeArguments[0]!), (layout) => {
     try {
-      return [decodeValue(layout, bytesOf(value), context.meter)];
+      return [decodeValue(layout, bytesOf(value), context.meter, context.program)];
     } catch (error) {
       const isTooDeep = error instanceof VmError && error.status === 'VM_MAX_VALUE_DEPTH_REACHED';
       if (isTooDeep || error instanceof BcsError) return new NativeAbort(BYTES_NOT_READ);

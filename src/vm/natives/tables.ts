@@ -41,7 +41,7 @@ function placeOf(context: NativeContext, table: Value, key: Value): MaybePromise
     if (known !== undefined) return known;
     return andThen(world.tableItem(handle, keyBytes), (bytes) =>
       andThen(bytes && program.layout(typeArguments[2]!), (layout) => {
-        const place = [layout && decodeValue(layout, bytes!, meter)];
+        const place = [layout && decodeValue(layout, bytes!, meter, program)];
         places.set(id, place);
         return place;
       }),

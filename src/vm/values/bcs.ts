@@ -9,13 +9,26 @@ import {
   type WideIntegerKind,
   writeInteger,
 } from '../../move/bcs/integers.ts';
+import { readModuleId } from '../../move/types/module-id.ts';
+import { readTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
+import type { DecodeLayout, ObjectTemplate } from '../../move/values/layout.ts';
+import { readCapturedLayout } from '../../move/values/layout-captured.ts';
 import type { Meter } from '../meter.ts';
-import type { Layout, LayoutField } from '../program/vm-type.ts';
-import { ByteVector, MAX_VALUE_DEPTH, type Value } from '../value.ts';
+import type { Layout, LayoutField, VmType } from '../program/vm-type.ts';
+import { ByteVector, Closure, MAX_VALUE_DEPTH, type Value } from '../value.ts';
 import { VmError } from '../vm-error.ts';
 
 function enter(depth: number): void {
   if (depth > MAX_VALUE_DEPTH) throw new VmError('VM_MAX_VALUE_DEPTH_REACHED');
+}
+
+/** Parts of a function value in BCS, but for what it captured. */
+const CLOSURE_PARTS = 5;
+const FUNCTION_DATA_VERSION = 1;
+
+/** Makes the types of function values: a program does. */
+interface ClosureTypes {
+  type(tag: TypeTag): VmType;
 }
 
 function functionValue(): VmError {
@@ -82,19 +95,33 @@ function writeFields(
   }
 }
 
+/** What reading one value needs. */
+interface Reading {
+  readonly reader: BcsReader;
+  readonly meter: Meter;
+  readonly types: ClosureTypes | undefined;
+}
+
 /**
  * The value whose BCS is exactly `bytes`.
+ * @param types makes types of the tags in function values; without it there can be none
  * @throws BcsError; VmError for a value too deep, or one with a function value; what the meter throws
  */
-export function decodeValue(layout: Layout, bytes: Uint8Array, meter: Meter): Value {
+export function decodeValue(
+  layout: Layout,
+  bytes: Uint8Array,
+  meter: Meter,
+  types?: ClosureTypes,
+): Value {
   meter.chargeBytes(bytes.length);
   const reader = new BcsReader(bytes);
-  const value = read(reader, layout, meter, 1);
+  const value = read({ reader, meter, types }, layout, 1);
   reader.finish();
   return value;
 }
 
-function read(reader: BcsReader, layout: Layout, meter: Meter, depth: number): Value {
+function read(reading: Reading, layout: Layout, depth: number): Value {
+  const { reader, meter } = reading;
   switch (layout.kind) {
     case 'bool':
       return reader.bool();
@@ -111,24 +138,16 @@ function read(reader: BcsReader, layout: Layout, meter: Meter, depth: number): V
       meter.allocateBytes(bytes.length);
       return new ByteVector(Uint8Array.from(bytes));
     }
-    case 'vector': {
-      enter(depth);
-      const count = reader.length(minBytes(layout.element));
-      meter.allocate(count);
-      const items: Value[] = [];
-      for (let index = 0; index < count; index += 1) {
-        items.push(read(reader, layout.element, meter, depth + 1));
-      }
-      return items;
-    }
+    case 'vector':
+      return readVector(reading, layout.element, depth);
     case 'struct':
-      return readFields(reader, layout.fields, [], meter, depth);
+      return readFields(reading, layout.fields, [], depth);
     case 'enum': {
       const variant = reader.variant(layout.variants.length, 'enum');
-      return readFields(reader, layout.variants[variant]!.fields, [variant], meter, depth);
+      return readFields(reading, layout.variants[variant]!.fields, [variant], depth);
     }
     case 'function':
-      throw functionValue();
+      return readClosure(reading, depth);
     default:
       return isSmallInteger(layout.kind)
         ? readSmallInteger(reader, layout.kind)
@@ -136,17 +155,73 @@ function read(reader: BcsReader, layout: Layout, meter: Meter, depth: number): V
   }
 }
 
+function readVector(reading: Reading, element: Layout, depth: number): Value[] {
+  enter(depth);
+  const count = reading.reader.length(minBytes(element));
+  reading.meter.allocate(count);
+  const items: Value[] = [];
+  for (let index = 0; index < count; index += 1) items.push(read(reading, element, depth + 1));
+  return items;
+}
+
 function readFields(
-  reader: BcsReader,
+  reading: Reading,
   fields: readonly LayoutField[],
   values: Value[],
-  meter: Meter,
   depth: number,
 ): Value[] {
   enter(depth);
-  meter.allocate(fields.length);
-  for (const { layout } of fields) values.push(read(reader, layout, meter, depth + 1));
+  reading.meter.allocate(fields.length);
+  for (const { layout } of fields) values.push(read(reading, layout, depth + 1));
   return values;
+}
+
+/** A function value with the layouts of what it captured (docs/spec/move.md §4.5). */
+function readClosure(reading: Reading, depth: number): Closure {
+  const { reader, meter, types } = reading;
+  if (types === undefined) throw functionValue();
+  enter(depth);
+  const parts = reader.length(0);
+  if (reader.u16() !== FUNCTION_DATA_VERSION) {
+    throw reader.error('bad_closure', 'unexpected function data version');
+  }
+  const module = readModuleId(reader);
+  const name = reader.string();
+  const typeArguments = reader.vector(1, () => types.type(readTypeTag(reader)));
+  const mask = reader.u64();
+  const captured: Value[] = [];
+  const layouts: Layout[] = [];
+  for (let left = mask; left !== 0n; left >>= 1n) {
+    if ((left & 1n) === 0n) continue;
+    const layout = layoutOfStored(readCapturedLayout(reader, depth));
+    layouts.push(layout);
+    captured.push(read(reading, layout, depth + 1));
+  }
+  meter.allocate(captured.length);
+  if (parts !== CLOSURE_PARTS + 2 * captured.length) {
+    throw reader.error('bad_closure', `invalid length ${parts}, expected Closure`);
+  }
+  return new Closure(module, name, typeArguments, mask, captured, layouts);
+}
+
+function layoutOfStored(layout: DecodeLayout): Layout {
+  const fieldsOf = ({ fields }: ObjectTemplate): LayoutField[] =>
+    fields.map((field, index) => ({ name: `_${index}`, layout: layoutOfStored(field) }));
+  switch (layout.kind) {
+    case 'vector':
+      return { kind: 'vector', element: layoutOfStored(layout.element) };
+    case 'struct':
+      return { kind: 'struct', fields: fieldsOf(layout.template) };
+    case 'enum':
+      return {
+        kind: 'enum',
+        variants: layout.variants.map((variant) => ({ name: '', fields: fieldsOf(variant) })),
+      };
+    case 'string':
+      throw functionValue();
+    default:
+      return layout;
+  }
 }
 
 /** A vector of structures without fields takes no bytes: its length is limited by the meter. */

@@ -20,8 +20,9 @@ export function copyValue(value: Value, meter: Meter, depth = 1): Value {
     meter.allocateBytes(value.length);
     return new ByteVector(value.bytes.slice());
   }
-  const { module, name, typeArguments, mask, captured } = value;
-  return new Closure(module, name, typeArguments, mask, copyArray(captured, meter, depth));
+  const { module, name, typeArguments, mask, captured, stored } = value;
+  const copies = copyArray(captured, meter, depth);
+  return new Closure(module, name, typeArguments, mask, copies, stored);
 }
 
 function copyArray(values: readonly Value[], meter: Meter, depth: number): Value[] {
