@@ -18,7 +18,7 @@ import { SnapshotError } from '../../src/ingest/snapshot/snapshot-error.ts';
 import { FORK_LAYOUT } from '../../src/store/columns/fork-columns.ts';
 import { TRANSACTION_DICTIONARY } from '../../src/store/lmdb/transaction-dictionary.ts';
 import { CompressedValueError, ValueCompressor } from '../../src/store/lmdb/value-compression.ts';
-import { decodeRecord, encodeRecord, valuesOf } from '../../src/store/lmdb/version-record.ts';
+import { encodeRecord, rowsOfRecord, valuesOf } from '../../src/store/lmdb/version-record.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { smallGenesisFile } from '../../test/api/genesis-small.ts';
 import { pageOf, randomChain } from '../../test/ingest/feed-chain.ts';
@@ -115,8 +115,7 @@ export const filesTarget = decoderTarget(
         encodeRecord(chainSamples().map((value, index) => ({ ...EVENT, index, value }))),
       ],
       run: (bytes) => {
-        const contents = decodeRecord(bytes);
-        for (const { from, to } of contents.rows) valuesOf(bytes, contents, from, to);
+        for (const { from, to } of rowsOfRecord(bytes)) valuesOf(bytes, from, to);
       },
     },
     {

@@ -119,10 +119,10 @@ describe('opening', () => {
       encoding: 'binary',
       keyEncoding: 'binary',
     });
-    // One row, of the column with place 3, of 9 bytes; then a block that ends early.
+    // An index of one byte, for 9 bytes of the column with place 1; then a block that ends early.
     await damaged.put(
       Buffer.of(0, 0, 0, 0, 0, 0, 0, 1),
-      Buffer.of(1, (9 << 2) | 3, 1, 9, 0, 0x40, 1),
+      Buffer.of(1, (9 << 2) | 1, 1, 9, 0, 0x40, 1),
     );
     await root.close();
     const reader = openLmdbReader({ directory });

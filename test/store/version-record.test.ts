@@ -2,23 +2,22 @@
 import { describe, expect, test } from 'vitest';
 import { CompressedValueError } from '../../src/store/lmdb/value-compression.ts';
 import {
-  decodeRecord,
   encodeRecord,
+  rowsOfRecord,
   type ValueOfRecord,
   valuesOf,
 } from '../../src/store/lmdb/version-record.ts';
 import { randomSource, testSeed } from '../random.ts';
 
-const [INFO, WRITES, EVENT, TRANSACTION] = [0, 1, 2, 3];
+const [INFO, TRANSACTION, EVENT, WRITES] = [0, 1, 2, 3];
 const random = randomSource(testSeed());
 const below = (most: number): number => Math.floor(random() * most);
 const randomBytes = (length: number): Buffer =>
   Buffer.from(Array.from({ length }, () => below(256)));
 
 function rowsIn(record: Buffer): ValueOfRecord[] {
-  const contents = decodeRecord(record);
-  return contents.rows.map(({ place, index, from, to }) => {
-    return { place, index, value: valuesOf(record, contents, from, to) };
+  return rowsOfRecord(record).map(({ place, index, from, to }) => {
+    return { place, index, value: valuesOf(record, from, to) };
   });
 }
 
@@ -29,9 +28,9 @@ function someRows(mostBytes: number): ValueOfRecord[] {
   const indexes = [0, 1, 127, 128, 70_000, 0xffff_ffff].filter(() => random() < 0.5);
   const rows = [
     { place: INFO!, index: 0, value: part() },
-    { place: WRITES!, index: 0, value: part() },
-    ...indexes.map((index) => ({ place: EVENT!, index, value: part() })),
     { place: TRANSACTION!, index: 0, value: transaction },
+    ...indexes.map((index) => ({ place: EVENT!, index, value: part() })),
+    { place: WRITES!, index: 0, value: part() },
   ];
   return rows.filter(() => random() < 0.8);
 }
@@ -54,8 +53,8 @@ describe('records of versions', () => {
     const transaction = randomBytes(2_000);
     const rows = [
       { place: INFO!, index: 0, value: transaction.subarray(300, 500) },
-      { place: EVENT!, index: 0, value: transaction.subarray(900, 1_100) },
       { place: TRANSACTION!, index: 0, value: transaction },
+      { place: EVENT!, index: 0, value: transaction.subarray(900, 1_100) },
     ];
     expect(encodeRecord(rows).length).toBeLessThan(transaction.length + 40);
   });
@@ -65,8 +64,8 @@ describe('records of versions', () => {
       { place: INFO!, index: 0, value: Buffer.from('ab') },
       { place: EVENT!, index: 130, value: Buffer.from('c') },
     ];
-    // Two rows: 2 bytes in place 0; 1 byte in place 2 with index 130; then the values as they are.
-    expect(encodeRecord(rows)).toEqual(Buffer.of(2, 8, 6, 0x82, 1, 0, 0x61, 0x62, 0x63));
+    // An index of 4 bytes: 2 bytes in place 0; 1 byte in place 2 with index 130. Then the values as they are.
+    expect(encodeRecord(rows)).toEqual(Buffer.of(4, 8, 6, 0x82, 1, 0, 0x61, 0x62, 0x63));
   });
 
   test('cut anywhere: refused', () => {
@@ -79,9 +78,9 @@ describe('records of versions', () => {
   });
 
   test('a number that does not end is refused', () => {
-    expect(() => decodeRecord(Buffer.alloc(20, 0xff))).toThrow(CompressedValueError);
+    expect(() => rowsOfRecord(Buffer.alloc(20, 0xff))).toThrow(CompressedValueError);
   });
 });
 
 /** So that no end of the record is one of nothing. */
-const LAST = [{ place: TRANSACTION!, index: 0, value: Buffer.from('the end') }];
+const LAST = [{ place: WRITES!, index: 1, value: Buffer.from('the end') }];

@@ -17,6 +17,8 @@ import { RECORD_COLUMNS } from './version-record.ts';
 
 const RECORDS = 'versions';
 const COMPRESSED_STATE = 'state';
+/** No commit is larger. */
+const MAX_RECORD_BYTES = 512 * 1024 * 1024;
 
 /** The databases of a store. */
 export interface LmdbColumns {
@@ -55,7 +57,7 @@ export function openLedgerColumns(
   const rest = columns.filter((column) => column !== STATE && !RECORD_COLUMNS.includes(column));
   const own = openOwnColumns(root, rest, create);
   const state = openDatabase(root, COMPRESSED_STATE, compressedCodec, create);
-  const records = openDatabase(root, RECORDS, valueCodec, create);
+  const records = openDatabase(root, RECORDS, recordCodec, create);
   if (own === undefined || state === undefined || records === undefined) return undefined;
   const withState = new Map([...own.own, [STATE.number, state]]);
   const readable = new Map<number, ReadableColumn>([...withState, ...versionColumns(records)]);
@@ -131,18 +133,43 @@ const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
 /** For values that repeat names of the framework. */
 const compressedCodec: ValueCodec = {
   encode: (value) => compressor.compress([value]),
-  decode: (volatile) => compressor.expand(volatile),
+  decode(volatile) {
+    checkLength(volatile, MAX_VALUE_BYTES + 1);
+    return compressor.expand(volatile);
+  },
 };
 
 const valueCodec: ValueCodec = {
   encode: (value) => value,
   /** `volatile` is overwritten by the next read, or is a window on pages that a later commit may use again. */
   decode(volatile) {
-    // The engine sets `length` of its one buffer by hand; the buffer itself is longer, so only a view is safe.
-    const { length } = volatile;
-    if (length > MAX_VALUE_BYTES) throw new RangeError(`a value of ${length} bytes`);
-    const value = Buffer.allocUnsafe(length);
-    value.set(new Uint8Array(volatile.buffer, volatile.byteOffset, length));
-    return value;
+    checkLength(volatile, MAX_VALUE_BYTES);
+    return copied(volatile, Buffer.allocUnsafe(volatile.length));
   },
 };
+
+/** Most records are far shorter. */
+const RECORD_ROOM = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** A record is valid until the next one is read: its rows are taken out of it at once. */
+const recordCodec: ValueCodec = {
+  encode: (value) => value,
+  decode(volatile) {
+    checkLength(volatile, MAX_RECORD_BYTES);
+    const { length } = volatile;
+    const room =
+      length > RECORD_ROOM.length ? Buffer.allocUnsafe(length) : RECORD_ROOM.subarray(0, length);
+    return copied(volatile, room);
+  },
+};
+
+/** @throws RangeError for a length that a damaged page states */
+function checkLength({ length }: Uint8Array, most: number): void {
+  if (length > most) throw new RangeError(`a value of ${length} bytes, at most ${most} are stored`);
+}
+
+/** The engine sets `length` of its one buffer by hand; the buffer itself is longer, so only a view is safe. */
+function copied(volatile: Uint8Array, to: Buffer): Buffer {
+  to.set(new Uint8Array(volatile.buffer, volatile.byteOffset, volatile.length));
+  return to;
+}

@@ -25,6 +25,8 @@ const LAST_LITERAL_BYTES = 5;
 /** Lengths from this on continue in further bytes. */
 const LONG_LENGTH = 15;
 const FULL_BYTE = 255;
+/** More than the lengths of one sequence take: a window full of literals and of matches. */
+const LONGEST_LENGTHS_BYTES = 1_024;
 /** After each further 16 positions without a match, positions are skipped one more at a time. */
 const SKIP_BITS = 4;
 
@@ -193,7 +195,9 @@ export class ValueCompressor {
     const length = bytes[at + 1]! | (bytes[at + 2]! << 8);
     const wanted = to < 0 ? length : to;
     if (length > this.maxBytes) throw new CompressedValueError('that is too long');
-    const storedBytes = bytes.length - at;
+    const isWhole = wanted === length;
+    const wholeBytes = bytes.length - at;
+    const storedBytes = isWhole ? wholeBytes : Math.min(wholeBytes, mostStoredBytes(wanted));
     if (wanted > length || storedBytes > this.#stored.length - WORD_BYTES) throw cutShort();
     // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
     this.#stored.set(new Uint8Array(bytes.buffer, bytes.byteOffset + at, storedBytes));
@@ -218,6 +222,8 @@ export class ValueCompressor {
           literals += more;
         }
       }
+      // What comes after the wanted bytes may not have been taken.
+      if (wanted < end && to + literals > wanted) literals = wanted - to;
       const literalsEnd = to + literals;
       if (from + literals > storedBytes || literalsEnd > end) throw cutShort();
       for (let at = from; to < literalsEnd; at += WORD_BYTES, to += WORD_BYTES) {
@@ -225,7 +231,7 @@ export class ValueCompressor {
       }
       to = literalsEnd;
       from += literals;
-      if (from === storedBytes) break;
+      if (from === storedBytes || (to === wanted && wanted < end)) break;
       if (from + 2 > storedBytes) throw cutShort();
       const offset = stored[from]! | (stored[from + 1]! << 8);
       from += 2;
@@ -273,6 +279,11 @@ function copied(bytes: Uint8Array, from: number, to: number): Buffer {
   // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
   copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from));
   return copy;
+}
+
+/** A sequence is never longer than what it stands for, except for lengths at the end of what is wanted. */
+function mostStoredBytes(wanted: number): number {
+  return HEADER_BYTES + Math.ceil(wanted * 1.01) + LONGEST_LENGTHS_BYTES;
 }
 
 function cutShort(): CompressedValueError {

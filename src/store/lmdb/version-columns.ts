@@ -9,12 +9,11 @@ import { RowDamagedError } from '../store-error.ts';
 import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
 import { CompressedValueError } from './value-compression.ts';
 import {
-  decodeRecord,
   encodeRecord,
   isIndexed,
   RECORD_COLUMNS,
-  type RecordContents,
   type RecordRow,
+  rowsOfRecord,
   type ValueOfRecord,
   VERSION_ORDER_BYTES,
   valuesOf,
@@ -31,14 +30,6 @@ const FROM_THE_NEWEST = {
   reverse: true,
 };
 
-/** A row of a column by version, without its value. */
-interface KeyedRow {
-  readonly key: Buffer;
-  readonly row: RecordRow;
-  readonly record: Buffer;
-  readonly contents: RecordContents;
-}
-
 /** Reads one column from the records. */
 class VersionColumn implements ReadableColumn {
   readonly #records: LmdbColumn;
@@ -52,20 +43,78 @@ class VersionColumn implements ReadableColumn {
   get({ partition, order }: RowKey): Buffer | undefined {
     const record = this.#records.get({ partition, order: order.subarray(0, VERSION_ORDER_BYTES) });
     if (record === undefined) return undefined;
-    const contents = decodeRecord(record);
     const index = indexIn(order);
-    const row = contents.rows.find((one) => one.place === this.#place && one.index === index);
-    return row && valuesOf(record, contents, row.from, row.to);
+    const row = rowsOfRecord(record, this.#place).find((one) => one.index === index);
+    return row && valuesOf(record, row.from, row.to);
   }
 
   *getRange(range: LmdbRange): Generator<{ readonly key: Buffer; readonly value: Buffer }> {
-    for (const { key, row, record, contents } of this.#rows(range)) {
-      yield { key, value: valuesOf(record, contents, row.from, row.to) };
+    let left = range.limit;
+    const { start, end } = range;
+    const edges = [start, end].map((key) => key && wholeKey(key).subarray(0, U64_BYTES));
+    const records = this.#records.getRange(recordRange(range))[Symbol.iterator]();
+    try {
+      for (let step = records.next(); step.done !== true; step = records.next()) {
+        const { key: version, value: record } = step.value;
+        let rows = rowsOfRecord(record, this.#place);
+        if (edges.some((edge) => isVersion(edge, version)))
+          rows = this.#inRange(range, version, rows);
+        if (rows.length === 0) continue;
+        if (rows.length === 1) {
+          const { index, from, to } = rows[0]!;
+          yield { key: this.#keyOf(version, index), value: valuesOf(record, from, to) };
+        } else yield* this.#several(version, record, rows, range.reverse ?? false);
+        left -= rows.length;
+        if (left <= 0) return;
+      }
+    } finally {
+      records.return?.();
     }
   }
 
   *getKeys(range: LmdbRange): Generator<Buffer> {
-    for (const { key } of this.#rows(range)) yield key;
+    const { start, end } = range;
+    const edges = [start, end].map((key) => key && wholeKey(key).subarray(0, U64_BYTES));
+    let left = range.limit;
+    for (const { key: version, value } of closing(this.#records.getRange(recordRange(range)))) {
+      let rows = rowsOfRecord(value, this.#place);
+      if (edges.some((edge) => isVersion(edge, version)))
+        rows = this.#inRange(range, version, rows);
+      if (range.reverse === true) rows = rows.toReversed();
+      for (const { index } of rows) {
+        yield this.#keyOf(version, index);
+        left -= 1;
+        if (left === 0) return;
+      }
+    }
+  }
+
+  /** Rows of one record, expanded together. May be more than the limit of a range: who reads them stops. */
+  *#several(
+    version: Buffer,
+    record: Buffer,
+    rows: readonly RecordRow[],
+    reverse: boolean,
+  ): Generator<{ readonly key: Buffer; readonly value: Buffer }> {
+    // They come one after the other.
+    const start = rows[0]!.from;
+    const values = valuesOf(record, start, rows[rows.length - 1]!.to);
+    for (const { index, from, to } of reverse ? rows.toReversed() : rows) {
+      yield { key: this.#keyOf(version, index), value: values.subarray(from - start, to - start) };
+    }
+  }
+
+  /** The rows of a version at the edge of a range that are inside. */
+  #inRange(range: LmdbRange, version: Buffer, rows: readonly RecordRow[]): readonly RecordRow[] {
+    const { start, end, inclusiveEnd = false, exclusiveStart = false, reverse = false } = range;
+    const direction = reverse ? -1 : 1;
+    return rows.filter(({ index }) => {
+      const key = this.#keyOf(version, index);
+      const fromStart = start === undefined ? 1 : Buffer.compare(key, wholeKey(start)) * direction;
+      if (fromStart < 0 || (fromStart === 0 && exclusiveStart)) return false;
+      const fromEnd = end === undefined ? -1 : Buffer.compare(key, wholeKey(end)) * direction;
+      return fromEnd < 0 || (fromEnd === 0 && inclusiveEnd);
+    });
   }
 
   getStats() {
@@ -77,7 +126,7 @@ class VersionColumn implements ReadableColumn {
     const newest = { ...FROM_THE_NEWEST, limit: SAMPLE_RECORDS };
     for (const { value } of closing(this.#records.getRange(newest))) {
       sampled += 1;
-      for (const { place, from, to } of decodeRecord(value).rows) {
+      for (const { place, from, to } of rowsOfRecord(value)) {
         allBytes += to - from;
         if (place !== this.#place) continue;
         rows += 1;
@@ -92,37 +141,6 @@ class VersionColumn implements ReadableColumn {
       treeLeafPageCount: share(stats.treeLeafPageCount),
       overflowPages: share(stats.overflowPages),
     };
-  }
-
-  *#rows(range: LmdbRange): Generator<KeyedRow> {
-    const { start, end, inclusiveEnd = false, exclusiveStart = false, reverse = false } = range;
-    const first = start && wholeKey(start);
-    const last = end && wholeKey(end);
-    const direction = reverse ? -1 : 1;
-    let count = 0;
-    const records = this.#records.getRange({
-      limit: Number.POSITIVE_INFINITY,
-      start: first && recordKey(first),
-      end: last && recordKey(last),
-      inclusiveEnd: true,
-      reverse,
-      ...(range.transaction && { transaction: range.transaction }),
-    });
-    for (const { key: version, value: record } of closing(records)) {
-      const contents = decodeRecord(record);
-      const rows = contents.rows.filter(({ place }) => place === this.#place);
-      if (reverse) rows.reverse();
-      for (const row of rows) {
-        const key = this.#keyOf(version, row.index);
-        const fromStart = first === undefined ? 1 : Buffer.compare(key, first) * direction;
-        if (fromStart < 0 || (fromStart === 0 && exclusiveStart)) continue;
-        const fromEnd = last === undefined ? -1 : Buffer.compare(key, last) * direction;
-        if (fromEnd > 0 || (fromEnd === 0 && !inclusiveEnd)) return;
-        yield { key, row, record, contents };
-        count += 1;
-        if (count === range.limit) return;
-      }
-    }
   }
 
   #keyOf(version: Buffer, index: number): Buffer {
@@ -143,6 +161,25 @@ export function highestRecord(records: LmdbColumn): Buffer | undefined {
 
 function wholeKey({ partition, order }: RowKey): Buffer {
   return Buffer.concat([partition, order]);
+}
+
+/** Compared from the end, where versions differ: a native comparison costs more than all of this. */
+function isVersion(edge: Buffer | undefined, version: Buffer): boolean {
+  if (edge === undefined) return false;
+  for (let at = U64_BYTES - 1; at >= 0; at -= 1) if (edge[at] !== version[at]) return false;
+  return true;
+}
+
+/** The records that may have rows of a range. */
+function recordRange({ start, end, reverse, transaction }: LmdbRange): LmdbRange {
+  return {
+    start: start && recordKey(wholeKey(start)),
+    end: end && recordKey(wholeKey(end)),
+    inclusiveEnd: true,
+    limit: Number.POSITIVE_INFINITY,
+    ...(reverse && { reverse }),
+    ...(transaction && { transaction }),
+  };
 }
 
 /** The key of the record that has a row, or as much of it as the row's key has. */
@@ -258,11 +295,10 @@ function isOfRecord(key: Buffer, partition: Uint8Array, order: Uint8Array): bool
 /** The rows of a stored record that are not changed, with their values. @throws RowDamagedError */
 function rowsLeft(key: Buffer, record: Buffer, changed: readonly ChangedRow[]): ChangedRow[] {
   try {
-    const contents = decodeRecord(record);
     const changedNames = new Set(changed.map(nameOf));
-    const left = contents.rows.filter((row) => !changedNames.has(nameOf(row)));
+    const left = rowsOfRecord(record).filter((row) => !changedNames.has(nameOf(row)));
     return left.map(({ place, index, from, to }) => {
-      return { place, index, value: valuesOf(record, contents, from, to) };
+      return { place, index, value: valuesOf(record, from, to) };
     });
   } catch (cause) {
     if (!(cause instanceof CompressedValueError)) throw cause;

@@ -2,9 +2,9 @@
  * The rows of one version in one record: transaction, info, module events and writes repeat each other's bytes, so
  * that together they take little more than the transaction alone (docs/data-layout.md, "Records of versions").
  *
- * A record is the number of its rows, then for each row its length × 4 + the place of its column, and the rest of its
- * order where its column has one (ULEB128 each); then the values of all rows, compressed as one. What is read without
- * the others comes first: expanding ends where the wanted row does.
+ * A record is the number of bytes of its index; the index: for each row its length × 4 + the place of its column, and
+ * the rest of its order where its column has one (ULEB128 each); then the values of all rows, compressed as one. What
+ * is read without the others comes first: expanding ends where the wanted rows do.
  */
 import {
   BUCKET_PARTITION_BYTES,
@@ -21,9 +21,9 @@ import { CompressedValueError, ValueCompressor } from './value-compression.ts';
 /** In the order of their rows in a record; the places are part of the format. */
 export const RECORD_COLUMNS: readonly Column[] = [
   TRANSACTION_INFOS,
-  VERSION_WRITES,
-  MODULE_EVENTS,
   TRANSACTIONS,
+  MODULE_EVENTS,
+  VERSION_WRITES,
 ];
 const PLACE_BITS = 2;
 /** Bytes of an order that belong to the version. */
@@ -40,12 +40,6 @@ export interface RecordRow {
   readonly to: number;
 }
 
-export interface RecordContents {
-  readonly rows: readonly RecordRow[];
-  /** Where the compressed values begin. */
-  readonly valuesAt: number;
-}
-
 /** A row to be stored. */
 export interface ValueOfRecord {
   readonly place: number;
@@ -56,24 +50,35 @@ export interface ValueOfRecord {
 const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
 let head = Buffer.alloc(1_024);
 
+const IS_INDEXED = RECORD_COLUMNS.map(({ orderBytes }) => orderBytes[0] > VERSION_ORDER_BYTES);
+
 /** Whether the rows of a place have more in their order than the version. */
 export function isIndexed(place: number): boolean {
-  return RECORD_COLUMNS[place]!.orderBytes[0] > VERSION_ORDER_BYTES;
+  return IS_INDEXED[place]!;
 }
 
 /** @param rows in the order of places and indexes */
 export function encodeRecord(rows: readonly ValueOfRecord[]): Buffer {
   const mostBytes = (1 + 2 * rows.length) * MAX_NUMBER_BYTES;
   if (head.length < mostBytes) head = Buffer.alloc(2 * mostBytes);
-  let end = writeNumber(0, rows.length);
+  let end = MAX_NUMBER_BYTES;
   for (const { place, index, value } of rows) {
     end = writeNumber(end, (value.length << PLACE_BITS) | place);
     if (isIndexed(place)) end = writeNumber(end, index);
   }
+  const indexBytes = end - MAX_NUMBER_BYTES;
+  const start = MAX_NUMBER_BYTES - numberBytes(indexBytes);
+  writeNumber(start, indexBytes);
   return compressor.compress(
     rows.map(({ value }) => value),
-    head.subarray(0, end),
+    head.subarray(start, end),
   );
+}
+
+function numberBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes += 1;
+  return bytes;
 }
 
 function writeNumber(at: number, value: number): number {
@@ -87,49 +92,51 @@ function writeNumber(at: number, value: number): number {
   return end + 1;
 }
 
-/** @throws CompressedValueError */
-export function decodeRecord(record: Uint8Array): RecordContents {
-  const reader = new NumberReader(record);
-  const count = reader.next();
+/** The rows of a record, or those of one place. @throws CompressedValueError */
+export function rowsOfRecord(record: Uint8Array, wanted?: number): readonly RecordRow[] {
   const rows: RecordRow[] = [];
+  const valuesAt = indexEnd(record);
   let from = 0;
-  for (let row = 0; row < count; row += 1) {
-    const number = reader.next();
+  while (numberEnd < valuesAt) {
+    const number = readNumber(record, numberEnd);
     const place = number & ((1 << PLACE_BITS) - 1);
     const to = from + (number >>> PLACE_BITS);
-    rows.push({ place, index: isIndexed(place) ? reader.next() : 0, from, to });
+    const index = IS_INDEXED[place] ? readNumber(record, numberEnd) : 0;
+    if (wanted === undefined || place === wanted) rows.push({ place, index, from, to });
+    // Places come in their order.
+    else if (place > wanted) break;
     from = to;
   }
-  return { rows, valuesAt: reader.at };
+  return rows;
 }
 
-/** Bytes of the values of a record. @throws CompressedValueError */
-export function valuesOf(
-  record: Uint8Array,
-  { valuesAt }: RecordContents,
-  from: number,
-  to: number,
-): Buffer {
-  return compressor.expand(record, valuesAt, from, to);
+/** Bytes `from` to `to` of the values of a record. @throws CompressedValueError */
+export function valuesOf(record: Uint8Array, from: number, to: number): Buffer {
+  return compressor.expand(record, indexEnd(record), from, to);
 }
 
-class NumberReader {
-  at = 0;
-  readonly #bytes: Uint8Array;
+/** Where the number that was read last ends. */
+let numberEnd = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
+/** Where the index ends that begins at `numberEnd`, which this sets. */
+function indexEnd(record: Uint8Array): number {
+  const bytes = readNumber(record, 0);
+  return numberEnd + bytes;
+}
 
-  next(): number {
-    let value = 0;
-    for (let shift = 0; shift < 7 * MAX_NUMBER_BYTES; shift += 7) {
-      const byte = this.#bytes[this.at];
-      if (byte === undefined) break;
-      this.at += 1;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value >>> 0;
+/** @throws CompressedValueError */
+function readNumber(bytes: Uint8Array, at: number): number {
+  let value = 0;
+  let end = at;
+  for (let shift = 0; shift < 7 * MAX_NUMBER_BYTES; shift += 7) {
+    const byte = bytes[end];
+    if (byte === undefined) break;
+    end += 1;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      numberEnd = end;
+      return value >>> 0;
     }
-    throw new CompressedValueError('whose rows cannot be read');
   }
+  throw new CompressedValueError('whose rows cannot be read');
 }
