@@ -87,12 +87,19 @@ function abortOf(code: bigint, text: string | undefined): string {
 
 /** Natives called one after the other in one run. */
 export class NativeRun {
+  /** How often others had their turn. */
+  turns = 0;
   readonly #world: World;
   readonly #extensions = new Map<unknown, unknown>();
   readonly #meter = new Meter(VIEW_LIMITS);
 
   constructor(state: TestState = {}) {
-    this.#world = worldOf(state);
+    const world = worldOf(state);
+    const nextTurn = () => {
+      this.turns += 1;
+      return world.nextTurn();
+    };
+    this.#world = { ...world, nextTurn };
   }
 
   /** The results of a native, `module::name`; the code of an abort. */

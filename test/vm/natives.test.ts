@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { sha3 } from '../../src/move/crypto/hash.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { primaryStoreAddress } from '../../src/move/types/derived-address.ts';
+import { reduced, scalarBytes } from '../../src/vm/natives/crypto/ristretto.ts';
 import { ByteVector, type Value } from '../../src/vm/value.ts';
 import { bytes, callFramework, NativeRun, reference, string, textOf } from './framework.ts';
 
 const STRING = '0x1::string::String';
 const ONE = padAddress('1');
+/** A scalar with as many bits as there are. */
+const MINUS_SEVEN = scalarBytes(reduced(-7n));
 const hexOf = (value: Value): string => Buffer.from((value as ByteVector).bytes).toString('hex');
 
 /** The text that a native or a function gives. */
@@ -238,6 +241,56 @@ describe('aggregators', () => {
     expect(await call('read', aggregator)).toEqual([8n]);
     const absent = call('read', reference([handle, handle, 8n]));
     await expect(absent).rejects.toMatchObject({ status: 'VM_EXTENSION_ERROR' });
+  });
+});
+
+describe('points of ristretto255', () => {
+  it('have numbers, and are limited', async () => {
+    const run = new NativeRun();
+    const call = (name: string, ...args: Value[]) => run.call(`ristretto255::${name}`, [], ...args);
+    const scalar = async (value: bigint) => (await call('scalar_from_u64_internal', value))[0]!;
+    const [base] = await call('basepoint_mul_internal', await scalar(1n));
+    const point = (handle: Value | undefined): Value => reference([handle]);
+    const [double] = await call('point_add_internal', point(base), point(base), false);
+    const [again] = await call('basepoint_mul_internal', await scalar(2n));
+    expect(await call('point_equals', point(double), point(again))).toEqual([true]);
+    const [none] = await call('point_sub_internal', point(double), point(again), false);
+    const [identity] = await call('point_identity_internal');
+    expect(await call('point_equals', point(none), point(identity))).toEqual([true]);
+    const [bytesOf] = await call('point_compress_internal', point(double));
+    const [read, isRead] = await call('point_decompress_internal', bytesOf!);
+    expect([isRead, await call('point_equals', point(read), point(double))]).toEqual([
+      true,
+      [true],
+    ]);
+    expect(await call('point_decompress_internal', bytes(Buffer.alloc(32, 1)))).toEqual([
+      2n ** 64n - 1n,
+      false,
+    ]);
+    expect(await call('point_neg_internal', point(double), true)).toEqual([double]);
+    expect(await call('point_equals', point(double), point(again))).toEqual([false]);
+    expect(await call('point_add_internal', point(base), point(base), true)).toBe(
+      'abort 0xa0003: Duplicate Ristretto point handle',
+    );
+    expect(await call('point_clone_internal', 9_999n)).toBe('abort 0xa0001: Invalid point handle');
+    let last: readonly Value[] | string = [0n];
+    while (typeof last !== 'string') last = await call('point_identity_internal');
+    expect(last).toBe('abort 0x90004: Too many points created: 10000, limit is 10000');
+  });
+
+  it('are multiplied in many turns, so that others have theirs', async () => {
+    const run = new NativeRun();
+    const [base] = await run.call('ristretto255::basepoint_mul_internal', [], bytes(MINUS_SEVEN));
+    const count = 200;
+    const points = Array.from({ length: count }, () => [base!]);
+    const factors = Array.from({ length: count }, () => [bytes(MINUS_SEVEN)]);
+    const many = 'ristretto255::multi_scalar_mul_internal';
+    const [sum] = await run.call(many, ['u8', 'u8'], reference(points), reference(factors));
+    expect(run.turns).toBeGreaterThan(0);
+    const factor = bytes(scalarBytes(49n * BigInt(count)));
+    const [product] = await run.call('ristretto255::basepoint_mul_internal', [], factor);
+    const args = [reference([sum!]), reference([product!])];
+    expect(await run.call('ristretto255::point_equals', [], ...args)).toEqual([true]);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   type Structure,
 } from './crypto/algebra.ts';
 import { bytesOfInteger } from './crypto/integers.ts';
+import { giveWay } from './crypto/turns.ts';
 import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
 
 const NOT_IMPLEMENTED = 0xc_0001;
@@ -109,13 +110,17 @@ class Algebra {
   }
 }
 
-type Work = (algebra: Algebra, args: readonly Value[], context: NativeContext) => readonly Value[];
+type Work = (
+  algebra: Algebra,
+  args: readonly Value[],
+  context: NativeContext,
+) => readonly Value[] | Promise<readonly Value[]>;
 
 function computing(units: number, work: Work): Native {
-  return (context, args): NativeResult => {
+  return async (context, args): Promise<NativeResult> => {
     context.meter.charge(units);
     try {
-      return work(new Algebra(context), args, context);
+      return await work(new Algebra(context), args, context);
     } catch (error) {
       if (error instanceof Refusal) return error.abort;
       throw error;
@@ -217,20 +222,24 @@ const scalarMultiply = computing(2 * MULTIPLY_UNITS, (algebra, [element, scalar]
   return [algebra.add(group, product)];
 });
 
-const multiplyMany = computing(0, (algebra, [elements, factors], { meter }) => {
-  const { group, scalars } = groupOf(algebra);
-  if (group.name === 'Gt') throw new Refusal(NOT_IMPLEMENTED);
-  const [points, numbers] = [partsOf(elements), partsOf(factors)];
-  if (points.length !== numbers.length) throw new Refusal(SIZES_DIFFER);
-  meter.charge(points.length * 2 * MULTIPLY_UNITS);
-  const { structure } = group;
-  let sum = structure.zero;
-  for (const [index, point] of points.entries()) {
-    const factor = algebra.value(scalars, numbers[index]) as bigint;
-    sum = structure.add(sum, structure.times!(algebra.value(group, point), factor));
-  }
-  return [algebra.add(group, sum)];
-});
+const multiplyMany = computing(
+  0,
+  async (algebra, [elements, factors], context): Promise<Value[]> => {
+    const { group, scalars } = groupOf(algebra);
+    if (group.name === 'Gt') throw new Refusal(NOT_IMPLEMENTED);
+    const [points, numbers] = [partsOf(elements), partsOf(factors)];
+    if (points.length !== numbers.length) throw new Refusal(SIZES_DIFFER);
+    context.meter.charge(points.length * 2 * MULTIPLY_UNITS);
+    const { structure } = group;
+    let sum = structure.zero;
+    for (const [index, point] of points.entries()) {
+      await giveWay(context);
+      const factor = algebra.value(scalars, numbers[index]) as bigint;
+      sum = structure.add(sum, structure.times!(algebra.value(group, point), factor));
+    }
+    return [algebra.add(group, sum)];
+  },
+);
 
 function paired(algebra: Algebra, left: readonly Value[], right: readonly Value[]): bigint {
   const [g1, g2, target] = [0, 1, 2].map((index) => algebra.structure(index)) as [

@@ -3,6 +3,7 @@
  * first call of one of them.
  */
 import { missingNative, type Native } from '../native.ts';
+import { giveWay } from './crypto/turns.ts';
 
 type Natives = Readonly<Record<string, Native>>;
 
@@ -28,6 +29,7 @@ export function curveNative(module: string, name: string): Native | undefined {
   return async (context, args) => {
     const native = (await load())[`${module}::${name}`];
     if (native === undefined) throw missingNative(module, name);
+    await giveWay(context);
     return await native(context, args);
   };
 }

@@ -18,6 +18,7 @@ import {
   scalarOfBytes,
   scalarOfHash,
 } from './crypto/ristretto.ts';
+import { giveWay } from './crypto/turns.ts';
 import { DECODE_UNITS, MULTIPLY_UNITS } from './crypto/units.ts';
 
 /** Maximum number of points of a run. */
@@ -51,9 +52,9 @@ class Refusal extends Error {
 }
 
 function aborting(native: Native): Native {
-  return (context, args) => {
+  return async (context, args) => {
     try {
-      return native(context, args);
+      return await native(context, args);
     } catch (error) {
       if (error instanceof Refusal) return error.abort;
       throw error;
@@ -157,12 +158,13 @@ const multiplyTwo: Native = (context, [first, second, factor, otherFactor]) => {
   return [added(context, product.add(other))];
 };
 
-const multiplyMany: Native = (context, [points, factors]) => {
+const multiplyMany: Native = async (context, [points, factors]) => {
   const scalars = partsOf(referenced(factors)).map(bytesInside).map(scalarIn);
   const handles = partsOf(referenced(points)).map((point) => partsOf(point)[0]);
   context.meter.charge(scalars.length * MULTIPLY_UNITS);
   let sum = IDENTITY;
   for (const [index, scalar] of scalars.entries()) {
+    await giveWay(context);
     sum = sum.add(pointAt(context, handles[index]).multiplyUnsafe(scalar));
   }
   return [added(context, sum)];

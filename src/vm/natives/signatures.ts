@@ -20,6 +20,7 @@ import {
   isMultiEd25519Signature,
 } from './crypto/ed25519.ts';
 import { recoverKey } from './crypto/secp256k1.ts';
+import { giveWay } from './crypto/turns.ts';
 import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
 
 const WRONG_KEY_SIZE = 1;
@@ -50,7 +51,7 @@ function verifying(verify: Verify, unitsOf: (key: Uint8Array) => number): Native
 const ED25519_UNITS = 2 * (DECODE_UNITS + MULTIPLY_UNITS);
 const keysIn = (key: Uint8Array): number => Math.floor(key.length / ED25519_KEY_BYTES);
 
-const verifyBatch: Native = ({ meter }, [signatures, keys, messages]) => {
+const verifyBatch: Native = async (context, [signatures, keys, messages]) => {
   const [signed, by, what] = [
     partsOf(signatures).map(bytesInside),
     partsOf(keys).map(bytesInside),
@@ -59,8 +60,12 @@ const verifyBatch: Native = ({ meter }, [signatures, keys, messages]) => {
   if (signed.length === 0 || by.length !== signed.length || what.length !== signed.length) {
     return [false];
   }
-  meter.charge(signed.length * ED25519_UNITS);
-  return [signed.every((one, index) => isEd25519Signature(one, by[index]!, what[index]!))];
+  context.meter.charge(signed.length * ED25519_UNITS);
+  for (const [index, one] of signed.entries()) {
+    await giveWay(context);
+    if (!isEd25519Signature(one, by[index]!, what[index]!)) return [false];
+  }
+  return [true];
 };
 
 function validating(isValid: (bytes: Uint8Array) => boolean): Native {
