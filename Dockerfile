@@ -7,8 +7,7 @@ COPY . .
 RUN npm run build
 
 FROM node:22-bookworm-slim
-# One arena: those of the allocator grow in a process that writes for weeks (docs/operations.md).
-ENV NODE_ENV=production MALLOC_ARENA_MAX=1
+ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force

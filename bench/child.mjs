@@ -3,12 +3,15 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
+/** What bin/daybook sets when it is started itself. */
+export const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
+
 /** @returns {Promise<{ready: any, pid: number, readyMs: number, stop: () => Promise<void>}>} */
 export async function startChild(args, environment = {}) {
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production', ...environment },
+    env: { ...ALLOCATOR, ...process.env, NODE_ENV: 'production', ...environment },
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const lines = createInterface({ input: child.stdout });

@@ -1,4 +1,4 @@
-// Memory of every process of a node that grows while it is asked as fast as it answers: RssAnon over time, its slope,
+// Memory of every process of a node that grows, and prunes, while it is asked as fast as it answers: RssAnon over time, its slope,
 // failed requests, and how far what readers show is behind what is on disk. BENCH_MINUTES makes it longer.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,6 +25,8 @@ export const title = 'Memory under load, while the ledger grows';
 export const MINUTES = Number(process.env.BENCH_MINUTES ?? 1);
 const WORKERS = 2;
 const PRODUCED_PER_SECOND = 50;
+/** Fewer than the sample has, so that pruning starts with the node and then keeps pace with what is produced. */
+const KEPT_SHARE = 0.9;
 const SAMPLE_INTERVAL_MS = 1_000;
 /** The load comes in pieces, so that an error shows in which piece it was. */
 const PIECE_SECONDS = 30;
@@ -118,13 +120,14 @@ export async function run({ log }) {
   const dataFolder = join(temporaryFolder(), 'ledger');
   cpSync(given, dataFolder, { recursive: true });
   const requests = await mixedRequests(dataFolder);
+  const store = openLmdbReader({ directory: dataFolder });
+  const before = await openHead(store);
   const node = await startChild([
     ...[PROGRAM, 'serve', '--data', dataFolder, '--listen', '127.0.0.1:0', '--log-level', 'warn'],
     ...['--workers', String(WORKERS), '--produce', String(PRODUCED_PER_SECOND)],
+    ...['--keep-versions', String(Math.floor(Number(before.version) * KEPT_SHARE))],
   ]);
-  const store = openLmdbReader({ directory: dataFolder });
   try {
-    const before = await openHead(store);
     let isOver = false;
     const watching = watch(node, store, () => isOver);
     const done = await loadFor(new URL(node.ready.url).origin, requests, seconds);

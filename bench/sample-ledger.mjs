@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ALLOCATOR } from './child.mjs';
 import { anonymousBytes, cpuMs } from './process-figures.mjs';
 
 export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url));
@@ -31,7 +32,7 @@ export async function runCommand(args, program = PROGRAM) {
   const startedMs = performance.now();
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_ENV: 'production' },
+    env: { ...ALLOCATOR, ...process.env, NODE_ENV: 'production' },
   });
   const seen = { peakAnonymousBytes: 0, spentMs: 0 };
   const watch = setInterval(() => {

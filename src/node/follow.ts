@@ -39,6 +39,8 @@ const STANDBYS_AWAY = {
     '(docs/scale-out.md)',
 };
 
+const ARENAS = { remedy: 'start bin/daybook itself, without node: it sets this variable to 1' };
+
 /** The upstream and options, from the command line or settings. */
 export interface FollowRequest {
   /** URL of a node, with or without `/v1`. */
@@ -123,6 +125,9 @@ export function openToWrite(
   logger: Logger,
   signal?: AbortSignal,
 ): Promise<Store> {
+  if (process.platform === 'linux' && process.env['MALLOC_ARENA_MAX'] === undefined) {
+    logger.info(ARENAS, 'memory grows while this process writes: MALLOC_ARENA_MAX is not set');
+  }
   const standby: Standby = {
     onWait: ({ message: reason }) => {
       logger.info({ reason }, 'standing by: another process writes the ledger');

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from 'vitest';
 
@@ -36,13 +36,19 @@ function environmentOf(changes: Readonly<Record<string, string>>): NodeJS.Proces
     ([name]) => !name.startsWith('DAYBOOK_') && !/^(?:NODE_|VITEST|npm_|FORCE_COLOR)/.test(name),
   );
   // One process is quicker to start than three, and its memory is all of a node's; workers.test.ts is about more.
-  return { DAYBOOK_WORKERS: '1', ...Object.fromEntries(inherited), ...changes };
+  return {
+    DAYBOOK_WORKERS: '1',
+    ...Object.fromEntries(inherited),
+    // The program starts the first Node of these.
+    PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+    ...changes,
+  };
 }
 
 /** Starts the program. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): ChildProcess {
   if (!existsSync(BUILT)) throw new Error('the program is not built: run npm run build first');
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(PROGRAM, args, {
     cwd: options.workingFolder ?? tmpdir(),
     env: environmentOf(options.environment ?? {}),
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
