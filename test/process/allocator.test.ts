@@ -45,7 +45,8 @@ describe.runIf(process.platform === 'linux')('a node', () => {
 
   it('that writes without the setting says so', async () => {
     const args = [PROGRAM, 'serve', '--data', data, '--listen', '127.0.0.1:0', ...PRODUCE];
-    const { MALLOC_ARENA_MAX: _, ...env } = { ...process.env, DAYBOOK_WORKERS: '1' };
+    const env: NodeJS.ProcessEnv = { ...process.env, DAYBOOK_WORKERS: '1' };
+    delete env['MALLOC_ARENA_MAX'];
     const node = await ServedNode.of(
       spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }),
     );
