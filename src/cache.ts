@@ -6,7 +6,8 @@
  * Remembered elsewhere: the pruner's addresses of primary stores of pinned accounts
  * (src/ledger/balances/pinned-stores.ts, about 100 MB at its limit); the modules that one view has looked up
  * (src/ledger/modules/module-view.ts); what follows from the modules of the newest view when their code runs
- * (src/vm/program/program.ts, about 40 MB at its limit); what belongs to a cached value and is freed with it, such as
+ * (src/vm/program/program.ts, about 40 MB at its limit), and what it reads of the chain's own addresses
+ * (src/ledger/views/ledger-world.ts, 1 MiB); what belongs to a cached value and is freed with it, such as
  * the tag bytes of a type (src/ledger/encode/parameters.ts) and the checked code of a module
  * (src/vm/code/function-code.ts).
  */

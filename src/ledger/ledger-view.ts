@@ -7,6 +7,7 @@ import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
 import type { OverrideReads, StoreView } from '../store/view.ts';
 import { Program } from '../vm/program/program.ts';
+import type { World } from '../vm/world.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Asset, balanceAt } from './balances/balance.ts';
 import {
@@ -41,6 +42,7 @@ import { type TransactionCaches, TransactionRenderer } from './transactions/rend
 import { transactionIndexes } from './transactions/transaction-index.ts';
 import { type VersionAtTime, versionAtTime } from './version-times.ts';
 import { callView, type ViewAnswer } from './views/call-view.ts';
+import { openWorld } from './views/ledger-world.ts';
 import type { ViewRequest } from './views/view-request.ts';
 
 /** The ledger's state as the response headers show it. */
@@ -75,6 +77,7 @@ export class LedgerView {
   readonly #keepsTransactions: boolean;
   #gasPrices: Promise<GasPrices> | undefined;
   #program: Program | undefined;
+  #world: World | undefined;
 
   constructor(
     view: StoreView,
@@ -175,7 +178,23 @@ export class LedgerView {
   /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
   callView(request: ViewRequest | Uint8Array, version: bigint): Promise<ViewAnswer> {
     const modules = this.#modulesAt(version);
-    return callView(request, { guard: this.#guard, modules, program: this.#programOf(modules) });
+    return callView(request, {
+      modules,
+      program: this.#programOf(modules),
+      openWorld: () => this.#worldOf(modules),
+    });
+  }
+
+  /** What code sees at a version, the same for all calls of the newest one. */
+  #worldOf(modules: ModuleView): MaybePromise<World> {
+    if (modules !== this.#modules) return openWorld(this.#guard, modules);
+    return (
+      this.#world ??
+      andThen(openWorld(this.#guard, modules), (world) => {
+        this.#world = world;
+        return world;
+      })
+    );
   }
 
   /** Modules as they are linked to run, once for the newest version. */

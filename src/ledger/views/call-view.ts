@@ -2,17 +2,17 @@
  * Calls of view functions (docs/spec/transactions.md §9.2): everything that is checked before code runs, then the run
  * (docs/spec/vm.md), then its results.
  */
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { typeTagOf } from '../../move/types/move-type-tag.ts';
 import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
 import type { Program } from '../../vm/program/program.ts';
 import { VmError } from '../../vm/vm-error.ts';
+import type { World } from '../../vm/world.ts';
 import { conversionError } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
-import type { PruningGuard } from '../pruning-guard.ts';
 import { checkArguments } from './arguments.ts';
-import { openWorld } from './ledger-world.ts';
 import { loadView } from './loading.ts';
 import { runView, viewErrorOf } from './run-view.ts';
 import { readViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
@@ -27,10 +27,11 @@ export interface ViewAnswer {
 
 /** Where a call runs. */
 interface ViewPlace {
-  readonly guard: PruningGuard;
   /** Those of the version. */
   readonly modules: ModuleView;
   readonly program: Program;
+  /** Rejects with LedgerError where the version is pruned. */
+  openWorld(): MaybePromise<World>;
 }
 
 /**
@@ -40,7 +41,7 @@ interface ViewPlace {
  */
 export async function callView(
   request: ViewRequest | Uint8Array,
-  { guard, modules, program }: ViewPlace,
+  { modules, program, openWorld }: ViewPlace,
 ): Promise<ViewAnswer> {
   const call =
     request instanceof Uint8Array
@@ -49,7 +50,7 @@ export async function callView(
   try {
     const loaded = await loadView(call, program);
     const { parameters, results } = loaded;
-    const world = await openWorld(guard, modules);
+    const world = await openWorld();
     await checkArguments(parameters, call.args, call.module, world);
     const resultTypes = results.map((type) => typeTagOf(type));
     const types = { parameters: parameters.map((type) => typeTagOf(type)), results: resultTypes };

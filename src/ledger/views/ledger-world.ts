@@ -1,9 +1,9 @@
 /** The state that code sees at one version (docs/spec/vm.md §5). */
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
-import type { Address } from '../../move/types/address.ts';
+import { type Address, isReservedAddress } from '../../move/types/address.ts';
 import { hashedStateKey } from '../../move/types/state-key.ts';
-import type { StructTag } from '../../move/types/type-tag.ts';
+import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { isFeatureEnabled } from '../../move/values/framework-resource.ts';
 import type { World } from '../../vm/world.ts';
 import { findResource } from '../accounts/resource.ts';
@@ -12,12 +12,21 @@ import type { ModuleView } from '../modules/module-view.ts';
 import { nextTurn } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
+/** Largest memory of the resources that a world remembers, in bytes. */
+const MAX_REMEMBERED_BYTES = 1024 * 1024;
+
+/**
+ * What calls of one version see. Resources of the chain's own addresses are remembered: nearly every call reads some
+ * of them, and they cannot change at a version.
+ */
 class LedgerWorld implements World {
   readonly modules: ModuleLookup;
   readonly nextTurn = nextTurn;
   readonly #guard: PruningGuard;
   readonly #modules: ModuleView;
   readonly #features: Uint8Array | undefined;
+  readonly #remembered = new Map<string, Uint8Array | undefined>();
+  #rememberedBytes = 0;
 
   constructor(guard: PruningGuard, modules: ModuleView, features: Uint8Array | undefined) {
     this.modules = modules.lookup;
@@ -31,7 +40,23 @@ class LedgerWorld implements World {
   }
 
   resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
-    return findResource(this.#guard, this.#modules, address, tag);
+    if (!isReservedAddress(address)) {
+      return findResource(this.#guard, this.#modules, address, tag);
+    }
+    const key = address + formatStructTag(tag);
+    const known = this.#remembered.get(key);
+    if (known !== undefined || this.#remembered.has(key)) return known;
+    return andThen(findResource(this.#guard, this.#modules, address, tag), (bytes) => {
+      this.#remember(key, bytes);
+      return bytes;
+    });
+  }
+
+  #remember(key: string, bytes: Uint8Array | undefined): void {
+    const sizeBytes = key.length * 2 + (bytes?.length ?? 0);
+    if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
+    this.#rememberedBytes += sizeBytes;
+    this.#remembered.set(key, bytes && Uint8Array.from(bytes));
   }
 
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {

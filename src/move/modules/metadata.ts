@@ -76,6 +76,21 @@ export function isViewFunction(module: CompiledModule, functionName: string): bo
  * whose container parses. Attributes are used here for every module version.
  */
 export function resourceGroupOf(module: CompiledModule, structName: string): StructTag | undefined {
+  let ofModule = groups.get(module);
+  if (ofModule === undefined) {
+    ofModule = new Map();
+    for (const name of storedMetadata(module).structAttributes.keys()) {
+      ofModule.set(name, groupAttribute(module, name));
+    }
+    groups.set(module, ofModule);
+  }
+  return ofModule.get(structName);
+}
+
+/** Parsed once per module: every read of a resource asks. */
+const groups = new WeakMap<CompiledModule, Map<string, StructTag | undefined>>();
+
+function groupAttribute(module: CompiledModule, structName: string): StructTag | undefined {
   for (const { kind, args } of storedMetadata(module).structAttributes.get(structName) ?? []) {
     if (kind !== ATTRIBUTE_KINDS.resourceGroupMember || args[0] === undefined) continue;
     const container = unlessRefused(() => parseStructTag(args[0]!));
