@@ -297,3 +297,17 @@ test('hundreds of clients come and go', async () => {
   while (app.api.listeners.open > 0) await sleep(5);
   expect((await app.request(STREAM)).statusCode).toBe(200);
 });
+
+test('a stream that is being opened while the node stops is over, too', async () => {
+  const { app, listen, growTo } = await growing();
+  await growTo(3);
+  const opening = listen(`${STREAM}?start=0`);
+  // Where the store answers later, the first events are being read then.
+  while (app.api.listeners.open === 0) await new Promise((resolve) => setImmediate(resolve));
+  const closing = app.close();
+  const client = await opening;
+  await client.closed;
+  await closing;
+  expect(client.isComplete).toBe(true);
+  expect([200, 503]).toContain(client.status);
+});

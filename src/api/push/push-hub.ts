@@ -42,6 +42,7 @@ const RETRY_AFTER_SECS = 5;
 const RECORD_OVERHEAD_BYTES = 300;
 
 const BEGINNING = retryFrame(RETRY_MS);
+const NODE_STOPS = 'The node stops';
 
 /** The live listeners of one stream. */
 interface Channel {
@@ -109,6 +110,8 @@ export class PushHub {
     const isAbove = first.records.length === 0 && first.isEnd;
     const next = isAbove ? await source.end(view) : first.next;
     if (response.destroyed) return;
+    // It would not be among those that `close` has ended.
+    if (this.#isClosed) throw refusal(NODE_STOPS);
     begin();
     if (response.req.method === 'HEAD') {
       response.end();
@@ -138,12 +141,11 @@ export class PushHub {
   #admit(): void {
     const { maxListeners } = this.#parts.settings;
     const why = this.#isClosed
-      ? 'The node stops'
+      ? NODE_STOPS
       : this.tally.open >= maxListeners
         ? `Too many event streams are open: at most ${maxListeners}`
         : this.#maxUnreadBytes === 0 && 'Listeners of event streams do not read what they are sent';
-    if (why === false) return;
-    throw new ApiError(503, 'internal_error', why, { retryAfterSecs: RETRY_AFTER_SECS });
+    if (why !== false) throw refusal(why);
   }
 
   #add(listener: Listener, response: ServerResponse): void {
@@ -325,6 +327,10 @@ export class PushHub {
     const frame = errorFrame(shown);
     for (const listener of listeners) listener.end(reason, frame);
   }
+}
+
+function refusal(why: string): ApiError {
+  return new ApiError(503, 'internal_error', why, { retryAfterSecs: RETRY_AFTER_SECS });
 }
 
 function rendered(batch: RecordBatch): RenderedBatch {
