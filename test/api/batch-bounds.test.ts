@@ -7,6 +7,7 @@ import {
   MAX_BATCH_BYTES,
   MAX_BATCH_MS,
 } from '../../src/api/endpoints/extensions/batch-run.ts';
+import { Admission, LARGE_ANSWER_BYTES } from '../../src/api/http/overload.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 
 const JSON_TYPE = 'application/json';
@@ -15,12 +16,21 @@ const BCS = 'application/x-bcs';
 /** Reads that are answered with bodies of given sizes. */
 function runOf(
   bodies: readonly (string | Uint8Array)[],
-  { format = 'json', contentType = JSON_TYPE, clock = (): number => 0, isAwaited = false } = {},
+  {
+    format = 'json',
+    contentType = JSON_TYPE,
+    clock = (): number => 0,
+    isAwaited = false,
+    maxUnsentBytes = 0,
+  } = {},
 ) {
   const client = { destroyed: false };
   let waiting = 0;
   const facts = { mostWaiting: 0, asked: 0 };
+  const unbounded = { maxReadBacklogMs: 0, maxListingBacklogMs: 0, maxBodyBacklogMs: 0 };
+  const unsent = new Admission({ ...unbounded, maxUnsentBytes });
   const others = {
+    unsent,
     areAwaited: () => isAwaited,
     answer: ({ target }: { target: string }) => {
       facts.asked += 1;
@@ -42,7 +52,7 @@ function runOf(
   }));
   const view = undefined as unknown as LedgerView;
   const call = { view, client, others, format: format as 'json' | 'bcs' };
-  return { run: new BatchRun(reads, call, clock), client, facts };
+  return { run: new BatchRun(reads, call, clock), client, facts, unsent };
 }
 
 describe('the bounds of a batch', () => {
@@ -85,6 +95,33 @@ describe('the bounds of a batch', () => {
     const { run, facts } = runOf(new Array<string>(count).fill('1'), { isAwaited });
     expect(await run.run()).toHaveLength(count);
     expect(facts.mostWaiting).toBe(most);
+  });
+
+  it.each([
+    [-1, [200, 200, 200]],
+    [0, [200, 200, 503]],
+    [1, [200, 503, 503]],
+  ])(
+    'let a large batch go on while less is unsent than may be; %i bytes more',
+    async (more, expected) => {
+      const maxUnsentBytes = 4 * LARGE_ANSWER_BYTES;
+      const bodies = [LARGE_ANSWER_BYTES, 1, 1].map((bytes) => Buffer.alloc(bytes));
+      const { run, unsent } = runOf(bodies, { maxUnsentBytes });
+      unsent.hold(maxUnsentBytes - LARGE_ANSWER_BYTES - 1 + more);
+      const before = unsent.unsentBytes;
+      const answers = await run.run();
+      expect(answers.map(({ status }) => status)).toEqual(expected);
+      expect(unsent.unsentBytes).toBeGreaterThan(before + LARGE_ANSWER_BYTES);
+      run.end();
+      expect(unsent.unsentBytes).toBe(before);
+    },
+  );
+
+  it('leave a small batch alone, whatever is unsent', async () => {
+    const bodies = [LARGE_ANSWER_BYTES - 1, 1, 1].map((bytes) => Buffer.alloc(bytes));
+    const { run, unsent } = runOf(bodies, { maxUnsentBytes: 1 });
+    unsent.hold(1);
+    expect((await run.run()).map(({ status }) => status)).toEqual([200, 200, 503]);
   });
 
   it('stop the work when the client has gone', async () => {

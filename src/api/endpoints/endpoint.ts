@@ -9,7 +9,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
-import type { WorkKind } from '../http/overload.ts';
+import type { Admission, WorkKind } from '../http/overload.ts';
 import type { PendingTransactions } from '../http/pending-transactions.ts';
 import type { StreamStart } from '../push/record-source.ts';
 import type { Schema } from '../schemas/json-schema.ts';
@@ -42,6 +42,8 @@ export interface OtherReads {
   answer(read: OtherRead, call: ReadCall): MaybePromise<OtherAnswer>;
   /** Whether answers come from elsewhere, so that the next read can be begun before they are there. */
   areAwaited(call: ReadCall): boolean;
+  /** Where the bytes of answers are counted until they are sent. */
+  readonly unsent: Pick<Admission, 'hold' | 'release' | 'isFull'>;
 }
 
 /** The input of a handler. */

@@ -60,6 +60,10 @@ export class RoutedReads implements OtherReads {
     return this.#scratch.toString('latin1', 0, end);
   }
 
+  get unsent(): OtherReads['unsent'] {
+    return this.#context.admission;
+  }
+
   areAwaited({ view }: ReadCall): boolean {
     const { ledger } = this.#context;
     // A fork asks its upstream.

@@ -137,7 +137,7 @@ export class Admission {
     this.#countedMs = nowMs;
     const backlog = this.#backlogs[kind];
     const isLate = backlog.spentMs >= backlog.maxMs && this.#isLasting(backlog, nowMs);
-    const isFull = kind === 'listing' && this.#unsentBytes >= this.#maxUnsentBytes;
+    const isFull = kind === 'listing' && this.isFull;
     if (isLate || isFull || this.#tooManyWait(nowMs)) {
       backlog.refused += 1;
       this.#current = undefined;
@@ -160,6 +160,20 @@ export class Admission {
       held.bytes -= bytes;
       this.#unsentBytes -= bytes;
     });
+  }
+
+  /** Counts bytes of an answer that is put together over several turns, until they are given back with `release`. */
+  hold(bytes: number): void {
+    this.#unsentBytes += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#unsentBytes -= bytes;
+  }
+
+  /** Whether so much is unsent that no more large answers are to be made. */
+  get isFull(): boolean {
+    return this.#unsentBytes >= this.#maxUnsentBytes;
   }
 
   /** Bytes of large responses that clients have not read yet. */

@@ -6,6 +6,7 @@ import { nextTurn } from '../../../ledger/pace.ts';
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
 import type { Format } from '../../http/negotiation.ts';
+import { LARGE_ANSWER_BYTES } from '../../http/overload.ts';
 import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
 
@@ -33,6 +34,11 @@ const TOO_LATE = refusal(
     { retryAfterSecs: RETRY_AFTER_SECS },
   ),
 );
+const TOO_FULL = refusal(
+  new ApiError(503, 'internal_error', 'The node is overloaded: too many large answers are unsent', {
+    retryAfterSecs: RETRY_AFTER_SECS,
+  }),
+);
 
 function refusal(error: ApiError): OtherAnswer {
   const { status } = error;
@@ -51,6 +57,9 @@ export class BatchRun {
   readonly #startedMs: number;
   #turnBeganMs: number;
   #bytesLeft = MAX_BATCH_BYTES;
+  /** Bytes that are counted as unsent until the batch is answered: many batches are put together at a time. */
+  #heldBytes = 0;
+  #isOver = false;
   #begun = 0;
   readonly #answers: OtherAnswer[];
 
@@ -76,6 +85,13 @@ export class BatchRun {
       return isUseful ? this.#line() : undefined;
     });
     return andThen(together(lines), () => (this.#hasGone ? [] : this.#answers));
+  }
+
+  /** The answers are sent now, or nobody wants them. */
+  end(): void {
+    this.#isOver = true;
+    this.#call.others.unsent.release(this.#heldBytes);
+    this.#heldBytes = 0;
   }
 
   get #hasGone(): boolean {
@@ -105,13 +121,20 @@ export class BatchRun {
   #answer(read: OtherRead, nowMs: number): MaybePromise<OtherAnswer> {
     if (this.#bytesLeft <= 0) return TOO_LARGE;
     if (nowMs - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
+    if (this.#heldBytes >= LARGE_ANSWER_BYTES && this.#call.others.unsent.isFull) return TOO_FULL;
     return this.#call.others.answer(read, this.#call);
   }
 
   /** The answer, or a refusal if it does not fit: then nothing further is begun. */
   #fitting(answer: OtherAnswer): OtherAnswer {
     const shown = embedded(answer, this.#call.format);
-    this.#bytesLeft -= Buffer.byteLength(shown.body);
-    return this.#bytesLeft < 0 ? TOO_LARGE : shown;
+    const bytes = Buffer.byteLength(shown.body);
+    this.#bytesLeft -= bytes;
+    if (this.#bytesLeft < 0) return TOO_LARGE;
+    if (!this.#isOver) {
+      this.#heldBytes += bytes;
+      this.#call.others.unsent.hold(bytes);
+    }
+    return shown;
   }
 }

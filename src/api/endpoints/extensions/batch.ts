@@ -8,7 +8,7 @@ import {
   within,
 } from '../../../ledger/encode/fields.ts';
 import { parseRequestText } from '../../../ledger/encode/index.ts';
-import { andThen } from '../../../maybe-promise.ts';
+import { andThen, settle } from '../../../maybe-promise.ts';
 import type { JsonValue } from '../../../move/json/json-text.ts';
 import { ApiError, frameworkError } from '../../http/error-table.ts';
 import { BCS_MEDIA_TYPE, type Format, requireJsonBody } from '../../http/negotiation.ts';
@@ -17,7 +17,7 @@ import {
   BatchRequestSchema,
   MAX_BATCH_READS,
 } from '../../schemas/extension-schemas.ts';
-import { defineSubmission } from '../endpoint.ts';
+import { type Answer, defineSubmission } from '../endpoint.ts';
 import { LEDGER_VERSION } from '../parameters.ts';
 import { answersBcs, answersJson } from './batch-answers.ts';
 import { BatchRun } from './batch-run.ts';
@@ -70,9 +70,19 @@ export const batchEndpoint = defineSubmission({
     const others = reads.map(({ path: target, accept = usual, body }) => {
       return { target, accept, body, version: asked };
     });
-    const answers = new BatchRun(others, call).run();
+    const run = new BatchRun(others, call);
     const form = format === 'json' ? answersJson : answersBcs;
-    return andThen(answers, (found) => form(asked ?? view.state.version, found));
+    return settle<Answer, Answer>(
+      () => andThen(run.run(), (found) => form(asked ?? view.state.version, found)),
+      (answer) => {
+        run.end();
+        return answer;
+      },
+      (failure) => {
+        run.end();
+        throw failure;
+      },
+    );
   },
 });
 
