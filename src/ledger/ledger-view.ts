@@ -5,6 +5,7 @@ import { type Address, formatAddress } from '../move/types/address.ts';
 import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
+import type { EmittedPart } from '../store/emitted-events.ts';
 import type { OverrideReads, StoreView } from '../store/view.ts';
 import { Program } from '../vm/program/program.ts';
 import type { World } from '../vm/world.ts';
@@ -222,6 +223,12 @@ export class LedgerView {
   /** The sequence number that the newest page of a stream begins with; where it ends if that page is empty. */
   startOfNewestEvents(stream: EventStream, limit: number): Promise<bigint> {
     return this.#pages.startOfNewest(stream, limit);
+  }
+
+  /** Streams and types of the events of versions from one on, a part of them; `undefined` where they are not known. */
+  async emitted(first: bigint): Promise<EmittedPart | undefined> {
+    const part = await this.#view.emitted(first);
+    return part === undefined || (await this.#guard.isPruned(first)) ? undefined : part;
   }
 
   /** The estimate of gas prices, made once; rejects with `internal_error` for a chain without a gas schedule. */

@@ -19,10 +19,11 @@ import {
   TRANSACTIONS,
 } from './columns/columns.ts';
 import type { StreamId } from './columns/event-column.ts';
-import { type Head, openHead } from './columns/head.ts';
+import { type Head, oldestTransaction, openHead } from './columns/head.ts';
 import { bucketEnd, bucketStart, encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
 import { decodeStateRow, type StateEntry } from './columns/state-column.ts';
 import { walkAccountKeys } from './columns/state-key-column.ts';
+import { type EmittedPart, readEmitted } from './emitted-events.ts';
 import { EventStreamView } from './event-pages.ts';
 import { MAX_RANGE_ROWS, type StoreReader } from './store.ts';
 import { SenderView, versionOfHash } from './transaction-lookup.ts';
@@ -164,6 +165,18 @@ export class StoreView {
   typedEvents(query: TypedEventQuery): MaybePromise<TypedEventPart> {
     this.#orderOf(query.end);
     return readTypedEvents(this.#store, query);
+  }
+
+  /**
+   * What versions from one on emitted, a part of them; `undefined` where it cannot be told. Pruning that comes
+   * meanwhile makes versions look as if they had emitted nothing.
+   */
+  emitted(first: bigint): MaybePromise<EmittedPart | undefined> {
+    this.#orderOf(first);
+    // A server may be behind the one that the head was read from: what it lacks would look like nothing, too.
+    if (this.#store.server !== undefined) return undefined;
+    if (first < oldestTransaction(this.head)) return undefined;
+    return readEmitted(this.#store, first, this.head.version);
   }
 
   /**

@@ -9,13 +9,17 @@ import {
   type RecordSource,
 } from './record-source.ts';
 
+export function eventsKey({ address, creationNumber }: EventStream): string {
+  return `events/${address}/${creationNumber}`;
+}
+
 export class EventSource implements RecordSource {
   readonly key: string;
   readonly #stream: EventStream;
 
   constructor(stream: EventStream) {
     this.#stream = stream;
-    this.key = `events/${stream.address}/${stream.creationNumber}`;
+    this.key = eventsKey(stream);
   }
 
   read(view: LedgerView, from: bigint): MaybePromise<RecordBatch> {
@@ -29,6 +33,11 @@ export class EventSource implements RecordSource {
       next: from + BigInt(events.length),
       isEnd,
     }));
+  }
+
+  /** Positions do not tell versions. */
+  skip(from: bigint): bigint {
+    return from;
   }
 
   end(view: LedgerView): MaybePromise<bigint> {

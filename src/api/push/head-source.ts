@@ -2,8 +2,11 @@
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { RecordBatch, RecordSource } from './record-source.ts';
 
+/** Every version touches it. */
+export const HEADS_KEY = 'heads';
+
 export class HeadSource implements RecordSource {
-  readonly key = 'heads';
+  readonly key = HEADS_KEY;
   readonly #jsonOf: (view: LedgerView) => string;
 
   /** @param jsonOf what is said of a view's head */
@@ -17,6 +20,10 @@ export class HeadSource implements RecordSource {
     const json = Buffer.from(this.#jsonOf(view));
     const record = { position: version, id: String(version), json };
     return { records: [record], next: version + 1n, isEnd: true };
+  }
+
+  skip(from: bigint): bigint {
+    return from;
   }
 
   end({ state }: LedgerView): bigint {

@@ -1,7 +1,8 @@
 /**
  * The event streams of a process. Each listener first gets history, batch by batch as fast as it reads. Once it has all
- * that the newest view shows, it joins the channel of its stream. The hub learns of a new head once, reads the new
- * records of each channel once, renders them once and sends the same bytes to all listeners of the channel.
+ * that the newest view shows, it joins the channel of its stream. The hub learns of a new head once, finds out
+ * which channels the new versions have records for, reads and renders these once for each channel and sends the same
+ * bytes to all its listeners.
  *
  * Nothing is lost in between: a channel sends everything from its `next` on, and a listener has everything below its
  * own `next`. It joins only if that is not below the channel's, and if it was read at no older view than the one that
@@ -22,6 +23,7 @@ import { Listener, MAX_UNREAD_BYTES } from './listener.ts';
 import { ListenerTally } from './listener-tally.ts';
 import type { RecordBatch, RecordSource, StreamStart } from './record-source.ts';
 import { SLICE_MS, TimeShare } from './time-share.ts';
+import { touchedKeys } from './touched-keys.ts';
 
 /** After how long without an event a listener is told that the connection is alive, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
@@ -251,17 +253,21 @@ export class PushHub {
     return true;
   }
 
-  /** Reads all channels at each new head, as long as there are any. */
+  /** Reads the channels at each new head, as long as there are any. */
   async #watch(): Promise<void> {
-    let isBehind = false;
+    /** All channels have sent everything up to this version. */
+    let sent = this.#view!.state.version;
     while (this.#channels.size > 0 && !this.#isClosed) {
       try {
         const view = await this.#parts.heads.next();
-        if (!isBehind && !isOlder(this.#view!, view)) continue;
+        if (view.state.version <= sent) continue;
         this.#view = view;
-        isBehind = true;
-        for (const channel of this.#channels.values()) await this.#advance(channel, view);
-        isBehind = false;
+        const touched = await this.#touched(view, sent);
+        for (const key of touched ?? this.#channels.keys()) {
+          const channel = this.#channels.get(key);
+          if (channel !== undefined) await this.#advance(channel, view, sent);
+        }
+        sent = view.state.version;
       } catch (failure) {
         if (await this.#passes(failure)) continue;
         for (const channel of this.#channels.values()) this.#end(channel, failure);
@@ -270,8 +276,22 @@ export class PushHub {
     this.#view = undefined;
   }
 
+  /** Keys of the channels that have something new; `undefined`: any may. Throws failures that may pass. */
+  async #touched(view: LedgerView, sent: bigint): Promise<ReadonlySet<string> | undefined> {
+    // To read what a version emitted takes about as long as to read a channel.
+    if (view.state.version - sent >= this.#channels.size) return undefined;
+    try {
+      return await touchedKeys(view, sent, this.#share);
+    } catch (failure) {
+      if (mayPass(failure)) throw failure;
+      // Damage, perhaps: those who listen to what is damaged are told.
+      return undefined;
+    }
+  }
+
   /** Sends a channel what a view shows beyond what was sent. Throws failures that may pass. */
-  async #advance(channel: Channel, view: LedgerView): Promise<void> {
+  async #advance(channel: Channel, view: LedgerView, sent: bigint): Promise<void> {
+    channel.next = channel.source.skip(channel.next, sent);
     for (;;) {
       const startedMs = performance.now();
       let batch: RenderedBatch;

@@ -21,13 +21,21 @@ export interface RecordBatch {
 
 /** Records that views of the ledger show. Later views show the same ones and more, each above those before. */
 export interface RecordSource {
-  /** The same for sources with the same records: their listeners share what is read. */
+  /**
+   * The same for sources with the same records: their listeners share what is read. `touchedKeys` names it for
+   * versions that have some.
+   */
   readonly key: string;
   /**
    * Records from a position on, about MAX_BATCH_BYTES of them. An empty batch may have more behind it.
    * @throws LedgerError `version_pruned` where the first of them is gone; or rejects with it
    */
   read(view: LedgerView, from: bigint): MaybePromise<RecordBatch>;
+  /**
+   * Where a reading goes on that has come to a position, if no version up to one has records from there on. What is
+   * skipped may be pruned.
+   */
+  skip(from: bigint, version: bigint): bigint;
   /** The position above all records that a view shows. */
   end(view: LedgerView): MaybePromise<bigint>;
 }

@@ -1,7 +1,8 @@
 /** Module events of a type; a position is a version and, in the low 32 bits, the place of an event in it. */
 import type { LedgerView } from '../../ledger/ledger-view.ts';
+import { byteTools } from '../../move/bcs/bytes.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
-import { formatStructTag } from '../../move/types/type-tag.ts';
+import { encodeTypeTag } from '../../move/types/type-tag.ts';
 import {
   MAX_BATCH_BYTES,
   MAX_BATCH_RECORDS,
@@ -27,13 +28,18 @@ function placeAt(position: bigint): Place {
   };
 }
 
+/** @param typeTag BCS */
+export function typeKey(typeTag: Uint8Array): string {
+  return `types/${byteTools.asBuffer(typeTag).toString('hex')}`;
+}
+
 export class TypedEventSource implements RecordSource {
   readonly key: string;
   readonly #type: StructTag;
 
   constructor(type: StructTag) {
     this.#type = type;
-    this.key = `events/${formatStructTag(type)}`;
+    this.key = typeKey(encodeTypeTag({ kind: 'struct', struct: type }));
   }
 
   async read(view: LedgerView, from: bigint): Promise<RecordBatch> {
@@ -55,6 +61,11 @@ export class TypedEventSource implements RecordSource {
       next: next === undefined ? (from > end ? from : end) : positionOf(next),
       isEnd: next === undefined,
     };
+  }
+
+  skip(from: bigint, version: bigint): bigint {
+    const next = positionOf({ version: version + 1n, index: 0 });
+    return from > next ? from : next;
   }
 
   end({ state }: LedgerView): bigint {
