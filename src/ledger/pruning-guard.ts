@@ -78,27 +78,36 @@ export class PruningGuard {
    * opened is reported as pruned.
    * @throws EventGapError, RowDamagedError
    */
-  async eventPage(stream: StreamId, query: EventPageQuery): Promise<EventPage> {
-    let { oldestVersion } = this.#head;
-    for (;;) {
-      const head = this.#headOf(stream.address, oldestVersion);
-      const view = this.#view.eventStream(stream, head);
-      const found = await settle<EventPage, EventPage | EventGapError>(
-        () => view.page(query),
-        (page) => page,
-        (error) => {
-          if (!(error instanceof EventGapError)) throw error;
-          return error;
-        },
-      );
-      const isGap = found instanceof EventGapError;
-      const isAbsent = isGap || (found.events.length === 0 && found.pruned === undefined);
-      if (!isAbsent || (!isGap && this.#isTrusted)) return found;
+  eventPage(stream: StreamId, query: EventPageQuery): MaybePromise<EventPage> {
+    return this.#eventPageSince(this.#head.oldestVersion, stream, query);
+  }
+
+  #eventPageSince(
+    oldestVersion: bigint,
+    stream: StreamId,
+    query: EventPageQuery,
+  ): MaybePromise<EventPage> {
+    const view = this.#view.eventStream(stream, this.#headOf(stream.address, oldestVersion));
+    /** What was found counts, unless more has been pruned since. */
+    const lookAgain = async (found: () => EventPage): Promise<EventPage> => {
       const newest = await this.#newestHead();
-      if (newest.oldestVersion !== oldestVersion) ({ oldestVersion } = newest);
-      else if (isGap) throw found;
-      else return found;
-    }
+      return newest.oldestVersion === oldestVersion
+        ? found()
+        : await this.#eventPageSince(newest.oldestVersion, stream, query);
+    };
+    return settle<EventPage, EventPage>(
+      () => view.page(query),
+      (page) => {
+        const isAbsent = page.events.length === 0 && page.pruned === undefined;
+        return isAbsent && !this.#isTrusted ? lookAgain(() => page) : page;
+      },
+      (error) => {
+        if (!(error instanceof EventGapError)) throw error;
+        return lookAgain(() => {
+          throw error;
+        });
+      },
+    );
   }
 
   /** The version from which the history of an account is whole at this view. */

@@ -11,7 +11,7 @@ import { type Address, addressBytes, formatAddress } from '../../move/types/addr
 import { renderValueUtf8 } from '../../move/values/value-json.ts';
 import type { StoredEvent, StreamId } from '../../store/columns/event-column.ts';
 import { U64_MAX } from '../../store/columns/order-key.ts';
-import { firstOfNewest } from '../../store/event-pages.ts';
+import { type EventPage, firstOfNewest } from '../../store/event-pages.ts';
 import { EventGapError } from '../../store/store-error.ts';
 import type { StoreView } from '../../store/view.ts';
 import { conversionError, LedgerError } from '../ledger-error.ts';
@@ -154,7 +154,7 @@ export class StreamPages {
         const page = { answer, firstVersion: first.version, lastVersion, modules };
         const key = keyOf(request, first.sequenceNumber, events.length, form);
         pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
-        pages.set(anyKeyOf(request, form), ANY_PAGE, PAGE_OVERHEAD_BYTES);
+        pages.set(anyKeyOf(request, form), ANY_PAGE, 0);
         return answer;
       });
     });
@@ -207,29 +207,30 @@ export class StreamPages {
     );
   }
 
-  async #events(request: EventPageRequest): Promise<readonly StoredEvent[]> {
+  #events(request: EventPageRequest): MaybePromise<readonly StoredEvent[]> {
     const { address, creationNumber, start, limit } = request;
     const { guard } = this.#sources;
-    try {
-      const page = await guard.eventPage({ address, creationNumber }, { start, limit });
-      if (start !== undefined && page.pruned !== undefined) {
+    return settle<EventPage, readonly StoredEvent[]>(
+      () => guard.eventPage({ address, creationNumber }, { start, limit }),
+      ({ events, pruned }) => {
+        if (start === undefined || pruned === undefined) return events;
         // docs/spec/decisions.md D4: never a page that silently begins later than requested.
         throw new LedgerError(
           'version_pruned',
-          `Event ${page.pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
-            `has been pruned; the first kept one is ${page.pruned.firstRetained}`,
+          `Event ${pruned.wanted} of stream ${creationNumber} of ${formatAddress(address)} ` +
+            `has been pruned; the first kept one is ${pruned.firstRetained}`,
         );
-      }
-      return page.events;
-    } catch (cause) {
-      if (!(cause instanceof EventGapError)) throw cause;
-      throw new LedgerError(
-        'internal_error',
-        `Failed to find events by key ${eventKeyText(address, creationNumber)}: AptosDB Other Error: ` +
-          `DB corruption: Sequence number not continuous. expected: ${cause.expected}, actual: ${cause.actual}`,
-        { cause },
-      );
-    }
+      },
+      (cause) => {
+        if (!(cause instanceof EventGapError)) throw cause;
+        throw new LedgerError(
+          'internal_error',
+          `Failed to find events by key ${eventKeyText(address, creationNumber)}: AptosDB Other Error: ` +
+            `DB corruption: Sequence number not continuous. expected: ${cause.expected}, actual: ${cause.actual}`,
+          { cause },
+        );
+      },
+    );
   }
 }
 
