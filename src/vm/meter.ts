@@ -15,6 +15,8 @@ export interface RunLimits {
 /** Memory of an array without its elements, and of an element. In bytes. */
 const ARRAY_BYTES = 48;
 const ELEMENT_BYTES = 8;
+/** Memory of a vector of bytes without its bytes. */
+const BYTE_VECTOR_BYTES = 160;
 /** Bytes of a vector that are copied or compared for one unit. */
 const BYTES_PER_UNIT = 64;
 
@@ -51,7 +53,7 @@ export class Meter {
   /** Pays for a vector of bytes that is made. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
   allocateBytes(bytes: number): void {
     this.chargeBytes(bytes);
-    this.#take(ARRAY_BYTES + bytes);
+    this.#take(BYTE_VECTOR_BYTES + bytes);
   }
 
   /** Pays for what a vector grows by. @throws VmError MEMORY_LIMIT_EXCEEDED */

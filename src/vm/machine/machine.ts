@@ -158,10 +158,13 @@ export class Machine {
    * @throws VmError RUNTIME_DISPATCH_ERROR
    */
   checkAccess(type: VmType): void {
-    if (this.#dynamicFrames > 0) checkResource(this.running(), type);
+    if (this.#dynamicFrames === 0) return;
+    this.meter.charge(this.frames.length);
+    checkResource(this.running(), type);
   }
 
   #checkEntry(target: LoadedFunction): void {
+    this.meter.charge(this.frames.length);
     checkEntry(this.running(), target);
   }
 
@@ -246,7 +249,10 @@ export class Machine {
     if (result.length !== target.results.length) {
       throw new RangeError(`native ${target.name} has ${result.length} results`);
     }
-    for (const value of result) this.stack.push(value);
+    for (const value of result) {
+      if (Array.isArray(value)) this.meter.allocate(value.length);
+      this.stack.push(value);
+    }
   }
 
   /** A native has its function called instead of itself: one with the same parameters, but for the last. */
@@ -340,6 +346,7 @@ class NativeScope implements NativeContext {
   }
 
   callers(): readonly LoadedFunction[] {
+    this.#machine.meter.charge(this.#machine.frames.length);
     return this.#machine.running().map((frame) => frame.function);
   }
 }

@@ -15,7 +15,7 @@ import { STRUCTURE_OPERATIONS } from './structure-operations.ts';
 
 /** Time between two turns of the event loop, in milliseconds. */
 const SLICE_MS = 5;
-/** Operations between two looks at the clock. */
+/** Work between two looks at the clock, in units: operations, and what they are charged for besides. */
 const BATCH = 1_024;
 
 /** The limits of a view function: about two seconds of work. */
@@ -103,10 +103,11 @@ function runBatch(machine: Machine): void {
   if (machine.frame === undefined || machine.waiting !== undefined) return;
   const most = Math.min(BATCH, meter.unitsLeft);
   if (most === 0) meter.charge(1);
+  const enough = meter.unitsLeft - most;
   let done = 0;
   while (done < most) {
     const { frame } = machine;
-    if (frame === undefined || machine.waiting !== undefined) break;
+    if (frame === undefined || machine.waiting !== undefined || meter.unitsLeft < enough) break;
     const { code, pc } = frame;
     frame.pc = pc + 1;
     BY_NUMBER[code.operations[pc]!]!(machine, code.operands[pc]!);

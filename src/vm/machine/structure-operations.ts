@@ -8,6 +8,9 @@ import type { Machine } from './machine.ts';
 import type { Operation } from './operation.ts';
 import { valueAt } from './simple-operations.ts';
 
+/** Memory of an element that is pushed, with its number. In bytes. */
+const PUSHED_BYTES = 32;
+
 /** Why an operation on a vector failed: its sub status. */
 const VECTOR_ERRORS = {
   indexOutOfBounds: 1n,
@@ -188,7 +191,7 @@ const vecPushBack: Operation = ({ stack, meter }) => {
     meter.grow(1);
     elements.push(value as number);
   } else {
-    meter.grow(8);
+    meter.grow(PUSHED_BYTES);
     elements.push(value);
   }
 };

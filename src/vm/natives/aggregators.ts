@@ -5,6 +5,7 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError, decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { type Address, addressBytes } from '../../move/types/address.ts';
+import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
 import type { Value } from '../value.ts';
 import { VmError } from '../vm-error.ts';
@@ -64,15 +65,15 @@ const snapshot: Native = (_, [aggregator]) => [[partsOf(referenced(aggregator))[
 
 const refused: Native = () => new NativeAbort(NOT_SUPPORTED_YET);
 
-const readDerived: Native = (_, [derived]) => [
-  [byteVector(bytesInside(partsOf(referenced(derived))[0]).slice())],
+const readDerived: Native = ({ meter }, [derived]) => [
+  [byteVector(meter, bytesInside(partsOf(referenced(derived))[0]).slice())],
 ];
 
 const createDerived: Native = ({ meter }, [value]) => {
   const bytes = bytesInside(value);
   meter.chargeBytes(bytes.length);
   if (bytes.length > MAX_DERIVED_BYTES) return new NativeAbort(STRING_TOO_LONG);
-  return [derivedString(bytes, Math.max(unpaddedWidth(bytes.length), MIN_CONSTANT_BYTES))];
+  return [derivedString(meter, bytes, Math.max(unpaddedWidth(bytes.length), MIN_CONSTANT_BYTES))];
 };
 
 const concatenated: Native = (context, [before, source, after]) => {
@@ -87,7 +88,7 @@ const concatenated: Native = (context, [before, source, after]) => {
   bytes.set(prefix);
   bytes.set(digits, prefix.length);
   bytes.set(suffix, prefix.length + digits.length);
-  return [derivedString(bytes, unpaddedWidth(around + DIGITS.get(kind)!))];
+  return [derivedString(context.meter, bytes, unpaddedWidth(around + DIGITS.get(kind)!))];
 };
 
 /** Bytes that the length of a text takes as ULEB128. */
@@ -101,9 +102,9 @@ function unpaddedWidth(bytes: number): number {
 }
 
 /** `DerivedStringSnapshot`: a text, and as many zeros as make its BCS as wide as said. */
-function derivedString(bytes: Uint8Array, width: number): Value {
+function derivedString(meter: Meter, bytes: Uint8Array, width: number): Value {
   const padding = new Uint8Array(width - unpaddedWidth(bytes.length));
-  return [[byteVector(bytes)], byteVector(padding)];
+  return [[byteVector(meter, bytes)], byteVector(meter, padding)];
 }
 
 const ADD_OVERFLOW = 0x2_0001;

@@ -177,8 +177,8 @@ function constant(of: (structure: Structure) => unknown): Native {
   });
 }
 
-const order = computing(FIELD_UNITS, (algebra) => [
-  byteVector(bytesOfInteger(algebra.structure(0).structure.order)),
+const order = computing(FIELD_UNITS, (algebra, _, { meter }) => [
+  byteVector(meter, bytesOfInteger(algebra.structure(0).structure.order)),
 ]);
 
 const fromInteger = computing(FIELD_UNITS, (algebra, [value]) => {
@@ -200,11 +200,11 @@ const deserialize = computing(DECODE_UNITS, (algebra, [bytes], { meter }) => {
   return value === undefined ? [false, 0n] : [true, algebra.add(named, value)];
 });
 
-const serialize = computing(DECODE_UNITS, (algebra, [handle]) => {
+const serialize = computing(DECODE_UNITS, (algebra, [handle], { meter }) => {
   const named = algebra.structure(0);
   const format = defined(named.curve.formats.get(algebra.nameBeside(1, named)));
   if (format.structure !== named.name) throw new Refusal(NOT_IMPLEMENTED);
-  return [byteVector(format.write(algebra.value(named, handle)))];
+  return [byteVector(meter, format.write(algebra.value(named, handle)))];
 });
 
 /** A group and its scalars. */

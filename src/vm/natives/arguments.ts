@@ -1,16 +1,20 @@
 /** Arguments of natives as what they are, and results back (src/vm/value.ts). */
 import { byteTools } from '../../move/bcs/bytes.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
+import type { Meter } from '../meter.ts';
 import { ByteVector, type Reference, type Value } from '../value.ts';
+import { refusedCode } from '../vm-error.ts';
 
 /** Of a `vector<u8>`. */
 export function bytesOf(value: Value): Uint8Array {
   return (value as ByteVector).bytes;
 }
 
-/** What is at the place of a reference. */
-export function referenced(value: Value): Value {
-  return (value as Reference).get();
+/** What is at the place of a reference. @throws VmError when there is nothing any more: borrows are not checked */
+export function referenced(value: Value): Exclude<Value, undefined> {
+  const found = (value as Reference).get();
+  if (found === undefined) throw refusedCode('a place that is gone');
+  return found;
 }
 
 /** Of a `&vector<u8>`. */
@@ -28,14 +32,15 @@ export function bytesInside(value: Value): Uint8Array {
   return bytesOf(partsOf(value)[0]);
 }
 
-/** @param bytes are not changed by anybody from now on */
-export function byteVector(bytes: Uint8Array): ByteVector {
+/** @param bytes are not changed by anybody from now on @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+export function byteVector(meter: Meter, bytes: Uint8Array): ByteVector {
+  meter.allocateBytes(bytes.length);
   return new ByteVector(bytes);
 }
 
-/** A `String`. */
-export function stringOf(text: string): Value {
-  return [byteVector(byteTools.utf8Bytes(text))];
+/** A `String`. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */
+export function stringOf(meter: Meter, text: string): Value {
+  return [byteVector(meter, byteTools.utf8Bytes(text))];
 }
 
 export function textOf(bytes: Uint8Array): string {

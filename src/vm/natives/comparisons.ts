@@ -45,8 +45,8 @@ const compare: Native = ({ meter }, [left, right]) => [
 
 const swap: Native = (_, [left, right]) => {
   const [first, second] = [left as Reference, right as Reference];
-  const value = first.get();
-  first.set(second.get());
+  const [value, other] = [referenced(first), referenced(second)];
+  first.set(other);
   second.set(value);
   return [];
 };

@@ -42,7 +42,7 @@ export const EFFECT_NATIVES: Readonly<Record<string, Native>> = {
   'debug::print': nothing,
   'debug::print_stack_trace': nothing,
   'debug::native_print': nothing,
-  'debug::native_stack_trace': () => [stringOf('')],
+  'debug::native_stack_trace': ({ meter }) => [stringOf(meter, '')],
   'code::request_publish': requestPublish,
   'code::request_publish_with_allowed_deps': requestPublish,
 };

@@ -13,6 +13,8 @@ import { bytesOf, partsOf, referenced, referencedBytes, stringOf, textOf } from 
 const ARGUMENTS_MISMATCH = 1;
 const INVALID_FORMAT = 2;
 const SIGNER_FIX_FLAG = 25;
+/** What a part of a format costs. */
+const PART_UNITS = 5;
 const INTEGER_KIND = /^[iu][0-9]/;
 
 interface Form {
@@ -161,7 +163,7 @@ const format: Native = (context, [value, withTypes, fullAddresses, singleLine, w
       withIntegerTypes: withIntegers as boolean,
       signersFixed: context.world.isFeatureEnabled(SIGNER_FIX_FLAG),
     }),
-    (text) => [stringOf(text)],
+    (text) => [stringOf(context.meter, text)],
   );
 
 /** Where a format has a value. */
@@ -184,7 +186,8 @@ function formatParts(text: string): Part[] {
 /** The values are a list: `Cons(first, others)` or `NIL`. */
 const formatList: Native = (context, [formatText, list]) => {
   const bytes = referencedBytes(formatText);
-  context.meter.chargeBytes(bytes.length);
+  // Each byte may be a part of its own.
+  context.meter.charge(bytes.length * PART_UNITS);
   if (!byteTools.isUtf8(bytes)) return new NativeAbort(INVALID_FORMAT);
   const form: Form = {
     withTypes: true,
@@ -194,7 +197,7 @@ const formatList: Native = (context, [formatText, list]) => {
     signersFixed: context.world.isFeatureEnabled(SIGNER_FIX_FLAG),
   };
   let type = context.typeArguments[0]!;
-  let left = referenced(list);
+  let left: Value = referenced(list);
   let failure: NativeAbort | undefined;
   const next = (part: Part): MaybePromise<string> => {
     if (failure !== undefined) return '';
@@ -209,7 +212,8 @@ const formatList: Native = (context, [formatText, list]) => {
   };
   return andThen(
     mapInOrder(formatParts(textOf(bytes)), next),
-    (texts): NativeResult => failure ?? mismatch(type, 'NIL') ?? [stringOf(texts.join(''))],
+    (texts): NativeResult =>
+      failure ?? mismatch(type, 'NIL') ?? [stringOf(context.meter, texts.join(''))],
   );
 };
 

@@ -3,34 +3,70 @@ import { blake2b } from '@noble/hashes/blake2.js';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { keccak_256, sha3_512 } from '@noble/hashes/sha3.js';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
-import type { Native } from '../native.ts';
+import type { Native, NativeContext } from '../native.ts';
 import { bytesOf, byteVector } from './arguments.ts';
-import { sipHash } from './crypto/sip-hash.ts';
+import { SipHash } from './crypto/sip-hash.ts';
+import { giveWay } from './crypto/turns.ts';
 
 const DIGEST_BYTES = 32;
+/** Bytes that are hashed between two looks at the clock: a few milliseconds at most. A multiple of eight. */
+const CHUNK_BYTES = 4_096;
 
-function hashing(hash: (bytes: Uint8Array) => Uint8Array): Native {
-  return ({ meter }, [bytes]) => {
-    const content = bytesOf(bytes);
-    meter.chargeBytes(1 + content.length);
-    return [byteVector(hash(content))];
-  };
+interface Hasher<T> {
+  update(bytes: Uint8Array): unknown;
+  digest(): T;
 }
 
-const shortHash: Native = ({ meter }, [bytes]) => {
+/** @param unitsPerByte what it costs: about the time of so many instructions */
+function hashed<T>(
+  context: NativeContext,
+  content: Uint8Array,
+  hasher: Hasher<T>,
+  unitsPerByte: number,
+): MaybePromise<T> {
+  context.meter.charge(DIGEST_BYTES + content.length * unitsPerByte);
+  if (content.length > CHUNK_BYTES) return hashedInTurns(context, content, hasher);
+  hasher.update(content);
+  return hasher.digest();
+}
+
+async function hashedInTurns<T>(
+  context: NativeContext,
+  content: Uint8Array,
+  hasher: Hasher<T>,
+): Promise<T> {
+  for (let start = 0; start < content.length; start += CHUNK_BYTES) {
+    await giveWay(context);
+    hasher.update(content.subarray(start, start + CHUNK_BYTES));
+  }
+  return hasher.digest();
+}
+
+function hashing(create: () => Hasher<Uint8Array>, unitsPerByte: number): Native {
+  return (context, [bytes]) =>
+    andThen(hashed(context, bytesOf(bytes), create(), unitsPerByte), (digest) => [
+      byteVector(context.meter, digest),
+    ]);
+}
+
+const sha3Hash: Native = ({ meter }, [bytes]) => {
   const content = bytesOf(bytes);
-  meter.chargeBytes(1 + content.length);
-  return [sipHash(content)];
+  meter.charge(DIGEST_BYTES + Math.ceil(content.length / 8));
+  return [byteVector(meter, sha3(content))];
 };
 
+const shortHash: Native = (context, [bytes]) =>
+  andThen(hashed(context, bytesOf(bytes), new SipHash(), 50), (digest) => [digest]);
+
 export const HASH_NATIVES: Readonly<Record<string, Native>> = {
-  'hash::sha2_256': hashing(sha256),
-  'hash::sha3_256': hashing(sha3),
+  'hash::sha2_256': hashing(() => sha256.create(), 3),
+  'hash::sha3_256': sha3Hash,
   'aptos_hash::sip_hash': shortHash,
-  'aptos_hash::keccak256': hashing(keccak_256),
-  'aptos_hash::sha2_512_internal': hashing(sha512),
-  'aptos_hash::sha3_512_internal': hashing(sha3_512),
-  'aptos_hash::ripemd160_internal': hashing(ripemd160),
-  'aptos_hash::blake2b_256_internal': hashing((bytes) => blake2b(bytes, { dkLen: DIGEST_BYTES })),
+  'aptos_hash::keccak256': hashing(() => keccak_256.create(), 10),
+  'aptos_hash::sha2_512_internal': hashing(() => sha512.create(), 5),
+  'aptos_hash::sha3_512_internal': hashing(() => sha3_512.create(), 12),
+  'aptos_hash::ripemd160_internal': hashing(() => ripemd160.create(), 4),
+  'aptos_hash::blake2b_256_internal': hashing(() => blake2b.create({ dkLen: DIGEST_BYTES }), 3),
 };

@@ -192,7 +192,7 @@ function making(make: (bytes: Uint8Array) => RistrettoPoint, size?: number): Nat
 
 /** A scalar of what the Move code has checked. */
 function computing(compute: (...args: readonly Value[]) => bigint): Native {
-  return (_, args) => [byteVector(scalarBytes(compute(...args)))];
+  return ({ meter }, args) => [byteVector(meter, scalarBytes(compute(...args)))];
 }
 
 export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = Object.fromEntries(
@@ -203,7 +203,7 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = Object.fromEn
     point_clone_internal: (context, [handle]) => [added(context, pointAt(context, handle))],
     point_compress_internal: (context, [point]) => {
       context.meter.charge(DECODE_UNITS);
-      return [byteVector(pointAt(context, handleIn(point)).toBytes())];
+      return [byteVector(context.meter, pointAt(context, handleIn(point)).toBytes())];
     },
     point_mul_internal: multiply,
     point_double_mul_internal: multiplyTwo,

@@ -4,10 +4,10 @@ import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
 import type { Layout } from '../program/vm-type.ts';
-import type { Value } from '../value.ts';
+import { ByteVector, type Value } from '../value.ts';
 import { decodeValue, encodeValue } from '../values/bcs.ts';
 import { VmError } from '../vm-error.ts';
-import { bytesOf, byteVector, referenced } from './arguments.ts';
+import { bytesOf, referenced } from './arguments.ts';
 import { optionOf } from './options.ts';
 
 const NOT_SERIALIZABLE = 0x1c5;
@@ -29,7 +29,7 @@ function serialized(context: NativeContext, value: Value): MaybePromise<Uint8Arr
 
 const toBytes: Native = (context, [value]) =>
   andThen(serialized(context, referenced(value)), (bytes) =>
-    bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [byteVector(bytes)],
+    bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [new ByteVector(bytes)],
   );
 
 const serializedSize: Native = (context, [value]) =>

@@ -79,7 +79,7 @@ function validating(isValid: (bytes: Uint8Array) => boolean): Native {
 const recover: Native = ({ meter }, [message, recoveryId, signature]) => {
   meter.charge(DECODE_UNITS + 2 * MULTIPLY_UNITS);
   const key = recoverKey(bytesOf(message), recoveryId as number, bytesOf(signature));
-  if (typeof key !== 'string') return [byteVector(key), true];
+  if (typeof key !== 'string') return [byteVector(meter, key), true];
   switch (key) {
     case 'message':
       return new NativeAbort(NOT_DESERIALIZED, 'Message must be exactly 32 bytes');
@@ -88,7 +88,7 @@ const recover: Native = ({ meter }, [message, recoveryId, signature]) => {
     case 'signature':
       return new NativeAbort(NOT_DESERIALIZED, 'Signature must be exactly 64 bytes');
     default:
-      return [byteVector(new Uint8Array(0)), false];
+      return [byteVector(meter, new Uint8Array(0)), false];
   }
 };
 
@@ -102,7 +102,7 @@ function pointsOf(values: Value, meter: Meter): Uint8Array[] {
 function summing(sum: (points: readonly Uint8Array[]) => Uint8Array | undefined): Native {
   return ({ meter }, [points]) => {
     const bytes = sum(pointsOf(points, meter));
-    return [byteVector(bytes ?? new Uint8Array(0)), bytes !== undefined];
+    return [byteVector(meter, bytes ?? new Uint8Array(0)), bytes !== undefined];
   };
 }
 

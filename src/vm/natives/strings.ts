@@ -10,9 +10,29 @@ function isCharBoundary(bytes: Uint8Array, at: bigint): boolean {
   return at < BigInt(bytes.length) && (bytes[Number(at)]! & 0xc0) !== 0x80;
 }
 
-/** One character a byte, so that places are those of bytes. */
-function latin1(bytes: Uint8Array): string {
-  return byteTools.latin1Text(byteTools.asBuffer(bytes), 0, bytes.length);
+/** Bytes that are searched for one unit. */
+const SEARCHED_PER_UNIT = 4;
+
+/**
+ * Where bytes first are in others, the length of those when they are not (Knuth, Morris and Pratt, 1977). The engine's
+ * own search takes the product of both lengths at worst.
+ */
+function placeOf(sought: Uint8Array, bytes: Uint8Array): number {
+  const { length } = sought;
+  if (length === 0) return 0;
+  // At i: how long a beginning of `sought` also ends there, the whole left out.
+  const borders = new Uint32Array(length);
+  for (let at = 1, same = 0; at < length; at += 1) {
+    while (same > 0 && sought[at] !== sought[same]) same = borders[same - 1]!;
+    if (sought[at] === sought[same]) same += 1;
+    borders[at] = same;
+  }
+  for (let at = 0, same = 0; at < bytes.length; at += 1) {
+    while (same > 0 && bytes[at] !== sought[same]) same = borders[same - 1]!;
+    if (bytes[at] === sought[same]) same += 1;
+    if (same === length) return at + 1 - length;
+  }
+  return bytes.length;
 }
 
 const checkUtf8: Native = ({ meter }, [text]) => {
@@ -28,15 +48,14 @@ const charBoundary: Native = (_, [text, at]) => [
 const subString: Native = ({ meter }, [text, start, end]) => {
   const [from, to] = [Number(start), Number(end)];
   if (to < from) return new NativeAbort(END_BEFORE_START);
-  meter.chargeBytes(to - from);
-  return [byteVector(bytesOf(referenced(text)).slice(from, to))];
+  return [byteVector(meter, bytesOf(referenced(text)).slice(from, to))];
 };
 
 const indexOf: Native = ({ meter }, [text, wanted]) => {
   const bytes = bytesOf(referenced(text));
-  meter.chargeBytes(bytes.length);
-  const at = latin1(bytes).indexOf(latin1(bytesOf(referenced(wanted))));
-  return [BigInt(at < 0 ? bytes.length : at)];
+  const sought = bytesOf(referenced(wanted));
+  meter.charge(Math.ceil((bytes.length + sought.length) / SEARCHED_PER_UNIT));
+  return [BigInt(placeOf(sought, bytes))];
 };
 
 export const STRING_NATIVES: Readonly<Record<string, Native>> = {

@@ -40,8 +40,10 @@ const increasingCounter: Native = (context) =>
       );
 
 export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
-  'transaction_context::get_txn_hash': () => [byteVector(Uint8Array.from(sessionHash()))],
-  'transaction_context::get_script_hash': () => [byteVector(new Uint8Array(0))],
+  'transaction_context::get_txn_hash': ({ meter }) => [
+    byteVector(meter, Uint8Array.from(sessionHash())),
+  ],
+  'transaction_context::get_script_hash': ({ meter }) => [byteVector(meter, new Uint8Array(0))],
   'transaction_context::generate_unique_address': generateAddress,
   'transaction_context::monotonically_increasing_counter_internal': increasingCounter,
   'transaction_context::sender_internal': unavailable('sender information'),

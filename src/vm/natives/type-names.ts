@@ -17,20 +17,18 @@ const typeOf: Native = ({ typeArguments, meter }) => {
   }
   const { address, module, name, typeArguments: parts } = tag.struct;
   const inner = parts.length === 0 ? '' : `<${parts.map(formatTypeTag).join(', ')}>`;
-  meter.chargeBytes(inner.length);
   return [
     [
       address,
-      byteVector(byteTools.utf8Bytes(module)),
-      byteVector(byteTools.utf8Bytes(name + inner)),
+      byteVector(meter, byteTools.utf8Bytes(module)),
+      byteVector(meter, byteTools.utf8Bytes(name + inner)),
     ],
   ];
 };
 
 const typeName: Native = ({ typeArguments, meter }) => {
   const name = formatTypeTag(typeArguments[0]!.tag);
-  meter.chargeBytes(name.length);
-  return [stringOf(name)];
+  return [stringOf(meter, name)];
 };
 
 const chainId: Native = ({ world }) =>

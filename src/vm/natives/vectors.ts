@@ -4,6 +4,7 @@
  */
 import { type Native, NativeAbort } from '../native.ts';
 import { ByteVector, type Value } from '../value.ts';
+import { refusedCode } from '../vm-error.ts';
 import { referenced } from './arguments.ts';
 
 const INDEX_OUT_OF_BOUNDS = 1;
@@ -12,6 +13,7 @@ const INDEX_OUT_OF_BOUNDS = 1;
 const moveRange: Native = ({ meter }, [source, at, count, target, place]) => {
   const from = referenced(source) as ByteVector | Value[];
   const to = referenced(target) as ByteVector | Value[];
+  if (from === to) throw refusedCode('one vector borrowed twice');
   const [start, length, insertAt] = [at as bigint, count as bigint, place as bigint];
   if (start + length > BigInt(from.length) || insertAt > BigInt(to.length)) {
     return new NativeAbort(INDEX_OUT_OF_BOUNDS);
