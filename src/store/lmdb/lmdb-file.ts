@@ -123,6 +123,8 @@ function kindOf(file: number): DataFileKind {
 function isUnmade(file: number, first: Buffer): boolean {
   const { size } = fstatSync(file);
   if (size > MAX_UNMADE_BYTES || size % PAGE_BYTES !== 0) return false;
+  // Environments are made with pages of this size.
+  if (isMeta(first) && first.readUInt32LE(PAGE_SIZE_AT) !== PAGE_BYTES) return false;
   const metas = [first, readMeta(file, PAGE_BYTES)];
   if (metas.every(isMeta)) return false;
   return metas.every((meta) => {
