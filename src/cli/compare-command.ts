@@ -56,14 +56,19 @@ async function compared(
   }
 }
 
-function failureOf({ counts, theirs, firstFailure }: Comparison): NodeError | undefined {
+function failureOf({
+  counts,
+  theirs,
+  firstFailure,
+  isCutShort,
+}: Comparison): NodeError | undefined {
   const { asked, different, unanswered } = counts;
   if (different > 0) {
     const message = `${different} of ${asked} requests are answered differently by ${theirs}`;
     return new NodeError('nodes_differ', message);
   }
   if (unanswered > 0) {
-    const message = `${unanswered} of ${asked} requests were not answered, first ${firstFailure}`;
+    const message = `${unanswered} of ${asked} requests were not answered, first ${firstFailure}${isCutShort ? '; the rest was not asked' : ''}`;
     return new NodeError('not_comparable', message, { exitCode: 2 });
   }
   return undefined;
@@ -71,7 +76,7 @@ function failureOf({ counts, theirs, firstFailure }: Comparison): NodeError | un
 
 function textOf(comparison: Comparison): string {
   const { theirs, chainId, fromVersion, toVersion, counts } = comparison;
-  const { known, reported, firstFailure } = comparison;
+  const { known, reported, firstFailure, isCutShort } = comparison;
   const lines = [
     `compared with          ${theirs}`,
     `chain id               ${chainId}`,
@@ -85,6 +90,7 @@ function textOf(comparison: Comparison): string {
   ];
   for (const [subject, count] of known) lines.push(`known: ${count} × ${subject}`);
   if (firstFailure !== undefined) lines.push(`not answered: ${firstFailure}`);
+  if (isCutShort) lines.push('the rest was not asked: too many in a row had no answer');
   for (const { method, path, accept, differences } of reported) {
     lines.push('', `different: ${method} ${path}${accept === undefined ? '' : ` (${accept})`}`);
     for (const { place, ours, theirs: other } of differences) {
@@ -100,7 +106,8 @@ function textOf(comparison: Comparison): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function factsOf({ theirs, chainId, fromVersion, toVersion, counts, known, reported }: Comparison) {
+function factsOf(comparison: Comparison) {
+  const { theirs, chainId, fromVersion, toVersion, counts, known, reported } = comparison;
   return {
     equal: counts.different === 0 && counts.unanswered === 0,
     url: theirs,
@@ -113,6 +120,7 @@ function factsOf({ theirs, chainId, fromVersion, toVersion, counts, known, repor
     known_differences: Object.fromEntries(known),
     left_out: counts.leftOut,
     unanswered: counts.unanswered,
+    cut_short: comparison.isCutShort,
     differences: reported.map(({ method, path, accept, differences }) => ({
       ...{ method, path, accept: accept ?? null },
       places: differences.map(({ place, ours, theirs: other }) => ({

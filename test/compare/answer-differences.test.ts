@@ -88,6 +88,16 @@ describe('differences', () => {
     expect(differencesOf(list(1), list(2))).toHaveLength(Math.min(count, MAX_PLACES));
   });
 
+  it('are shown without what a terminal takes as a command', () => {
+    const type = { 'content-type': 'text/\u009b2J' };
+    const found = places(answer('{"\u009b":"\x7f\u009b31m"}'), answer('\u009b'));
+    const others = places(answer('1'), answer('1', type));
+    expect(JSON.stringify([found, others])).not.toMatch(/[\x7f-\x9f]/);
+    expect(others[0]).toEqual(['header content-type', JSON_TYPE, 'text/\\u009b2J']);
+    const [[place, ours]] = places(answer('{"\u009b":"\u009b"}'), answer('{}')) as [string[]];
+    expect([place, ours]).toEqual(['body $["\\u009b"]', '"\\u009b"']);
+  });
+
   it('are shown in short', () => {
     const [difference] = differencesOf(answer(`"${'x'.repeat(1_000)}"`), answer('1'));
     expect(difference!.ours!.length).toBeLessThan(200);

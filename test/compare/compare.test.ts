@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { padAddress } from '../../src/move/types/address.ts';
 import { Asker } from '../../src/node/compare/asker.ts';
-import { type Comparison, compareNodes, MAX_REPORTED } from '../../src/node/compare/compare.ts';
+import {
+  type Comparison,
+  compareNodes,
+  MAX_REPORTED,
+  MAX_UNANSWERED_IN_ROW,
+} from '../../src/node/compare/compare.ts';
 import { startEmbeddedNode } from '../../src/node/embedded.ts';
 import type { NodeSettings } from '../../src/node/settings/settings.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
@@ -209,6 +214,34 @@ describe('what cannot be compared', () => {
     expect(counts).toMatchObject({ asked: 1, unanswered: 1 });
     expect(firstFailure).toMatch(/^GET \/v1\/accounts\/0x1\?ledger_version=/);
   });
+
+  it('a node that answers nothing any more is not asked all of it', async () => {
+    const url = await strange((request, response) => {
+      const busy = { ...NODE, 'retry-after': '999' };
+      response.writeHead(request.url === '/v1' ? 200 : 503, busy).end('{}');
+    });
+    const { counts, isCutShort } = await compare(url);
+    expect(isCutShort).toBe(true);
+    expect(counts.unanswered).toBe(counts.asked);
+    expect(counts.unanswered).toBeGreaterThanOrEqual(MAX_UNANSWERED_IN_ROW);
+    expect(counts.unanswered).toBeLessThan(2 * MAX_UNANSWERED_IN_ROW);
+  });
+
+  it.each([MAX_UNANSWERED_IN_ROW - 1, MAX_UNANSWERED_IN_ROW])(
+    'up to %i requests without an answer are all asked, and more where others have one',
+    async (count) => {
+      const url = await strange((request, response) => {
+        const isAnswered = request.url === '/v1' || request.url!.includes('0x2');
+        response.writeHead(isAnswered ? 200 : 503, { ...NODE, 'retry-after': '999' }).end('{}');
+      });
+      const row = Array.from({ length: count }, () => ({ path: '/v1/accounts/0x1' }));
+      const found = await compare(url, row);
+      expect([found.isCutShort, found.counts.unanswered]).toEqual([false, count]);
+      const mixed = [...row, ...row].flatMap((one) => [one, { path: '/v1/accounts/0x2' }]);
+      const other = await compare(url, mixed);
+      expect([other.isCutShort, other.counts.asked]).toEqual([false, 4 * count]);
+    },
+  );
 
   it.each([
     ['{"path":"/v1"', /line 1: /],

@@ -1,4 +1,6 @@
 /** All endpoints, in the order of the documentation. */
+
+import type { Query } from '../http/request-target.ts';
 import { accountEndpoint, resourceEndpoint } from './accounts.ts';
 import { auxiliaryInfoEndpoint } from './auxiliary-info.ts';
 import { balanceEndpoint } from './balance.ts';
@@ -70,3 +72,27 @@ export const ENDPOINTS: readonly AnyEndpoint[] = [
   decodeSubmissionEndpoint,
   batchEndpoint,
 ];
+
+export const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
+  ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint]),
+);
+
+const VERSION_NAME = 'ledger_version';
+
+/** Whether a query may name the version to read at. */
+export function takesVersion({ parameters, laterParameters }: AnyEndpoint): boolean {
+  return (
+    VERSION_NAME in parameters || (laterParameters !== undefined && VERSION_NAME in laterParameters)
+  );
+}
+
+/** A target that names a version, where the endpoint takes one and the query of the target has none. */
+export function targetAt(
+  version: bigint,
+  endpoint: AnyEndpoint,
+  target: string,
+  query: Query,
+): string {
+  if (!takesVersion(endpoint) || query.first(VERSION_NAME) !== undefined) return target;
+  return `${target}${target.includes('?') ? '&' : '?'}${VERSION_NAME}=${version}`;
+}

@@ -4,14 +4,8 @@
  */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { formatJson } from '../../move/json/json-text-print.ts';
-import type {
-  AnyEndpoint,
-  OtherAnswer,
-  OtherRead,
-  OtherReads,
-  ReadCall,
-} from '../endpoints/endpoint.ts';
-import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
+import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoints/endpoint.ts';
+import { ENDPOINTS_BY_ID, targetAt } from '../endpoints/endpoint-list.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat } from './negotiation.ts';
 import { overloadError } from './overload.ts';
@@ -19,15 +13,10 @@ import { type ApiContext, cachedOrMade, shownFailure } from './request-handler.t
 import { Query } from './request-target.ts';
 import type { RouteTable } from './routes.ts';
 
-const VERSION_NAME = 'ledger_version';
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = 'application/json';
 /** What the HTTP parser takes from clients, which do not send fragments. */
 const TARGET = /^\/[!"$-~]*$/;
-
-const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
-  ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint]),
-);
 
 export class RoutedReads implements OtherReads {
   readonly #match: RouteTable['match'];
@@ -76,21 +65,15 @@ export class RoutedReads implements OtherReads {
     const { accept } = read;
     const body = read.body === undefined ? undefined : Buffer.from(formatJson(read.body));
     checkTarget(read.target, settings.maxHeaderBytes);
-    let url = this.#copied(read.target);
+    const target = this.#copied(read.target);
     const method = methodOf(read);
-    const { route, path, query: asked } = this.#match(method, url);
+    const { route, path, query: asked } = this.#match(method, target);
     if (route.refusal !== undefined) throw route.refusal;
     const endpoint = ENDPOINTS_BY_ID.get(route.operationId);
     if (endpoint === undefined || endpoint.isNeverBatched === true) throw notBatched();
-    let query = asked;
-    if (
-      read.version !== undefined &&
-      takesVersion(endpoint) &&
-      asked.first(VERSION_NAME) === undefined
-    ) {
-      url += `${url.includes('?') ? '&' : '?'}${VERSION_NAME}=${read.version}`;
-      query = new Query(url.slice(url.indexOf('?') + 1));
-    }
+    const { version } = read;
+    const url = version === undefined ? target : targetAt(version, endpoint, target, asked);
+    const query = url === target ? asked : new Query(url.slice(url.indexOf('?') + 1));
     const work = method === 'POST' ? 'body' : (endpoint.work ?? 'read');
     if (work !== 'none' && !admission.admits(work)) throw overloadError(work);
     const format = endpoint.results.bcs === undefined ? 'json' : chooseFormat(accept);
@@ -104,12 +87,6 @@ export class RoutedReads implements OtherReads {
 
 function methodOf({ body }: OtherRead): 'GET' | 'POST' {
   return body === undefined ? 'GET' : 'POST';
-}
-
-function takesVersion({ parameters, laterParameters }: AnyEndpoint): boolean {
-  return (
-    VERSION_NAME in parameters || (laterParameters !== undefined && VERSION_NAME in laterParameters)
-  );
 }
 
 /** @throws ApiError for what the HTTP parser refuses */

@@ -129,7 +129,7 @@ function isSame(ours: JsonValue | undefined, theirs: JsonValue | undefined): boo
 }
 
 function memberText(name: string): string {
-  return /^\w+$/.test(name) ? `.${name}` : `[${JSON.stringify(cut(name))}]`;
+  return /^\w+$/.test(name) ? `.${name}` : `[${cut(JSON.stringify(name))}]`;
 }
 
 function shown(value: JsonValue | undefined): string | undefined {
@@ -145,11 +145,15 @@ function bytesDifference(ours: Answer, theirs: Answer): Difference {
   const from = (answer: Answer): string => {
     const bytes = Buffer.from(answer.body.subarray(at, at + SHOWN_BYTES));
     if (bytes.length === 0) return 'the end';
-    return isJson(answer) ? JSON.stringify(bytes.toString()) : bytes.toString('hex');
+    return isJson(answer) ? cut(JSON.stringify(bytes.toString())) : bytes.toString('hex');
   };
   return { place: `body byte ${at} of ${sizes}`, ours: from(ours), theirs: from(theirs) };
 }
 
+/** What is shown of a text; control characters would be commands to a terminal. */
 function cut(text: string): string {
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+  const shown = text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+  return shown.replace(/\p{Cc}/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

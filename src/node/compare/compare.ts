@@ -23,6 +23,8 @@ import { knownDifference } from './known-differences.ts';
 
 /** Requests that are under way at each node. */
 const MAX_CONCURRENT = 8;
+/** Requests in a row without an answer, after which nothing more is asked: each may take minutes. */
+export const MAX_UNANSWERED_IN_ROW = 16;
 /** Requests with other answers that are reported one by one. */
 export const MAX_REPORTED = 100;
 
@@ -70,6 +72,8 @@ export interface Comparison {
   readonly reported: readonly ReportedRequest[];
   /** Why the first of the requests had no answer. */
   readonly firstFailure: string | undefined;
+  /** Whether the rest was not asked: MAX_UNANSWERED_IN_ROW requests had no answer. */
+  readonly isCutShort: boolean;
 }
 
 /** @throws NodeError `bad_setting`, `not_comparable`, `bad_input`, and what starting a node throws */
@@ -167,6 +171,8 @@ class Comparer {
   readonly #known = new Map<string, number>();
   readonly #reported: ReportedRequest[] = [];
   #firstFailure: string | undefined;
+  #unansweredInRow = 0;
+  #isCutShort = false;
 
   constructor(ours: Asker, theirs: Asker, version: bigint, onProgress: (counts: Counts) => void) {
     this.#ours = ours;
@@ -181,6 +187,7 @@ class Comparer {
       known: this.#known,
       reported: this.#reported,
       firstFailure: this.#firstFailure,
+      isCutShort: this.#isCutShort,
     };
   }
 
@@ -188,6 +195,8 @@ class Comparer {
   async run(requests: Iterable<ComparedRequest> | AsyncIterable<ComparedRequest>): Promise<void> {
     const running = new Set<Promise<void>>();
     for await (const request of requests) {
+      this.#isCutShort = this.#unansweredInRow >= MAX_UNANSWERED_IN_ROW;
+      if (this.#isCutShort) break;
       const asked = this.#compare(routed(request, this.#version)).finally(() => {
         running.delete(asked);
       });
@@ -206,7 +215,10 @@ class Comparer {
       ]);
       if (typeof ours === 'string' || typeof theirs === 'string') {
         this.#fail(request, typeof ours === 'string' ? ours : (theirs as string));
-      } else this.#judge(request, ours, theirs);
+      } else {
+        this.#unansweredInRow = 0;
+        this.#judge(request, ours, theirs);
+      }
     }
     this.#counts.asked += 1;
     this.#onProgress(this.#counts);
@@ -214,6 +226,7 @@ class Comparer {
 
   #fail({ method, path }: RoutedRequest, why: string): void {
     this.#counts.unanswered += 1;
+    this.#unansweredInRow += 1;
     this.#firstFailure ??= `${method} ${path}: ${why}`;
   }
 

@@ -2,7 +2,12 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { AnyEndpoint } from '../../api/endpoints/endpoint.ts';
-import { ENDPOINTS } from '../../api/endpoints/endpoint-list.ts';
+import {
+  ENDPOINTS,
+  ENDPOINTS_BY_ID,
+  takesVersion,
+  targetAt,
+} from '../../api/endpoints/endpoint-list.ts';
 import { BASE_PATH } from '../../api/http/request-target.ts';
 import { RouteTable } from '../../api/http/routes.ts';
 import { NodeError, reasonOf } from '../node-error.ts';
@@ -20,7 +25,6 @@ export interface RoutedRequest extends ComparedRequest {
   readonly endpoint: AnyEndpoint | undefined;
 }
 
-const VERSION_NAME = 'ledger_version';
 /** What they answer never changes: the path says of which version or hash. */
 const FIXED: readonly string[] = [
   ...['get_transaction_by_version', 'get_transaction_by_hash', 'wait_transaction_by_hash'],
@@ -30,10 +34,6 @@ const FIXED: readonly string[] = [
 const OWN_HEADERS: readonly string[] = [
   ...['accept-encoding', 'connection', 'content-length', 'host', 'transfer-encoding'],
 ];
-
-const ENDPOINTS_BY_ID: ReadonlyMap<string, AnyEndpoint> = new Map(
-  ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint]),
-);
 
 const NOTHING = { operationId: '', work: 'none', answer: () => undefined } as const;
 const routes = new RouteTable(
@@ -49,19 +49,8 @@ export function routed(request: ComparedRequest, version: bigint): RoutedRequest
   const { method, path } = request;
   const { route, query } = routes.match(method, path);
   const endpoint = ENDPOINTS_BY_ID.get(route.operationId);
-  if (
-    endpoint === undefined ||
-    !takesVersion(endpoint) ||
-    query.first(VERSION_NAME) !== undefined
-  ) {
-    return { ...request, endpoint };
-  }
-  const separator = path.includes('?') ? '&' : '?';
-  return { ...request, endpoint, path: `${path}${separator}${VERSION_NAME}=${version}` };
-}
-
-function takesVersion({ parameters, laterParameters }: AnyEndpoint): boolean {
-  return VERSION_NAME in { ...parameters, ...laterParameters };
+  if (endpoint === undefined) return { ...request, endpoint };
+  return { ...request, endpoint, path: targetAt(version, endpoint, path, query) };
 }
 
 /** Whether an answer may be another one when the ledger has grown. */
