@@ -311,5 +311,16 @@ it('stays where it is while the ledger grows and is pruned', async () => {
     await opened.app.request(`${first}&from_version=0`),
     ...([410, 'version_pruned', 'Ledger version(0) has been pruned'] as const),
   );
+  // The first entry of what begins with the oldest version was none before.
+  const { oldestVersion, version } = (await opened.ledger.view()).state;
+  const cached = async (from: bigint, order: string) => {
+    const query = `from_version=${from}&to_version=${version}&limit=1000&order=${order}`;
+    const { headers } = await opened.app.request(`${first.split('?')[0]}?${query}`);
+    return String(headers['cache-control']);
+  };
+  for (const order of ['asc', 'desc']) {
+    expect(await cached(oldestVersion, order)).not.toContain('immutable');
+    expect(await cached(oldestVersion + 1n, order)).toContain('immutable');
+  }
   await opened.close();
 });

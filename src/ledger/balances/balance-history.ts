@@ -29,6 +29,11 @@ export interface BalanceHistoryPage {
   readonly changes: readonly BalanceChange[];
   /** The version that the next page begins with; `undefined` on the last page. */
   readonly next: bigint | undefined;
+  /**
+   * Whether the same will be answered as long as nothing of it is pruned. What begins with the oldest version has an
+   * entry that a longer ledger has not, and blocks that are gone have no timestamps.
+   */
+  readonly isFinal: boolean;
 }
 
 export interface BalanceHistoryRequest {
@@ -83,6 +88,7 @@ export async function balanceHistory(
   return {
     changes: await dated({ view, guard }, found.slice(0, limit)),
     next: found[limit]?.version ?? more,
+    isFinal: view.head.oldestVersion === 0n || lowest > view.head.oldestVersion,
   };
 }
 

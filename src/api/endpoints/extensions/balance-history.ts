@@ -67,10 +67,10 @@ export const balanceHistoryEndpoint = defineRead({
     const limit = pageSize(parameters.limit, DEFAULT_CHANGES_PER_PAGE, MAX_CHANGES_PER_PAGE);
     const isDescending = parameters.order === 'desc';
     const request = { address, asset, from, to, start, limit, isDescending };
-    return andThen(view.balanceHistory(request), ({ changes, next }) => ({
+    return andThen(view.balanceHistory(request), ({ changes, next, isFinal }) => ({
       body: format === 'json' ? changesJson(changes) : changesBcs(changes),
       cursor: next?.toString(),
-      pinned: from !== undefined && to !== undefined,
+      pinned: isFinal && from !== undefined && to !== undefined,
     }));
   },
 });
