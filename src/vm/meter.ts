@@ -21,16 +21,23 @@ const BYTE_VECTOR_BYTES = 160;
 const BYTES_PER_UNIT = 64;
 
 export class Meter {
+  readonly #maxAllocatedBytes: number;
   #unitsLeft: number;
   #bytesLeft: number;
 
   constructor({ maxUnits, maxAllocatedBytes }: RunLimits) {
     this.#unitsLeft = maxUnits;
+    this.#maxAllocatedBytes = maxAllocatedBytes;
     this.#bytesLeft = maxAllocatedBytes;
   }
 
   get unitsLeft(): number {
     return this.#unitsLeft;
+  }
+
+  /** Memory of all that was made, in bytes. */
+  get allocatedBytes(): number {
+    return this.#maxAllocatedBytes - this.#bytesLeft;
   }
 
   /** Pays for work: one unit takes about as long as an instruction. @throws VmError OUT_OF_GAS */

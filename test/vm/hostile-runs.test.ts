@@ -2,6 +2,7 @@
 import { sha3_512 } from '@noble/hashes/sha3.js';
 import { describe, expect, it } from 'vitest';
 import { padAddress } from '../../src/move/types/address.ts';
+import { LARGE_RUN_BYTES, LARGE_RUNS, MAX_LARGE_RUNS } from '../../src/vm/machine/large-runs.ts';
 import type { Native } from '../../src/vm/native.ts';
 import { SipHash } from '../../src/vm/natives/crypto/sip-hash.ts';
 import { frameworkNative } from '../../src/vm/natives/index.ts';
@@ -137,4 +138,52 @@ describe('borrows that the verifier of the reference refuses', () => {
     const [status] = await failure(runText(body, [[1n], 2n], { natives }));
     expect(status).toBe('VERIFICATION_ERROR');
   });
+});
+
+describe('runs that make much', () => {
+  /** What an attempt to go on has come to. */
+  const entering = () => {
+    const attempt = { hasEntered: false };
+    void LARGE_RUNS.enter().then(() => {
+      attempt.hasEntered = true;
+    });
+    return attempt;
+  };
+  const aWhile = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('are few at once, and the one that waits longest is next', async () => {
+    const attempts = Array.from({ length: MAX_LARGE_RUNS + 2 }, entering);
+    const entered = () => attempts.map(({ hasEntered }) => hasEntered).lastIndexOf(true) + 1;
+    await aWhile();
+    expect(entered()).toBe(MAX_LARGE_RUNS);
+    for (const count of [MAX_LARGE_RUNS + 1, MAX_LARGE_RUNS + 2, MAX_LARGE_RUNS + 2]) {
+      LARGE_RUNS.leave();
+      await aWhile();
+      expect(entered()).toBe(count);
+    }
+    for (let left = MAX_LARGE_RUNS - 1; left > 0; left -= 1) LARGE_RUNS.leave();
+  });
+
+  it('wait for others that make much, not for all', async () => {
+    for (let left = MAX_LARGE_RUNS; left > 0; left -= 1) await LARGE_RUNS.enter();
+    const body = `fun f(n: u64) {
+      let v: vector<u64>; VecPack <u64> 0; StLoc v;
+    again: CopyLoc n; LdU64 0; Eq; BrTrue end; MoveLoc n; LdU64 1; Sub; StLoc n;
+      MutBorrowLoc v; LdU64 1; VecPushBack <u64>; Branch again;
+    end: Ret; }`;
+    // A push counts 32 bytes; each run is longer than one slice.
+    const largeCount = LARGE_RUN_BYTES / 16;
+    const ended: string[] = [];
+    const run = async (name: string, count: number) => {
+      const result = await failure(runText(body, [BigInt(count)]));
+      ended.push(`${name} ${result[0]}`);
+    };
+    const runs = [run('large', largeCount), run('large', largeCount), run('small', 50_000)];
+    await runs[2];
+    await aWhile();
+    expect(ended).toEqual(['small no failure']);
+    for (let left = MAX_LARGE_RUNS; left > 0; left -= 1) LARGE_RUNS.leave();
+    await Promise.all(runs);
+    expect(ended.slice(1)).toEqual(['large no failure', 'large no failure']);
+  }, 60_000);
 });

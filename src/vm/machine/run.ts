@@ -7,6 +7,7 @@ import type { VmType } from '../program/vm-type.ts';
 import type { Value } from '../value.ts';
 import { VmError } from '../vm-error.ts';
 import { CALL_OPERATIONS } from './call-operations.ts';
+import { LARGE_RUN_BYTES, LARGE_RUNS } from './large-runs.ts';
 import { Machine, type MachineParts } from './machine.ts';
 import { NUMBER_OPERATIONS } from './number-operations.ts';
 import type { Operation, Operations } from './operation.ts';
@@ -65,14 +66,23 @@ function isOver({ frame, waiting }: Machine): boolean {
 }
 
 async function resume(machine: Machine): Promise<readonly Value[]> {
-  while (!isOver(machine)) {
-    const { waiting } = machine;
-    machine.waiting = undefined;
-    if (waiting === undefined) await machine.world.nextTurn();
-    else await located(machine, waiting);
-    runSlice(machine);
+  let isLarge = false;
+  try {
+    while (!isOver(machine)) {
+      const { waiting } = machine;
+      machine.waiting = undefined;
+      if (waiting === undefined) await machine.world.nextTurn();
+      else await located(machine, waiting);
+      if (!isLarge && machine.meter.allocatedBytes > LARGE_RUN_BYTES) {
+        await LARGE_RUNS.enter();
+        isLarge = true;
+      }
+      runSlice(machine);
+    }
+    return machine.stack;
+  } finally {
+    if (isLarge) LARGE_RUNS.leave();
   }
-  return machine.stack;
 }
 
 /** What is waited for fails where it was asked for. */
