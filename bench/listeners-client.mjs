@@ -1,22 +1,28 @@
-// Many listeners of one stream of heads. Started as a child: node listeners-client.mjs ORIGIN COUNT. Prints a line of
-// JSON when all have got their first event; when its input ends, another: for each head how many got it, and when the
-// last of them did, in milliseconds of the clock that all processes of a machine share.
+// Many listeners of the stream of heads, or each of a stream of its own, which has no events. Started as a child:
+// node listeners-client.mjs ORIGIN COUNT [FIRST], where FIRST is the first account with such a stream. Prints a line of
+// JSON when all have got their first event, or their stream has begun; when its input ends, another: for each head how
+// many got it, and when the last of them did, in milliseconds of the clock that all processes of a machine share.
 import { connect } from 'node:net';
 
-const [origin, count] = process.argv.slice(2);
+const [origin, count, first] = process.argv.slice(2);
 const { hostname, port } = new URL(origin);
-const REQUEST = `GET /v1/-/heads HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\n\r\n`;
+const FIELDS = `host: ${hostname}\r\naccept: text/event-stream\r\n`;
 /** So many connects at a time, so that the queue of the listening socket never overflows. */
 const CONNECTS_AT_ONCE = 100;
 
 const heads = new Map();
 let ended = 0;
 
-function listener() {
+function pathOf(place) {
+  if (first === undefined) return '/v1/-/heads';
+  return `/v1/accounts/0x${(Number(first) + place).toString(16)}/events/2`;
+}
+
+function listener(place) {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     socket.setNoDelay();
-    socket.on('connect', () => socket.write(REQUEST));
+    socket.on('connect', () => socket.write(`GET ${pathOf(place)} HTTP/1.1\r\n${FIELDS}\r\n`));
     socket.on('data', (bytes) => {
       const nowMs = performance.timeOrigin + performance.now();
       for (let at = bytes.indexOf('\nid: '); at !== -1; at = bytes.indexOf('\nid: ', at + 5)) {
@@ -29,6 +35,7 @@ function listener() {
         }
         resolve(socket);
       }
+      if (first !== undefined && bytes.includes('retry: ')) resolve(socket);
     });
     socket.on('error', reject);
     socket.on('close', () => {
@@ -42,7 +49,7 @@ const sockets = [];
 const queue = Array.from({ length: CONNECTS_AT_ONCE }, async () => {
   while (sockets.length < Number(count)) {
     const place = sockets.push(undefined) - 1;
-    sockets[place] = await listener();
+    sockets[place] = await listener(place);
   }
 });
 await Promise.all(queue);

@@ -1,5 +1,6 @@
 // Ten thousand listeners of the heads of one process that commits 50 transactions a second: delay from the commit to
-// the last listener, memory and processor time, and the rate of other requests with and without them, in turns.
+// the last listener, memory and processor time, and the rate of other requests with and without them, in turns. Then
+// the processor time of as many listeners that each have a stream of their own, in which nothing happens.
 // BENCH_MINUTES makes it longer, BENCH_LISTENERS is how many. The listeners are several processes, because each
 // connection takes a file descriptor.
 import { spawn } from 'node:child_process';
@@ -27,12 +28,17 @@ const LISTENERS = Number(process.env.BENCH_LISTENERS ?? 10_000);
 const CLIENTS = 2;
 const PRODUCED_PER_SECOND = 50;
 const KEYS = 1_000;
+/** Accounts from here on are in no ledger. */
+const FIRST_ACCOUNT = 0xdead0000;
 /** How often the head on disk is looked at, in milliseconds: commits are seen so much later at most. */
 const LOOK_INTERVAL_MS = 1;
 
-async function startListeners(origin) {
-  const clients = Array.from({ length: CLIENTS }, () => {
-    const args = [CLIENT, origin, String(Math.ceil(LISTENERS / CLIENTS))];
+/** @param {number} [firstAccount] whose stream the first one listens to; absent: all listen to heads */
+async function startListeners(origin, firstAccount) {
+  const each = Math.ceil(LISTENERS / CLIENTS);
+  const clients = Array.from({ length: CLIENTS }, (_, place) => {
+    const own = firstAccount === undefined ? [] : [String(firstAccount + place * each)];
+    const args = [CLIENT, origin, String(each), ...own];
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   });
@@ -113,6 +119,17 @@ async function listen(node, store, seconds) {
   };
 }
 
+/** Processor time with listeners that each have a stream of their own, as a share of a core. */
+async function listenToOthers(node, seconds) {
+  const stop = await startListeners(new URL(node.ready.url).origin, FIRST_ACCOUNT);
+  await sleep(2_000);
+  const startedMs = cpuMs(node.pid);
+  await sleep(seconds * 1_000);
+  const cpuShare = (cpuMs(node.pid) - startedMs) / (seconds * 1_000);
+  const results = await stop();
+  return { cpuShare, ended: results.reduce((sum, { ended }) => sum + ended, 0) };
+}
+
 /** The rate of balances with listeners and without, in turns. */
 async function others(node, requests, { rounds, seconds }) {
   const origin = new URL(node.ready.url).origin;
@@ -155,13 +172,18 @@ export async function run(options) {
   try {
     const heard = await listen(node, store, Math.round(MINUTES * 60));
     logHeard(log, heard);
+    const different = await listenToOthers(node, Math.round(MINUTES * 60));
+    log(
+      `as many listeners, each of a stream of its own: processor ${shown(different.cpuShare)} of a core; ` +
+        `${different.ended} streams ended`,
+    );
     const balances = await others(node, requests, options);
     log(
       `balances (${loadGenerator}): ${shownSummary(balances.without)} req/s without listeners, ` +
         `${shownSummary(balances.withListeners)} with; ratio ${shownSummary(balances.ratio)}; ` +
         `${balances.failed.without} and ${balances.failed.withListeners} failed or timed out`,
     );
-    return { loadGenerator, ...heard, balances };
+    return { loadGenerator, ...heard, different, balances };
   } finally {
     await store.close();
     await node.stop();

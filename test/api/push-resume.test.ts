@@ -20,6 +20,9 @@ import { NO_LOAD_BOUNDS } from './unbounded.ts';
 const RESUMES = Number(process.env['RESUMES'] ?? 50);
 const TIMEOUT_MS = 60_000 + RESUMES * 500;
 const STREAM = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events/2`;
+/** Listeners of streams that stand still: more than versions come at once, so that the others are told apart. */
+const OTHERS = 12;
+const OTHER = `/v1/accounts/0x${STREAM_ACCOUNTS[0]}/events`;
 
 type IsPruned = (start: number) => Promise<boolean>;
 
@@ -41,13 +44,19 @@ test(
     const store = await openTestedStore({ directory });
     const random = new Random(testSeed('resume'));
     const streams = await GrowingStreams.open(store, random.fraction);
-    const start = (): TestApi =>
-      new TestApi(buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines()));
-    let app = start();
+    const start = async (): Promise<TestApi> => {
+      const made = buildApi(openTestedLedger(store), apiSettings(NO_LOAD_BOUNDS), new LogLines());
+      const started = new TestApi(made);
+      const origin = `http://127.0.0.1:${await started.port()}`;
+      const streamsOfOthers = Array.from({ length: OTHERS }, (_, at) => `${OTHER}/${at + 100}`);
+      await Promise.all(streamsOfOthers.map((path) => new EventClient(origin + path).opened));
+      return started;
+    };
+    let app = await start();
     let isOver = false;
     const restart = async (): Promise<void> => {
       const before = app;
-      app = start();
+      app = await start();
       await before.close();
     };
     const isPrunedAt: IsPruned = async (at) => {
