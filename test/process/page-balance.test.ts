@@ -144,6 +144,18 @@ describePage('page: balance', ({ node, open, go }) => {
     expect(versions).toEqual(changes.slice(0, 50).map(({ version }) => grouped(version)));
   });
 
+  it('says that nothing has changed where there is no change', async () => {
+    const path = `/v1/accounts/${CAFE_HEX}/balance/${NATIVE_COIN}/history`;
+    const { text } = await node().get(`${path}?to_version=1500&limit=1000`);
+    const versions = (JSON.parse(text) as { version: string }[]).map(({ version }) =>
+      Number(version),
+    );
+    const quiet = versions.findIndex((version, at) => versions[at + 1]! > version + 2);
+    const from = versions[quiet]! + 1;
+    const page = await open(`/#/balance?account=${CAFE_HEX}&from=${from}&to=${from + 1}`);
+    await page.getByText('The balance did not change.').waitFor();
+  });
+
   it.each([
     ['from=9&to=3', 'the first not above the last'],
     ['from=x', 'must be versions'],

@@ -54,8 +54,8 @@ function eventRecord({ type, data, ...numbers }: EventJson, request: ApiRequest)
 }
 
 interface Following {
-  /** The sequence number to go on with, each time that listening begins. */
-  next(): bigint;
+  /** The sequence number to go on with, each time that listening begins; `undefined`: with the newest page. */
+  next(): bigint | undefined;
   events(events: readonly EventRecord[]): void;
   /** Why nothing comes; undefined: it comes again. */
   failed(failure: ApiFailure | undefined): void;
@@ -68,7 +68,12 @@ export function followEvents(
   signal: AbortSignal,
 ): void {
   let gathered: EventRecord[] = [];
-  const request = () => eventsRequest(account, creationNumber, { start: following.next() });
+  // A page that is hidden and shown again begins to listen before it has shown what was gathered.
+  const next = () => {
+    const last = gathered.at(-1);
+    return last === undefined ? following.next() : last.sequenceNumber + 1n;
+  };
+  const request = () => eventsRequest(account, creationNumber, { start: next() });
   const event = (data: string): void => {
     const record = eventRecord(parseJson<EventJson>(data), request());
     gathered.push(record);

@@ -167,8 +167,9 @@ function Changes(props: Omit<HistoryProps, 'latest' | 'onAsked'>) {
   const listing = useListing<BalanceChange>((start) =>
     balanceHistoryRequest(account, asset, { ...bounds, start }),
   );
+  const none = from === '' ? 'The balance was 0 all the time.' : 'The balance did not change.';
   return (
-    <Listed listing={listing} title="Changes" none="The balance was 0 all the time.">
+    <Listed listing={listing} title="Changes" none={none}>
       {(changes) => (
         <Table
           style="changes"

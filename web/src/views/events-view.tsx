@@ -143,7 +143,8 @@ function Events({ stream }: { stream: StreamName }) {
   const followFailure = useFollowing(
     stream,
     asked?.answer !== undefined && isFollowing,
-    () => (newest.current === undefined ? 0n : newest.current + 1n),
+    // Of a stream without a row, all may have been pruned: 0 would be refused.
+    () => (newest.current === undefined ? readU64(start) : newest.current + 1n),
     (events) => {
       newest.current = events.at(-1)!.sequenceNumber;
       setRows((before) => withEvents(before, events, true));
@@ -199,7 +200,7 @@ function rangeText({ events, first, last }: Rows): string {
 function useFollowing(
   stream: StreamName,
   isOn: boolean,
-  next: () => bigint,
+  next: () => bigint | undefined,
   take: (events: readonly EventRecord[]) => void,
 ): unknown {
   const [failure, setFailure] = useState<unknown>();
