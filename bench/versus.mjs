@@ -1,5 +1,6 @@
 // This build against another build of the program, on the same ledger, in turns: processor time of each operation over
-// HTTP, of generating and following a ledger, and of a start. BENCH_OTHER names the other build's folder.
+// HTTP, of generating and following a ledger, and of a start. BENCH_OTHER names the other build's folder,
+// BENCH_OTHER_DATA the same ledger in the other build's store format.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from './child.mjs';
@@ -58,11 +59,11 @@ export async function compare(what, unit, [ours, other], rounds, log) {
   return row;
 }
 
-async function compareHttp(data, programs, { rounds, seconds, log }) {
+async function compareHttp([data, otherData], [program, other], { rounds, seconds, log }) {
   const rows = [];
   const nodes = [];
   try {
-    for (const program of programs) nodes.push(await serve(program, data));
+    nodes.push(await serve(program, data), await serve(other, otherData));
     for (const asked of await operations(data, log)) {
       if (asked.requests.length === 0) continue;
       for (const { ready } of nodes) {
@@ -110,9 +111,9 @@ async function compareIngest(data, programs, { rounds, log }) {
   }
 }
 
-async function compareStart(data, programs, { rounds, log }) {
-  const start = (program) => async () => {
-    const node = await serve(program, data);
+async function compareStart(folders, programs, { rounds, log }) {
+  const start = (program, index) => async () => {
+    const node = await serve(program, folders[index]);
     try {
       await (await fetch(node.ready.url)).arrayBuffer();
       return cpuMsOfAll(withChildren(node.pid));
@@ -131,11 +132,12 @@ export async function run(options) {
     return { rows: [] };
   }
   const data = await sampleLedger();
+  const folders = [data, process.env.BENCH_OTHER_DATA ?? data];
   const programs = [PROGRAM, join(other, 'bin/daybook')];
   const rows = [
-    ...(await compareHttp(data, programs, options)),
+    ...(await compareHttp(folders, programs, options)),
     ...(await compareIngest(data, programs, options)),
-    ...(await compareStart(data, programs, options)),
+    ...(await compareStart(folders, programs, options)),
   ];
   return { rows };
 }
