@@ -57,7 +57,7 @@ function digests(chunks: Iterable<Chunk>): string[] {
 }
 
 /** SHA-256 over the versions of SMALL. */
-const PINNED_DIGEST = '0595d1892096dbe0828bfa2f2e983bc617c1d5e1e7e1980370226455f33fdee6';
+const PINNED_DIGEST = '4c395606f5abac60e99ad5f98cb38c8cb2b4ef0a86f589e4a828e92972109c14';
 
 const SMALL: SampleOptions = { seed: 3, transactions: 450, accounts: 60, chunkTransactions: 1 };
 
@@ -77,7 +77,7 @@ describe('a sample ledger', () => {
     const hash = createHash('sha256');
     for (const digest of small()) hash.update(digest);
     // When this changes on purpose, GENERATOR_VERSION goes up: stores of old samples cannot go on.
-    expect([GENERATOR_VERSION, hash.digest('hex')]).toEqual([5, PINNED_DIGEST]);
+    expect([GENERATOR_VERSION, hash.digest('hex')]).toEqual([6, PINNED_DIGEST]);
   });
 
   it('is the beginning of every longer one', () => {
