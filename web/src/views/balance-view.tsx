@@ -147,6 +147,9 @@ function History({ account, asset, unit, from, to, latest, onAsked }: HistoryPro
   );
   if (failure !== undefined) return <Failure title="No history" error={failure} />;
   if (range === undefined) return <Waiting />;
+  // What is pruned is not asked for: the list begins with the oldest version that there is of the account.
+  const oldest = readU64(info?.oldest_ledger_version ?? '');
+  const isAll = from === '' || (oldest !== undefined && range.from < oldest);
   return (
     <section class="history" aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -156,7 +159,7 @@ function History({ account, asset, unit, from, to, latest, onAsked }: HistoryPro
           ? `${counted(samples.length, 'request')}, each at one version; nothing is claimed about versions between them.`
           : `${counted(samples.length, 'sample')} so far…`}
       </p>
-      <Changes {...{ account, asset, unit, to }} from={from === '' ? '' : String(range.from)} />
+      <Changes {...{ account, asset, unit, to }} from={isAll ? '' : String(range.from)} />
     </section>
   );
 }
