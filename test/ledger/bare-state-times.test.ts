@@ -25,6 +25,7 @@ it('has the balance at its version as history, and only its version by time', as
     expect(await view.balanceHistory(request)).toEqual({
       changes: [{ version, amount, timestampUsecs }],
       next: undefined,
+      isFinal: false,
     });
   }
   expect(await view.versionAtTime(timestampUsecs)).toMatchObject({ version, timestampUsecs });
