@@ -52,7 +52,7 @@ function buildProgram(): Command {
       sortSubcommands: false,
       // Without arguments: those of one command would leave no room for what the others do.
       subcommandTerm: (command) =>
-        command.commands.length > 0 ? command.name() : `${command.name()} [options]`,
+        command.options.length === 0 ? command.name() : `${command.name()} [options]`,
     })
     .addHelpText('after', EXAMPLES)
     .addHelpText('afterAll', EXIT_CODES);

@@ -65,6 +65,7 @@ describe('reports', () => {
         return ['compare', node.ready.url, '--data', data];
       },
     ],
+    ['view', () => ['view', '0x1::chain_id::get', '--data', data]],
     ['copy', () => ['copy', '--data', data, '--to', to('copy')]],
     ['upgrade', () => ['upgrade', '--data', old]],
     ['init', () => ['init', '--data', to('init'), '--genesis', genesis]],
