@@ -2,8 +2,10 @@
  * Arguments of view functions as the virtual machine takes them: primitives as they are, texts and objects through
  * their constructors, which check them (docs/spec/transactions.md §9.3).
  */
+
 import { isUtf8 } from 'node:buffer';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { PRIMITIVE_BYTES } from '../../move/bcs/integers.ts';
 import { ADDRESS_ONE } from '../../move/types/address.ts';
 import { OBJECT_CORE_TAG } from '../../move/types/framework-tag.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
@@ -16,24 +18,6 @@ import { ViewError, vmError } from './view-error.ts';
 const MAX_CONSTRUCTED = 10;
 /** Maximum number of values in one argument that are looked into, vectors included, bytes and integers not. */
 const MAX_CHECKED_VALUES = 16_384;
-
-/** Sizes of primitive types in bytes. */
-const SIZES: ReadonlyMap<MoveType['kind'], number> = new Map([
-  ['bool', 1],
-  ['u8', 1],
-  ['i8', 1],
-  ['u16', 2],
-  ['i16', 2],
-  ['u32', 4],
-  ['i32', 4],
-  ['u64', 8],
-  ['i64', 8],
-  ['u128', 16],
-  ['i128', 16],
-  ['u256', 32],
-  ['i256', 32],
-  ['address', 32],
-]);
 
 /** Structures of one integer, which their modules make of it. */
 const FIXED_POINT_BYTES: ReadonlyMap<string, { readonly module: string; readonly bytes: number }> =
@@ -54,7 +38,7 @@ export async function checkArguments(
   world: World,
 ): Promise<void> {
   for (const [index, type] of types.entries()) {
-    if (SIZES.has(type.kind)) continue;
+    if (PRIMITIVE_BYTES.has(type.kind)) continue;
     try {
       await new ArgumentChecker(new BcsReader(args[index]!), location, world).argument(type);
     } catch (cause) {
@@ -66,7 +50,7 @@ export async function checkArguments(
 }
 
 function checkPrimitive(type: MoveType, bytes: Buffer): void {
-  const size = SIZES.get(type.kind);
+  const size = PRIMITIVE_BYTES.get(type.kind);
   if (size === undefined) return;
   if (bytes.length === size && (type.kind !== 'bool' || bytes[0]! <= 1)) return;
   throw new ViewError('[VM] failed to deserialize argument', 'FAILED_TO_DESERIALIZE_ARGUMENT');
@@ -92,7 +76,7 @@ class ArgumentChecker {
   /** Reads a value. @returns false where it was not looked into, so that nothing behind it is known */
   async #check(type: MoveType): Promise<boolean> {
     const reader = this.#reader;
-    const size = SIZES.get(type.kind);
+    const size = PRIMITIVE_BYTES.get(type.kind);
     if (size !== undefined) {
       reader.skip(size);
       return true;
@@ -121,7 +105,7 @@ class ArgumentChecker {
   async #vector(element: MoveType): Promise<boolean> {
     const reader = this.#reader;
     const count = reader.length(1);
-    const size = SIZES.get(element.kind);
+    const size = PRIMITIVE_BYTES.get(element.kind);
     if (size !== undefined) {
       reader.skip(count * size);
       return true;

@@ -27,6 +27,13 @@ export const INTEGER_SIZES: Readonly<Record<IntegerKind, IntegerSize>> = {
   i256: { bits: 256, signed: true },
 };
 
+/** Bytes of the primitive types whose values are all of one size, by their names. */
+export const PRIMITIVE_BYTES: ReadonlyMap<string, number> = new Map([
+  ['bool', 1],
+  ['address', 32],
+  ...Object.entries(INTEGER_SIZES).map(([kind, { bits }]) => [kind, bits / 8] as const),
+]);
+
 export function isSmallInteger(kind: string): kind is SmallIntegerKind {
   return kind in INTEGER_SIZES && INTEGER_SIZES[kind as IntegerKind].bits <= 32;
 }

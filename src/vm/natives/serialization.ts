@@ -1,6 +1,8 @@
 /** Natives that turn values into BCS and back (docs/spec/vm.md §6.3). */
+
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
+import { PRIMITIVE_BYTES } from '../../move/bcs/integers.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort, type NativeContext } from '../native.ts';
 import type { Layout } from '../program/vm-type.ts';
@@ -37,27 +39,10 @@ const serializedSize: Native = (context, [value]) =>
     bytes === undefined ? new NativeAbort(NOT_SERIALIZABLE) : [BigInt(bytes.length)],
   );
 
-const SIZES: ReadonlyMap<Layout['kind'], number> = new Map([
-  ['bool', 1],
-  ['u8', 1],
-  ['i8', 1],
-  ['u16', 2],
-  ['i16', 2],
-  ['u32', 4],
-  ['i32', 4],
-  ['u64', 8],
-  ['i64', 8],
-  ['u128', 16],
-  ['i128', 16],
-  ['u256', 32],
-  ['i256', 32],
-  ['address', 32],
-]);
-
 /** The size of all values of a type; undefined when they differ. */
 function sizeOf(layout: Layout, meter: Meter): number | undefined {
   meter.charge(1);
-  if (layout.kind !== 'struct') return SIZES.get(layout.kind);
+  if (layout.kind !== 'struct') return PRIMITIVE_BYTES.get(layout.kind);
   let size = 0;
   for (const field of layout.fields) {
     const part = sizeOf(field.layout, meter);
