@@ -65,6 +65,7 @@ async function lagOf(url, store) {
   let behind;
   for (;;) {
     const response = await fetch(url, { headers: { connection: 'close' } });
+    if (response.status === 503) continue;
     const answered = BigInt((await response.json()).ledger_version);
     behind ??= answered < version ? Number(version - answered) : 0;
     if (answered >= version) return { behind, lagMs: performance.now() - askedMs };
