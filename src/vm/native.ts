@@ -18,6 +18,7 @@ import type { Meter } from './meter.ts';
 import type { LoadedFunction } from './program/loaded-module.ts';
 import type { Program } from './program/program.ts';
 import type { VmType } from './program/vm-type.ts';
+import type { TransactionFacts } from './transaction-facts.ts';
 import type { Reference, Value } from './value.ts';
 import { VmError } from './vm-error.ts';
 import type { World } from './world.ts';
@@ -65,6 +66,8 @@ export interface NativeContext {
   readonly program: Program;
   /** State that natives have for one run, by a key of their own (tables that were read, aggregators, a counter). */
   readonly extensions: Map<unknown, unknown>;
+  /** Absent in a view. */
+  readonly transaction: TransactionFacts | undefined;
   /** Pays for work that is not constant. */
   readonly meter: Meter;
   /**

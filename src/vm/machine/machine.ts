@@ -25,6 +25,7 @@ import { sameSignature } from '../program/link-check.ts';
 import type { Callee, LoadedFunction, TypeList } from '../program/loaded-module.ts';
 import type { Program } from '../program/program.ts';
 import type { VmType } from '../program/vm-type.ts';
+import type { TransactionFacts } from '../transaction-facts.ts';
 import { Reference, type Value } from '../value.ts';
 import { decodeValue } from '../values/bcs.ts';
 import { refusedCode, VmError, type VmLocation } from '../vm-error.ts';
@@ -56,6 +57,18 @@ export interface MachineParts {
   readonly world: World;
   readonly natives: NativeLookup;
   readonly limits: RunLimits;
+  /** The transaction that the run is for; absent: a view, whose changes are dropped. */
+  readonly transaction?: TransactionFacts | undefined;
+}
+
+/** A resource that a run for a transaction has looked at. */
+interface SeenResource {
+  readonly address: Address;
+  readonly type: VmType;
+  /** Without a value where there is none any more. */
+  readonly place: readonly Value[];
+  /** Its BCS before the run. */
+  readonly before: Uint8Array | undefined;
 }
 
 /** Natives that were looked up, and by whom; they live as long as the function's program. */
@@ -68,6 +81,9 @@ export class Machine {
   readonly program: Program;
   readonly world: World;
   readonly meter: Meter;
+  readonly transaction: TransactionFacts | undefined;
+  /** In the order in which they were read; none in a view. */
+  readonly seenResources: SeenResource[] = [];
   readonly stack: Value[] = [];
   /** State that natives have for this run. */
   readonly extensions = new Map<unknown, unknown>();
@@ -85,7 +101,8 @@ export class Machine {
   #dynamicFrames = 0;
   readonly #globals = new Map<VmType, Map<Address, Value[]>>();
 
-  constructor({ program, world, natives, limits }: MachineParts) {
+  constructor({ program, world, natives, limits, transaction }: MachineParts) {
+    this.transaction = transaction;
     this.program = program;
     this.world = new CountedWorld(world, limits.maxReads);
     this.meter = new Meter(limits);
@@ -187,15 +204,15 @@ export class Machine {
     const { tag } = type;
     if (tag.kind !== 'struct') throw refusedCode('resource that is not a struct');
     return andThen(this.world.resource(address, tag.struct), (bytes) => {
-      if (bytes === undefined) return this.#place(address, type, undefined);
+      if (bytes === undefined) return this.#place(address, type, undefined, undefined);
       return andThen(this.program.layout(type), (layout) => {
         const value = this.#decode(() => decodeValue(layout, bytes, this.meter, this.program));
-        return this.#place(address, type, value);
+        return this.#place(address, type, value, bytes);
       });
     });
   }
 
-  #place(address: Address, type: VmType, value: Value): Value[] {
+  #place(address: Address, type: VmType, value: Value, bytes: Uint8Array | undefined): Value[] {
     let ofType = this.#globals.get(type);
     if (ofType === undefined) {
       ofType = new Map();
@@ -203,6 +220,10 @@ export class Machine {
     }
     const place = [value];
     ofType.set(address, place);
+    if (this.transaction !== undefined) {
+      const before = bytes && Uint8Array.from(bytes);
+      this.seenResources.push({ address, type, place, before });
+    }
     return place;
   }
 
@@ -329,6 +350,10 @@ class NativeScope implements NativeContext {
 
   get program(): Program {
     return this.#machine.program;
+  }
+
+  get transaction(): TransactionFacts | undefined {
+    return this.#machine.transaction;
   }
 
   get extensions(): Map<unknown, unknown> {

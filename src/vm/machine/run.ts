@@ -51,11 +51,15 @@ export function run(
   call: Call,
   limits: RunLimits = VIEW_LIMITS,
 ): MaybePromise<readonly Value[]> {
-  const machine = new Machine({ ...parts, limits });
+  return runIn(new Machine({ ...parts, limits }), call);
+}
+
+/** The same in a machine that nothing has run in, which has the effects afterwards. */
+export function runIn(machine: Machine, call: Call): MaybePromise<readonly Value[]> {
   const { function: target, typeArguments, args } = call;
   for (const value of args) machine.stack.push(value);
   attempt(machine, () => {
-    machine.call({ function: target, typeArguments: parts.program.typeList(typeArguments) });
+    machine.call({ function: target, typeArguments: machine.program.typeList(typeArguments) });
   });
   runSlice(machine);
   return isOver(machine) ? machine.stack : resume(machine);

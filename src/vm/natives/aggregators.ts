@@ -111,8 +111,10 @@ const ADD_OVERFLOW = 0x2_0001;
 const SUBTRACT_UNDERFLOW = 0x2_0002;
 
 /** Values of aggregators that are items of a table, as far as a run has looked at them. */
-class TableAggregators {
+export class TableAggregators {
   readonly values = new Map<string, bigint>();
+  /** Values before the run. */
+  readonly before = new Map<string, bigint>();
   made = 0;
 }
 
@@ -127,7 +129,7 @@ function tableAggregators({ extensions }: NativeContext): TableAggregators {
 
 /** The value of an aggregator: its fields are handle, key and limit. */
 function tableValue(context: NativeContext, [handle, key]: readonly Value[]): MaybePromise<bigint> {
-  const { values } = tableAggregators(context);
+  const { values, before } = tableAggregators(context);
   const id = `${handle as Address}${key as Address}`;
   const known = values.get(id);
   if (known !== undefined) return known;
@@ -140,6 +142,7 @@ function tableValue(context: NativeContext, [handle, key]: readonly Value[]): Ma
         throw new VmError('VM_EXTENSION_ERROR', { text });
       }
       values.set(id, value);
+      before.set(id, value);
       return value;
     },
   );
@@ -169,11 +172,20 @@ function tableChange(sign: bigint, refusal: number): Native {
 const tableRead: Native = (context, [aggregator]) =>
   andThen(tableValue(context, partsOf(referenced(aggregator))), (value) => [value]);
 
+/** Whether an item was there is looked at, because only such a one is deleted. */
+const destroyTableAggregator: Native = (context, [aggregator]) => {
+  const fields = partsOf(aggregator);
+  return andThen(tableValue(context, fields), () => {
+    tableAggregators(context).values.delete(`${fields[0]}${fields[1]}`);
+    return [];
+  });
+};
+
 /** The factory holds a table, whose only field is its handle. */
 const newTableAggregator: Native = (context, [factory, limit]) => {
   const [handle] = partsOf(partsOf(referenced(factory))[0]);
   const aggregators = tableAggregators(context);
-  const key = sessionAddress(aggregators.made);
+  const key = sessionAddress(context, aggregators.made);
   aggregators.made += 1;
   aggregators.values.set(`${handle as Address}${key}`, 0n);
   return [[handle, key, limit]];
@@ -200,6 +212,6 @@ export const AGGREGATOR_NATIVES: Readonly<Record<string, Native>> = {
   'aggregator::add': tableChange(1n, ADD_OVERFLOW),
   'aggregator::sub': tableChange(-1n, SUBTRACT_UNDERFLOW),
   'aggregator::read': tableRead,
-  'aggregator::destroy': () => [],
+  'aggregator::destroy': destroyTableAggregator,
   'aggregator_factory::new_aggregator': newTableAggregator,
 };

@@ -6,6 +6,7 @@
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { domainHash, sha3 } from '../../move/crypto/hash.ts';
 import { type Address, addressFromBytes } from '../../move/types/address.ts';
+import type { NativeContext } from '../native.ts';
 
 /** The variant of the reference's sessions that is no transaction. */
 const VOID_SESSION = 5;
@@ -13,22 +14,23 @@ const SCHEME_UNIQUE_ADDRESS = 251;
 
 let hash: Buffer | undefined;
 
-export function sessionHash(): Buffer {
+export function sessionHash({ transaction }: Pick<NativeContext, 'transaction'>): Buffer {
+  if (transaction !== undefined) return transaction.sessionHash;
   hash ??= domainHash('SessionId', Uint8Array.of(VOID_SESSION));
   return hash;
 }
 
 /** Handle of the n-th table, or key of the n-th aggregator, that a run makes, from 0. */
-export function sessionAddress(count: number): Address {
+export function sessionAddress(context: NativeContext, count: number): Address {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, count);
-  return addressFromBytes(sha3(joined(sessionHash(), bytes)));
+  return addressFromBytes(sha3(joined(sessionHash(context), bytes)));
 }
 
 /** The n-th unique address that a run asks for, from 1. */
-export function uniqueAddress(count: bigint): Address {
+export function uniqueAddress(context: NativeContext, count: bigint): Address {
   const counted = encodeBcs((writer) => writer.u64(count).u8(SCHEME_UNIQUE_ADDRESS));
-  return addressFromBytes(sha3(joined(sessionHash(), counted)));
+  return addressFromBytes(sha3(joined(sessionHash(context), counted)));
 }
 
 function joined(left: Uint8Array, right: Uint8Array): Uint8Array {

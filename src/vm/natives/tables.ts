@@ -6,6 +6,7 @@ import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Address } from '../../move/types/address.ts';
 import { type Native, NativeAbort, type NativeContext, type NativeResult } from '../native.ts';
+import type { VmType } from '../program/vm-type.ts';
 import { Reference, type Value } from '../value.ts';
 import { decodeValue, encodeValue } from '../values/bcs.ts';
 import { partsOf, referenced } from './arguments.ts';
@@ -14,9 +15,24 @@ import { sessionAddress } from './session.ts';
 const ALREADY_EXISTS = 0x6407;
 const NOT_FOUND = 0x6507;
 
+/** An item that a run for a transaction has looked at. */
+interface SeenItem {
+  readonly handle: Address;
+  /** BCS. */
+  readonly key: Buffer;
+  /** The type of the stored value. */
+  readonly type: VmType;
+  /** Without a value where there is none any more. */
+  readonly place: readonly Value[];
+  /** Its BCS before the run. */
+  readonly before: Uint8Array | undefined;
+}
+
 /** The places of the items that a run has looked at, by handle and key; a place is empty where there is no item. */
-class TableItems {
+export class TableItems {
   readonly places = new Map<string, Value[]>();
+  /** Those of a run for a transaction, in the order in which they were read; none in a view. */
+  readonly seen: SeenItem[] = [];
   newTables = 0;
 }
 
@@ -31,9 +47,9 @@ function itemsOf({ extensions }: NativeContext): TableItems {
 
 /** The place of an item. @param table a reference to a table, whose only field is its handle */
 function placeOf(context: NativeContext, table: Value, key: Value): MaybePromise<Value[]> {
-  const { meter, program, typeArguments, world } = context;
+  const { meter, program, transaction, typeArguments, world } = context;
   const handle = partsOf(referenced(table))[0] as Address;
-  const { places } = itemsOf(context);
+  const { places, seen } = itemsOf(context);
   return andThen(program.layout(typeArguments[0]!), (keyLayout) => {
     const keyBytes = encodeValue(keyLayout, key, meter);
     const id = handle + byteTools.latin1Text(byteTools.asBuffer(keyBytes), 0, keyBytes.length);
@@ -43,6 +59,10 @@ function placeOf(context: NativeContext, table: Value, key: Value): MaybePromise
       andThen(bytes && program.layout(typeArguments[2]!), (layout) => {
         const place = [layout && decodeValue(layout, bytes!, meter, program)];
         places.set(id, place);
+        if (transaction !== undefined) {
+          const before = bytes && Uint8Array.from(bytes);
+          seen.push({ handle, key: keyBytes, type: typeArguments[2]!, place, before });
+        }
         return place;
       }),
     );
@@ -51,7 +71,7 @@ function placeOf(context: NativeContext, table: Value, key: Value): MaybePromise
 
 const newHandle: Native = (context) => {
   const items = itemsOf(context);
-  const handle = sessionAddress(items.newTables);
+  const handle = sessionAddress(context, items.newTables);
   items.newTables += 1;
   return [handle];
 };
