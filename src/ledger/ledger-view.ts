@@ -1,6 +1,7 @@
 /** A ledger as one head shows it, which never changes. Methods throw LedgerError. */
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
+import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
 import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { Head } from '../store/columns/head.ts';
@@ -38,6 +39,7 @@ import { LedgerError } from './ledger-error.ts';
 import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
 import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
+import { type Simulated, simulate } from './simulation/simulate.ts';
 import { StateItems } from './state/state-items.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
@@ -181,6 +183,17 @@ export class LedgerView {
     const modules = this.#modulesAt(version);
     return callView(request, {
       modules,
+      program: this.#programOf(modules),
+      openWorld: () => this.#worldOf(modules),
+    });
+  }
+
+  /** What a transaction would do at a version. Rejects with ViewError, LedgerError. */
+  simulate(transaction: SignedTransaction, version: bigint): Promise<Simulated> {
+    const modules = this.#modulesAt(version);
+    return simulate(transaction, {
+      modules,
+      guard: this.#guard,
       program: this.#programOf(modules),
       openWorld: () => this.#worldOf(modules),
     });

@@ -112,6 +112,7 @@ export class NativeRun {
       typeArguments: typesOf(types),
       world: this.#world,
       program: frameworkProgram(),
+      transaction: undefined,
       extensions: this.#extensions,
       meter: this.#meter,
       resource: () => undefined,

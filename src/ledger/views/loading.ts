@@ -30,17 +30,8 @@ interface LoadedView {
 export async function loadView(call: ViewCall, program: Program): Promise<LoadedView> {
   const { module: id, name, typeArguments } = call;
   const target = await program.function(id, name);
-  let left = MAX_CALL_TYPES;
-  for (const tag of typeArguments) left -= countTypes(tag, left);
-  const types = typeArguments.map((tag) => program.type(tag));
-  const abilities: AbilitySet[] = [];
-  for (const type of types) abilities.push(await program.abilities(type));
+  const types = await loadTypeArguments(target, typeArguments, program);
   const { compiled } = target.module;
-  try {
-    checkAbilities(target.handle.typeParameters, abilities);
-  } catch (error) {
-    throw error instanceof VmError ? vmError(error.status, id) : error;
-  }
   if (!isViewFunction(compiled, name)) {
     throw new ViewError('function not marked as view function', 'INVALID_MAIN_FUNCTION_SIGNATURE');
   }
@@ -58,6 +49,25 @@ export async function loadView(call: ViewCall, program: Program): Promise<Loaded
     parameters: target.parameters.map(substituted),
     results: target.results.map(substituted),
   };
+}
+
+/** The type arguments of a call, with the abilities that the function asks for. @throws ViewError, VmError */
+export async function loadTypeArguments(
+  target: LoadedFunction,
+  typeArguments: readonly TypeTag[],
+  program: Program,
+): Promise<VmType[]> {
+  let left = MAX_CALL_TYPES;
+  for (const tag of typeArguments) left -= countTypes(tag, left);
+  const types = typeArguments.map((tag) => program.type(tag));
+  const abilities: AbilitySet[] = [];
+  for (const type of types) abilities.push(await program.abilities(type));
+  try {
+    checkAbilities(target.handle.typeParameters, abilities);
+  } catch (error) {
+    throw error instanceof VmError ? vmError(error.status, target.module.id) : error;
+  }
+  return types;
 }
 
 /** The types that a type is made of. @throws ViewError for more than are left */

@@ -2,6 +2,7 @@
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { moduleMetadata } from '../../move/modules/metadata.ts';
+import type { ModuleId } from '../../move/types/module-id.ts';
 import type { TypeTag } from '../../move/types/type-tag.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { run, VIEW_LIMITS } from '../../vm/machine/run.ts';
@@ -71,18 +72,29 @@ export async function viewErrorOf(error: VmError, modules: ModuleLookup): Promis
   if (status !== 'ABORTED' || subStatus === undefined || location === undefined) {
     return new ViewError(text ?? statusText(error), status, options);
   }
-  const module = await modules(location.module);
-  const errors = module && moduleMetadata(module).errors;
-  const known = errors?.get(subStatus & ABORT_REASON_MASK) ?? errors?.get(subStatus);
-  const description = text ?? known?.codeDescription;
-  const info =
-    description === undefined ? undefined : { reasonName: known?.codeName ?? '', description };
   const message = abortText({
     location: { kind: 'module', module: location.module },
     code: subStatus,
-    info,
+    info: await abortInfo(location.module, subStatus, text, modules),
   });
   return new ViewError(message, status, options);
+}
+
+/**
+ * What a module says of its abort code.
+ * @param text of the abort itself, in place of the module's description
+ */
+export async function abortInfo(
+  id: ModuleId,
+  code: bigint,
+  text: string | undefined,
+  modules: ModuleLookup,
+): Promise<{ readonly reasonName: string; readonly description: string } | undefined> {
+  const module = await modules(id);
+  const errors = module && moduleMetadata(module).errors;
+  const known = errors?.get(code & ABORT_REASON_MASK) ?? errors?.get(code);
+  const description = text ?? known?.codeDescription;
+  return description === undefined ? undefined : { reasonName: known?.codeName ?? '', description };
 }
 
 /** The words of the reference for a failure that has none of its own. */

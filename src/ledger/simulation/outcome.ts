@@ -1,0 +1,63 @@
+/** How a run that failed is recorded (docs/spec/vm.md §8.4). */
+import type { ModuleLookup } from '../../move/modules/lookup.ts';
+import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
+import { STATUS, type StatusName } from '../../vm/status.ts';
+import type { VmError } from '../../vm/vm-error.ts';
+import { abortInfo, viewErrorOf } from '../views/run-view.ts';
+import { ViewError } from '../views/view-error.ts';
+import { isScript } from './script-module.ts';
+
+interface Outcome {
+  readonly status: ExecutionStatus;
+  /** What the machine says of it. */
+  readonly message: string | undefined;
+}
+
+/** Limits of this node and natives that it does not have: they say nothing about the transaction. */
+const OWN_LIMITS: ReadonlySet<StatusName> = new Set([
+  'OUT_OF_GAS',
+  'MEMORY_LIMIT_EXCEEDED',
+  'IO_LIMIT_REACHED',
+  'UNIMPLEMENTED_FUNCTIONALITY',
+]);
+/** The first status of failures of execution; those below have no place in code. */
+const FIRST_EXECUTION_STATUS = 4_000;
+
+/**
+ * What a failure is on chain.
+ * @throws ViewError for one that is not the transaction's; or rejects with it
+ */
+export async function outcomeOf(
+  error: VmError | ViewError,
+  modules: ModuleLookup,
+): Promise<Outcome> {
+  if (error instanceof ViewError) {
+    if (error.vmStatus === undefined) throw error;
+    return miscellaneous(error.vmStatus, undefined);
+  }
+  const { status, subStatus, text, location } = error;
+  if (OWN_LIMITS.has(status)) throw await viewErrorOf(error, modules);
+  const code = STATUS[status];
+  if (location === undefined || code < FIRST_EXECUTION_STATUS) return miscellaneous(code, text);
+  const { module, functionDefinition, codeOffset } = location;
+  const where = isScript(module)
+    ? ({ kind: 'script' } as const)
+    : ({ kind: 'module', module } as const);
+  if (status === 'ABORTED' && subStatus !== undefined) {
+    const info =
+      where.kind === 'script' ? undefined : await abortInfo(module, subStatus, text, modules);
+    const abort = { kind: 'moveAbort', location: where, code: subStatus, info } as const;
+    return { status: abort, message: undefined };
+  }
+  const failure = {
+    kind: 'executionFailure',
+    location: where,
+    function: functionDefinition,
+    codeOffset,
+  } as const;
+  return { status: failure, message: text };
+}
+
+function miscellaneous(code: number, message: string | undefined): Outcome {
+  return { status: { kind: 'miscellaneousError', statusCode: BigInt(code) }, message };
+}
