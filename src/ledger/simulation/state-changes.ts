@@ -1,4 +1,5 @@
 /** What a run changed as writes of the state (docs/spec/vm.md §8.2). */
+import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import type { WriteOp, WriteSetEntry } from '../../move/transactions/write-set.ts';
 import type { Address } from '../../move/types/address.ts';
 import {
@@ -11,6 +12,7 @@ import {
   resourceGroupStateKey,
   resourceStateKey,
   type StateKey,
+  writeStateKey,
 } from '../../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import type { ResourceChange, RunEffects } from '../../vm/run-effects.ts';
@@ -53,7 +55,7 @@ export async function writesOf(
   for (const { handle, key, before, after } of items) {
     writes.push(...written({ kind: 'tableItem', handle, key }, before, after));
   }
-  return writes.sort((left, right) => compareKeys(left.key, right.key));
+  return inOrder(writes);
 }
 
 function written(
@@ -87,16 +89,12 @@ function changedGroup(
   return members.size === 0 ? undefined : encodeResourceGroup(members.values());
 }
 
-const KINDS: readonly StateKey['kind'][] = ['accessPath', 'tableItem'];
-
-/** The order of keys in a write set: by kind, then by address and path, or by handle and key. */
-function compareKeys(left: StateKey, right: StateKey): number {
-  const byKind = KINDS.indexOf(left.kind) - KINDS.indexOf(right.kind);
-  return byKind || Buffer.compare(sortKey(left), sortKey(right));
-}
-
-function sortKey(key: StateKey): Buffer {
-  if (key.kind === 'accessPath') return Buffer.concat([Buffer.from(key.address, 'hex'), key.path]);
-  if (key.kind === 'tableItem') return Buffer.concat([Buffer.from(key.handle, 'hex'), key.key]);
-  throw new RangeError(`code cannot write ${key.kind}`);
+/** The order of keys in a write set: that of their BCS. */
+function inOrder(writes: readonly WriteSetEntry[]): WriteSetEntry[] {
+  const keyed = writes.map((entry) => ({
+    entry,
+    bytes: encodeBcs((writer) => writeStateKey(writer, entry.key)),
+  }));
+  keyed.sort((left, right) => Buffer.compare(left.bytes, right.bytes));
+  return keyed.map(({ entry }) => entry);
 }
