@@ -125,7 +125,7 @@ describe('a simulated transaction', () => {
       const of = feeWriteOf(theirs.key, signed);
       if (of === 'account') {
         expect(withoutNumber(left), `${version}`).toBe(withoutNumber(right));
-      } else if (of === 'store') {
+      } else if (of === 'store' || of === 'supply') {
         const fee = data.info.gasUsed * signed.raw.gasUnitPrice;
         expect(differByFee(left, right, fee), `${version}`).toBe(true);
       } else {
