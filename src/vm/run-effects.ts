@@ -22,7 +22,7 @@ export interface ResourceChange extends Change {
   readonly tag: StructTag;
 }
 
-export interface ItemChange extends Change {
+interface ItemChange extends Change {
   readonly handle: Address;
   /** BCS. */
   readonly key: Buffer;

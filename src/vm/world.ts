@@ -1,6 +1,7 @@
 /**
  * What the machine sees of a ledger, at one version. All of it may be answered later: the machine waits between
- * instructions. Nothing here is written: what code changes stays in the run (docs/spec/vm.md §5).
+ * instructions. Nothing here is written: what code changes stays in the run, which hands it over
+ * afterwards (docs/spec/vm.md §5, §8.2).
  */
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';

@@ -30,7 +30,7 @@ import { outcomeOf } from './outcome.ts';
 import { writesOf } from './state-changes.ts';
 
 /** Where a transaction is run. */
-export interface SimulationPlace {
+interface SimulationPlace {
   /** Those of the version. */
   readonly modules: ModuleView;
   readonly guard: PruningGuard;
@@ -91,12 +91,15 @@ function callOf({ payload }: RawTransaction): EntryFunction | Script {
   throw new ViewError('Only entry functions and scripts are simulated by this node');
 }
 
-function factsOf({ raw, authenticator }: SignedTransaction, call: EntryFunction | Script) {
+function factsOf(
+  { raw, authenticator }: SignedTransaction,
+  call: EntryFunction | Script,
+): TransactionFacts {
   const scriptHash = call.kind === 'script' ? sha3(call.code) : Buffer.alloc(0);
   const nonce =
     raw.payload.kind === 'payload' ? raw.payload.extraConfig.replayProtectionNonce : undefined;
   const hasOthers = authenticator.kind === 'multiAgent' || authenticator.kind === 'feePayer';
-  const facts: TransactionFacts = {
+  return {
     sessionHash: sessionHash(raw, nonce, scriptHash),
     scriptHash: nonce === undefined ? scriptHash : Buffer.alloc(0),
     sender: raw.sender,
@@ -108,7 +111,6 @@ function factsOf({ raw, authenticator }: SignedTransaction, call: EntryFunction 
     isOrderless: nonce !== undefined,
     entryFunction: call.kind === 'entryFunction' ? call : undefined,
   };
-  return facts;
 }
 
 function gasPayerOf(sender: Address, authenticator: SignedTransaction['authenticator']): Address {

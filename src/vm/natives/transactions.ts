@@ -1,6 +1,5 @@
 /** Natives about the transaction that runs; a view has none (docs/spec/vm.md §6.5, §8.1). */
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { EntryFunction } from '../../move/transactions/executable.ts';
 import { formatTypeTag } from '../../move/types/type-tag.ts';
 import type { Meter } from '../meter.ts';
