@@ -7,7 +7,7 @@ import { operations } from './http.mjs';
 import { follow } from './ingest.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
-import { cpuMsOfAll, cpuMsOfEnded } from './process-figures.mjs';
+import { cpuMsOfAll } from './process-figures.mjs';
 import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './sample-ledger.mjs';
 import { ratioSummary, shown, shownSummary, summary } from './statistics.mjs';
 
@@ -17,20 +17,14 @@ export const title = `PostgreSQL in place of a folder, ${TRANSACTIONS} transacti
 const SIDES = ['folder', 'postgres'];
 const MEASURED = ['balance', 'module', 'events', 'encode', 'by_version'];
 
-/** Of all its processes, also of sessions that have ended: its first process comes first. */
-function databaseMs(database) {
-  const pids = database.pids();
-  return cpuMsOfAll(pids) + cpuMsOfEnded(pids[0]);
-}
-
 /** Follows into both in turns. @returns rates, and what each follower and the database spent */
 async function measureIngest(upstream, places, database, rounds) {
   const runs = { folder: [], postgres: [] };
   for (let round = 0; round < rounds; round += 1) {
     for (const side of SIDES) {
-      const before = databaseMs(database);
+      const before = database.cpuMs();
       const { report, processorSeconds } = await follow(upstream, places[side](round));
-      const databaseSeconds = (databaseMs(database) - before) / 1_000;
+      const databaseSeconds = (database.cpuMs() - before) / 1_000;
       runs[side].push({ ...report, processorSeconds, databaseSeconds });
     }
   }
@@ -57,11 +51,11 @@ async function measureReads({ operation, requests }, nodes, database, { rounds, 
   for (let round = -1; round < rounds; round += 1) {
     for (const side of SIDES) {
       const { origin, pid } = nodes[side];
-      const before = [cpuMsOfAll([pid]), databaseMs(database)];
+      const before = [cpuMsOfAll([pid]), database.cpuMs()];
       const result = await load(origin, requests, round < 0 ? 2 : seconds);
       if (result.errors > 0) throw new Error(`${operation}: ${result.errors} failed requests`);
       const count = result.requestsPerSecond * seconds;
-      const [nodeUs, databaseUs] = [cpuMsOfAll([pid]), databaseMs(database)].map(
+      const [nodeUs, databaseUs] = [cpuMsOfAll([pid]), database.cpuMs()].map(
         (ms, index) => ((ms - before[index]) * 1_000) / count,
       );
       // The first round warms up.

@@ -16,18 +16,18 @@ export const loadGenerator = hasWrk ? 'wrk' : 'autocannon';
 /**
  * @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string}} LoadRequest
  * @typedef {{requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms: number, errors: number}} LoadResult
- * Sends `requests` in turn over CONNECTIONS connections for `seconds`.
+ * Sends `requests` in turn over `connections` connections for `seconds`.
  * @param {string} origin e.g. http://127.0.0.1:1234
  * @param {LoadRequest[]} requests
  * @returns {Promise<LoadResult>}
  */
-export function load(origin, requests, seconds) {
+export function load(origin, requests, seconds, connections = CONNECTIONS) {
   const { hostname } = new URL(origin);
   if (hostname !== '127.0.0.1' && hostname !== '[::1]')
     throw new Error(`${origin} is not loopback`);
   return hasWrk
-    ? loadWithWrk(origin, requests, seconds)
-    : loadWithAutocannon(origin, requests, seconds);
+    ? loadWithWrk(origin, requests, seconds, connections)
+    : loadWithAutocannon(origin, requests, seconds, connections);
 }
 
 function luaText(text) {
@@ -68,14 +68,14 @@ end
 `;
 }
 
-async function loadWithWrk(origin, requests, seconds) {
+async function loadWithWrk(origin, requests, seconds, connections) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const script = join(folder, 'requests.lua');
     writeFileSync(script, luaScript(requests));
     const output = await run('wrk', [
       '-t1',
-      `-c${CONNECTIONS}`,
+      `-c${connections}`,
       `-d${seconds}s`,
       '-s',
       script,
@@ -111,11 +111,11 @@ function run(command, args) {
   });
 }
 
-async function loadWithAutocannon(origin, requests, seconds) {
+async function loadWithAutocannon(origin, requests, seconds, connections) {
   const { default: autocannon } = await import('autocannon');
   const result = await autocannon({
     url: origin,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     requests: requests.map(({ method = 'GET', ...rest }) => ({ method, ...rest })),
   });

@@ -1,14 +1,15 @@
 // A PostgreSQL server of our own: in a temporary folder, on a socket in that folder only, ended by its own pid.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withChildren } from './process-figures.mjs';
+import { cpuMsOfAll, cpuMsOfEnded, withChildren } from './process-figures.mjs';
 
 /** Where Debian keeps the programs that a server consists of, by major version. */
 const DEBIAN = '/usr/lib/postgresql';
 const USER = 'bench';
 const START_TIMEOUT_MS = 30_000;
+const POLL_MS = 5;
 /**
  * What one would change on a machine of this size: the data fits the buffers. All that makes a commit durable is as it
  * comes.
@@ -41,10 +42,14 @@ function account() {
   return Number.isNaN(uid) ? undefined : { uid, gid };
 }
 
-/** @param {string} bin as found @param {string} folder a temporary one; the server's data goes below it */
+/**
+ * @param {string} bin as found
+ * @param {string} folder a temporary one; the server's data goes below it, or is there from before
+ */
 export async function startPostgres(bin, folder) {
   const home = join(folder, 'postgres');
-  mkdirSync(home, { mode: 0o700 });
+  const isNew = !existsSync(home);
+  if (isNew) mkdirSync(home, { mode: 0o700 });
   const user = account();
   if (user.uid !== undefined) {
     chmodSync(folder, 0o711);
@@ -53,7 +58,7 @@ export async function startPostgres(bin, folder) {
   const data = join(home, 'data');
   const run = { ...user, cwd: home };
   const initdb = ['-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C'];
-  execFileSync(join(bin, 'initdb'), initdb, { ...run, stdio: 'ignore' });
+  if (isNew) execFileSync(join(bin, 'initdb'), initdb, { ...run, stdio: 'ignore' });
   const settings = [...SETTINGS, `unix_socket_directories=${home}`, 'listen_addresses='];
   const server = spawn(
     join(bin, 'postgres'),
@@ -66,6 +71,8 @@ export async function startPostgres(bin, folder) {
     user: USER,
     settings: SETTINGS,
     pids: () => withChildren(server.pid),
+    /** Processor time of all its processes, also of sessions that have ended. */
+    cpuMs: () => cpuMsOfAll(withChildren(server.pid)) + cpuMsOfEnded(server.pid),
     query: (sql) => psqlOnce(bin, home, sql),
     session: () => new PsqlSession(bin, home),
     stop: async () => {
@@ -75,15 +82,19 @@ export async function startPostgres(bin, folder) {
     },
   };
   const deadlineMs = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
-    try {
-      node.query('SELECT 1');
-      return node;
-    } catch (cause) {
-      if (performance.now() > deadlineMs || server.exitCode !== null) throw cause;
-      await sleep(100);
+  while (!isReady(data)) {
+    if (performance.now() > deadlineMs || server.exitCode !== null) {
+      throw new Error('PostgreSQL does not start');
     }
+    await sleep(POLL_MS);
   }
+  return node;
+}
+
+/** The file's eighth line is the server's state. */
+function isReady(data) {
+  const file = join(data, 'postmaster.pid');
+  return existsSync(file) && readFileSync(file, 'utf8').split('\n')[7]?.trim() === 'ready';
 }
 
 function psqlArguments(home) {

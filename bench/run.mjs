@@ -16,10 +16,10 @@ import * as growth from './growth.mjs';
 import * as history from './history.mjs';
 import * as http from './http.mjs';
 import * as ingest from './ingest.mjs';
+import * as instead from './instead/instead.mjs';
 import * as listeners from './listeners.mjs';
 import * as memory from './memory.mjs';
 import * as overload from './overload.mjs';
-import * as postgres from './postgres.mjs';
 import * as start from './start.mjs';
 import * as store from './store.mjs';
 import * as versus from './versus.mjs';
@@ -30,7 +30,7 @@ import * as workers from './workers.mjs';
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
   ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, view, batch],
-  ...[history, fork, workers, overload, listeners, ingest, versus, growth, postgres],
+  ...[history, fork, workers, overload, listeners, ingest, versus, growth, instead],
   ...[engines, memory, engineMemory],
 ];
 

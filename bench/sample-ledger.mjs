@@ -12,7 +12,7 @@ export const PROGRAM = fileURLToPath(new URL('../bin/daybook', import.meta.url))
 /** Size of the ledgers that benchmarks make. */
 export const TRANSACTIONS = Number(process.env.BENCH_TRANSACTIONS ?? 100_000);
 /** A fifth as many accounts as transactions, so that balances are many and not only deep. */
-const TRANSACTIONS_PER_ACCOUNT = 5;
+export const TRANSACTIONS_PER_ACCOUNT = 5;
 /** How often a command is looked at while it runs, in milliseconds. */
 const WATCH_INTERVAL_MS = 100;
 
