@@ -3,8 +3,12 @@ import {
   assertBounds,
   assertKeyShape,
   type Column,
+  MODULE_EVENTS,
   type OrderBounds,
   type RowKey,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+  VERSION_WRITES,
 } from './columns/columns.ts';
 import { StoreError } from './store-error.ts';
 
@@ -23,7 +27,12 @@ export interface BatchOperation extends RowKey {
 export interface DeletedRange extends OrderBounds {
   readonly column: Column;
   readonly partition: Uint8Array;
+  /** Whether the range is part of a version that is cleared. */
+  readonly isOfClearedVersion: boolean;
 }
+
+/** The columns whose rows of a version go when it is cleared. */
+const VERSION_COLUMNS = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
 
 /**
  * Collects changes for `Store.commit`. A later change of a row replaces an earlier one. Keys and values are not copied:
@@ -33,6 +42,7 @@ export class Batch {
   readonly #rows: BatchOperation[] = [];
   readonly #published: BatchOperation[] = [];
   readonly #ranges: DeletedRange[] = [];
+  readonly #clearedVersions: RowKey[] = [];
   readonly #maxBytes: number;
   #byteLength = 0;
 
@@ -53,6 +63,11 @@ export class Batch {
   /** Ranges that are deleted first. */
   get ranges(): readonly DeletedRange[] {
     return this.#ranges;
+  }
+
+  /** Versions that are cleared first; `ranges` has their rows too. */
+  get clearedVersions(): readonly RowKey[] {
+    return this.#clearedVersions;
   }
 
   /** Rows that are stored next. */
@@ -86,7 +101,25 @@ export class Batch {
     assertBounds(column, partition, bounds);
     const { from, to } = bounds;
     this.#count(partition.length + (from?.length ?? 0) + (to?.length ?? 0));
-    this.#ranges.push({ column, partition, from, to });
+    this.#ranges.push({ column, partition, from, to, isOfClearedVersion: false });
+    return this;
+  }
+
+  /**
+   * Removes all rows that the columns by version have of a version before the batch is applied, also where they are
+   * damaged and cannot be read.
+   * @throws StoreError `batch_too_large`
+   */
+  clearVersion({ partition, order }: RowKey): this {
+    for (const column of VERSION_COLUMNS) {
+      const moreBytes = column.orderBytes[0] - order.length;
+      const from = Buffer.concat([order, Buffer.alloc(moreBytes)]);
+      const to = Buffer.concat([order, Buffer.alloc(moreBytes, 0xff)]);
+      assertBounds(column, partition, { from, to });
+      this.#count(partition.length + from.length + to.length);
+      this.#ranges.push({ column, partition, from, to, isOfClearedVersion: true });
+    }
+    this.#clearedVersions.push({ partition, order });
     return this;
   }
 

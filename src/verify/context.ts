@@ -11,7 +11,7 @@ import { type StoreReader, scanPages } from '../store/store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store/store-error.ts';
 import type { StoreView } from '../store/view.ts';
 
-/** Maximum number of listed damages; all are counted. */
+/** Maximum number of listed damages, unless more are wanted; all are counted. */
 const MAX_LISTED_DAMAGES = 100;
 
 export interface Damage {
@@ -20,15 +20,22 @@ export interface Damage {
   readonly key?: string | undefined;
   readonly version?: bigint | undefined;
   readonly detail: string;
+  /** Whether the engine cannot walk its own pages there: writing to them is not safe. */
+  readonly isOfEngine?: boolean | undefined;
 }
 
 export class DamageList {
   readonly listed: Damage[] = [];
+  readonly #maxListed: number;
   count = 0;
+
+  constructor(maxListed = MAX_LISTED_DAMAGES) {
+    this.#maxListed = maxListed;
+  }
 
   add(damage: Damage): void {
     this.count += 1;
-    if (this.listed.length < MAX_LISTED_DAMAGES) this.listed.push(damage);
+    if (this.listed.length < this.#maxListed) this.listed.push(damage);
   }
 
   addAll(other: DamageList): void {
@@ -39,6 +46,12 @@ export class DamageList {
   /** Reports damage of a column that is not in a single row. */
   column({ name }: Column, detail: string, version?: bigint): void {
     this.add({ column: name, version, detail });
+  }
+
+  /** Reports that reading a column failed. */
+  failure({ name }: Column, what: string, error: StoreError): void {
+    const isOfEngine = !(error instanceof RowDamagedError);
+    this.add({ column: name, detail: `${what}: ${error.message}`, isOfEngine });
   }
 
   row(column: Column, key: RowKey, detail: string, version?: bigint): void {
@@ -98,7 +111,8 @@ export async function* scanColumn(
       onRows(column, page.length);
       for (const row of page) {
         if (last !== undefined && compareKeys(last, row) >= 0) {
-          damages.row(column, row, 'it is out of order: the engine’s tree is damaged');
+          const detail = 'it is out of order: the engine’s tree is damaged';
+          damages.add({ column: column.name, key: keyText(row), detail, isOfEngine: true });
           return;
         }
         yield row;
@@ -107,7 +121,7 @@ export async function* scanColumn(
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    damages.column(column, `cannot be read further: ${error.message}`);
+    damages.failure(column, 'cannot be read further', error);
   }
 }
 

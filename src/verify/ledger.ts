@@ -62,9 +62,10 @@ export interface VerifyProgress {
 export async function verifyLedger(
   store: StoreReader,
   onProgress: (progress: VerifyProgress) => void = () => undefined,
+  maxListed?: number,
 ): Promise<VerifyReport> {
   const head = await openHead(store);
-  const context = await contextOf(store, head, onProgress);
+  const context = await contextOf(store, head, onProgress, maxListed);
   const { damages } = context;
   await checkFixedRows(context);
   await verifyVersions(context, (done) => onProgress({ what: 'versions', done }));
@@ -83,7 +84,7 @@ export async function verifyLedger(
       columns.push(await columnDigest(store, column, onRows));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      damages.column(column, `has no digest: ${error.message}`);
+      damages.failure(column, 'has no digest', error);
     }
   }
   const now = await openHead(store);
@@ -107,6 +108,7 @@ async function contextOf(
   store: StoreReader,
   head: Head,
   onProgress: (progress: VerifyProgress) => void,
+  maxListed: number | undefined,
 ): Promise<VerifyContext> {
   const identity = await LEDGER_IDENTITY.get(store);
   if (identity === undefined) {
@@ -119,8 +121,8 @@ async function contextOf(
     identity,
     progress: await readPruneProgress(store),
     pinned: await readPinnedAccounts(store),
-    damages: new DamageList(),
-    above: new DamageList(),
+    damages: new DamageList(maxListed),
+    above: new DamageList(maxListed),
     reached: { state: 0n, events: 0n, moduleEvents: 0n, writes: 0n, hashes: 0n, sent: 0n },
     onRows: (column, rows) => {
       const done = (rowsOf.get(column) ?? 0) + rows;

@@ -110,9 +110,12 @@ class VersionExaminer {
 
   async #examineInfo(version: bigint, key: BucketKey): Promise<Buffer | undefined> {
     const { damages, store } = this.#context;
-    const info = await store.get(TRANSACTION_INFOS, key.partition, key.order);
-    if (info === undefined) damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
-    else this.#decodeInfo(version, key, info);
+    const before = damages.count;
+    const read = () => store.get(TRANSACTION_INFOS, key.partition, key.order);
+    const info = await damages.decoded(read, version);
+    if (info === undefined && damages.count === before)
+      damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
+    if (info !== undefined) this.#decodeInfo(version, key, info);
     // A missing info counts in the chain too, so that version numbers stay correct.
     this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
     return info;
@@ -224,7 +227,9 @@ class VersionExaminer {
     if (column === VERSION_WRITES || column === TRANSACTIONS || column === TRANSACTION_INFOS) {
       return;
     }
-    const stored = await store.get(column, partition, order);
+    const before = damages.count;
+    const stored = await damages.decoded(() => store.get(column, partition, order), version);
+    if (damages.count > before) return;
     if (stored === undefined) {
       // A deletion at the version below which all is cleared is itself cleared (docs/spec/ledger.md §5.6).
       const isClearing = column === STATE && version === progress.clearedBelow && version > 0n;

@@ -37,6 +37,9 @@ export class LmdbBatch {
     const rows = [...batch.rows, ...batch.published];
     this.#rows =
       databases.records === undefined ? rows : rows.filter((row) => !this.#changes.add(row));
+    for (const key of databases.records === undefined ? [] : batch.clearedVersions) {
+      this.#changes.clear(key);
+    }
     for (const row of databases.outdated === undefined ? [] : rows) {
       this.#deleteFrom(databases.outdated!, row.column, row);
     }
@@ -61,7 +64,9 @@ export class LmdbBatch {
   async prepareChange(orders: StoredOrders): Promise<void> {
     const { own, outdated, records } = this.#databases;
     let count = 0;
-    for (const { column, partition, ...bounds } of this.#batch.ranges) {
+    for (const { column, partition, isOfClearedVersion, ...bounds } of this.#batch.ranges) {
+      // Their records are replaced as a whole, without being read.
+      if (isOfClearedVersion && records !== undefined) continue;
       for (const order of orders(column, partition, bounds)) {
         const row = { column, partition, order, value: undefined };
         if (!this.#deleteFrom(own, column, row)) this.#changes.deleteFirst(row);

@@ -210,6 +210,8 @@ interface ChangedRow {
 
 interface ChangedRecord {
   readonly key: Buffer;
+  /** Whether nothing of the stored record stays. */
+  isCleared: boolean;
   readonly deletedFirst: ChangedRow[];
   readonly rows: ChangedRow[];
 }
@@ -246,15 +248,20 @@ export class RecordChanges {
     this.#recordOf(partition, order).deletedFirst.push(deleted);
   }
 
+  /** All stored rows of a version are deleted before anything else. */
+  clear({ partition, order }: RowKey): void {
+    this.#recordOf(partition, order).isCleared = true;
+  }
+
   /**
    * The records, as they are when all changes are made.
    * @param stored the record that is stored under a key
    * @throws RowDamagedError for a stored one that cannot be read
    */
   *written(stored: (key: RowKey) => Buffer | undefined): Generator<WrittenRecord> {
-    for (const { key, deletedFirst, rows } of this.#records.values()) {
+    for (const { key, isCleared, deletedFirst, rows } of this.#records.values()) {
       const name = { partition: key, order: NO_ORDER };
-      const record = stored(name);
+      const record = isCleared ? undefined : stored(name);
       const changes = deletedFirst.length === 0 ? rows : [...deletedFirst, ...rows];
       const before = record === undefined ? [] : rowsLeft(key, record, changes);
       const left = newest([...before, ...changes]);
@@ -271,7 +278,7 @@ export class RecordChanges {
     const name = key.toString('latin1');
     let record = this.#records.get(name);
     if (record === undefined) {
-      record = { key, deletedFirst: [], rows: [] };
+      record = { key, isCleared: false, deletedFirst: [], rows: [] };
       this.#records.set(name, record);
       if (this.highest === undefined || Buffer.compare(key, this.highest) > 0) this.highest = key;
       if (this.lowest === undefined || Buffer.compare(key, this.lowest) < 0) this.lowest = key;

@@ -1,0 +1,180 @@
+/**
+ * Makes rows again that follow from others of this store: known keys, balances and their primary stores, windows of
+ * event types. Only when every version holds: then what they follow from is proved.
+ */
+import { addressFromBytes } from '../../move/types/address.ts';
+import { primaryStoreOf } from '../../move/types/derived-address.ts';
+import { OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
+import {
+  physicalStateKey,
+  resourceGroupStateKey,
+  stateKeyHash,
+} from '../../move/types/state-key.ts';
+import { balanceWriteOf } from '../../store/balance-index.ts';
+import { Batch } from '../../store/batch.ts';
+import { BALANCE, PRIMARY_STORE, type StoredBalance } from '../../store/columns/balance-column.ts';
+import {
+  ACCOUNT_KEYS,
+  BALANCES,
+  type Column,
+  EVENT_TYPES,
+  MODULE_EVENTS,
+  PRIMARY_STORES,
+  type RowKey,
+  STATE,
+  STATE_KEYS,
+} from '../../store/columns/columns.ts';
+import { decodeModuleEventRow, moduleEventBounds } from '../../store/columns/event-column.ts';
+import { TYPE_WINDOW, windowEnd } from '../../store/columns/event-type-column.ts';
+import type { Head } from '../../store/columns/head.ts';
+import { decodeU64Key, encodeBucketKey, encodeU64Key } from '../../store/columns/order-key.ts';
+import { decodeStateRow } from '../../store/columns/state-column.ts';
+import { putKey, rowsOfKey, walkAccountKeys } from '../../store/columns/state-key-column.ts';
+import { rowsBetween, type Store, scanPages } from '../../store/store.ts';
+import { type MadeWindow, TypeWindows } from '../../store/type-windows.ts';
+import type { NamedRow } from './version-rows.ts';
+
+export interface DerivedRows {
+  readonly head: Head;
+  readonly clearedBelow: bigint;
+  readonly rows: readonly NamedRow[];
+  /** Whether some balance is wrong that is not named. */
+  readonly anyBalance: boolean;
+}
+
+/** @returns how many rows were made again, or removed */
+export async function repairDerived(
+  store: Store,
+  { head, clearedBelow, rows, anyBalance }: DerivedRows,
+): Promise<number> {
+  const batch = new Batch();
+  const of = (column: Column): RowKey[] => rows.filter((row) => row.column === column);
+  for (const key of of(ACCOUNT_KEYS)) await putAccountKey(batch, store, key);
+  for (const key of of(STATE_KEYS)) await removeUnknownKey(batch, store, key);
+  // Balances are found by the keys of their accounts.
+  await store.commit(batch);
+  const later = new Batch();
+  for (const key of anyBalance ? await keysOf(store, BALANCES) : of(BALANCES)) {
+    await putBalance(later, store, head, key);
+  }
+  await putPrimaryStores(later, store, of(PRIMARY_STORES));
+  await putWindows(later, store, head, clearedBelow, of(EVENT_TYPES));
+  await store.commit(later);
+  return batch.size + later.size;
+}
+
+/** A key that is one row and has state is known since its first write; other rows belong to nothing. */
+async function putAccountKey(batch: Batch, store: Store, key: RowKey): Promise<void> {
+  const physical = Buffer.concat([Buffer.of(0), key.partition, key.order]);
+  const hash = stateKeyHash(physical);
+  const [first] = await store.range(STATE, hash, { limit: 1 });
+  if (first === undefined) batch.delete(ACCOUNT_KEYS, key.partition, key.order);
+  else putKey(batch, rowsOfKey(physical, hash), physical, decodeU64Key(first.order));
+}
+
+async function removeUnknownKey(batch: Batch, store: Store, key: RowKey): Promise<void> {
+  const [first] = await store.range(STATE, key.partition, { limit: 1 });
+  if (first === undefined) batch.delete(STATE_KEYS, key.partition, key.order);
+}
+
+async function keysOf(store: Store, column: Column): Promise<RowKey[]> {
+  const keys: RowKey[] = [];
+  for await (const page of scanPages(store, column)) {
+    for (const { partition, order } of page) keys.push({ partition, order });
+  }
+  return keys;
+}
+
+/** The balance of an owner in an asset, from the newest state of all keys of the owner. */
+async function putBalance(batch: Batch, store: Store, head: Head, key: RowKey): Promise<void> {
+  const [owner, metadata] = [Buffer.from(key.partition), Buffer.from(key.order)];
+  const address = primaryStoreOf(owner, metadata);
+  let balance: StoredBalance | undefined;
+  const take = async (physical: Buffer): Promise<void> => {
+    const hash = stateKeyHash(physical);
+    const row = await store.seekLast(STATE, hash, encodeU64Key(head.version));
+    if (row === undefined) return;
+    const { bytes, version } = decodeStateRow(hash, row);
+    const write = balanceWriteOf(physical, bytes, version);
+    if (write === undefined) return;
+    const { change } = write;
+    if (change.kind === 'coinStore' && !change.metadata.equals(metadata)) return;
+    const before = balance ?? { version: 0n, coin: 0n, fungible: 0n };
+    balance = {
+      version: version > before.version ? version : before.version,
+      coin: change.kind === 'coinStore' ? change.amount : before.coin,
+      fungible: change.kind === 'coinStore' ? before.fungible : change.amount,
+    };
+  };
+  for await (const { key: physical } of walkAccountKeys(store, addressFromBytes(owner))) {
+    const write = balanceWriteOf(physical, undefined, 0n);
+    if (write?.change.kind === 'coinStore') await take(physical);
+  }
+  await take(physicalStateKey(resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG)));
+  if (balance === undefined) {
+    batch.delete(BALANCES, owner, metadata);
+    return;
+  }
+  BALANCE.put(batch, { owner, metadata }, balance);
+  PRIMARY_STORE.put(batch, address, { owner, metadata });
+}
+
+/** Rows whose balance is not there belong to nothing. */
+async function putPrimaryStores(
+  batch: Batch,
+  store: Store,
+  keys: readonly RowKey[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  const missing = new Map(keys.map((key) => [Buffer.from(key.partition).toString('hex'), key]));
+  for await (const page of scanPages(store, BALANCES)) {
+    for (const { partition, order } of page) {
+      const address = primaryStoreOf(partition, order);
+      if (!missing.delete(address.toString('hex'))) continue;
+      PRIMARY_STORE.put(batch, address, { owner: partition, metadata: order });
+    }
+  }
+  for (const { partition, order } of missing.values()) {
+    batch.delete(PRIMARY_STORES, partition, order);
+  }
+}
+
+async function putWindows(
+  batch: Batch,
+  store: Store,
+  head: Head,
+  clearedBelow: bigint,
+  keys: readonly RowKey[],
+): Promise<void> {
+  const made = new Map<bigint, readonly MadeWindow[]>();
+  for (const { partition, order } of keys) {
+    const start = decodeU64Key(order);
+    if (start > head.version) continue;
+    let windows = made.get(start);
+    if (windows === undefined) {
+      windows = await windowsFrom(store, start, head, clearedBelow);
+      made.set(start, windows);
+    }
+    const window = windows.find((one) => one.start === start && one.partition.equals(partition));
+    if (window === undefined) batch.delete(EVENT_TYPES, partition, order);
+    else TYPE_WINDOW.put(batch, window, window.versions);
+  }
+}
+
+async function windowsFrom(
+  store: Store,
+  start: bigint,
+  { version: newest }: Head,
+  clearedBelow: bigint,
+): Promise<readonly MadeWindow[]> {
+  const types = new TypeWindows();
+  const end = windowEnd(start);
+  let version = start > clearedBelow ? start : clearedBelow;
+  for (; version <= end && version <= newest; version += 1n) {
+    const [partition, bounds] = moduleEventBounds(encodeBucketKey(version));
+    for await (const row of rowsBetween(store, MODULE_EVENTS, partition, bounds)) {
+      types.add(version, decodeModuleEventRow({ partition, ...row }).typeTag);
+    }
+  }
+  return types.windows;
+}

@@ -1,0 +1,159 @@
+/**
+ * Writes the rows of proved versions in place: all that a version makes, its translated events included, as when it was
+ * committed. Damaged rows of the version that it does not make are removed.
+ */
+import { ChunkBuilder } from '../../ingest/chunk-builder.ts';
+import { ChunkTranslator } from '../../ingest/translate/chunk-translator.ts';
+import { translationOf } from '../../ingest/translate/event-translation.ts';
+import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
+import { Batch } from '../../store/batch.ts';
+import type { Chunk } from '../../store/chunk.ts';
+import { type ChunkKey, chunkRows } from '../../store/chunk-rows.ts';
+import {
+  type Column,
+  type RowKey,
+  STATE,
+  STATE_KEYS,
+  VERSION_WRITES,
+} from '../../store/columns/columns.ts';
+import type { Head } from '../../store/columns/head.ts';
+import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
+import {
+  decodeU64Key,
+  encodeBucketKey,
+  encodeU64Key,
+  U64_BYTES,
+} from '../../store/columns/order-key.ts';
+import { decodeStateRow } from '../../store/columns/state-column.ts';
+import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
+import type { Store } from '../../store/store.ts';
+import { isDamaged, keyText } from '../../store/store-error.ts';
+import type { Proof } from './proof.ts';
+import type { VersionSource } from './version-source.ts';
+
+/** Bytes from which a batch is committed. */
+const COMMIT_BYTES = 8 * 1024 * 1024;
+
+export interface NamedRow extends RowKey {
+  readonly column: Column;
+}
+
+export interface VersionsToRepair {
+  readonly head: Head;
+  readonly identity: LedgerIdentity;
+  readonly clearedBelow: bigint;
+  /** Ascending, each with its damaged rows. */
+  readonly versions: ReadonlyMap<bigint, readonly NamedRow[]>;
+}
+
+export async function repairVersions(
+  store: Store,
+  { head, identity, clearedBelow, versions }: VersionsToRepair,
+  source: VersionSource,
+  proof: Proof,
+  onVersions: (versions: number) => void,
+): Promise<void> {
+  let batch = new Batch();
+  let done = 0;
+  const keys: ChunkKey[] = [];
+  const commit = async (): Promise<void> => {
+    await store.commit(batch);
+    batch = new Batch();
+    // Their first writes may be among the rows that are there only now.
+    for (const key of keys.splice(0)) await putFirstWrite(batch, store, key, clearedBelow);
+    await store.commit(batch);
+    batch = new Batch();
+    onVersions(done);
+  };
+  for await (const item of source.items([...versions.keys()])) {
+    proof.check(item);
+    const { version } = item.data;
+    const own = chunkOf(item);
+    // What is written below may be what a translation reads.
+    if (mayTranslate(own) && batch.size > 0) await commit();
+    const whole = await translated(store, head, own);
+    const made = chunkRows(whole ?? own, identity);
+    const names = new Set<string>();
+    // Without its translated events a version stays damaged, until they can be made.
+    if (whole !== undefined) batch.clearVersion(encodeBucketKey(version));
+    for (const row of made.batch.rows) {
+      names.add(nameOf(row));
+      if (whole === undefined && row.column === VERSION_WRITES) continue;
+      if (isCleared(row, version, clearedBelow)) continue;
+      batch.put(row.column, row.partition, row.order, row.value!);
+    }
+    for (const { physical, hash } of made.keys) {
+      for (const row of rowsOfKey(physical, hash)) names.add(nameOf(row));
+    }
+    for (const row of versions.get(version) ?? []) {
+      if (!names.has(nameOf(row))) batch.delete(row.column, row.partition, row.order);
+    }
+    keys.push(...made.keys);
+    done += 1;
+    if (batch.byteLength >= COMMIT_BYTES) await commit();
+  }
+  await commit();
+}
+
+function nameOf(row: NamedRow): string {
+  return `${row.column.number} ${keyText(row)}`;
+}
+
+function chunkOf({ bytes, data }: EncodedOnChainData): Chunk {
+  const builder = new ChunkBuilder(data.version);
+  const { info, events, changes, whole } = bytes;
+  builder.add({ info, events, writeSet: changes, transaction: whole });
+  return builder.finish([]);
+}
+
+function mayTranslate({ transactions }: Chunk): boolean {
+  return transactions.some(({ events }) =>
+    events.some(({ kind, typeTag }) => kind === 'module' && translationOf(typeTag) !== undefined),
+  );
+}
+
+/** With its translated events; `undefined` when what they depend on is damaged itself. */
+async function translated(store: Store, head: Head, chunk: Chunk): Promise<Chunk | undefined> {
+  const { firstVersion } = chunk;
+  const before = firstVersion === 0n ? undefined : { ...head, version: firstVersion - 1n };
+  try {
+    return await new ChunkTranslator({ reader: store, head: before }).translate(chunk);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    return undefined;
+  }
+}
+
+/** A deletion at the version below which all is cleared is itself cleared (docs/spec/ledger.md §5.6). */
+function isCleared(
+  { column, partition, value }: NamedRow & { readonly value: Uint8Array | undefined },
+  version: bigint,
+  clearedBelow: bigint,
+): boolean {
+  if (column !== STATE || version !== clearedBelow || version === 0n) return false;
+  const row = { order: encodeU64Key(version), value: Buffer.from(value!) };
+  return decodeStateRow(partition, row).deletedKey !== undefined;
+}
+
+/** Files a key as the first version that wrote it did. */
+async function putFirstWrite(
+  batch: Batch,
+  store: Store,
+  { physical, hash }: ChunkKey,
+  clearedBelow: bigint,
+): Promise<void> {
+  const [first] = await store.range(STATE, hash, { limit: 1 });
+  if (first === undefined) return;
+  const firstVersion = decodeU64Key(first.order);
+  const rows = rowsOfKey(physical, hash);
+  const end = rows[rows.length - 1]!;
+  const made = new Batch();
+  putKey(made, rows, physical, firstVersion);
+  const stored = await store.get(end.column, end.partition, end.order);
+  const isVersion = end.column !== STATE_KEYS && stored?.length === U64_BYTES;
+  // Where history is pruned, the key may be older than its first row; the version in its row tells.
+  if (clearedBelow > 0n && isVersion && stored.readBigUInt64LE(0) <= clearedBelow) return;
+  for (const { column, partition, order, value } of made.rows) {
+    batch.put(column, partition, order, value!);
+  }
+}
