@@ -2,9 +2,21 @@
 import type { Command } from 'commander';
 import { NodeError } from '../node/node-error.ts';
 import { grouped, withProgress } from '../node/progress.ts';
-import type { VerifyReport } from '../node/verify.ts';
+import type { RepairReport } from '../node/repair.ts';
+import { stopSignal } from '../node/shutdown.ts';
+import type { VerifyProgress, VerifyReport } from '../node/verify.ts';
 import { digestFacts, digestLines } from './column-digests.ts';
 import { addCommand, addReport, addSettingOption } from './command-line.ts';
+
+interface VerifyFlags {
+  readonly repair?: boolean;
+  readonly from?: string;
+}
+
+type Outcome = Pick<RepairReport, 'report'> & Partial<RepairReport>;
+
+/** Maximum number of damages that are printed. */
+const MAX_PRINTED_DAMAGES = 100;
 
 export function addVerifyCommand(program: Command): void {
   const command = addCommand(program, {
@@ -13,24 +25,58 @@ export function addVerifyCommand(program: Command): void {
     about:
       'Computes every hash again, checks the columns against each other, and prints a digest of ' +
       'each: two ledgers are equal when their digests are. It works while a node serves the ' +
-      'ledger. Exit code 1 if anything is damaged.',
-    examples: ['verify', 'verify --data ./copy --json'],
+      'ledger. Exit code 1 if anything is damaged. With --repair, versions with damaged rows come ' +
+      'from another node and are written in place when they are proved; no node may write the ' +
+      'ledger meanwhile.',
+    examples: [
+      'verify',
+      'verify --data ./copy --json',
+      'verify --repair --from https://node.example/v1',
+    ],
   });
-  addSettingOption(command, 'data');
-  addReport(command, async (_flags, { data }) => {
+  addSettingOption(command, 'data')
+    .option('--repair', 'repair what is damaged; needs --from')
+    .option('--from <url>', 'a node that answers GET /v1/transactions in BCS');
+  addReport(command, async ({ repair, from }: VerifyFlags, { data }) => {
     const { verifyFolder, DAMAGE_REMEDY } = await import('../node/verify.ts');
-    const report = await withProgress((show) =>
-      verifyFolder(data, ({ what, done }) => show(() => `${what}: ${grouped(done)}`)),
-    );
+    if ((repair === true) !== (from !== undefined)) {
+      const message = '--repair and --from belong together: give both or neither';
+      throw new NodeError('bad_input', message, { exitCode: 2 });
+    }
+    const { report, ...repaired } = await withProgress(async (show): Promise<Outcome> => {
+      const onProgress = ({ what, done }: VerifyProgress): void =>
+        show(() => `${what}: ${grouped(done)}`);
+      if (from === undefined) return { report: await verifyFolder(data, onProgress) };
+      const abort = new AbortController();
+      void stopSignal().then(() => abort.abort());
+      const { repairFolder } = await import('../node/repair.ts');
+      return await repairFolder(data, from, onProgress, abort.signal);
+    });
     const remedy = report.prunedMeanwhile
       ? 'the ledger was pruned meanwhile: stop the node that prunes and verify again'
       : DAMAGE_REMEDY;
     return {
-      facts: factsOf(report),
-      text: textOf(report),
+      facts: { ...factsOf(report), ...repairFacts(repaired) },
+      text: repairText(repaired) + textOf(report),
       failure: failureOf(report, data, remedy),
     };
   });
+}
+
+function repairText({ repaired, damagesBefore }: Omit<Outcome, 'report'>): string {
+  if (repaired === undefined) return '';
+  const { versions, rows } = repaired;
+  return (
+    `damaged places found    ${damagesBefore}\n` +
+    `versions written again  ${versions}\n` +
+    `other rows repaired     ${rows}\n`
+  );
+}
+
+function repairFacts({ repaired, damagesBefore }: Omit<Outcome, 'report'>) {
+  if (repaired === undefined) return {};
+  const { versions, rows } = repaired;
+  return { damages_found: damagesBefore, repaired_versions: versions, repaired_rows: rows };
 }
 
 function failureOf(
@@ -51,7 +97,8 @@ function damageText({ column, key, version, detail }: VerifyReport['damages'][nu
 }
 
 function textOf(report: VerifyReport): string {
-  const { head, columns, damages, damageCount, hashedVersions, stateRootVersion } = report;
+  const { head, columns, damageCount, hashedVersions, stateRootVersion } = report;
+  const damages = report.damages.slice(0, MAX_PRINTED_DAMAGES);
   const facts = [
     `ledger version          ${head.version}`,
     `oldest ledger version   ${head.oldestVersion}`,
@@ -78,7 +125,7 @@ function factsOf(report: VerifyReport) {
     state_root_version: stateRootVersion === undefined ? null : String(stateRootVersion),
     columns: digestFacts(columns),
     damage_count: damageCount,
-    damages: damages.map(({ column, key, version, detail }) => ({
+    damages: damages.slice(0, MAX_PRINTED_DAMAGES).map(({ column, key, version, detail }) => ({
       column,
       key: key ?? null,
       version: version === undefined ? null : String(version),

@@ -29,9 +29,9 @@ const RATE_INTERVAL_MS = 1_000;
 /** How often an upstream that has nothing new is polled, in milliseconds. */
 const POLL_INTERVAL_MS = 250;
 /** Maximum silence of an upstream in the middle of a response, in milliseconds. */
-const SILENCE_TIMEOUT_MS = 15_000;
+export const SILENCE_TIMEOUT_MS = 15_000;
 /** Maximum time for a page, in milliseconds. */
-const TOTAL_TIMEOUT_MS = 120_000;
+export const TOTAL_TIMEOUT_MS = 120_000;
 
 const STANDBYS_AWAY = {
   remedy:

@@ -1,4 +1,6 @@
-/** The process that examines a ledger: `node verify-process.js DIRECTORY`, started by verify.ts with a channel. */
+/** The process that examines a ledger: `node verify-process.js DIRECTORY [MOST LISTED]`, started by verify.ts with a channel. */
+
+import type { VerifyProgress } from '../verify/ledger.ts';
 import { NodeError } from './node-error.ts';
 import { type VerifyMessage, verifyHere } from './verify.ts';
 
@@ -14,14 +16,17 @@ function send(message: VerifyMessage): Promise<void> {
 let sentMs = Number.NEGATIVE_INFINITY;
 let what = '';
 try {
-  const report = await verifyHere(process.argv[2]!, (progress) => {
+  const [, , data, maxListed] = process.argv;
+  const onProgress = (progress: VerifyProgress): void => {
     const nowMs = performance.now();
     // Sent before the read, so that the parent knows what was being read.
     if (progress.what === what && nowMs - sentMs < PROGRESS_INTERVAL_MS) return;
     what = progress.what;
     sentMs = nowMs;
     void send({ kind: 'progress', progress });
-  });
+  };
+  const most = maxListed === undefined ? undefined : Number(maxListed);
+  const report = await verifyHere(data!, onProgress, most);
   await send({ kind: 'report', report });
 } catch (error) {
   if (!(error instanceof NodeError)) throw error;

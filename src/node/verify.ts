@@ -11,7 +11,7 @@ import { type VerifyProgress, type VerifyReport, verifyLedger } from '../verify/
 import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
-export type { VerifyReport };
+export type { VerifyProgress, VerifyReport };
 
 /** The process's file. Only compiled code has one: Node 20 cannot run TypeScript. */
 const PROCESS_URL = new URL('./verify-process.js', import.meta.url);
@@ -39,14 +39,19 @@ export type VerifyMessage =
 export async function verifyFolder(
   data: string,
   onProgress: (progress: VerifyProgress) => void,
+  maxListed?: number,
 ): Promise<VerifyReport> {
   // A server that reads damaged pages does not take this process with it.
-  if (!IS_COMPILED || isPostgresUrl(data)) return verifyHere(data, onProgress);
-  const child = fork(fileURLToPath(PROCESS_URL), [data], {
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    execArgv: [],
-  });
+  if (!IS_COMPILED || isPostgresUrl(data)) return verifyHere(data, onProgress, maxListed);
+  const child = fork(
+    fileURLToPath(PROCESS_URL),
+    [data, ...(maxListed === undefined ? [] : [String(maxListed)])],
+    {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      execArgv: [],
+    },
+  );
   let what = 'opening the store';
   let output = '';
   let outcome = undefined as VerifyMessage | undefined;
@@ -79,10 +84,11 @@ export async function verifyFolder(
 export async function verifyHere(
   data: string,
   onProgress: (progress: VerifyProgress) => void,
+  maxListed?: number,
 ): Promise<VerifyReport> {
   const store = await openStoreReader(data);
   try {
-    return await verifyLedger(store, onProgress);
+    return await verifyLedger(store, onProgress, maxListed);
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause;
     if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(data);

@@ -22,6 +22,8 @@ export interface Damage {
   readonly detail: string;
   /** Whether the engine cannot walk its own pages there: writing to them is not safe. */
   readonly isOfEngine?: boolean | undefined;
+  /** Whether it is a row of a version above the head. */
+  readonly isAbove?: boolean | undefined;
 }
 
 export class DamageList {
@@ -97,7 +99,8 @@ export interface VerifyContext {
 }
 
 export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey): void {
-  above.row(column, row, 'it is above the head, and nobody is committing');
+  const detail = 'it is above the head, and nobody is committing';
+  above.add({ column: column.name, key: keyText(row), detail, isAbove: true });
 }
 
 /** All rows of a column in order; if LMDB fails or returns keys out of order, it reports damage and stops. */

@@ -131,7 +131,8 @@ async function putPrimaryStores(
     for (const { partition, order } of page) {
       const address = primaryStoreOf(partition, order);
       if (!missing.delete(address.toString('hex'))) continue;
-      PRIMARY_STORE.put(batch, address, { owner: partition, metadata: order });
+      const holder = { owner: Buffer.from(partition), metadata: Buffer.from(order) };
+      PRIMARY_STORE.put(batch, address, holder);
     }
   }
   for (const { partition, order } of missing.values()) {
@@ -155,7 +156,9 @@ async function putWindows(
       windows = await windowsFrom(store, start, head, clearedBelow);
       made.set(start, windows);
     }
-    const window = windows.find((one) => one.start === start && one.partition.equals(partition));
+    const window = windows.find(
+      (one) => one.start === start && Buffer.compare(one.partition, partition) === 0,
+    );
     if (window === undefined) batch.delete(EVENT_TYPES, partition, order);
     else TYPE_WINDOW.put(batch, window, window.versions);
   }

@@ -5,15 +5,19 @@
  */
 import type { FeedClient } from '../../ingest/feed/feed-client.ts';
 import { checkChain } from '../../ingest/feed/known-history.ts';
+import { Batch } from '../../store/batch.ts';
 import {
+  ACCOUNT_KEY_TAILS,
+  ACCOUNT_KEYS,
   BALANCES,
   COLUMNS,
+  type Column,
   EVENT_TYPES,
   PRIMARY_STORES,
   STATE,
   STATE_KEYS,
 } from '../../store/columns/columns.ts';
-import { openHead } from '../../store/columns/head.ts';
+import { type Head, openHead } from '../../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
 import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
 import { readPruneProgress } from '../../store/columns/pruning-column.ts';
@@ -27,14 +31,17 @@ import { VersionSource } from './version-source.ts';
 /** Maximum damages that are repaired after one examination; the next one names more. */
 export const MAX_DAMAGES_AT_ONCE = 100_000;
 
-/** Columns whose rows follow from others; damage of the keys also shows in state. */
+/** Columns of known keys, and those whose rows follow from others. */
+const KEYS: readonly Column[] = [ACCOUNT_KEYS, ACCOUNT_KEY_TAILS, STATE_KEYS];
+/** Columns of which a row above the head may be a damaged one of a version that is there. */
+const MADE_AGAIN: readonly Column[] = [...KEYS, BALANCES, PRIMARY_STORES];
 const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 
 export interface Repaired {
   /** Versions whose rows were written. */
   readonly versions: number;
-  /** Rows that follow from others, made again or removed. */
-  readonly derivedRows: number;
+  /** Rows that follow from others, made again or removed; and rows of no version, removed. */
+  readonly rows: number;
 }
 
 /**
@@ -52,6 +59,7 @@ export async function repairDamages(
   const identity = (await LEDGER_IDENTITY.get(store))!;
   const progress = await readPruneProgress(store);
   const { clearedBelow } = progress;
+  const aboveRows = await removeAbove(store, damages, head);
   const versions = new Map<bigint, NamedRow[]>();
   for (const damage of damages) {
     const row = rowOf(damage);
@@ -68,14 +76,40 @@ export async function repairDamages(
     const proof = await Proof.of(store, head, progress, [...sorted.keys()], source);
     const plan = { head, identity, clearedBelow, versions: sorted };
     await repairVersions(store, plan, source, proof, onVersions);
-    return { versions: sorted.size, derivedRows: 0 };
+    return { versions: sorted.size, rows: aboveRows };
   }
+  // What they follow from is proved only when nothing else is damaged.
+  if (!damages.every(isDerived)) return { versions: 0, rows: aboveRows };
   const rows = damages.map(rowOf).filter((row) => row !== undefined);
   const anyBalance = damages.some(
     ({ column, key }) => column === BALANCES.name && key === undefined,
   );
-  const derivedRows = await repairDerived(store, { head, clearedBelow, rows, anyBalance });
-  return { versions: 0, derivedRows };
+  const derived = await repairDerived(store, { head, clearedBelow, rows, anyBalance });
+  return { versions: 0, rows: aboveRows + derived };
+}
+
+/** Removes rows of versions that were never committed. Nobody else writes meanwhile. */
+async function removeAbove(
+  store: Store,
+  damages: readonly Damage[],
+  { version }: Head,
+): Promise<number> {
+  const batch = new Batch();
+  for (const damage of damages) {
+    const row = damage.isAbove === true ? rowOf(damage) : undefined;
+    if (row === undefined || MADE_AGAIN.includes(row.column)) continue;
+    // A window that begins below the head is made again too.
+    if (row.column === EVENT_TYPES && decodeU64Key(row.order) <= version) continue;
+    batch.delete(row.column, row.partition, row.order);
+  }
+  await store.commit(batch);
+  return batch.size;
+}
+
+/** Whether a damage is of rows that follow from others, or only counts such rows. */
+function isDerived({ column, key, version }: Damage): boolean {
+  if (column === STATE.name) return key === undefined && version === undefined;
+  return DERIVED.includes(column) || KEYS.some(({ name }) => name === column);
 }
 
 function rowOf({ column: name, key }: Damage): NamedRow | undefined {
@@ -94,7 +128,7 @@ async function versionOf(
   store: Store,
   { column, key, version }: Damage,
   row: NamedRow | undefined,
-  newest: Buffer,
+  newest: Uint8Array,
 ): Promise<bigint | undefined> {
   if (DERIVED.includes(column)) return undefined;
   if (version !== undefined) return version;

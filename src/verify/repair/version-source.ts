@@ -53,7 +53,7 @@ export class VersionSource {
       try {
         const { bytes } = await this.#client.page(start, limit, MAX_PAGE_BYTES, this.#signal);
         const items = [...itemsOf(bytes, start)];
-        items.forEach((item, index) => checkItem(item, start + BigInt(index)));
+        for (const [index, item] of items.entries()) checkItem(item, start + BigInt(index));
         return items;
       } catch (error) {
         if (!(error instanceof FeedError) || this.#signal.aborted) throw error;
