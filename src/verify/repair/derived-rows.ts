@@ -48,7 +48,7 @@ export async function repairDerived(
   { head, clearedBelow, rows, anyBalance }: DerivedRows,
 ): Promise<number> {
   const batch = new Batch();
-  const of = (column: Column): RowKey[] => rows.filter((row) => row.column === column);
+  const of = (column: Column): NamedRow[] => rows.filter((row) => row.column === column);
   for (const key of of(ACCOUNT_KEYS)) await putAccountKey(batch, store, key);
   for (const key of of(STATE_KEYS)) await removeUnknownKey(batch, store, key);
   // Balances are found by the keys of their accounts.
@@ -145,7 +145,7 @@ async function putWindows(
   store: Store,
   head: Head,
   clearedBelow: bigint,
-  keys: readonly RowKey[],
+  keys: readonly NamedRow[],
 ): Promise<void> {
   const made = new Map<bigint, readonly MadeWindow[]>();
   for (const { partition, order } of keys) {

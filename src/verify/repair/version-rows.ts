@@ -6,7 +6,7 @@ import { ChunkBuilder } from '../../ingest/chunk-builder.ts';
 import { ChunkTranslator } from '../../ingest/translate/chunk-translator.ts';
 import { translationOf } from '../../ingest/translate/event-translation.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
-import { Batch } from '../../store/batch.ts';
+import { Batch, type BatchOperation } from '../../store/batch.ts';
 import type { Chunk } from '../../store/chunk.ts';
 import { type ChunkKey, chunkRows } from '../../store/chunk-rows.ts';
 import {
@@ -34,8 +34,11 @@ import type { VersionSource } from './version-source.ts';
 /** Bytes from which a batch is committed. */
 const COMMIT_BYTES = 8 * 1024 * 1024;
 
-export interface NamedRow extends RowKey {
+/** A damaged row. */
+export interface NamedRow {
   readonly column: Column;
+  readonly partition: Buffer;
+  readonly order: Buffer;
 }
 
 export interface VersionsToRepair {
@@ -95,7 +98,7 @@ export async function repairVersions(
   await commit();
 }
 
-function nameOf(row: NamedRow): string {
+function nameOf(row: RowKey & { readonly column: Column }): string {
   return `${row.column.number} ${keyText(row)}`;
 }
 
@@ -126,7 +129,7 @@ async function translated(store: Store, head: Head, chunk: Chunk): Promise<Chunk
 
 /** A deletion at the version below which all is cleared is itself cleared (docs/spec/ledger.md §5.6). */
 function isCleared(
-  { column, partition, value }: NamedRow & { readonly value: Uint8Array | undefined },
+  { column, partition, value }: BatchOperation,
   version: bigint,
   clearedBelow: bigint,
 ): boolean {
