@@ -309,7 +309,8 @@ class VersionExaminer {
     }
     // Last: the translation of a module event has the index of that event.
     const { partition } = key;
-    for await (const row of rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key))) {
+    const read = () => listed(rowsBetween(store, MODULE_EVENTS, ...moduleEventBounds(key)));
+    for (const row of (await damages.decoded(read, version)) ?? []) {
       reached.moduleEvents += 1n;
       const decode = () => decodeModuleEventRow({ partition, ...row });
       const event = await damages.decoded(decode, version);
@@ -353,4 +354,10 @@ function streamEventHash(event: EmittedEvent, row: StoredEvent): Buffer {
     writer.u64(event.sequenceNumber);
   });
   return contractEventHash(Buffer.concat([head, row.encoded]));
+}
+
+async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }

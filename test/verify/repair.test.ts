@@ -1,5 +1,5 @@
 /** Repairing a ledger in LMDB from a real node on loopback: any damage of any column that follows from its versions. */
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Committer } from '../../src/ingest/committer.ts';
 import { repairFolder } from '../../src/node/repair.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
@@ -7,18 +7,20 @@ import { Batch } from '../../src/store/batch.ts';
 import {
   COLUMNS,
   type Column,
-  EPOCHS,
   HEAD,
   IDENTITY,
   PRUNING,
   type ScannedRow,
+  TRANSACTION_INFOS,
 } from '../../src/store/columns/columns.ts';
+import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { digests, NEVER, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from '../store/engines.ts';
+import { findRow, overwrite, spoilPage } from '../store/lmdb-pages.ts';
 
 const TRANSACTIONS = 400;
 const SAMPLE = { seed: 5, accounts: 20, transactions: TRANSACTIONS };
@@ -56,7 +58,12 @@ beforeAll(async () => {
   expected = await digests(sound);
 });
 
-type Harm = (batch: Batch, column: Column, row: ScannedRow, below: (most: number) => number) => void;
+type Harm = (
+  batch: Batch,
+  column: Column,
+  row: ScannedRow,
+  below: (most: number) => number,
+) => void;
 const HARMS: Readonly<Record<string, Harm>> = {
   'flipped bits': (batch, column, { partition, order, value }, below) => {
     const damaged = Buffer.from(value.length === 0 ? [0] : value);
@@ -73,27 +80,104 @@ const HARMS: Readonly<Record<string, Harm>> = {
   },
 };
 
-describe.each(Object.entries(HARMS))('%s', (_, harm) => {
-  test.each(COLUMNS.filter((column) => !NOT_REPAIRED.includes(column)))(
-    'in $name are repaired',
-    async (column) => {
-      const random = randomSource(testSeed());
-      const below = (most: number): number => Math.floor(random() * most);
-      let harmed = 0;
-      const directory = await damagedLedger(async (store, batch) => {
-        const rows = await store.scan(column, { maxRows: 10_000, maxBytes: 1e9 });
-        for (let count = 0; count < 3 && rows.length > 0; count += 1) {
-          const row = rows[below(rows.length)]!;
-          harm(batch, column, row, below);
-          harmed += 1;
-        }
-      });
-      if (harmed === 0) return;
-      const upstream = await upstreamOver(sound);
-      const { report, damagesBefore } = await repaired(directory, upstream.url);
-      expect(report.damages).toEqual([]);
-      expect(damagesBefore).toBeGreaterThan(0);
-      expect(await digestsOf(directory)).toEqual(expected);
-    },
+test.each(Object.entries(HARMS))('%s in every column are repaired', async (_, harm) => {
+  const random = randomSource(testSeed());
+  const below = (most: number): number => Math.floor(random() * most);
+  const directory = await damagedLedger(async (store, batch) => {
+    for (const column of COLUMNS.filter((one) => !NOT_REPAIRED.includes(one))) {
+      const rows = await store.scan(column, { maxRows: 10_000, maxBytes: 1e9 });
+      for (let count = 0; count < 3 && rows.length > 0; count += 1) {
+        harm(batch, column, rows[below(rows.length)]!, below);
+      }
+    }
+  });
+  const upstream = await upstreamOver(sound);
+  const { report, damagesBefore } = await repaired(directory, upstream.url);
+  expect(report.damages).toEqual([]);
+  expect(damagesBefore).toBeGreaterThan(0);
+  expect(await digestsOf(directory)).toEqual(expected);
+});
+
+/** A ledger in which the infos of some versions are missing. */
+function withoutInfos(versions: readonly bigint[]): Promise<string> {
+  return damagedLedger(async (_, batch) => {
+    for (const version of versions) {
+      const { partition, order } = encodeBucketKey(version);
+      batch.delete(TRANSACTION_INFOS, partition, order);
+    }
+  });
+}
+
+test('a record whose index cannot be read is replaced', async () => {
+  const directory = await damagedLedger(async () => undefined);
+  const { partition, order } = encodeBucketKey(101n);
+  const key = Buffer.concat([partition, order]);
+  const { nodeStart } = findRow(directory, key);
+  overwrite(directory, nodeStart + 8 + key.length, Buffer.alloc(6, 0xff));
+  const upstream = await upstreamOver(sound);
+  const { report } = await repaired(directory, upstream.url);
+  expect(report.damages).toEqual([]);
+  expect(await digestsOf(directory)).toEqual(expected);
+});
+
+test('a source of another history or chain, or of wrong bytes, writes nothing', async () => {
+  const directory = await withoutInfos([50n, 51n, 200n]);
+  const before = await digestsOf(directory);
+  const other = await upstreamOver(await sampleStore(TRANSACTIONS, { ...SAMPLE, seed: 6 }));
+  const chain = await upstreamOver(sound);
+  chain.settings.chainId = 77;
+  const wrong = await upstreamOver(sound);
+  wrong.settings.misbehave = (request, response, page) => {
+    if (!request.url!.includes('start=200')) return false;
+    page[page.length >> 1]! ^= 1;
+    response.setHeader('content-type', 'application/x-bcs');
+    response.end(page);
+    return true;
+  };
+  const pruned = await upstreamOver(sound);
+  pruned.settings.oldest = 100n;
+  for (const { url } of [other, chain, wrong, pruned]) {
+    await expect(repaired(directory, url)).rejects.toThrow(
+      expect.objectContaining({ code: 'damaged' }),
+    );
+    expect(await digestsOf(directory)).toEqual(before);
+  }
+});
+
+test('a repair that was cut off goes on', async () => {
+  const directory = await withoutInfos([50n, 51n, 200n]);
+  const upstream = await upstreamOver(sound);
+  let pages = 0;
+  upstream.settings.misbehave = (request, response) => {
+    if (!request.url!.includes('start=200')) return false;
+    pages += 1;
+    if (pages !== 2) return false;
+    response.statusCode = 404;
+    response.end();
+    upstream.settings.chainId = 77;
+    return true;
+  };
+  const abort = new AbortController();
+  const cut = repairFolder(
+    directory,
+    upstream.url,
+    ({ what }) => what === 'repaired versions' && abort.abort(),
+    abort.signal,
   );
+  await cut.catch(() => undefined);
+  upstream.settings.misbehave = undefined;
+  upstream.settings.chainId = undefined;
+  const { report } = await repaired(directory, upstream.url);
+  expect(report.damages).toEqual([]);
+  expect(await digestsOf(directory)).toEqual(expected);
+});
+
+test('nothing is written where the engine cannot walk its pages', async () => {
+  const directory = await damagedLedger(async () => undefined);
+  const { partition, order } = encodeBucketKey(101n);
+  spoilPage(directory, findRow(directory, Buffer.concat([partition, order])));
+  const upstream = await upstreamOver(sound);
+  const outcome = await repaired(directory, upstream.url).catch((error: unknown) => error);
+  expect(outcome).toMatchObject({ code: 'damaged' });
+  expect(upstream.pages).toEqual([]);
 });

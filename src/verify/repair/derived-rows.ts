@@ -54,7 +54,8 @@ export async function repairDerived(
   // Balances are found by the keys of their accounts.
   await store.commit(batch);
   const later = new Batch();
-  for (const key of anyBalance ? await keysOf(store, BALANCES) : of(BALANCES)) {
+  const others = anyBalance ? await keysOf(store, BALANCES) : [];
+  for (const key of [...of(BALANCES), ...others]) {
     await putBalance(later, store, head, key);
   }
   await putPrimaryStores(later, store, of(PRIMARY_STORES));
