@@ -21,8 +21,8 @@ export interface RepairReport {
 
 /**
  * Nobody else may write the ledger meanwhile; readers may go on. It may be ended at any time and run again.
- * @throws NodeError `no_ledger`, `data_not_usable`, `bad_input`; `damaged` when the engine cannot read its pages, or the
- *   source does not have what this ledger lacks
+ * @throws NodeError `no_ledger`, `data_not_usable`, `bad_input`; `damaged` when the engine cannot read its pages, or
+ *   the source does not have what this ledger lacks
  */
 export async function repairFolder(
   data: string,

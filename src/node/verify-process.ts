@@ -1,4 +1,4 @@
-/** The process that examines a ledger: `node verify-process.js DIRECTORY [MOST LISTED]`, started by verify.ts with a channel. */
+/** The process that examines a ledger: `node verify-process.js DIRECTORY [MAX_LISTED]`, started by verify.ts. */
 
 import type { VerifyProgress } from '../verify/ledger.ts';
 import { NodeError } from './node-error.ts';

@@ -12,9 +12,11 @@ import {
   PRUNING,
   type ScannedRow,
   TRANSACTION_INFOS,
+  VERSION_WRITES,
 } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { digests, NEVER, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
@@ -180,4 +182,26 @@ test('nothing is written where the engine cannot walk its pages', async () => {
   const outcome = await repaired(directory, upstream.url).catch((error: unknown) => error);
   expect(outcome).toMatchObject({ code: 'damaged' });
   expect(upstream.pages).toEqual([]);
+});
+
+test('a pruned ledger is repaired', async () => {
+  const directory = temporaryDirectory();
+  const store = await openLmdbStore({ directory });
+  const writer = await LedgerWriter.open(store);
+  await new Committer(writer).pushAll(sampleChunks(SAMPLE));
+  await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 150 });
+  const before = await digests(store);
+  const batch = new Batch();
+  for (const version of [writer.head!.version, writer.head!.version - 50n]) {
+    const { partition, order } = encodeBucketKey(version);
+    batch.delete(TRANSACTION_INFOS, partition, order);
+    batch.delete(VERSION_WRITES, partition, order);
+  }
+  await store.commit(batch);
+  await store.close();
+  const upstream = await upstreamOver(sound);
+  const { report, damagesBefore } = await repaired(directory, upstream.url);
+  expect(damagesBefore).toBeGreaterThan(0);
+  expect(report.damages).toEqual([]);
+  expect(await digestsOf(directory)).toEqual(before);
 });

@@ -28,7 +28,7 @@ export class Proof {
 
   /**
    * @param versions ascending, from the first that is not cleared up to the head
-   * @throws FeedError `history_contradicts` when the source's versions are not those of this ledger; those of the source
+   * @throws FeedError `history_contradicts` when the source's versions are not those of this ledger
    */
   static async of(
     store: StoreReader,

@@ -41,7 +41,7 @@ export interface NamedRow {
   readonly order: Buffer;
 }
 
-export interface VersionsToRepair {
+interface VersionsToRepair {
   readonly head: Head;
   readonly identity: LedgerIdentity;
   readonly clearedBelow: bigint;
