@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { NodeError } from '../node/node-error.ts';
 import { grouped, withProgress } from '../node/progress.ts';
 import type { RepairReport } from '../node/repair.ts';
-import { stopSignal } from '../node/shutdown.ts';
 import type { VerifyProgress, VerifyReport } from '../node/verify.ts';
 import { digestFacts, digestLines } from './column-digests.ts';
 import { addCommand, addReport, addSettingOption } from './command-line.ts';
@@ -38,7 +37,7 @@ export function addVerifyCommand(program: Command): void {
     .option('--repair', 'repair what is damaged; needs --from')
     .option('--from <url>', 'a node that answers GET /v1/transactions in BCS');
   addReport(command, async ({ repair, from }: VerifyFlags, { data }) => {
-    const { verifyFolder, DAMAGE_REMEDY } = await import('../node/verify.ts');
+    const { verifyFolder, remedyOf } = await import('../node/verify.ts');
     if ((repair === true) !== (from !== undefined)) {
       const message = '--repair and --from belong together: give both or neither';
       throw new NodeError('bad_input', message, { exitCode: 2 });
@@ -47,36 +46,37 @@ export function addVerifyCommand(program: Command): void {
       const onProgress = ({ what, done }: VerifyProgress): void =>
         show(() => `${what}: ${grouped(done)}`);
       if (from === undefined) return { report: await verifyFolder(data, onProgress) };
-      const abort = new AbortController();
-      void stopSignal().then(() => abort.abort());
       const { repairFolder } = await import('../node/repair.ts');
-      return await repairFolder(data, from, onProgress, abort.signal);
+      return await repairFolder(data, from, onProgress);
     });
-    const remedy = report.prunedMeanwhile
-      ? 'the ledger was pruned meanwhile: stop the node that prunes and verify again'
-      : DAMAGE_REMEDY;
     return {
       facts: { ...factsOf(report), ...repairFacts(repaired) },
       text: repairText(repaired) + textOf(report),
-      failure: failureOf(report, data, remedy),
+      failure: failureOf(report, data, remedyOf(report, repaired.repaired)),
     };
   });
 }
 
 function repairText({ repaired, damagesBefore }: Omit<Outcome, 'report'>): string {
   if (repaired === undefined) return '';
-  const { versions, rows } = repaired;
+  const { versions, rows, unavailable } = repaired;
   return (
     `damaged places found    ${damagesBefore}\n` +
     `versions written again  ${versions}\n` +
-    `other rows repaired     ${rows}\n`
+    `other rows repaired     ${rows}\n` +
+    (unavailable === 0 ? '' : `not at the source       ${unavailable} versions\n`)
   );
 }
 
 function repairFacts({ repaired, damagesBefore }: Omit<Outcome, 'report'>) {
   if (repaired === undefined) return {};
-  const { versions, rows } = repaired;
-  return { damages_found: damagesBefore, repaired_versions: versions, repaired_rows: rows };
+  const { versions, rows, unavailable } = repaired;
+  return {
+    damages_found: damagesBefore,
+    repaired_versions: versions,
+    repaired_rows: rows,
+    unavailable_versions: unavailable,
+  };
 }
 
 function failureOf(

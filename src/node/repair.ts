@@ -10,7 +10,7 @@ import { asNodeError, hasStore, noLedgerError, openStoreWriter } from './open-st
 import { verifyFolder } from './verify.ts';
 
 /** Maximum repairs, each followed by an examination: keys come after versions, balances after keys. */
-const MAX_ROUNDS = 6;
+const MAX_ROUNDS = 20;
 
 export interface RepairReport {
   /** After the repair. */
@@ -21,33 +21,34 @@ export interface RepairReport {
 
 /**
  * Nobody else may write the ledger meanwhile; readers may go on. It may be ended at any time and run again.
+ * @param commitBytes from which a commit is made; absent: as is best
  * @throws NodeError `no_ledger`, `data_not_usable`, `bad_input`; `damaged` when the engine cannot read its pages, or
- *   the source does not have what this ledger lacks
+ *   the source fails or has another history
  */
 export async function repairFolder(
   data: string,
   from: string,
   onProgress: (progress: VerifyProgress) => void,
-  signal: AbortSignal,
+  commitBytes?: number,
 ): Promise<RepairReport> {
   const base = wellFormed('--from', () => interfaceBase(from));
   if (!(await hasStore(data))) throw await noLedgerError(data);
   const timeouts = { silenceTimeoutMs: SILENCE_TIMEOUT_MS, totalTimeoutMs: TOTAL_TIMEOUT_MS };
   const client = new FeedClient(base, timeouts, 1);
   const store = await openStoreWriter(data);
+  const repaired = { versions: 0, rows: 0, unavailable: 0 };
+  const onVersions = (done: number) => onProgress({ what: 'repaired versions', done });
+  const options = { onVersions, commitBytes };
+  const examine = () => verifyFolder(data, onProgress, MAX_DAMAGES_AT_ONCE);
   try {
-    const examine = () => verifyFolder(data, onProgress, MAX_DAMAGES_AT_ONCE);
     let report = await examine();
     const damagesBefore = report.damageCount;
-    const repaired = { versions: 0, rows: 0 };
     for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {
       // A commit would change pages that the engine cannot walk.
       if (report.damages.some(({ isOfEngine }) => isOfEngine === true)) break;
-      const onVersions = (done: number) => onProgress({ what: 'repaired versions', done });
-      const done = await repairDamages(store, report.damages, client, signal, onVersions);
-      repaired.versions += done.versions;
-      repaired.rows += done.rows;
-      if (done.versions + done.rows === 0) break;
+      const written = repaired.versions + repaired.rows;
+      await repairDamages(store, report.damages, client, repaired, options);
+      if (repaired.versions + repaired.rows === written) break;
       const before = textOf(report);
       report = await examine();
       if (textOf(report) === before) break;
@@ -55,12 +56,17 @@ export async function repairFolder(
     return { report, repaired, damagesBefore };
   } catch (cause) {
     if (!(cause instanceof FeedError)) throw asNodeError(cause);
-    const message = `cannot repair: ${cause.message}; what was repaired before stays`;
+    const message = `cannot repair from ${from}: ${cause.message}; ${writtenText(repaired)}`;
     throw new NodeError('damaged', message, { cause });
   } finally {
     client.close();
     await store.close();
   }
+}
+
+function writtenText({ versions, rows }: Repaired): string {
+  if (versions + rows === 0) return 'nothing was written';
+  return `before, ${versions} versions and ${rows} other rows were repaired`;
 }
 
 function textOf({ damages }: VerifyReport): string {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { isPostgresUrl } from '../store/postgres/location.ts';
 import { isStoreError, isTransient, RowDamagedError, StoreError } from '../store/store-error.ts';
 import { type VerifyProgress, type VerifyReport, verifyLedger } from '../verify/ledger.ts';
+import type { Repaired } from '../verify/repair/repair.ts';
 import { NodeError, type NodeErrorCode } from './node-error.ts';
 import { asNodeError, emptyStoreError, openStoreReader } from './open-store.ts';
 
@@ -21,10 +22,29 @@ const SILENCE_TIMEOUT_MS = 120_000;
 /** Maximum characters of one piece of its error output. */
 const MAX_OUTPUT_CHARACTERS = 2_000;
 
-/** What to do about a damaged ledger. */
-export const DAMAGE_REMEDY =
+/** What to do about damage that another node cannot repair. */
+const REPLACE =
   'put a good copy of the folder in its place, ' +
   'or create the ledger again (daybook init, daybook follow)';
+
+/** What to do about the damage of a report. */
+export function remedyOf({ damages, prunedMeanwhile }: VerifyReport, repaired?: Repaired): string {
+  if (prunedMeanwhile) {
+    return 'the ledger was pruned meanwhile: stop the node that prunes and verify again';
+  }
+  if (damages.some(({ isOfEngine }) => isOfEngine === true)) {
+    return `the engine cannot walk its own pages, so nothing can be repaired in place: ${REPLACE}`;
+  }
+  if (repaired === undefined) {
+    return `repair it from another node (daybook verify --repair --from URL), ${REPLACE}`;
+  }
+  if (repaired.unavailable > 0) {
+    const count = repaired.unavailable;
+    const versions = count === 1 ? '1 damaged version' : `${count} damaged versions`;
+    return `the source does not have ${versions}: repair from a node that has them, or ${REPLACE}`;
+  }
+  return `what is left cannot be repaired from another node: ${REPLACE}`;
+}
 
 /** Messages of the process, as structured clones, which preserve bigint. */
 export type VerifyMessage =
@@ -76,7 +96,7 @@ export async function verifyFolder(
   throw new NodeError(
     'damaged',
     `the store in ${data} is damaged: the engine ${how} where it read ${what}` +
-      `${line === undefined ? '' : ` (${line.trim()})`}; ${DAMAGE_REMEDY}`,
+      `${line === undefined ? '' : ` (${line.trim()})`}; ${REPLACE}`,
   );
 }
 
@@ -94,7 +114,7 @@ export async function verifyHere(
     if (isStoreError(cause, 'ledger_empty')) throw emptyStoreError(data);
     if (isTransient(cause)) throw asNodeError(cause);
     const isRow = cause instanceof RowDamagedError;
-    const message = `${isRow ? '' : 'the store cannot be read: '}${cause.message}`;
+    const message = `${isRow ? '' : 'the store cannot be read: '}${cause.message}; ${REPLACE}`;
     throw new NodeError('damaged', message, { cause });
   } finally {
     await store.close();

@@ -251,7 +251,9 @@ class VersionExaminer {
   async #examineKnown(version: bigint, { physical, hash }: ChunkKey): Promise<void> {
     const { damages, store } = this.#context;
     const place = rowsOfKey(physical, hash).at(-1)!;
-    if ((await store.get(place.column, place.partition, place.order)) !== undefined) return;
+    const before = damages.count;
+    const read = () => store.get(place.column, place.partition, place.order);
+    if ((await damages.decoded(read, version)) !== undefined || damages.count > before) return;
     // A key whose last write is a deletion that is cleared is forgotten with it.
     const [any] = await store.range(STATE, hash, { limit: 1 });
     if (any === undefined) return;
@@ -296,8 +298,9 @@ class VersionExaminer {
     const { damages, progress, reached, store } = this.#context;
     const order = encodeU64Key(version);
     for (const { hash } of stored?.keys ?? []) {
-      const row = await store.get(STATE, hash, order);
-      if (row !== undefined) reached.state += 1n;
+      const before = damages.count;
+      const row = await damages.decoded(() => store.get(STATE, hash, order), version);
+      if (row !== undefined || damages.count > before) reached.state += 1n;
       else if (version !== progress.clearedBelow || version === 0n) {
         damages.row(STATE, { partition: hash, order }, 'it is missing', version);
       }
@@ -333,7 +336,9 @@ class VersionExaminer {
     const { damages, reached, store } = this.#context;
     const partition = encodeStreamId(event);
     const order = encodeU64Key(event.sequenceNumber);
-    const value = await store.get(EVENTS, partition, order);
+    const before = damages.count;
+    const value = await damages.decoded(() => store.get(EVENTS, partition, order), version);
+    if (damages.count > before) return undefined;
     if (value === undefined) {
       damages.row(EVENTS, { partition, order }, 'it is missing', version);
       return undefined;

@@ -19,7 +19,7 @@ import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.t
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import type { Store } from '../../src/store/store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
-import { digests, NEVER, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
+import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from '../store/engines.ts';
 import { findRow, overwrite, spoilPage } from '../store/lmdb-pages.ts';
@@ -50,7 +50,7 @@ async function digestsOf(directory: string): Promise<Record<string, string>> {
 }
 
 async function repaired(directory: string, url: string) {
-  return await repairFolder(directory, url, () => undefined, NEVER);
+  return await repairFolder(directory, url, () => undefined);
 }
 
 let sound: Store;
@@ -144,34 +144,6 @@ test('a source of another history or chain, or of wrong bytes, writes nothing', 
     );
     expect(await digestsOf(directory)).toEqual(before);
   }
-});
-
-test('a repair that was cut off goes on', async () => {
-  const directory = await withoutInfos([50n, 51n, 200n]);
-  const upstream = await upstreamOver(sound);
-  let pages = 0;
-  upstream.settings.misbehave = (request, response) => {
-    if (!request.url!.includes('start=200')) return false;
-    pages += 1;
-    if (pages !== 2) return false;
-    response.statusCode = 404;
-    response.end();
-    upstream.settings.chainId = 77;
-    return true;
-  };
-  const abort = new AbortController();
-  const cut = repairFolder(
-    directory,
-    upstream.url,
-    ({ what }) => what === 'repaired versions' && abort.abort(),
-    abort.signal,
-  );
-  await cut.catch(() => undefined);
-  upstream.settings.misbehave = undefined;
-  upstream.settings.chainId = undefined;
-  const { report } = await repaired(directory, upstream.url);
-  expect(report.damages).toEqual([]);
-  expect(await digestsOf(directory)).toEqual(expected);
 });
 
 test('nothing is written where the engine cannot walk its pages', async () => {

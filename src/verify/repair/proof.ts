@@ -58,7 +58,7 @@ export class Proof {
         'history_contradicts',
         'the accumulator of this ledger, with the source’s transaction infos in the damaged ' +
           'places, is not the one of its head: the source has another history, or the head is ' +
-          'damaged; nothing was written',
+          'damaged',
       );
     }
     return new Proof(proved);

@@ -13,15 +13,20 @@ import {
   COLUMNS,
   type Column,
   EVENT_TYPES,
+  HEAD,
+  IDENTITY,
   PRIMARY_STORES,
+  PRUNING,
   STATE,
   STATE_KEYS,
+  TRANSACTIONS,
 } from '../../store/columns/columns.ts';
 import { type Head, openHead } from '../../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
 import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
 import { readPruneProgress } from '../../store/columns/pruning-column.ts';
 import type { Store } from '../../store/store.ts';
+import { RowDamagedError } from '../../store/store-error.ts';
 import type { Damage } from '../context.ts';
 import { repairDerived } from './derived-rows.ts';
 import { Proof } from './proof.ts';
@@ -31,35 +36,101 @@ import { VersionSource } from './version-source.ts';
 /** Maximum damages that are repaired after one examination; the next one names more. */
 export const MAX_DAMAGES_AT_ONCE = 100_000;
 
+/** Bytes from which a batch is committed. */
+const COMMIT_BYTES = 8 * 1024 * 1024;
+
 /** Columns of known keys, and those whose rows follow from others. */
 const KEYS: readonly Column[] = [ACCOUNT_KEYS, ACCOUNT_KEY_TAILS, STATE_KEYS];
 /** Columns of which a row above the head may be a damaged one of a version that is there. */
 const MADE_AGAIN: readonly Column[] = [...KEYS, BALANCES, PRIMARY_STORES];
+/** Columns of the rows that nothing in the ledger follows from. */
+const FIXED = [IDENTITY, HEAD, PRUNING].map(({ name }) => name);
 const DERIVED = [BALANCES, PRIMARY_STORES, EVENT_TYPES].map(({ name }) => name);
 
+/** What a repair has written so far: all of it is right, however the repair ends. */
 export interface Repaired {
   /** Versions whose rows were written. */
-  readonly versions: number;
+  versions: number;
   /** Rows that follow from others, made again or removed; and rows of no version, removed. */
-  readonly rows: number;
+  rows: number;
+  /** Damaged versions that the source does not have: pruned there, or above its newest one. */
+  unavailable: number;
+}
+
+export interface RepairOptions {
+  readonly onVersions: (versions: number) => void;
+  /** Bytes from which a batch is committed. */
+  readonly commitBytes?: number | undefined;
 }
 
 /**
- * Repairs the damages of one examination as far as possible.
- * @throws FeedError when the source fails, or its versions are not those of this ledger: nothing was written
+ * Repairs the damages of one examination as far as possible. Nothing is written unless all transaction infos add up to
+ * the accumulator in the head.
+ * @param repaired is counted up with every commit
+ * @throws FeedError when the source fails, or its versions are not those of this ledger; StoreError
  */
 export async function repairDamages(
   store: Store,
   damages: readonly Damage[],
   client: FeedClient,
-  signal: AbortSignal,
-  onVersions: (versions: number) => void,
-): Promise<Repaired> {
+  repaired: Repaired,
+  { onVersions, commitBytes = COMMIT_BYTES }: RepairOptions,
+): Promise<void> {
   const head = await openHead(store);
   const identity = (await LEDGER_IDENTITY.get(store))!;
   const progress = await readPruneProgress(store);
   const { clearedBelow } = progress;
-  const aboveRows = await removeAbove(store, damages, head);
+  if (!identity.keepsTransactions) await refuseTransactions(store);
+  const versions = await damagedVersions(store, damages, head, clearedBelow);
+  if (versions.size === 0) {
+    // Nothing that another node has can prove these.
+    if (damages.some(({ column }) => FIXED.includes(column))) return;
+    repaired.rows += await removeAbove(store, damages, head);
+    // What they follow from is proved only when nothing else is damaged.
+    if (!damages.every(isDerived)) return;
+    const rows = damages.map(rowOf).filter((row) => row !== undefined);
+    const anyBalance = damages.some(
+      ({ column, key }) => column === BALANCES.name && key === undefined,
+    );
+    repaired.rows += await repairDerived(store, { head, clearedBelow, rows, anyBalance });
+    return;
+  }
+  const source = new VersionSource(client);
+  const state = await source.state();
+  checkChain(identity, state);
+  const { oldestVersion = 0n, ledgerVersion = head.version } = state;
+  const there = new Map(
+    [...versions].filter(([version]) => version >= oldestVersion && version <= ledgerVersion),
+  );
+  repaired.unavailable = versions.size - there.size;
+  if (there.size === 0) return;
+  const proof = await Proof.of(store, head, progress, [...there.keys()], source);
+  repaired.rows += await removeAbove(store, damages, head);
+  const plan = { head, identity, clearedBelow, versions: there, commitBytes };
+  const before = repaired.versions;
+  await repairVersions(store, plan, source, proof, (done) => {
+    repaired.versions = before + done;
+    onVersions(repaired.versions);
+  });
+}
+
+/**
+ * An identity that says that no transactions are stored is damaged where there are some: repairing would delete them.
+ * @throws RowDamagedError
+ */
+async function refuseTransactions(store: Store): Promise<void> {
+  if ((await store.scan(TRANSACTIONS, { maxRows: 1, maxBytes: 1 })).length === 0) return;
+  const detail = 'it says that no transactions are stored, and there are some';
+  throw new RowDamagedError(IDENTITY, LEDGER_IDENTITY.keyOf(), detail);
+}
+
+/** Versions with damaged rows, ascending, each with these rows. */
+async function damagedVersions(
+  store: Store,
+  damages: readonly Damage[],
+  head: Head,
+  clearedBelow: bigint,
+): Promise<ReadonlyMap<bigint, readonly NamedRow[]>> {
   const versions = new Map<bigint, NamedRow[]>();
   for (const damage of damages) {
     const row = rowOf(damage);
@@ -69,23 +140,7 @@ export async function repairDamages(
     versions.set(version, rows);
     if (row !== undefined) rows.push(row);
   }
-  if (versions.size > 0) {
-    checkChain(identity, await client.state(signal));
-    const sorted = new Map([...versions].sort(([a], [b]) => (a < b ? -1 : 1)));
-    const source = new VersionSource(client, signal);
-    const proof = await Proof.of(store, head, progress, [...sorted.keys()], source);
-    const plan = { head, identity, clearedBelow, versions: sorted };
-    await repairVersions(store, plan, source, proof, onVersions);
-    return { versions: sorted.size, rows: aboveRows };
-  }
-  // What they follow from is proved only when nothing else is damaged.
-  if (!damages.every(isDerived)) return { versions: 0, rows: aboveRows };
-  const rows = damages.map(rowOf).filter((row) => row !== undefined);
-  const anyBalance = damages.some(
-    ({ column, key }) => column === BALANCES.name && key === undefined,
-  );
-  const derived = await repairDerived(store, { head, clearedBelow, rows, anyBalance });
-  return { versions: 0, rows: aboveRows + derived };
+  return new Map([...versions].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Removes rows of versions that were never committed. Nobody else writes meanwhile. */

@@ -31,9 +31,6 @@ import { isDamaged, keyText } from '../../store/store-error.ts';
 import type { Proof } from './proof.ts';
 import type { VersionSource } from './version-source.ts';
 
-/** Bytes from which a batch is committed. */
-const COMMIT_BYTES = 8 * 1024 * 1024;
-
 /** A damaged row. */
 export interface NamedRow {
   readonly column: Column;
@@ -47,11 +44,12 @@ interface VersionsToRepair {
   readonly clearedBelow: bigint;
   /** Ascending, each with its damaged rows. */
   readonly versions: ReadonlyMap<bigint, readonly NamedRow[]>;
+  readonly commitBytes: number;
 }
 
 export async function repairVersions(
   store: Store,
-  { head, identity, clearedBelow, versions }: VersionsToRepair,
+  { head, identity, clearedBelow, versions, commitBytes }: VersionsToRepair,
   source: VersionSource,
   proof: Proof,
   onVersions: (versions: number) => void,
@@ -93,7 +91,7 @@ export async function repairVersions(
     }
     keys.push(...made.keys);
     done += 1;
-    if (batch.byteLength >= COMMIT_BYTES) await commit();
+    if (batch.byteLength >= commitBytes) await commit();
   }
   await commit();
 }

@@ -1,7 +1,11 @@
 /** Single versions of another node's feed, each as it came: whoever asks for them proves them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryDelayMs } from '../../ingest/feed/backoff.ts';
-import { type FeedClient, MAX_PAGE_BYTES } from '../../ingest/feed/feed-client.ts';
+import {
+  type FeedClient,
+  MAX_PAGE_BYTES,
+  type UpstreamState,
+} from '../../ingest/feed/feed-client.ts';
 import { FeedError } from '../../ingest/feed/feed-error.ts';
 import { checkItem, itemsOf } from '../../ingest/feed/page-verifier.ts';
 import type { EncodedOnChainData } from '../../move/transactions/transaction.ts';
@@ -13,13 +17,14 @@ const MAX_GAP_VERSIONS = 8n;
 /** Times that a request is made before its failure is the answer. */
 const MAX_ATTEMPTS = 5;
 
+/** A repair may be ended at any time: nothing waits for its requests. */
+const NEVER: AbortSignal = new AbortController().signal;
+
 export class VersionSource {
   readonly #client: FeedClient;
-  readonly #signal: AbortSignal;
 
-  constructor(client: FeedClient, signal: AbortSignal) {
+  constructor(client: FeedClient) {
     this.#client = client;
-    this.#signal = signal;
   }
 
   /**
@@ -30,7 +35,6 @@ export class VersionSource {
   async *items(versions: readonly bigint[]): AsyncGenerator<EncodedOnChainData> {
     let limit = MAX_PAGE_VERSIONS;
     for (let at = 0; at < versions.length; ) {
-      this.#signal.throwIfAborted();
       const start = versions[at]!;
       const count = Math.min(limit, runLength(versions, at));
       const found = await this.#page(start, count);
@@ -47,20 +51,36 @@ export class VersionSource {
     }
   }
 
+  /** The state of the source's ledger. @throws FeedError */
+  state(): Promise<UpstreamState> {
+    return retried(() => this.#client.state(NEVER));
+  }
+
   /** At least the first item; `undefined` when so many are too large for one page. */
   async #page(start: bigint, limit: number): Promise<EncodedOnChainData[] | undefined> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const { bytes } = await this.#client.page(start, limit, MAX_PAGE_BYTES, this.#signal);
+    try {
+      return await retried(async () => {
+        const { bytes } = await this.#client.page(start, limit, MAX_PAGE_BYTES, NEVER);
         const items = [...itemsOf(bytes, start)];
         for (const [index, item] of items.entries()) checkItem(item, start + BigInt(index));
         return items;
-      } catch (error) {
-        if (!(error instanceof FeedError) || this.#signal.aborted) throw error;
-        if (error.code === 'page_too_large' && limit > 1) return undefined;
-        if (error.remedy === 'stop' || attempt === MAX_ATTEMPTS) throw error;
-        await sleep(retryDelayMs(attempt, error.retryAfterMs), undefined, { signal: this.#signal });
-      }
+      });
+    } catch (error) {
+      const isTooLarge = error instanceof FeedError && error.code === 'page_too_large';
+      if (isTooLarge && limit > 1) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function retried<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof FeedError) || error.code === 'page_too_large') throw error;
+      if (error.remedy === 'stop' || attempt === MAX_ATTEMPTS) throw error;
+      await sleep(retryDelayMs(attempt, error.retryAfterMs));
     }
   }
 }
