@@ -27,6 +27,7 @@ import {
   HEAD,
   IDENTITY,
   MODULE_EVENTS,
+  type RowKey,
   STATE,
   TRANSACTION_HASHES,
   TRANSACTION_INFOS,
@@ -109,16 +110,27 @@ class VersionExaminer {
   }
 
   async #examineInfo(version: bigint, key: BucketKey): Promise<Buffer | undefined> {
-    const { damages, store } = this.#context;
-    const before = damages.count;
-    const read = () => store.get(TRANSACTION_INFOS, key.partition, key.order);
-    const info = await damages.decoded(read, version);
-    if (info === undefined && damages.count === before)
+    const { damages } = this.#context;
+    const read = await this.#get(TRANSACTION_INFOS, key, version);
+    const info = read?.value;
+    if (read !== undefined && info === undefined) {
       damages.row(TRANSACTION_INFOS, key, 'it is missing', version);
+    }
     if (info !== undefined) this.#decodeInfo(version, key, info);
     // A missing info counts in the chain too, so that version numbers stay correct.
     this.#accumulator.append(transactionInfoHash(info ?? Buffer.alloc(0)));
     return info;
+  }
+
+  /** The value of a row; `undefined` when it cannot be read, which is reported. */
+  #get(
+    column: Column,
+    { partition, order }: RowKey,
+    version: bigint,
+  ): Promise<{ readonly value: Buffer | undefined } | undefined> {
+    const { damages, store } = this.#context;
+    const read = async () => ({ value: await store.get(column, partition, order) });
+    return damages.decoded(read, version);
   }
 
   #decodeInfo(version: bigint, key: BucketKey, info: Buffer): TransactionInfo | undefined {
@@ -142,12 +154,11 @@ class VersionExaminer {
   }
 
   async #itemOf(version: bigint, key: BucketKey): Promise<EncodedOnChainData | undefined> {
-    const { damages, identity, store } = this.#context;
+    const { damages, identity } = this.#context;
     if (!identity.keepsTransactions) return undefined;
-    const before = damages.count;
-    const read = () => store.get(TRANSACTIONS, key.partition, key.order);
-    const bytes = await damages.decoded(read, version);
-    if (damages.count > before) return undefined;
+    const read = await this.#get(TRANSACTIONS, key, version);
+    if (read === undefined) return undefined;
+    const bytes = read.value;
     if (bytes === undefined) {
       damages.row(TRANSACTIONS, key, 'it is missing', version);
       return undefined;
@@ -222,14 +233,14 @@ class VersionExaminer {
   }
 
   async #compare(version: bigint, row: BatchOperation): Promise<void> {
-    const { damages, progress, reached, store } = this.#context;
-    const { column, partition, order, value } = row;
+    const { damages, progress, reached } = this.#context;
+    const { column, partition, value } = row;
     if (column === VERSION_WRITES || column === TRANSACTIONS || column === TRANSACTION_INFOS) {
       return;
     }
-    const before = damages.count;
-    const stored = await damages.decoded(() => store.get(column, partition, order), version);
-    if (damages.count > before) return;
+    const read = await this.#get(column, row, version);
+    if (read === undefined) return;
+    const stored = read.value;
     if (stored === undefined) {
       // A deletion at the version below which all is cleared is itself cleared (docs/spec/ledger.md §5.6).
       const isClearing = column === STATE && version === progress.clearedBelow && version > 0n;
@@ -251,9 +262,8 @@ class VersionExaminer {
   async #examineKnown(version: bigint, { physical, hash }: ChunkKey): Promise<void> {
     const { damages, store } = this.#context;
     const place = rowsOfKey(physical, hash).at(-1)!;
-    const before = damages.count;
-    const read = () => store.get(place.column, place.partition, place.order);
-    if ((await damages.decoded(read, version)) !== undefined || damages.count > before) return;
+    const read = await this.#get(place.column, place, version);
+    if (read === undefined || read.value !== undefined) return;
     // A key whose last write is a deletion that is cleared is forgotten with it.
     const [any] = await store.range(STATE, hash, { limit: 1 });
     if (any === undefined) return;
@@ -298,9 +308,8 @@ class VersionExaminer {
     const { damages, progress, reached, store } = this.#context;
     const order = encodeU64Key(version);
     for (const { hash } of stored?.keys ?? []) {
-      const before = damages.count;
-      const row = await damages.decoded(() => store.get(STATE, hash, order), version);
-      if (row !== undefined || damages.count > before) reached.state += 1n;
+      const read = await this.#get(STATE, { partition: hash, order }, version);
+      if (read === undefined || read.value !== undefined) reached.state += 1n;
       else if (version !== progress.clearedBelow || version === 0n) {
         damages.row(STATE, { partition: hash, order }, 'it is missing', version);
       }
@@ -333,12 +342,12 @@ class VersionExaminer {
   }
 
   async #eventRow(version: bigint, event: EmittedEvent): Promise<StoredEvent | undefined> {
-    const { damages, reached, store } = this.#context;
+    const { damages, reached } = this.#context;
     const partition = encodeStreamId(event);
     const order = encodeU64Key(event.sequenceNumber);
-    const before = damages.count;
-    const value = await damages.decoded(() => store.get(EVENTS, partition, order), version);
-    if (damages.count > before) return undefined;
+    const read = await this.#get(EVENTS, { partition, order }, version);
+    if (read === undefined) return undefined;
+    const { value } = read;
     if (value === undefined) {
       damages.row(EVENTS, { partition, order }, 'it is missing', version);
       return undefined;
