@@ -57,7 +57,7 @@ export interface Repaired {
   unavailable: number;
 }
 
-export interface RepairOptions {
+interface RepairOptions {
   readonly onVersions: (versions: number) => void;
   /** Bytes from which a batch is committed. */
   readonly commitBytes?: number | undefined;
