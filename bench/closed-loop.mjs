@@ -1,9 +1,10 @@
 // A client that keeps so many connections busy and tells answers that were let in from those that were refused (wrk
-// adds them up). Started as a child: node closed-loop.mjs ORIGIN PATH CONNECTIONS SECONDS, prints one line of JSON.
+// adds them up). Started as a child: node closed-loop.mjs ORIGIN PATH CONNECTIONS SECONDS [ADDRESS], prints one line of
+// JSON; the address is that of the client.
 import { connect } from 'node:net';
 import { firstAnswer, requestBytes } from './http-answer.mjs';
 
-const [origin, path, connections, seconds] = process.argv.slice(2);
+const [origin, path, connections, seconds, localAddress] = process.argv.slice(2);
 const { hostname, port } = new URL(origin);
 const request = requestBytes(hostname, { path, headers: { accept: 'application/x-bcs' } });
 const accepted = [];
@@ -16,7 +17,7 @@ const countedFromMs = startedMs + 2_000;
 
 function client() {
   return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
+    const socket = connect({ port: Number(port), host: hostname, localAddress });
     let parts = [];
     let received = 0;
     let awaited;

@@ -121,6 +121,14 @@ export const API_SETTINGS = {
       'bytes of large responses not yet read by clients; above it listings get 503; 0 for no limit',
     ...integer(256 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
   },
+  trustedProxies: {
+    type: 'string',
+    description:
+      'addresses and networks of proxies, separated by commas, whose header Forwarded names the client; ' +
+      'in overload each client has its share; empty: a client is the address of a connection',
+    default: '',
+    maxLength: 4096,
+  },
   maxCompressions: {
     description:
       'responses being compressed at the same time; others are sent uncompressed; 0 for no limit',

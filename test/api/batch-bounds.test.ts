@@ -7,8 +7,10 @@ import {
   MAX_BATCH_BYTES,
   MAX_BATCH_MS,
 } from '../../src/api/endpoints/extensions/batch-run.ts';
-import { Admission, LARGE_ANSWER_BYTES } from '../../src/api/http/overload.ts';
+import { Admission, LARGE_ANSWER_BYTES } from '../../src/api/load/overload.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
+import { from } from './loaded-process.ts';
+import { apiSettings } from './settings.ts';
 
 const JSON_TYPE = 'application/json';
 const BCS = 'application/x-bcs';
@@ -24,11 +26,10 @@ function runOf(
     maxUnsentBytes = 0,
   } = {},
 ) {
-  const client = { destroyed: false };
+  const client = { destroyed: false, req: from('10.0.0.1') };
   let waiting = 0;
   const facts = { mostWaiting: 0, asked: 0 };
-  const unbounded = { maxReadBacklogMs: 0, maxListingBacklogMs: 0, maxBodyBacklogMs: 0 };
-  const unsent = new Admission({ ...unbounded, maxUnsentBytes });
+  const unsent = new Admission(apiSettings({ maxUnsentBytes }));
   const others = {
     unsent,
     areAwaited: () => isAwaited,

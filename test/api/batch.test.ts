@@ -9,8 +9,8 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_BATCH_BODY_BYTES } from '../../src/api/endpoints/extensions/batch.ts';
-import { Admission, LASTING_OVERLOAD_MS, overloadError } from '../../src/api/http/overload.ts';
 import { buildApi } from '../../src/api/http/server.ts';
+import { Admission, LASTING_OVERLOAD_MS, overloadError } from '../../src/api/load/overload.ts';
 import { MAX_BATCH_READS } from '../../src/api/schemas/extension-schemas.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
@@ -25,6 +25,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { TestApi, type TestReply } from './client.ts';
 import { DocumentSchemas, type Json } from './document-schemas.ts';
 import { expectError, LogLines } from './error-answers.ts';
+import { from } from './loaded-process.ts';
 import { apiSettings } from './settings.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 import { openTestedLedger, openTestedStore } from './tested-ledger.ts';
@@ -408,7 +409,7 @@ it('in overload refuses reads of a batch, each as what it is', async () => {
   const app = new TestApi(buildApi(openLedger(writer.reader), settings, log, { admission }));
   await app.request('/v1');
   while (nowMs < LASTING_OVERLOAD_MS + 10) {
-    for (let index = 0; index < 10; index += 1) admission.admits('read');
+    for (let index = 0; index < 10; index += 1) admission.admits('read', from('10.0.0.1'));
     await nextTurn();
   }
   const before = admission.refusedCount('read');

@@ -1,78 +1,20 @@
 /** What a process refuses when there is more work than it can do, and what it never refuses. */
 import { once } from 'node:events';
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, connect, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  Admission,
   CALM_MS,
   LARGE_ANSWER_BYTES,
   LASTING_OVERLOAD_MS,
   MAX_WAITING_READS,
-  type OverloadSettings,
   overloadError,
   WORK_KINDS,
-  type WorkKind,
-} from '../../src/api/http/overload.ts';
+} from '../../src/api/load/overload.ts';
+import { answer, BOUNDS, from, GET, MAX_MS, nextTurn, Process } from './loaded-process.ts';
 import { apiSettings } from './settings.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
-
-const MAX_MS = 100;
-const BOUNDS: OverloadSettings = {
-  maxReadBacklogMs: MAX_MS,
-  maxListingBacklogMs: MAX_MS,
-  maxBodyBacklogMs: MAX_MS,
-  maxUnsentBytes: 1_000,
-};
-
-/** A process whose clock stands still but for the work that it does. */
-class Process {
-  nowMs = 0;
-  waitingReads = 0;
-  readonly admission: Admission;
-
-  constructor(changes: Partial<OverloadSettings> = {}) {
-    this.admission = new Admission(
-      { ...BOUNDS, ...changes },
-      () => this.waitingReads,
-      () => this.nowMs,
-    );
-  }
-
-  /** A request: how long it takes when it is let in. @returns whether it was */
-  ask(kind: WorkKind, costMs: number): boolean {
-    const isAdmitted = this.admission.admits(kind);
-    if (isAdmitted) this.nowMs += costMs;
-    return isAdmitted;
-  }
-
-  /** A turn of the event loop with so many requests. @returns how many were let in */
-  async turn(kind: WorkKind, requests: number, costMs: number): Promise<number> {
-    let admitted = 0;
-    for (let index = 0; index < requests; index += 1) {
-      if (this.ask(kind, costMs)) admitted += 1;
-    }
-    await nextTurn();
-    return admitted;
-  }
-
-  /** Turns that go over until that has lasted. */
-  async overload(kind: WorkKind): Promise<void> {
-    const endMs = this.nowMs + LASTING_OVERLOAD_MS;
-    while (this.nowMs < endMs) await this.turn(kind, MAX_MS, 1);
-  }
-}
-
-/** An answer over a connection of its own, that nobody reads. */
-function answer(): ServerResponse {
-  return new ServerResponse(new IncomingMessage(new Socket()));
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('admission', () => {
   it('refuses nothing in one long turn', async () => {
@@ -183,14 +125,31 @@ describe('admission', () => {
     const answers = [answer(), answer()];
     admission.holdUnsent(answers[0]!, bytes - 1);
     admission.holdUnsent(answers[1]!, 1);
-    expect(admission.admits('listing')).toBe(isAdmitted);
-    expect(admission.admits('read')).toBe(true);
+    expect(admission.admits('listing', from('10.0.0.2'))).toBe(isAdmitted);
+    expect(admission.admits('read', from('10.0.0.2'))).toBe(true);
     answers[0]!.emit('close');
     expect(admission.unsentBytes).toBe(1);
     answers[1]!.req.socket.emit('close');
     answers[1]!.emit('close');
     expect(admission.unsentBytes).toBe(0);
-    expect(admission.admits('listing')).toBe(true);
+    expect(admission.admits('listing', from('10.0.0.2'))).toBe(true);
+  });
+
+  it.each([
+    [499, 499, true],
+    [500, 500, false],
+    [501, 501, false],
+    [250, 749, true],
+    [250, 750, false],
+    [250, 751, false],
+  ])('of who holds %i of 1,000 unsent bytes, %i in all: %s', (own, all, isAdmitted) => {
+    const { admission } = new Process();
+    const rest = Array.from({ length: Math.ceil((all - own) / 100) }, (_, n) => `10.1.0.${n}`);
+    admission.holdUnsent(answer('10.0.0.1'), own);
+    for (const client of rest) admission.holdUnsent(answer(client), (all - own) / rest.length);
+    expect(admission.admits('listing', from('10.0.0.1'))).toBe(isAdmitted);
+    expect(admission.admits('listing', from('10.0.0.2'))).toBe(true);
+    expect(admission.admits('read', from('10.0.0.1'))).toBe(true);
   });
 
   it('holds nothing for a client that went before its answer was there', () => {
@@ -205,7 +164,10 @@ describe('admission', () => {
 describe('an overloaded interface', () => {
   let ledger: SmallLedger;
   beforeAll(async () => {
-    ledger = await openSmallLedger({ ...BOUNDS, maxReadBacklogMs: 1, maxBodyBacklogMs: 1 });
+    ledger = await openSmallLedger({
+      ...BOUNDS,
+      ...{ maxReadBacklogMs: 1, maxBodyBacklogMs: 1 },
+    });
     await ledger.app.port();
   });
   afterAll(() => ledger.close());
@@ -244,8 +206,6 @@ describe('an overloaded interface', () => {
     return text;
   }
 
-  const GET =
-    'GET /v1/accounts/0xcafe/balance/0x1::aptos_coin::AptosCoin HTTP/1.1\r\nHost: x\r\n\r\n';
   const POST =
     'POST /v1/transactions/encode_submission HTTP/1.1\r\nHost: x\r\n' +
     'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';

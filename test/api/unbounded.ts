@@ -1,6 +1,6 @@
 /**
  * Settings for tests that ask in the same process, one request after the other: these never let a turn of the event
- * loop end, which to the node looks like a flood (src/api/http/overload.ts).
+ * loop end, which to the node looks like a flood (src/api/load/overload.ts).
  */
 import type { ApiSettings } from '../../src/api/settings.ts';
 

@@ -205,6 +205,12 @@ describe('a node that cannot start says why in one line', () => {
     ['a limit too low', ['--max-events-page-size', '0'], 2, /at least 1, at most 65535/],
     ['a limit too high', ['--max-events-page-size', '65536'], 2, /at least 1, at most 65535/],
     ['no number', ['--headers-timeout-ms', '5s'], 2, /"5s" is not a valid headers_timeout_ms/],
+    [
+      'no address',
+      ['--trusted-proxies', '10.0.0.0/8, nginx'],
+      2,
+      /trusted_proxies: neither an address nor a network: "nginx"/,
+    ],
     ['no boolean', ['--compression-enabled', 'maybe'], 2, /boolean/],
     ['none of the choices', ['--node-role', 'observer'], 2, /one of validator, full_node/],
     ['a bad prefix', ['--header-prefix', 'X Y'], 2, /a valid header_prefix/],

@@ -2,15 +2,15 @@
  * An endpoint defines method, path, parameters, body, responses, failures and handler in one place.
  * src/api/http/request-handler.ts does the rest for all of them.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Cache } from '../../cache.ts';
 import type { LedgerState, LedgerView } from '../../ledger/ledger-view.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
 import { ApiError } from '../http/error-table.ts';
 import type { Format } from '../http/negotiation.ts';
-import type { Admission, WorkKind } from '../http/overload.ts';
 import type { PendingTransactions } from '../http/pending-transactions.ts';
+import type { Admission, WorkKind } from '../load/overload.ts';
 import type { StreamStart } from '../push/record-source.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import type { ApiSettings } from '../settings.ts';
@@ -61,8 +61,8 @@ export interface Call<P extends Parameters, B> {
   readonly pending: PendingTransactions | undefined;
   /** Absent where none are offered. */
   readonly snapshots: SnapshotOffer | undefined;
-  /** Destroyed when its connection has ended. */
-  readonly client: { readonly destroyed: boolean };
+  /** The response: destroyed when its connection has ended. */
+  readonly client: Pick<ServerResponse, 'destroyed' | 'req'>;
   readonly others: OtherReads;
 }
 

@@ -3,10 +3,10 @@
  * (docs/spec/http.md §5.1, §10.3; docs/spec/decisions.md D8).
  */
 import type { IncomingMessage } from 'node:http';
+import { overloadError } from '../load/overload.ts';
 import type { ApiSettings } from '../settings.ts';
 import { bodyTooLarge, decompressBody } from './compression.ts';
 import { frameworkError } from './error-table.ts';
-import { overloadError } from './overload.ts';
 
 /** Bodies up to this size, in bytes, never wait: slow clients with large ones must not stop ordinary requests. */
 export const SMALL_BODY_BYTES = 64 * 1024;

@@ -18,6 +18,7 @@ import {
   type OtherReads,
 } from '../endpoints/endpoint.ts';
 import { type Parameters, readParameters, type VersionTime } from '../endpoints/parameters.ts';
+import { type Admission, isOverloadError, overloadError, type WorkKind } from '../load/overload.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { ApiCaches } from './caches.ts';
@@ -25,7 +26,6 @@ import type { DamageWatch } from './damage-watch.ts';
 import { ApiError, knownFailure } from './error-table.ts';
 import { CONTENT_TYPES, chooseFormat, type Format } from './negotiation.ts';
 import { observe, type RequestObserver } from './observers.ts';
-import { type Admission, isOverloadError, overloadError, type WorkKind } from './overload.ts';
 import type { PacedWarning } from './paced-warning.ts';
 import type { PendingTransactions } from './pending-transactions.ts';
 import { type BodyBudget, readBody } from './request-body.ts';
@@ -60,7 +60,7 @@ export interface ApiContext {
 /** What an answer is made from. One of a batch has the response of the batch. */
 export interface Asked extends Pick<Exchange, 'path' | 'query'> {
   readonly request: Pick<IncomingMessage, 'url' | 'headers'>;
-  readonly response: Pick<ServerResponse, 'destroyed'>;
+  readonly response: Pick<ServerResponse, 'destroyed' | 'req'>;
 }
 
 /** The stages before a request is answered. */
@@ -107,7 +107,7 @@ export class RequestHandler {
         andThen(
           andThen(this.#waitForVersion(exchange), () => this.#receiveBody(exchange)),
           (body) => {
-            this.#admit(exchange.route.work);
+            this.#admit(exchange.route.work, request);
             return exchange.route.answer(exchange, body);
           },
         ),
@@ -127,13 +127,14 @@ export class RequestHandler {
   /** The body of a POST: received even where there is no route, since one that is too large is refused everywhere. */
   #receiveBody({ request }: Exchange): MaybePromise<Buffer> {
     if (request.method !== 'POST') return NO_BODY;
-    this.#admit('body');
+    this.#admit('body', request);
     return readBody(request, this.#context.settings, this.#parts.bodyBudget);
   }
 
   /** @throws ApiError 503 in overload */
-  #admit(work: WorkKind | 'none'): void {
-    if (work !== 'none' && !this.#context.admission.admits(work)) throw overloadError(work);
+  #admit(work: WorkKind | 'none', request: IncomingMessage): void {
+    if (work === 'none' || this.#context.admission.admits(work, request)) return;
+    throw overloadError(work);
   }
 }
 

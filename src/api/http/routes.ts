@@ -4,9 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { WorkKind } from '../load/overload.ts';
 import { ApiError, frameworkError } from './error-table.ts';
 import { prefersEvents } from './negotiation.ts';
-import type { WorkKind } from './overload.ts';
 import { isWellEncoded, Query, splitTarget } from './request-target.ts';
 
 /** Answers the requests of one path and method. */

@@ -1,6 +1,6 @@
 /** The node's log. */
 import { type Logger, pino, stdSerializers } from 'pino';
-import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
+import { type Admission, WORK_KINDS } from '../../api/load/overload.ts';
 import { openLogStream } from './log-stream.ts';
 
 /** How often refusals are logged, in milliseconds. */

@@ -2,7 +2,7 @@
 import promClient, { type Registry } from 'prom-client';
 import type { DamageWatch } from '../../api/http/damage-watch.ts';
 import type { RequestObserver } from '../../api/http/observers.ts';
-import { type Admission, WORK_KINDS } from '../../api/http/overload.ts';
+import { type Admission, WORK_KINDS } from '../../api/load/overload.ts';
 import { END_REASONS, type ListenerTally } from '../../api/push/listener-tally.ts';
 import type { CacheSize } from '../../cache.ts';
 import type { ReadServer, StoreReader } from '../../store/store.ts';

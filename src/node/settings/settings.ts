@@ -1,12 +1,13 @@
 /** All settings of a serving node: those of the API and those of the node. */
 import { readFileSync } from 'node:fs';
+import { Clients } from '../../api/load/request-client.ts';
 import {
   API_SETTINGS,
   integer,
   type SettingTable,
   type SettingValues,
 } from '../../api/settings.ts';
-import { NodeError } from '../node-error.ts';
+import { NodeError, reasonOf } from '../node-error.ts';
 import { allowedText, loadSettings, outsideNames, type SettingSources } from './setting-sources.ts';
 
 function text(description: string) {
@@ -134,7 +135,18 @@ export async function nodeSettings(sources: SettingSources): Promise<NodeSetting
   const { settings, given } = await loadSettings(NODE_SETTINGS, sources);
   // A folder that somebody named and that has no ledger is a mistake: a sample in it would look like a healthy node.
   const sample = given.has('sample') ? settings['sample'] : !given.has('data');
-  return { ...settings, sample } as NodeSettings;
+  const all = { ...settings, sample } as NodeSettings;
+  checkProxies(all);
+  return all;
+}
+
+/** @throws NodeError `bad_setting` */
+function checkProxies({ trustedProxies }: NodeSettings): void {
+  try {
+    new Clients(trustedProxies);
+  } catch (cause) {
+    throw new NodeError('bad_setting', reasonOf(cause), { cause, exitCode: 2 });
+  }
 }
 
 /** The defaults with `changes` over them, for use as a library. @throws NodeError `bad_setting` */

@@ -6,7 +6,7 @@ import { nextTurn } from '../../../ledger/pace.ts';
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
 import type { Format } from '../../http/negotiation.ts';
-import { LARGE_ANSWER_BYTES } from '../../http/overload.ts';
+import { LARGE_ANSWER_BYTES } from '../../load/overload.ts';
 import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
 

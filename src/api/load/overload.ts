@@ -8,15 +8,20 @@
  * kind. A kind has its own time, so that a flood of listings does not crowd out balances. Nothing is refused before
  * turns have exceeded their time repeatedly for a while: one heavy request is not an overload, nor is a short burst.
  *
+ * While an overload lasts, each client has its part of a turn's time (src/api/load/fair-share.ts), so that one with
+ * many connections is refused rather than one with a few.
+ *
  * A store in another process has a queue too, of reads that it has not answered. More of them than MAX_WAITING_READS
  * for as long are an overload as well, whatever the requests are.
  *
  * Costs one look at the clock a request, and one immediate a turn; figures in docs/metrics.md.
  */
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ApiError } from '../http/error-table.ts';
 import type { ApiSettings } from '../settings.ts';
-import { ApiError } from './error-table.ts';
+import { type ClientTurn, FairShare } from './fair-share.ts';
+import { Clients } from './request-client.ts';
+import { UnsentAnswers } from './unsent-answers.ts';
 
 /** Kinds of work, each with its own limit. */
 export const WORK_KINDS = ['read', 'listing', 'body'] as const;
@@ -30,7 +35,11 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 /** The bounds; 0 for none. */
 export type OverloadSettings = Pick<
   ApiSettings,
-  'maxReadBacklogMs' | 'maxListingBacklogMs' | 'maxBodyBacklogMs' | 'maxUnsentBytes'
+  | 'maxReadBacklogMs'
+  | 'maxListingBacklogMs'
+  | 'maxBodyBacklogMs'
+  | 'maxUnsentBytes'
+  | 'trustedProxies'
 >;
 
 /** After how many seconds a client that was refused may try again: the value of `Retry-After`. */
@@ -72,30 +81,26 @@ interface Backlog {
   /** When the first of the turns began that exceeded the bound, one soon after the other. */
   overSinceMs: number;
   overUntilMs: number;
+  /** Used while an overload lasts. */
+  readonly shares: FairShare;
   /** Requests refused since the start. */
   refused: number;
-}
-
-/** Unsent bytes of one connection. */
-interface HeldBytes {
-  bytes: number;
-  isOver: boolean;
 }
 
 /** Decides which requests of one process are worked on. */
 export class Admission {
   readonly #backlogs: Readonly<Record<WorkKind, Backlog>>;
-  readonly #maxUnsentBytes: number;
+  readonly #clients: Clients;
+  readonly #unsent: UnsentAnswers;
   readonly #clock: () => number;
   readonly #waitingReads: () => number;
   /** Since when too many reads wait. */
   #tooManySinceMs = Number.POSITIVE_INFINITY;
   readonly #endTurn = (): void => this.#finishTurn();
-  readonly #heldBySocket = new WeakMap<Socket, HeldBytes>();
-  #unsentBytes = 0;
   #isInTurn = false;
   /** Whose work the time since `#countedMs` was. */
   #current: Backlog | undefined;
+  #client: ClientTurn | undefined;
   #countedMs = 0;
   #turnBeganMs = 0;
 
@@ -108,77 +113,72 @@ export class Admission {
     waitingReads: () => number = () => 0,
     clock: () => number = () => performance.now(),
   ) {
-    const backlog = (maxMs: number): Backlog => ({
-      maxMs: maxMs === 0 ? Number.POSITIVE_INFINITY : maxMs,
-      spentMs: 0,
-      overSinceMs: Number.NEGATIVE_INFINITY,
-      overUntilMs: Number.NEGATIVE_INFINITY,
-      refused: 0,
-    });
+    const backlog = (setMs: number): Backlog => {
+      const maxMs = setMs === 0 ? Number.POSITIVE_INFINITY : setMs;
+      return {
+        maxMs,
+        spentMs: 0,
+        overSinceMs: Number.NEGATIVE_INFINITY,
+        overUntilMs: Number.NEGATIVE_INFINITY,
+        shares: new FairShare(maxMs),
+        refused: 0,
+      };
+    };
     this.#backlogs = {
       read: backlog(settings.maxReadBacklogMs),
       listing: backlog(settings.maxListingBacklogMs),
       body: backlog(settings.maxBodyBacklogMs),
     };
-    this.#maxUnsentBytes =
-      settings.maxUnsentBytes === 0 ? Number.POSITIVE_INFINITY : settings.maxUnsentBytes;
+    this.#clients = new Clients(settings.trustedProxies);
+    this.#unsent = new UnsentAnswers(settings.maxUnsentBytes);
     this.#clock = clock;
     this.#waitingReads = waitingReads;
   }
 
   /** Whether a request is to be worked on, now; call it once for each. */
-  admits(kind: WorkKind): boolean {
+  admits(kind: WorkKind, request: IncomingMessage): boolean {
     const nowMs = this.#clock();
-    if (this.#isInTurn) {
-      if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
-    } else {
-      this.#beginTurn(nowMs);
-    }
+    if (this.#isInTurn) this.#count(nowMs);
+    else this.#beginTurn(nowMs);
     this.#countedMs = nowMs;
     const backlog = this.#backlogs[kind];
-    const isLate = backlog.spentMs >= backlog.maxMs && this.#isLasting(backlog, nowMs);
-    const isFull = kind === 'listing' && this.isFull;
+    const client = this.#isLasting(backlog, nowMs)
+      ? backlog.shares.of(this.#clients.of(request))
+      : undefined;
+    const isLate = client !== undefined && !backlog.shares.allows(client, backlog.spentMs);
+    const isFull = kind === 'listing' && this.#unsent.isFullFor(request, this.#clients);
     if (isLate || isFull || this.#tooManyWait(nowMs)) {
       backlog.refused += 1;
       this.#current = undefined;
       return false;
     }
     this.#current = backlog;
+    this.#client = client;
     return true;
   }
 
   /** Counts a large response as unsent until the client has read it or its connection is closed. */
   holdUnsent(response: ServerResponse, bytes: number): void {
-    const { socket } = response.req;
-    // Of a client that has gone while its answer was made there will be no event any more.
-    if (socket.destroyed || response.destroyed) return;
-    const held = this.#heldOf(socket);
-    held.bytes += bytes;
-    this.#unsentBytes += bytes;
-    response.once('close', () => {
-      if (held.isOver) return;
-      held.bytes -= bytes;
-      this.#unsentBytes -= bytes;
-    });
+    this.#unsent.holdAnswer(response, bytes, this.#clients.of(response.req));
   }
 
   /** Counts bytes of an answer that is put together over several turns, until they are given back with `release`. */
   hold(bytes: number): void {
-    this.#unsentBytes += bytes;
+    this.#unsent.hold(bytes);
   }
 
   release(bytes: number): void {
-    this.#unsentBytes -= bytes;
+    this.#unsent.hold(-bytes);
   }
 
   /** Whether so much is unsent that no more large answers are to be made. */
   get isFull(): boolean {
-    return this.#unsentBytes >= this.#maxUnsentBytes;
+    return this.#unsent.isFull;
   }
 
   /** Bytes of large responses that clients have not read yet. */
   get unsentBytes(): number {
-    return this.#unsentBytes;
+    return this.#unsent.bytes;
   }
 
   /** Requests of a kind that were refused since the start. */
@@ -186,17 +186,12 @@ export class Admission {
     return this.#backlogs[kind].refused;
   }
 
-  /** An answer that waits behind others when its connection ends gets no event: its socket does. */
-  #heldOf(socket: Socket): HeldBytes {
-    const known = this.#heldBySocket.get(socket);
-    if (known !== undefined) return known;
-    const held = { bytes: 0, isOver: false };
-    this.#heldBySocket.set(socket, held);
-    socket.once('close', () => {
-      held.isOver = true;
-      this.#unsentBytes -= held.bytes;
-    });
-    return held;
+  /** The time since the last request was that request's. */
+  #count(nowMs: number): void {
+    if (this.#current === undefined) return;
+    const passedMs = nowMs - this.#countedMs;
+    this.#current.spentMs += passedMs;
+    if (this.#client !== undefined) this.#client.spentMs += passedMs;
   }
 
   /** Whether too many reads have waited for long enough by now. */
@@ -228,10 +223,11 @@ export class Admission {
 
   #finishTurn(): void {
     const nowMs = this.#clock();
-    if (this.#current !== undefined) this.#current.spentMs += nowMs - this.#countedMs;
+    this.#count(nowMs);
     for (const kind of WORK_KINDS) {
       const backlog = this.#backlogs[kind];
-      if (backlog.spentMs >= backlog.maxMs) {
+      const hasRefused = backlog.shares.endTurn();
+      if (hasRefused || backlog.spentMs >= backlog.maxMs) {
         if (!this.#isRecent(backlog)) backlog.overSinceMs = this.#turnBeganMs;
         backlog.overUntilMs = nowMs;
       }

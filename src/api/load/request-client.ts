@@ -1,0 +1,86 @@
+/** Whose request it is, as far as a node can tell: the network address that it came from. */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** Groups of an IPv6 address that one customer of a network has to himself: 64 bits. */
+const IPV6_NETWORK_GROUPS = 4;
+const IPV6_GROUPS = 8;
+const MAPPED_IPV4 = '::ffff:';
+/** The address of one element of `Forwarded` (RFC 7239 §4, §6): IPv4 or IPv6 in brackets, perhaps with a port. */
+const FORWARDED_FOR =
+  /(?:^|;)\s*for=(?:"?([\d.]+)(?::\d+)?|"\[([\da-f:.]+)\](?::\d+)?)"?\s*(?:;|$)/i;
+
+export class Clients {
+  readonly #proxies = new BlockList();
+  readonly #hasProxies: boolean;
+
+  /**
+   * @param trustedProxies addresses and networks, separated by commas: their header `Forwarded` is believed
+   * @throws TypeError for what is neither
+   */
+  constructor(trustedProxies: string) {
+    const listed = trustedProxies.split(',').map((text) => text.trim());
+    this.#hasProxies = trustedProxies.trim() !== '';
+    if (!this.#hasProxies) return;
+    for (const text of listed) addNetwork(this.#proxies, text);
+  }
+
+  /** An IPv4 address, or the first half of an IPv6 address; empty for a connection that has gone. */
+  of(request: IncomingMessage): string {
+    let address = plain(request.socket.remoteAddress ?? '');
+    if (!this.#hasProxies) return networkOf(address);
+    let rest = request.headers.forwarded ?? '';
+    // Each proxy adds an element: the last is of the nearest, and what its client says comes before it.
+    while (rest !== '' && this.#isProxy(address)) {
+      const comma = rest.lastIndexOf(',');
+      const found = FORWARDED_FOR.exec(rest.slice(comma + 1));
+      const named = plain(found?.[1] ?? found?.[2] ?? '');
+      if (isIP(named) === 0) break;
+      address = named;
+      rest = rest.slice(0, Math.max(comma, 0));
+    }
+    return networkOf(address);
+  }
+
+  #isProxy(address: string): boolean {
+    const version = isIP(address);
+    return version !== 0 && this.#proxies.check(address, version === 4 ? 'ipv4' : 'ipv6');
+  }
+}
+
+function addNetwork(list: BlockList, text: string): void {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  const maxBits = version === 4 ? 32 : 128;
+  const prefix = Number(bits ?? maxBits);
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && prefix <= maxBits);
+  if (version === 0 || !isPrefix || more.length > 0) {
+    throw new TypeError(
+      `trusted_proxies: neither an address nor a network: ${JSON.stringify(text)}`,
+    );
+  }
+  list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** An IPv4 client of a socket for both versions has an address of version 6. */
+function plain(address: string): string {
+  return address.startsWith(MAPPED_IPV4) && address.includes('.')
+    ? address.slice(MAPPED_IPV4.length)
+    : address;
+}
+
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [first = '', rest] = address.toLowerCase().split('::', 2);
+  const groups = first === '' ? [] : first.split(':');
+  if (rest !== undefined) {
+    const last = rest === '' ? [] : rest.split(':');
+    while (groups.length + last.length < IPV6_GROUPS) groups.push('0');
+    groups.push(...last);
+  }
+  return groups.slice(0, IPV6_NETWORK_GROUPS).map(withoutZeros).join(':');
+}
+
+function withoutZeros(group: string): string {
+  return group.replace(/^0+(?=.)/, '');
+}

@@ -1,0 +1,242 @@
+/** Clients of an overloaded process: those that ask for most are refused. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { FairShare, MAX_CLIENTS_IN_A_TURN } from '../../src/api/load/fair-share.ts';
+import { Clients } from '../../src/api/load/request-client.ts';
+import { BOUNDS, from, GET, MAX_MS, nextTurn, Process } from './loaded-process.ts';
+import { openSmallLedger } from './small-ledger.ts';
+
+/** Of the client with one connection. */
+const REQUESTS = 30;
+
+/** What each client asks for in every turn, in this order. */
+type Load = readonly (readonly [client: string, requests: number])[];
+
+/** Turns of lasting overload, and how many requests of each client the last of them let in. */
+async function letIn(load: Load, turns = 20): Promise<number[]> {
+  const one = new Process();
+  await one.overload('read');
+  let admitted: number[] = [];
+  for (let turn = 0; turn < turns; turn += 1) {
+    admitted = load.map(([client, requests]) => {
+      const asked = Array.from({ length: requests }, () => one.ask('read', 1, client));
+      return asked.filter(Boolean).length;
+    });
+    await nextTurn();
+  }
+  return admitted;
+}
+
+describe('clients in lasting overload', () => {
+  it.each<[string, Load, number[]]>([
+    [
+      'one with many requests before one with one',
+      [
+        ['a', 500],
+        ['b', 1],
+      ],
+      [MAX_MS - 1, 1],
+    ],
+    [
+      'one with many requests after one with one',
+      [
+        ['b', 1],
+        ['a', 500],
+      ],
+      [1, MAX_MS - 1],
+    ],
+    [
+      'two with as many',
+      [
+        ['a', 500],
+        ['b', 500],
+      ],
+      [50, 50],
+    ],
+    [
+      'four with more than their parts',
+      [
+        ['a', 26],
+        ['b', 100],
+        ['c', 500],
+        ['d', 900],
+      ],
+      [25, 25, 25, 25],
+    ],
+    ['one that is alone', [['a', 400]], [MAX_MS]],
+    [
+      'some with less than their parts',
+      [
+        ['a', 10],
+        ['b', 500],
+        ['c', 10],
+      ],
+      [10, 80, 10],
+    ],
+  ])('%s', async (_, load, admitted) => {
+    // Names of clients are addresses.
+    const named = load.map(
+      ([name, requests]) => [`10.0.0.${name.charCodeAt(0)}`, requests] as const,
+    );
+    expect(await letIn(named)).toEqual(admitted);
+  });
+
+  it('that come at once with one request each get what fits, and one part more', async () => {
+    const one = new Process();
+    await one.overload('read');
+    const clients = Array.from({ length: 3 * MAX_MS }, (_, n) => `10.1.${n >> 8}.${n & 255}`);
+    const admitted = async (): Promise<number> => {
+      const count = clients.filter((client) => one.ask('read', 1, client)).length;
+      await nextTurn();
+      return count;
+    };
+    // Parts are made from the turn before: at first one is a whole turn.
+    expect(await admitted()).toBe(2 * MAX_MS);
+    expect(await admitted()).toBe(MAX_MS + 1);
+    expect(await admitted()).toBe(MAX_MS + 1);
+  });
+
+  it('divide what is there again when one goes or comes', async () => {
+    const one = new Process();
+    await one.overload('read');
+    const turn = async (...clients: string[]): Promise<number[]> => {
+      const counts = clients.map(
+        (client) =>
+          Array.from({ length: 500 }, () => one.ask('read', 1, client)).filter(Boolean).length,
+      );
+      await nextTurn();
+      return counts;
+    };
+    await turn('10.0.0.1', '10.0.0.2');
+    expect(await turn('10.0.0.1', '10.0.0.2')).toEqual([50, 50]);
+    expect(await turn('10.0.0.1')).toEqual([50]);
+    expect(await turn('10.0.0.1')).toEqual([100]);
+    expect(await turn('10.0.0.1', '10.0.0.2')).toEqual([100, 100]);
+    expect(await turn('10.0.0.1', '10.0.0.2')).toEqual([50, 50]);
+  });
+
+  it('have as much when one request of another took long', async () => {
+    const one = new Process();
+    await one.overload('read');
+    const light = (): boolean => one.ask('read', 1, '10.0.0.2');
+    for (let turn = 0; turn < 5; turn += 1) {
+      one.ask('read', turn === 3 ? MAX_MS : 1, '10.0.0.1');
+      const heavy = Array.from({ length: 500 }, () => one.ask('read', 1, '10.0.0.1'));
+      expect(light()).toBe(true);
+      await nextTurn();
+      if (turn === 4) expect(heavy.filter(Boolean)).toHaveLength(MAX_MS - 2);
+    }
+  });
+
+  it('are told apart up to a number', () => {
+    const shares = new FairShare(MAX_MS);
+    const turns = Array.from({ length: MAX_CLIENTS_IN_A_TURN - 1 }, (_, n) => shares.of(`${n}`));
+    turns.push(shares.of('last'));
+    expect(new Set(turns).size).toBe(MAX_CLIENTS_IN_A_TURN);
+    expect(shares.of('further')).toBe(shares.of('and further'));
+    expect(shares.of('last')).toBe(turns.at(-1));
+    shares.endTurn();
+    expect(shares.of('further')).not.toBe(shares.of('and further'));
+  });
+
+  it.each([
+    ['10.0.0.9', undefined, '10.0.0.9'],
+    ['::ffff:10.0.0.9', undefined, '10.0.0.9'],
+    ['2001:db8:0:1::1', undefined, '2001:db8:0:1'],
+    ['2001:db8:0:1:ffff:ffff:ffff:ffff', undefined, '2001:db8:0:1'],
+    ['2001:db8::1', undefined, '2001:db8:0:0'],
+    ['fe80::1%eth0', undefined, 'fe80:0:0:0'],
+    ['::2', undefined, '0:0:0:0'],
+    [undefined, undefined, ''],
+    [undefined, 'for=192.0.2.1', ''],
+    // What somebody says who is not a proxy.
+    ['10.0.0.9', 'for=192.0.2.1', '10.0.0.9'],
+    ['::2', 'for=192.0.2.1', '0:0:0:0'],
+    ['10.0.0.1', 'for=192.0.2.1', '192.0.2.1'],
+    ['::ffff:10.0.0.1', 'for=192.0.2.1', '192.0.2.1'],
+    ['::1', 'for=192.0.2.1', '192.0.2.1'],
+    ['10.0.0.1', 'for=192.0.2.1;proto=https', '192.0.2.1'],
+    ['10.0.0.1', 'proto=https; For=192.0.2.1', '192.0.2.1'],
+    ['10.0.0.1', 'for="192.0.2.1:443"', '192.0.2.1'],
+    ['10.0.0.1', 'for=6.6.6.6, for=192.0.2.1:443', '192.0.2.1'],
+    ['10.0.0.1', 'for=6.6.6.6, For="[2001:db8:1:2::3]:1"', '2001:db8:1:2'],
+    ['10.0.0.1', 'for=6.6.6.6, For="[2001:0DB8:01:2::3]"', '2001:db8:1:2'],
+    ['10.0.0.1', 'for="[::ffff:192.0.2.1]"', '192.0.2.1'],
+    // One proxy behind another; what the outer one's client says is not looked at.
+    ['10.0.0.1', 'for=6.6.6.6, for=192.0.2.1, for=10.1.2.3', '192.0.2.1'],
+    ['10.0.0.1', 'for=10.1.2.3', '10.1.2.3'],
+    ['10.0.0.1', 'for=10.1.2.3, for=10.1.2.4', '10.1.2.3'],
+    // What names nobody: the client is the proxy.
+    ['10.0.0.1', 'for=6.6.6.6, for=unknown', '10.0.0.1'],
+    ['10.0.0.1', 'for=6.6.6.6, for=_hidden', '10.0.0.1'],
+    ['10.0.0.1', 'for=6.6.6.6, for=999.1.1.1', '10.0.0.1'],
+    ['10.0.0.1', 'for=6.6.6.6, proto=https', '10.0.0.1'],
+    ['10.0.0.1', 'for=6.6.6.6, ', '10.0.0.1'],
+    ['10.0.0.1', 'by=1.1.1.1;xfor=6.6.6.6', '10.0.0.1'],
+    ['10.0.0.1', 'by="for=6.6.6.6;"', '10.0.0.1'],
+    ['10.0.0.1', '', '10.0.0.1'],
+    ['10.0.0.1', undefined, '10.0.0.1'],
+  ])('from %s with Forwarded %s: %s', (address, forwarded, client) => {
+    const clients = new Clients('10.0.0.1, 10.1.0.0/16,::1');
+    expect(clients.of(from(address, forwarded))).toBe(client);
+    if (forwarded === undefined) expect(new Clients('').of(from(address))).toBe(client);
+  });
+
+  it('are not looked for in a header where no proxy is trusted', () => {
+    expect(new Clients('').of(from('10.0.0.1', 'for=192.0.2.1'))).toBe('10.0.0.1');
+    expect(new Clients(' ').of(from('10.0.0.1', 'for=192.0.2.1'))).toBe('10.0.0.1');
+  });
+
+  it.each(['10.0.0', '10.0.0.1/33', '10.0.0.1/', '10.0.0.1/8/8', '::1/129', 'proxy', '::1,', '/8'])(
+    'cannot be behind %s',
+    (text) => {
+      expect(() => new Clients(text)).toThrow(TypeError);
+    },
+  );
+
+  it.each(['10.0.0.1/32', '0.0.0.0/0', '::/0', '::1/128'])('can be behind %s', (text) => {
+    expect(() => new Clients(text)).not.toThrow();
+  });
+});
+
+/** Sends a request whenever one was answered. @returns counts of answers */
+function closedLoop(socket: Socket, counts: { answers: number; refused: number }): void {
+  socket
+    .on('error', () => undefined)
+    .on('data', (bytes: Buffer) => {
+      const heads = bytes.toString('latin1').match(/HTTP\/1\.1 \d+/g) ?? [];
+      counts.answers += heads.length;
+      counts.refused += heads.filter((head) => head.endsWith('503')).length;
+      socket.write(GET.repeat(heads.length));
+    });
+  socket.write(GET);
+}
+
+it.runIf(process.platform === 'linux')(
+  'an overloaded interface lets in a client with one connection beside one with 500',
+  async () => {
+    const ledger = await openSmallLedger({ ...BOUNDS, maxReadBacklogMs: 5 });
+    const port = await ledger.app.port();
+    const open = async (localAddress: string): Promise<Socket> => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      await once(socket, 'connect');
+      return socket;
+    };
+    const many = await Promise.all(Array.from({ length: 500 }, () => open('127.0.0.1')));
+    const ofMany = { answers: 0, refused: 0 };
+    for (const socket of many) closedLoop(socket, ofMany);
+    while (ofMany.refused === 0) await delay(20);
+    const before = { ...ofMany };
+    const one = await open('127.0.0.2');
+    const ofOne = { answers: 0, refused: 0 };
+    closedLoop(one, ofOne);
+    while (ofOne.answers < REQUESTS) await delay(5);
+    for (const socket of [...many, one]) socket.destroy();
+    const refusedOfMany = (ofMany.refused - before.refused) / (ofMany.answers - before.answers);
+    expect(refusedOfMany).toBeGreaterThan(0.2);
+    expect(ofOne.refused / ofOne.answers).toBeLessThan(refusedOfMany / 4);
+    await ledger.close();
+  },
+);
