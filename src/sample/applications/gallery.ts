@@ -8,6 +8,7 @@ import { namedObjectAddress } from '../../move/types/derived-address.ts';
 import { OBJECT_CREATION_NUMBER, OBJECT_KEYS, objectCore } from '../model/assets.ts';
 import { EventHandles, eventType, migratedEventType } from '../model/events.ts';
 import { CAFE_HEX } from '../model/publishers.ts';
+import { retainedBytes } from '../model/retained-bytes.ts';
 import {
   type GroupMember,
   resourceGroupKeys,
@@ -71,6 +72,7 @@ export class Gallery {
       key: (number) => OBJECT_KEYS(this.#paintings.get(number)!.object),
       write: (writer, number) => this.#writePainting(writer, this.#paintings.get(number)!),
       bytesDeposit: (number) => BigInt(this.#paintings.get(number)!.title.length * TITLE_DEPOSIT),
+      most: MAX_PAINTINGS,
     });
     this.#visitorSlots = new Slots({
       key: (account) => VISITOR_KEYS(accounts.addressBytes(account)),
@@ -93,7 +95,9 @@ export class Gallery {
     const number = this.#next;
     this.#next += 1;
     const title = `Study in ${random.pick(COLOURS)} no. ${number}`;
-    const object = addressBytes(namedObjectAddress(accounts.address(painter), title));
+    const object = retainedBytes(
+      addressBytes(namedObjectAddress(accounts.address(painter), title)),
+    );
     const year = FIRST_YEAR + random.below(YEARS);
     const transfers = new EventHandles(
       1,

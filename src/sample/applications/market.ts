@@ -48,6 +48,7 @@ export class Market {
     this.#orderSlots = new Slots({
       key: (id) => tableItemKey(handle, (writer) => writer.exactU64(id)),
       write: (writer, id) => this.#writeOrder(writer, this.#orders.get(id)!),
+      most: MAX_OPEN_ORDERS,
     });
     this.#book = singleSlot(BOOK_KEY, (to) => to.address(handle).exactU64(this.#nextId));
     world.effects.create(this.#book);

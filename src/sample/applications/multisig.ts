@@ -61,6 +61,7 @@ export class Multisig {
     this.#proposals = new Slots({
       key: (sequenceNumber) => tableItemKey(table, (writer) => writer.exactU64(sequenceNumber)),
       write: (writer) => this.#writeProposal(writer, this.#waiting!),
+      most: 1,
     });
     this.#resource = singleSlot(
       resourceKey(accounts.address(MULTISIG_ACCOUNT), `${MODULE}::MultisigAccount`),

@@ -54,13 +54,14 @@ export function* makeDrafts(request: DraftRequest): Generator<DraftStep, void, u
   }
 }
 
-const BUFFER_BYTES = 1024 * 1024;
+/** One for all steps: it grows to the size of the largest. */
+const writer = new BcsWriter();
 /** Minimum bytes of an outcome: far less than any has. */
 const MIN_OUTCOME_BYTES = 16;
 
 /** The bytes of drafts, in a new buffer. */
 export function encodeDrafts(outcomes: readonly Outcome[]): Uint8Array<ArrayBuffer> {
-  const writer = new BcsWriter(BUFFER_BYTES);
+  writer.reset();
   writer.vector(outcomes, (to, outcome) => {
     to.bytes(outcome.transaction).u32(outcome.gasUsed);
     writeExecutionStatus(to, outcome.status);

@@ -3,7 +3,12 @@
  * paired fungible asset, or a fungible asset alone (docs/spec/http.md §9, layouts docs/spec/ledger.md §5.10).
  */
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
+import {
+  ADDRESS_BYTES,
+  type Address,
+  addressBytes,
+  formatAddress,
+} from '../../move/types/address.ts';
 import { primaryStoreOf } from '../../move/types/derived-address.ts';
 import { parseStructTag } from '../../move/types/type-parser.ts';
 import { formatStructTag } from '../../move/types/type-tag.ts';
@@ -29,6 +34,7 @@ import {
 const HAS_COIN_STORE = 1;
 const HAS_FUNGIBLE_STORE = 2;
 const IS_CONCURRENT = 4;
+const HAS_ADDRESS = 8;
 
 /** The first creation number of every object (docs/spec/ledger.md §5.7). */
 export const OBJECT_CREATION_NUMBER = 0x4000000000000n;
@@ -96,8 +102,8 @@ export class Asset {
   readonly #withdrawals: EventHandles;
   readonly #coinStores: Slots | undefined;
   readonly #fungibleStores: Slots;
-  /** For accounts that act often. */
-  readonly #storeAddresses: (Buffer | undefined)[] = [];
+  /** 32 bytes each, for accounts that act often: a million others would take a hundred megabytes. */
+  readonly #storeAddresses: Buffer;
   readonly #accounts: Accounts;
   readonly #effects: Effects;
 
@@ -112,6 +118,7 @@ export class Asset {
     this.#fungible = new BigUint64Array(holders);
     this.#flags = new Uint8Array(holders);
     this.#handleNumbers = new Uint32Array(holders);
+    this.#storeAddresses = Buffer.alloc(ADDRESS_BYTES * Math.min(holders, accounts.signerLimit));
     const address = (account: number): Buffer => accounts.addressBytes(account);
     this.#deposits = new EventHandles(holders, address, (account) => this.#handleNumbers[account]!);
     this.#withdrawals = new EventHandles(
@@ -177,11 +184,15 @@ export class Asset {
 
   /** The 32 bytes of an account's primary store address (docs/spec/ledger.md §6.2); not to be changed. */
   storeAddress(account: number): Buffer {
-    const known = this.#storeAddresses[account];
-    if (known !== undefined) return known;
+    const start = account * ADDRESS_BYTES;
+    if ((this.#flags[account]! & HAS_ADDRESS) !== 0) {
+      return this.#storeAddresses.subarray(start, start + ADDRESS_BYTES);
+    }
     const address = primaryStoreOf(this.#accounts.addressBytes(account), this.metadataBytes);
-    // Only these are cached; a million others would take a hundred megabytes.
-    if (account < this.#accounts.signerLimit) this.#storeAddresses[account] = address;
+    if (start < this.#storeAddresses.length) {
+      this.#storeAddresses.set(address, start);
+      this.#flags[account]! |= HAS_ADDRESS;
+    }
     return address;
   }
 

@@ -80,8 +80,8 @@ export class Chain {
   readonly validators: readonly Validator[];
   readonly #effects: Effects;
   #lastReconfiguration = 0;
-  /** The last blocks, a ring of table items. */
-  readonly #history: BlockHeader[] = [];
+  /** The newest block: the items of older ones in the ring of the last blocks are never written again. */
+  #newest = GENESIS_HEADER;
   readonly #blockEvents = new EventHandles(
     1,
     () => FRAMEWORK,
@@ -109,7 +109,7 @@ export class Chain {
     const historyHandle = derivedBytes(seed, 'commit history').toString('hex');
     this.#historySlots = new Slots({
       key: (index) => tableItemKey(historyHandle, (writer) => writer.u32(index)),
-      write: (writer, index) => writeNewBlockEvent(writer, this.#history[index]!),
+      write: (writer) => writeNewBlockEvent(writer, this.#newest),
     });
     const create = (type: string, write: ValueWriter): Slots => {
       const slot = singleSlot(resourceKey(ADDRESS_ONE, type), write);
@@ -131,7 +131,7 @@ export class Chain {
     });
     this.#historySlot = create('0x1::block::CommitHistory', (to) => {
       to.u32(COMMIT_HISTORY_BLOCKS).u32((this.height + 1) % COMMIT_HISTORY_BLOCKS);
-      to.address(historyHandle).exactU64(this.#history.length);
+      to.address(historyHandle).exactU64(Math.min(this.height + 1, COMMIT_HISTORY_BLOCKS));
     });
     this.#featureSlot = create('0x1::features::Features', (to) => to.bytes(this.#features));
     this.#performanceSlot = create('0x1::stake::ValidatorPerformance', (to) =>
@@ -191,8 +191,8 @@ export class Chain {
 
   #emitBlock(header: BlockHeader): void {
     const place = header.height % COMMIT_HISTORY_BLOCKS;
-    const isNew = place === this.#history.length;
-    this.#history[place] = header;
+    const isNew = place === header.height;
+    this.#newest = header;
     if (isNew) this.#effects.create(this.#historySlots, place);
     else this.#effects.modify(this.#historySlots, place);
     this.#effects.streamEvent(NEW_BLOCK, this.#blockEvents, 0, (writer) =>

@@ -33,6 +33,8 @@ interface SlotShape {
   readonly write: (writer: BcsWriter, index: number) => unknown;
   /** Octas of bytes deposit; more than 0 makes the slot's metadata a V1. */
   readonly bytesDeposit?: (index: number) => bigint;
+  /** The most slots that exist at one time, with consecutive indices; absent: as many as there are indices. */
+  readonly most?: number;
 }
 
 let shapes = 0;
@@ -40,7 +42,7 @@ let shapes = 0;
 export class Slots {
   readonly shape: SlotShape;
   readonly #number: number;
-  /** Microseconds since 1970 by index; 0: at genesis. */
+  /** Microseconds since 1970 by place; 0: at genesis. */
   #createdAt = new Float64Array(1);
 
   constructor(shape: SlotShape) {
@@ -56,22 +58,27 @@ export class Slots {
 
   /** Remembers when a slot was created, microseconds since 1970. */
   setCreatedAt(index: number, createdAt: number): void {
-    if (index >= this.#createdAt.length) {
-      const grown = new Float64Array(2 * (index + 1));
+    const place = this.#placeOf(index);
+    if (place >= this.#createdAt.length) {
+      const grown = new Float64Array(2 * (place + 1));
       grown.set(this.#createdAt);
       this.#createdAt = grown;
     }
-    this.#createdAt[index] = createdAt;
+    this.#createdAt[place] = createdAt;
   }
 
   /** Creation metadata of writes of the slot: none for slots of genesis (docs/spec/ledger.md §1.1). */
   metadata(index: number): StateValueMetadata | undefined {
-    const createdAt = this.#createdAt[index] ?? 0;
+    const createdAt = this.#createdAt[this.#placeOf(index)] ?? 0;
     if (createdAt === 0) return undefined;
     const creationTimeUsecs = BigInt(createdAt);
     const bytesDeposit = this.shape.bytesDeposit?.(index) ?? 0n;
     if (bytesDeposit === 0n) return { kind: 'v0', deposit: SLOT_DEPOSIT_OCTAS, creationTimeUsecs };
     return { kind: 'v1', slotDeposit: SLOT_DEPOSIT_OCTAS, bytesDeposit, creationTimeUsecs };
+  }
+
+  #placeOf(index: number): number {
+    return this.shape.most === undefined ? index : index % this.shape.most;
   }
 }
 

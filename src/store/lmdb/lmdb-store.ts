@@ -240,9 +240,9 @@ class LmdbStore extends LmdbReads implements Store {
   /** The highest version that has a record, or will have one when all commits have settled. */
   #highestRecord: Buffer | undefined;
   /** Settles, never rejects, when all commits begun so far have settled. */
-  #lastCommit: Promise<unknown> = Promise.resolve();
+  #lastCommit: Promise<void> = Promise.resolve();
   /** The last commit that reads what is stored, until it has settled: later commits come after it. */
-  #lastChange: Promise<unknown> | undefined;
+  #lastChange: Promise<void> | undefined;
   #hasFailed = false;
   #released = false;
 
@@ -265,7 +265,8 @@ class LmdbStore extends LmdbReads implements Store {
     const written = new LmdbBatch(this.#databases, batch);
     const changesStored = batch.ranges.length > 0 || this.#hasRecordsOf(written);
     const done = this.#commitInOrder(batch, written, changesStored);
-    const settled = Promise.allSettled([this.#lastCommit, done]);
+    // Without a value: that would have in it what the commit before has settled with, back to the first.
+    const settled = Promise.allSettled([this.#lastCommit, done]).then(() => undefined);
     this.#lastCommit = settled;
     if (changesStored) {
       this.#lastChange = settled;
