@@ -179,7 +179,7 @@ export class LedgerView {
   }
 
   /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
-  callView(request: ViewRequest | Uint8Array, version: bigint): Promise<ViewAnswer> {
+  callView(request: ViewRequest | Uint8Array, version: bigint): MaybePromise<ViewAnswer> {
     const modules = this.#modulesAt(version);
     return callView(request, {
       modules,

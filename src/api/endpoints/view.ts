@@ -1,6 +1,7 @@
 /** `POST /v1/view` (docs/spec/transactions.md §9.2). */
 import { parseRequestText } from '../../ledger/encode/index.ts';
 import { readViewRequest, type ViewRequest } from '../../ledger/views/view-request.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { bodyFormat } from '../http/negotiation.ts';
 import { ViewRequestSchema, ViewValuesSchema } from '../schemas/submission-schemas.ts';
 import { defineSubmission } from './endpoint.ts';
@@ -36,9 +37,10 @@ export const viewEndpoint = defineSubmission({
     bcs: 'The number of values as ULEB128, then the BCS of each.',
   },
   failures: [400, 403, 404, 410, 413, 415, 500, 503],
-  async answer({ parameters: { ledger_version: asked }, body, view, format }) {
-    const version = view.resolveVersion(asked);
-    const values = await view.callView(body, version);
-    return { body: format === 'json' ? await values.json() : values.bcs() };
+  answer({ parameters: { ledger_version: asked }, body, view, format }) {
+    const answered = andThen(view.callView(body, view.resolveVersion(asked)), (values) =>
+      format === 'json' ? values.json() : values.bcs(),
+    );
+    return andThen(answered, (shown) => ({ body: shown }));
   },
 });

@@ -4,13 +4,15 @@
  */
 
 import { isUtf8 } from 'node:buffer';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { PRIMITIVE_BYTES } from '../../move/bcs/integers.ts';
-import { ADDRESS_ONE } from '../../move/types/address.ts';
+import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
 import { OBJECT_CORE_TAG } from '../../move/types/framework-tag.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import type { MoveStructTag, MoveType } from '../../move/types/move-type.ts';
 import { typeTagOf } from '../../move/types/move-type-tag.ts';
+import type { TypeTag } from '../../move/types/type-tag.ts';
 import type { World } from '../../vm/world.ts';
 import { ViewError, vmError } from './view-error.ts';
 
@@ -29,24 +31,24 @@ const FIXED_POINT_BYTES: ReadonlyMap<string, { readonly module: string; readonly
 /**
  * Checks the arguments of a call. Structs other than those of the framework are not looked into.
  * @param location the function's module
- * @throws ViewError
+ * @throws ViewError; or rejects with it
  */
-export async function checkArguments(
+export function checkArguments(
   types: readonly MoveType[],
   args: readonly Buffer[],
   location: ModuleId,
   world: World,
-): Promise<void> {
-  for (const [index, type] of types.entries()) {
-    if (PRIMITIVE_BYTES.has(type.kind)) continue;
-    try {
-      await new ArgumentChecker(new BcsReader(args[index]!), location, world).argument(type);
-    } catch (cause) {
-      if (!(cause instanceof BcsError)) throw cause;
-      throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', location);
+): MaybePromise<void> {
+  const checks = mapInOrder(types, (type, index) =>
+    PRIMITIVE_BYTES.has(type.kind)
+      ? undefined
+      : new ArgumentChecker(args[index]!, location).check(type, world),
+  );
+  return andThen(checks, () => {
+    for (let index = 0; index < types.length; index += 1) {
+      checkPrimitive(types[index]!, args[index]!);
     }
-  }
-  for (const [index, type] of types.entries()) checkPrimitive(type, args[index]!);
+  });
 }
 
 function checkPrimitive(type: MoveType, bytes: Buffer): void {
@@ -56,25 +58,42 @@ function checkPrimitive(type: MoveType, bytes: Buffer): void {
   throw new ViewError('[VM] failed to deserialize argument', 'FAILED_TO_DESERIALIZE_ARGUMENT');
 }
 
+/** An object that must be there, with a resource. */
+interface ExpectedObject {
+  readonly address: Address;
+  readonly type: TypeTag;
+}
+
 class ArgumentChecker {
   readonly #reader: BcsReader;
   readonly #location: ModuleId;
-  readonly #world: World;
+  readonly #objects: ExpectedObject[] = [];
   #structuresLeft = MAX_CONSTRUCTED;
   #valuesLeft = MAX_CHECKED_VALUES;
 
-  constructor(reader: BcsReader, location: ModuleId, world: World) {
-    this.#reader = reader;
+  constructor(bytes: Buffer, location: ModuleId) {
+    this.#reader = new BcsReader(bytes);
     this.#location = location;
-    this.#world = world;
   }
 
-  async argument(type: MoveType): Promise<void> {
-    if (await this.#check(type)) this.#reader.finish();
+  /** @throws ViewError; or rejects with it */
+  check(type: MoveType, world: World): MaybePromise<void> {
+    return settle(
+      () => {
+        if (this.#check(type)) this.#reader.finish();
+      },
+      () => this.#checkObjects(world),
+      // What is wrong behind an object comes after what is wrong with the object.
+      (failure) =>
+        andThen(this.#checkObjects(world), () => {
+          if (!(failure instanceof BcsError)) throw failure;
+          throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', this.#location);
+        }),
+    );
   }
 
   /** Reads a value. @returns false where it was not looked into, so that nothing behind it is known */
-  async #check(type: MoveType): Promise<boolean> {
+  #check(type: MoveType): boolean {
     const reader = this.#reader;
     const size = PRIMITIVE_BYTES.get(type.kind);
     if (size !== undefined) {
@@ -98,11 +117,12 @@ class ArgumentChecker {
       return true;
     }
     if (!isFramework(struct, 'object', 'Object')) return false;
-    await this.#object(struct);
+    this.#construct();
+    this.#objects.push({ address: reader.address(), type: typeTagOf(struct.typeArguments[0]!) });
     return true;
   }
 
-  async #vector(element: MoveType): Promise<boolean> {
+  #vector(element: MoveType): boolean {
     const reader = this.#reader;
     const count = reader.length(1);
     const size = PRIMITIVE_BYTES.get(element.kind);
@@ -110,8 +130,12 @@ class ArgumentChecker {
       reader.skip(count * size);
       return true;
     }
+    return this.#checkAll(element, count);
+  }
+
+  #checkAll(type: MoveType, count: number): boolean {
     for (let index = 0; index < count; index += 1) {
-      if (!(await this.#check(element))) return false;
+      if (!this.#check(type)) return false;
     }
     return true;
   }
@@ -125,27 +149,33 @@ class ArgumentChecker {
   }
 
   /** `0x1::option::from_vec`: aborts with more than one value. */
-  async #option({ typeArguments }: MoveStructTag): Promise<boolean> {
+  #option({ typeArguments }: MoveStructTag): boolean {
     this.#construct();
     const count = this.#reader.length(1);
-    for (let index = 0; index < count; index += 1) {
-      if (!(await this.#check(typeArguments[0]!))) return false;
-    }
+    if (!this.#checkAll(typeArguments[0]!, count)) return false;
     if (count > 1) throw vmError('ABORTED', this.#location);
     return true;
   }
 
   /** `0x1::object::address_to_object`: aborts unless there is an object with such a resource. */
-  async #object({ typeArguments }: MoveStructTag): Promise<void> {
-    this.#construct();
-    const address = this.#reader.address();
-    const type = typeTagOf(typeArguments[0]!);
-    const isObject =
-      type.kind === 'struct' &&
-      (await this.#world.resource(address, OBJECT_CORE_TAG)) !== undefined &&
-      (await this.#world.resource(address, type.struct)) !== undefined;
-    if (!isObject) throw vmError('ABORTED', this.#location);
+  #checkObjects(world: World): MaybePromise<void> {
+    const checks = mapInOrder(this.#objects, ({ address, type }) =>
+      andThen(hasResources(world, address, type), (isObject) => {
+        if (!isObject) throw vmError('ABORTED', this.#location);
+      }),
+    );
+    return andThen(checks, () => undefined);
   }
+}
+
+function hasResources(world: World, address: Address, type: TypeTag): MaybePromise<boolean> {
+  if (type.kind !== 'struct') return false;
+  return andThen(
+    world.resource(address, OBJECT_CORE_TAG),
+    (core) =>
+      core !== undefined &&
+      andThen(world.resource(address, type.struct), (resource) => resource !== undefined),
+  );
 }
 
 function isFramework({ address, module, name }: MoveStructTag, of: string, what: string): boolean {

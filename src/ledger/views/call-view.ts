@@ -2,10 +2,8 @@
  * Calls of view functions (docs/spec/transactions.md §9.2): everything that is checked before code runs, then the run
  * (docs/spec/vm.md), then its results.
  */
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
-import { typeTagOf } from '../../move/types/move-type-tag.ts';
-import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
 import type { Program } from '../../vm/program/program.ts';
 import { VmError } from '../../vm/vm-error.ts';
@@ -13,14 +11,14 @@ import type { World } from '../../vm/world.ts';
 import { conversionError } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import { checkArguments } from './arguments.ts';
-import { loadView } from './loading.ts';
+import { loadView, type ResultType } from './loading.ts';
 import { runView, viewErrorOf } from './run-view.ts';
-import { readViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
+import { readViewCall, type ViewCall, type ViewRequest, viewCallOf } from './view-request.ts';
 
 /** What a view function returns. */
 export interface ViewAnswer {
   /** JSON text of the list of values. */
-  json(): Promise<string>;
+  json(): MaybePromise<string>;
   /** BCS: their number, then each value. */
   bcs(): Buffer;
 }
@@ -39,50 +37,68 @@ interface ViewPlace {
  * @param request in JSON, or as the BCS of a call
  * @throws ViewError; or rejects with it
  */
-export async function callView(
+export function callView(
   request: ViewRequest | Uint8Array,
+  place: ViewPlace,
+): MaybePromise<ViewAnswer> {
+  const { lookup } = place.modules;
+  const call = request instanceof Uint8Array ? readViewCall(request) : viewCallOf(request, lookup);
+  return andThen(call, (read) =>
+    settle(
+      () => valuesOf(read, place),
+      (values) => values,
+      (error) => {
+        if (!(error instanceof VmError)) throw error;
+        return andThen(viewErrorOf(error, lookup), (shown) => {
+          throw shown;
+        });
+      },
+    ),
+  );
+}
+
+function valuesOf(
+  call: ViewCall,
   { modules, program, openWorld }: ViewPlace,
-): Promise<ViewAnswer> {
-  const call =
-    request instanceof Uint8Array
-      ? readViewCall(request)
-      : await viewCallOf(request, modules.lookup);
-  try {
-    const loaded = await loadView(call, program);
-    const { parameters, results } = loaded;
-    const world = await openWorld();
-    await checkArguments(parameters, call.args, call.module, world);
-    const resultTypes = results.map((type) => typeTagOf(type));
-    const types = { parameters: parameters.map((type) => typeTagOf(type)), results: resultTypes };
-    const values = await runView(program, world, { ...loaded, args: call.args }, types);
-    return new FoundValues(values, resultTypes, modules);
-  } catch (error) {
-    throw error instanceof VmError ? await viewErrorOf(error, modules.lookup) : error;
-  }
+): MaybePromise<ViewAnswer> {
+  const { module, args } = call;
+  return andThen(loadView(call, program), (view) =>
+    andThen(openWorld(), (world) =>
+      andThen(checkArguments(view.parameters, args, module, world), () =>
+        andThen(
+          runView(program, world, view, args),
+          (values) => new FoundValues(values, view.layouts!.resultTypes, modules),
+        ),
+      ),
+    ),
+  );
 }
 
 class FoundValues implements ViewAnswer {
   readonly #values: readonly Buffer[];
-  readonly #types: readonly TypeTag[];
+  readonly #types: readonly ResultType[];
   readonly #modules: ModuleView;
 
-  constructor(values: readonly Buffer[], types: readonly TypeTag[], modules: ModuleView) {
+  constructor(values: readonly Buffer[], types: readonly ResultType[], modules: ModuleView) {
     this.#values = values;
     this.#types = types;
     this.#modules = modules;
   }
 
-  async json(): Promise<string> {
-    const texts: string[] = [];
-    for (const [index, type] of this.#types.entries()) {
-      try {
-        const { value } = await this.#modules.type(encodeTypeTag(type), type);
-        texts.push(renderValue(value.layout, this.#values[index]!));
-      } catch (cause) {
+  json(): MaybePromise<string> {
+    const texts = settle(
+      () =>
+        mapInOrder(this.#types, ({ tag, bytes }, index) =>
+          andThen(this.#modules.type(bytes, tag), ({ value: { layout } }) =>
+            renderValue(layout, this.#values[index]!),
+          ),
+        ),
+      (found) => found,
+      (cause) => {
         throw conversionError('Failed to convert the values of a view function', cause);
-      }
-    }
-    return `[${texts.join(',')}]`;
+      },
+    );
+    return andThen(texts, (all) => `[${all.join(',')}]`);
   }
 
   bcs(): Buffer {

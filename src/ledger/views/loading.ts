@@ -2,6 +2,7 @@
  * What the virtual machine checks before it runs a view function: the function, its type arguments and the number of
  * its arguments (docs/spec/transactions.md §9.3).
  */
+import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { SignatureToken } from '../../move/modules/compiled.ts';
 import { isViewFunction } from '../../move/modules/metadata.ts';
 import {
@@ -9,37 +10,74 @@ import {
   moveTypeOfToken,
   substituteTypeParameters,
 } from '../../move/types/move-type.ts';
-import type { AbilitySet, TypeTag } from '../../move/types/type-tag.ts';
+import { typeTagOf } from '../../move/types/move-type-tag.ts';
+import { encodeTypeTag, type TypeTag } from '../../move/types/type-tag.ts';
 import { checkAbilities } from '../../vm/program/abilities.ts';
-import type { LoadedFunction } from '../../vm/program/loaded-module.ts';
+import type { Callee, LoadedFunction } from '../../vm/program/loaded-module.ts';
 import type { Program } from '../../vm/program/program.ts';
-import type { VmType } from '../../vm/program/vm-type.ts';
+import type { Layout, VmType } from '../../vm/program/vm-type.ts';
 import { VmError } from '../../vm/vm-error.ts';
 import { ViewError, vmError } from './view-error.ts';
 import { MAX_CALL_TYPES, tooManyTypes, type ViewCall } from './view-request.ts';
 
 /** A view function with its type arguments put in. */
-interface LoadedView {
+export interface LoadedView {
   readonly function: LoadedFunction;
   readonly typeArguments: readonly VmType[];
   readonly parameters: readonly MoveType[];
   readonly results: readonly MoveType[];
+  /** Once a call has come so far. */
+  layouts: ViewLayouts | undefined;
 }
 
-/** @throws ViewError, VmError, or what the lookup throws */
-export async function loadView(call: ViewCall, program: Program): Promise<LoadedView> {
+interface ViewLayouts {
+  readonly parameters: readonly Layout[];
+  readonly results: readonly Layout[];
+  readonly resultTypes: readonly ResultType[];
+}
+
+/** What a value is rendered by. */
+export interface ResultType {
+  readonly tag: TypeTag;
+  /** The BCS of the tag. */
+  readonly bytes: Buffer;
+}
+
+/** Those that were loaded: the same objects live as long as their program. */
+const loadedViews = new WeakMap<Callee, LoadedView>();
+
+/** @throws ViewError, VmError, or what the lookup throws; or rejects with it */
+export function loadView(call: ViewCall, program: Program): MaybePromise<LoadedView> {
   const { module: id, name, typeArguments } = call;
-  const target = await program.function(id, name);
-  const types = await loadTypeArguments(target, typeArguments, program);
+  return andThen(program.function(id, name), (target) => {
+    const types = typesOf(typeArguments, program);
+    const callee = program.callee(target, types);
+    const known = loadedViews.get(callee);
+    const loaded =
+      known ??
+      andThen(checkTypeArguments(target, types, program), () => {
+        const made = madeView(call, target, types);
+        loadedViews.set(callee, made);
+        return made;
+      });
+    return andThen(loaded, (view) => {
+      if (view.parameters.length === call.args.length) return view;
+      throw vmError('INVALID_MAIN_FUNCTION_SIGNATURE', id);
+    });
+  });
+}
+
+function madeView(
+  { name, typeArguments }: ViewCall,
+  target: LoadedFunction,
+  types: readonly VmType[],
+): LoadedView {
   const { compiled } = target.module;
   if (!isViewFunction(compiled, name)) {
     throw new ViewError('function not marked as view function', 'INVALID_MAIN_FUNCTION_SIGNATURE');
   }
   if (target.results.length === 0) {
     throw new ViewError('view function must return values', 'INVALID_MAIN_FUNCTION_SIGNATURE');
-  }
-  if (target.parameters.length !== call.args.length) {
-    throw vmError('INVALID_MAIN_FUNCTION_SIGNATURE', id);
   }
   const substituted = (token: SignatureToken): MoveType =>
     substituteTypeParameters(moveTypeOfToken(compiled, token), typeArguments);
@@ -48,26 +86,55 @@ export async function loadView(call: ViewCall, program: Program): Promise<Loaded
     typeArguments: types,
     parameters: target.parameters.map(substituted),
     results: target.results.map(substituted),
+    layouts: undefined,
   };
 }
 
+/** @throws VmError; or rejects with it */
+export function layoutsOf(view: LoadedView, program: Program): MaybePromise<ViewLayouts> {
+  if (view.layouts !== undefined) return view.layouts;
+  const resultTags = view.results.map((type) => typeTagOf(type));
+  const parameterTags = view.parameters.map((type) => typeTagOf(type));
+  const layout = (tag: TypeTag): MaybePromise<Layout> => program.layout(program.type(tag));
+  return andThen(mapInOrder(parameterTags, layout), (parameters) =>
+    andThen(mapInOrder(resultTags, layout), (results) => {
+      const resultTypes = resultTags.map((tag) => ({ tag, bytes: encodeTypeTag(tag) }));
+      view.layouts = { parameters, results, resultTypes };
+      return view.layouts;
+    }),
+  );
+}
+
 /** The type arguments of a call, with the abilities that the function asks for. @throws ViewError, VmError */
-export async function loadTypeArguments(
+export function loadTypeArguments(
   target: LoadedFunction,
   typeArguments: readonly TypeTag[],
   program: Program,
-): Promise<VmType[]> {
+): MaybePromise<readonly VmType[]> {
+  const types = typesOf(typeArguments, program);
+  return andThen(checkTypeArguments(target, types, program), () => types);
+}
+
+/** @throws ViewError, VmError */
+function typesOf(typeArguments: readonly TypeTag[], program: Program): readonly VmType[] {
   let left = MAX_CALL_TYPES;
   for (const tag of typeArguments) left -= countTypes(tag, left);
-  const types = typeArguments.map((tag) => program.type(tag));
-  const abilities: AbilitySet[] = [];
-  for (const type of types) abilities.push(await program.abilities(type));
-  try {
-    checkAbilities(target.handle.typeParameters, abilities);
-  } catch (error) {
-    throw error instanceof VmError ? vmError(error.status, target.module.id) : error;
-  }
-  return types;
+  return typeArguments.map((tag) => program.type(tag));
+}
+
+function checkTypeArguments(
+  target: LoadedFunction,
+  types: readonly VmType[],
+  program: Program,
+): MaybePromise<void> {
+  const abilities = mapInOrder(types, (type) => program.abilities(type));
+  return andThen(abilities, (given) => {
+    try {
+      checkAbilities(target.handle.typeParameters, given);
+    } catch (error) {
+      throw error instanceof VmError ? vmError(error.status, target.module.id) : error;
+    }
+  });
 }
 
 /** The types that a type is made of. @throws ViewError for more than are left */

@@ -1,67 +1,55 @@
 /** Runs a checked call, and tells why it failed as the reference's API does (docs/spec/transactions.md §9.3). */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { moduleMetadata } from '../../move/modules/metadata.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
-import type { TypeTag } from '../../move/types/type-tag.ts';
 import { debugModuleId } from '../../move/values/layout.ts';
 import { run, VIEW_LIMITS } from '../../vm/machine/run.ts';
 import { Meter } from '../../vm/meter.ts';
 import { frameworkNative } from '../../vm/natives/index.ts';
 import type { LoadedFunction } from '../../vm/program/loaded-module.ts';
 import type { Program } from '../../vm/program/program.ts';
-import type { Layout, VmType } from '../../vm/program/vm-type.ts';
+import type { Layout } from '../../vm/program/vm-type.ts';
 import type { Value } from '../../vm/value.ts';
 import { decodeValue, encodeValue } from '../../vm/values/bcs.ts';
 import type { VmError } from '../../vm/vm-error.ts';
 import type { World } from '../../vm/world.ts';
 import { abortText } from '../transactions/vm-status.ts';
+import { type LoadedView, layoutsOf } from './loading.ts';
 import { ViewError, vmError } from './view-error.ts';
 
 /** The reason in an abort code; the bits above are its category. */
 const ABORT_REASON_MASK = 0xfffn;
 
-/** A call's types, with its type arguments put in. */
-interface ViewTypes {
-  readonly parameters: readonly TypeTag[];
-  readonly results: readonly TypeTag[];
-}
-
-/** A call that was checked. */
-interface LoadedCall {
-  readonly function: LoadedFunction;
-  readonly typeArguments: readonly VmType[];
-  readonly args: readonly Uint8Array[];
-}
-
-/** The BCS of each result. Rejects with VmError, ViewError. */
-export async function runView(
+/** The BCS of each result. @throws VmError, ViewError; or rejects with them */
+export function runView(
   program: Program,
   world: World,
-  call: LoadedCall,
-  types: ViewTypes,
-): Promise<Buffer[]> {
-  const parameters = await layoutsOf(program, types.parameters);
-  const results = await layoutsOf(program, types.results);
-  const args = argumentsOf(call, parameters);
-  const values = await run({ program, world, natives: frameworkNative }, { ...call, args });
-  const meter = new Meter(VIEW_LIMITS);
-  return results.map((layout, index) => encodeValue(layout, values[index], meter));
+  view: LoadedView,
+  args: readonly Uint8Array[],
+): MaybePromise<Buffer[]> {
+  return andThen(layoutsOf(view, program), ({ parameters, results }) => {
+    const { function: target, typeArguments } = view;
+    const call = { function: target, typeArguments, args: argumentsOf(target, args, parameters) };
+    return andThen(run({ program, world, natives: frameworkNative }, call), (values) => {
+      const meter = new Meter(VIEW_LIMITS);
+      return results.map((layout, index) => encodeValue(layout, values[index], meter));
+    });
+  });
 }
 
-async function layoutsOf(program: Program, tags: readonly TypeTag[]): Promise<Layout[]> {
-  const layouts: Layout[] = [];
-  for (const tag of tags) layouts.push(await program.layout(program.type(tag)));
-  return layouts;
-}
-
-function argumentsOf({ function: target, args }: LoadedCall, layouts: readonly Layout[]): Value[] {
+function argumentsOf(
+  { module }: LoadedFunction,
+  args: readonly Uint8Array[],
+  layouts: readonly Layout[],
+): Value[] {
   const meter = new Meter(VIEW_LIMITS);
   try {
     return layouts.map((layout, index) => decodeValue(layout, args[index]!, meter));
   } catch (error) {
     if (!(error instanceof BcsError)) throw error;
-    throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', target.module.id);
+    throw vmError('FAILED_TO_DESERIALIZE_ARGUMENT', module.id);
   }
 }
 

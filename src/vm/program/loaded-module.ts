@@ -57,7 +57,7 @@ export interface Callee {
 /** Type arguments: one object for each list of a program. What code needs of them is remembered here. */
 export class TypeList {
   readonly types: readonly VmType[];
-  /** By what names them in a module: instantiations and signatures. */
+  /** By what names them in a module (instantiations and signatures), or by the function itself. */
   readonly callees = new Map<object, Callee>();
   readonly instances = new Map<object, VmType>();
 

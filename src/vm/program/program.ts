@@ -35,6 +35,8 @@ const MAX_TYPE_DEPTH = 20;
  * is refused; a program with more than half is not used for another run.
  */
 export const MAX_PROGRAM_ENTRIES = 131_072;
+/** What a function counts that is called from outside: its callers remember what follows from its types. */
+const CALLEE_ENTRIES = 4;
 
 export class Program {
   readonly modules: ModuleLookup;
@@ -183,6 +185,18 @@ export class Program {
     return abilitiesOf(this, type);
   }
 
+  /** A function with type arguments: one object for each. @throws VmError above the limits of types */
+  callee(target: LoadedFunction, types: readonly VmType[]): Callee {
+    const typeArguments = this.typeList(types);
+    let callee = typeArguments.callees.get(target);
+    if (callee === undefined) {
+      this.#count(CALLEE_ENTRIES);
+      callee = { function: target, typeArguments };
+      typeArguments.callees.set(target, callee);
+    }
+    return callee;
+  }
+
   /** Links a function handle: the function that it names. @throws VmError; or rejects with it */
   link(from: LoadedModule, handleIndex: number): MaybePromise<Callee> {
     const known = from.callees[handleIndex];
@@ -314,11 +328,11 @@ export class Program {
     return type;
   }
 
-  #count(): void {
-    if (this.#entries >= MAX_PROGRAM_ENTRIES) {
+  #count(entries = 1): void {
+    if (this.#entries + entries > MAX_PROGRAM_ENTRIES) {
       throw new VmError('VM_MAX_TYPE_NODES_REACHED', { text: 'too many types' });
     }
-    this.#entries += 1;
+    this.#entries += entries;
   }
 }
 
