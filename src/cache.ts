@@ -169,3 +169,13 @@ export class Cache<V> {
 export function copiedText(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
+
+/**
+ * Bytes with memory of their own, to be cached: part of a larger buffer would keep all of it in memory. A small Buffer
+ * of Node's is part of 8 KiB that many share, what zlib gives is part of 16 KiB.
+ */
+export function copiedBytes<B extends Uint8Array>(bytes: B): B {
+  if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
+  // That of Buffer is a view; this one makes a Buffer of a Buffer.
+  return Uint8Array.prototype.slice.call(bytes) as B;
+}

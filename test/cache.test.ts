@@ -1,6 +1,6 @@
 /** The one class of cache: what it keeps, what it drops, what it counts. */
 import { describe, expect, it } from 'vitest';
-import { Cache } from '../src/cache.ts';
+import { Cache, copiedBytes } from '../src/cache.ts';
 
 /** Size of one entry with a one-letter key and a value of no bytes. */
 function entryBytes(): number {
@@ -105,5 +105,21 @@ describe('getOrMake', () => {
         () => 8,
       ),
     ).toBe(3);
+  });
+});
+
+describe('bytes to be cached', () => {
+  it('have memory of their own', () => {
+    const pooled = Buffer.from('a page');
+    expect(pooled.buffer.byteLength).toBeGreaterThan(pooled.length);
+    const copy = copiedBytes(pooled);
+    expect(Buffer.isBuffer(copy)).toBe(true);
+    expect(copy).toEqual(pooled);
+    expect(copy.buffer.byteLength).toBe(pooled.length);
+  });
+
+  it('are not copied where they have', () => {
+    const own = new Uint8Array(6);
+    expect(copiedBytes(own)).toBe(own);
   });
 });

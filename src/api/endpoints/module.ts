@@ -1,4 +1,5 @@
 /** `GET /v1/accounts/{address}/module/{module_name}` (docs/spec/http.md §5.5, §8). */
+import { copiedBytes } from '../../cache.ts';
 import type { StoredModule } from '../../ledger/modules/stored-module.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
@@ -48,7 +49,7 @@ function bodyOf(
   bodies: ApiCaches['bodies'],
 ): MaybePromise<Answer> {
   const make = (): Answer => {
-    const body = format === 'json' ? Buffer.from(module.json()) : module.bytes;
+    const body = format === 'json' ? copiedBytes(Buffer.from(module.json())) : module.bytes;
     return { body, tagCore: contentDigest(body), isReused: true };
   };
   return bodies.getOrMake(`${id}@${module.writtenAtVersion} ${format}`, make, bytesOfAnswer);

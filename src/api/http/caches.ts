@@ -1,5 +1,5 @@
 /** What the HTTP interface of one process caches; budgets are in src/cache.ts. */
-import { Cache } from '../../cache.ts';
+import { Cache, copiedBytes } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
@@ -65,13 +65,8 @@ function keyOf(format: Format, url: string): string {
   return format === 'json' ? url : ` ${url}`;
 }
 
-/**
- * A copy of a body: it may be part of a whole resource group or of Node's buffer pool, and a text may reference the
- * pieces it was joined from, which would all stay in memory without being counted.
- */
+/** A body to be cached: a text may reference the pieces it was joined from, which would stay in memory uncounted. */
 function detached(body: string | Uint8Array): string | Uint8Array {
-  if (typeof body === 'string') {
-    return body.length > MAX_TEXT_LENGTH ? textEncoder.encode(body) : body;
-  }
-  return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+  if (typeof body !== 'string') return copiedBytes(body);
+  return body.length > MAX_TEXT_LENGTH ? textEncoder.encode(body) : body;
 }

@@ -3,6 +3,7 @@
  * nowhere else (docs/spec/http.md §2.2, §3, §10; docs/spec/decisions.md D1, D5, D11).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { copiedBytes } from '../../cache.ts';
 import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
@@ -210,7 +211,8 @@ export class Responder {
       const make = () => compress[coding](answer.body);
       if (answer.isReused !== true) return await make();
       const key = entityTag(answer.tagCore!, coding);
-      return await this.#compressed.getOrMake(key, make, (bytes) => bytes.length);
+      const makeToStay = async () => copiedBytes(await make());
+      return await this.#compressed.getOrMake(key, makeToStay, (bytes) => bytes.length);
     } finally {
       this.#compressions -= 1;
     }

@@ -1,4 +1,5 @@
 /** The text of server-sent events (HTML Standard §9.2), as it goes out to any number of listeners. */
+import { copiedBytes } from '../../cache.ts';
 import { type ApiError, errorBody } from '../http/error-table.ts';
 import type { PushedRecord, RecordBatch } from './record-source.ts';
 
@@ -13,7 +14,7 @@ export class Frame {
     const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
     const length = bytes.reduce((sum, piece) => sum + piece.length, 0);
     const size = Buffer.from(`${length.toString(16)}\r\n`);
-    this.chunk = Buffer.concat([size, ...bytes, LINE_END]);
+    this.chunk = copiedBytes(Buffer.concat([size, ...bytes, LINE_END]));
     this.plain = this.chunk.subarray(size.length, size.length + length);
   }
 }

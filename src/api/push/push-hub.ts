@@ -10,7 +10,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Cache } from '../../cache.ts';
+import { Cache, copiedBytes } from '../../cache.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
 import type { LedgerReader } from '../../ledger/open.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
@@ -225,8 +225,9 @@ export class PushHub {
 
   /** Reads history. Clients that were all interrupted at once go on at the same place. */
   #read(source: RecordSource, view: LedgerView, from: bigint): MaybePromise<RenderedBatch> {
-    const make = () => andThen(source.read(view, from), rendered);
-    if (view.overrides !== undefined) return make();
+    const read = () => source.read(view, from);
+    if (view.overrides !== undefined) return andThen(read(), rendered);
+    const make = () => andThen(read(), renderedToStay);
     const { version, oldestVersion } = view.state;
     const key = `${source.key} ${from} ${version} ${oldestVersion}`;
     return this.#batches.getOrMake(key, make, bytesOf);
@@ -356,6 +357,11 @@ function refusal(why: string): ApiError {
 function rendered(batch: RecordBatch): RenderedBatch {
   const { records } = batch;
   return { ...batch, frame: records.length === 0 ? HEARTBEAT : recordsFrame(records) };
+}
+
+function renderedToStay(batch: RecordBatch): RenderedBatch {
+  const records = batch.records.map((record) => ({ ...record, json: copiedBytes(record.json) }));
+  return rendered({ ...batch, records });
 }
 
 /** Memory of a batch: its records are as large as its frame. Estimated. */

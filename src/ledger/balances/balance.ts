@@ -1,4 +1,5 @@
 /** Balances of coins and fungible assets (docs/spec/http.md §9). */
+import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, together } from '../../maybe-promise.ts';
 import { domainSeed, HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
 import {
@@ -146,7 +147,7 @@ class AccountKeyHasher {
 
   /** @param key such a key of any account; its path names no account */
   constructor(key: AccessPathKey) {
-    this.#input = Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]);
+    this.#input = copiedBytes(Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]));
   }
 
   /** The state key of an account, given as hex or as bytes. */
@@ -182,7 +183,7 @@ export class CoinAsset {
   /** Made when they are first wanted. @throws RangeError for a type too deep for a coin store's key */
   get keys(): BalanceKeys {
     this.#keys ??= {
-      metadata: addressBytes(pairedMetadataAddress(this.type)),
+      metadata: copiedBytes(addressBytes(pairedMetadataAddress(this.type))),
       coinStores: new AccountKeyHasher(resourceStateKey(ADDRESS_ZERO, coinStoreTag(this.type))),
     };
     return this.#keys;
@@ -196,7 +197,7 @@ export class FungibleAsset {
 
   constructor(metadata: Address) {
     this.metadata = metadata;
-    this.#keys = { metadata: addressBytes(metadata), coinStores: undefined };
+    this.#keys = { metadata: copiedBytes(addressBytes(metadata)), coinStores: undefined };
   }
 
   get keys(): BalanceKeys {

@@ -2,6 +2,7 @@
  * Parameters of a called function or script: which have an argument, the name of each in messages, and the layout for
  * encoding its JSON (docs/spec/encode.md §A4 steps 4 to 8).
  */
+import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import type { JsonValue } from '../../move/json/json-text.ts';
@@ -176,7 +177,7 @@ function tagBytes(type: MoveType): Buffer {
   const known = tagBytesOfTypes.get(type);
   if (known !== undefined) return known;
   try {
-    const bytes = encodeTypeTag(typeTagOf(type));
+    const bytes = copiedBytes(encodeTypeTag(typeTagOf(type)));
     tagBytesOfTypes.set(type, bytes);
     return bytes;
   } catch (error) {

@@ -3,7 +3,7 @@
  * every view that shows all its events and has the modules that its layouts were made from; such pages are cached by
  * stream, first number, count and form (test/api/event-pages-cached.long.test.ts compares them with rendered ones).
  */
-import type { Cache } from '../../cache.ts';
+import { type Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
@@ -147,7 +147,7 @@ export class StreamPages {
           ? eventsJson(request, events, view)
           : { body: eventsBcs(request, events), modules: [] };
       return andThen(rendered, ({ body, modules }) => {
-        const answer = { body: standingAlone(body), tagCore: contentDigest(body) };
+        const answer = { body: copiedBytes(body), tagCore: contentDigest(body) };
         const first = events[0];
         if (first === undefined) return answer;
         const { version: lastVersion } = events[events.length - 1]!;
@@ -232,11 +232,6 @@ export class StreamPages {
       },
     );
   }
-}
-
-/** A copy: a small page may be part of a shared buffer, which would stay in memory as long as the page. */
-function standingAlone(body: Buffer): Uint8Array {
-  return body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
 }
 
 function keyOf(

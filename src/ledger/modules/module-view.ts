@@ -1,5 +1,5 @@
 /** The modules of a ledger as one version shows them. */
-import { Cache, copiedText } from '../../cache.ts';
+import { Cache, copiedBytes, copiedText } from '../../cache.ts';
 import { alongside, andThen, type MaybePromise, settle, together } from '../../maybe-promise.ts';
 import type { CompiledModule } from '../../move/modules/compiled.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
@@ -34,8 +34,7 @@ export class ModuleCache extends Cache<StoredModule> {
     const key = `${keyHash.toString('latin1')}${entry.version}`;
     let module = this.get(key);
     if (module === undefined) {
-      // A copy: the store's result may be part of a larger buffer, which would stay in memory as long as the module.
-      module = new StoredModule(Uint8Array.from(entry.bytes), entry.version);
+      module = new StoredModule(copiedBytes(entry.bytes), entry.version);
       this.set(key, module, entry.bytes.length * MODULE_MEMORY_FACTOR);
     }
     return module;

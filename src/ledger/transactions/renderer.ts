@@ -1,5 +1,5 @@
 /** Stored transactions as JSON, rendered by what one view of the ledger shows, and cached where that cannot change. */
-import { Cache } from '../../cache.ts';
+import { Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import type { StoredModuleEvent } from '../../store/columns/event-column.ts';
@@ -69,12 +69,14 @@ export class TransactionRenderer {
     const failure = 'Failed to convert on chain transaction to Transaction: ';
     const text = decodeStored(failure, () => transactionJson(item, context));
     return andThen(text, ({ units, rootHash }) => {
+      const { isFinal } = decoding;
+      const json = Buffer.from(units, 'latin1');
       const rendered = {
-        json: Buffer.from(units, 'latin1'),
+        json: isFinal ? copiedBytes(json) : json,
         tagCore: rootHash.toString('base64url').slice(0, TAG_CHARACTERS),
-        isFinal: decoding.isFinal,
+        isFinal,
       };
-      if (rendered.isFinal) caches.rendered.set(key, rendered, rendered.json.length);
+      if (isFinal) caches.rendered.set(key, rendered, json.length);
       return rendered;
     });
   }

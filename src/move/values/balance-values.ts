@@ -1,6 +1,6 @@
 /** Amounts in stored bytes (docs/spec/http.md §9.3, §9.5). */
 
-import { Cache } from '../../cache.ts';
+import { Cache, copiedBytes } from '../../cache.ts';
 import { byteTools } from '../bcs/bytes.ts';
 import { unlessRefused } from '../errors.ts';
 import { ADDRESS_BYTES, addressBytes } from '../types/address.ts';
@@ -125,7 +125,7 @@ function rememberShape(group: Buffer, members: readonly GroupMember[]): void {
   });
   const find = (tag: Buffer) => places[members.findIndex(({ tagBytes }) => tagBytes.equals(tag))];
   const named = { core: find(CORE_TAG), store: find(STORE_TAG), concurrent: find(CONCURRENT_TAG) };
-  const bytes = Buffer.from(group);
+  const bytes = copiedBytes(group);
   shapes.set(`${bytes.length}`, { bytes, places, ...named }, bytes.length + SHAPE_BYTES);
 }
 
@@ -207,7 +207,7 @@ function readPath(physical: Buffer): BalancePath | undefined {
   const coin = argument.struct;
   const path = encodePath({ kind: 'resource', tag: coinStoreTag(coin) });
   if (!path.equals(key.path)) return undefined;
-  return { kind: 'coinStore', metadata: Buffer.from(addressBytes(pairedMetadataAddress(coin))) };
+  return { kind: 'coinStore', metadata: copiedBytes(addressBytes(pairedMetadataAddress(coin))) };
 }
 
 /** The amount in the coin store of a physical key after a write; 0 after a deletion. */

@@ -2,13 +2,13 @@
  * `cafe::gallery`: objects that are painted, change hands and are destroyed (a resource group that is deleted), and a
  * second kind of group with members under the visitors' own accounts.
  */
+import { copiedBytes } from '../../cache.ts';
 import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { addressBytes } from '../../move/types/address.ts';
 import { namedObjectAddress } from '../../move/types/derived-address.ts';
 import { OBJECT_CREATION_NUMBER, OBJECT_KEYS, objectCore } from '../model/assets.ts';
 import { EventHandles, eventType, migratedEventType } from '../model/events.ts';
 import { CAFE_HEX } from '../model/publishers.ts';
-import { retainedBytes } from '../model/retained-bytes.ts';
 import {
   type GroupMember,
   resourceGroupKeys,
@@ -95,9 +95,7 @@ export class Gallery {
     const number = this.#next;
     this.#next += 1;
     const title = `Study in ${random.pick(COLOURS)} no. ${number}`;
-    const object = retainedBytes(
-      addressBytes(namedObjectAddress(accounts.address(painter), title)),
-    );
+    const object = copiedBytes(addressBytes(namedObjectAddress(accounts.address(painter), title)));
     const year = FIRST_YEAR + random.below(YEARS);
     const transfers = new EventHandles(
       1,

@@ -3,11 +3,11 @@
  * secret is stored and the same signatures come out every time (Ed25519 signs deterministically).
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { copiedBytes } from '../../cache.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { sha3 } from '../../move/crypto/hash.ts';
 import { publisherSecret } from './publishers.ts';
 import { derivedBytes } from './random.ts';
-import { retainedBytes } from './retained-bytes.ts';
 
 /** By their byte in authentication keys (docs/spec/ledger.md §6.1), also their variant of AccountAuthenticator. */
 export const KEY_SCHEMES = ['ed25519', 'multiEd25519', 'singleKey', 'multiKey'] as const;
@@ -74,14 +74,14 @@ export class KeyRing {
       ? Array.from({ length: MULTI_KEYS }, (_, part) => keyPair(secret(part)))
       : // Publishers never rotate their keys.
         [keyPair(publisherSecret(account) ?? secret())];
-    const publicKey = retainedBytes(
+    const publicKey = copiedBytes(
       publicKeyBytes(
         scheme,
         pairs.map((pair) => pair.publicKey),
       ),
     );
     const schemeByte = Buffer.of(KEY_SCHEMES.indexOf(scheme));
-    const authenticationKey = retainedBytes(sha3(Buffer.concat([publicKey, schemeByte])));
+    const authenticationKey = copiedBytes(sha3(Buffer.concat([publicKey, schemeByte])));
     const signers = isMulti ? MULTI_SIGNERS.map((part) => pairs[part]!) : pairs;
     const privateKeys = signers.map(({ privateKey }) => privateKey);
     return { generation, scheme, publicKey, authenticationKey, privateKeys };

@@ -1,0 +1,34 @@
+/** The cache of transactions as JSON: what it counts is what it holds. */
+import { queryObjects } from 'node:v8';
+import { expect, test } from 'vitest';
+import { Committer } from '../../src/ingest/committer.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { temporaryLmdbStore } from '../store/engines.ts';
+
+/** Of buffers that are reachable. */
+function bufferBytes(): number {
+  // Collects everything else.
+  queryObjects(LedgerWriter as never, { format: 'count' });
+  return process.memoryUsage().arrayBuffers;
+}
+
+test('transactions are alone in their memory', async () => {
+  const writer = await LedgerWriter.open(await temporaryLmdbStore());
+  await new Committer(writer).pushAll(sampleChunks({ seed: 1, accounts: 50, transactions: 2_000 }));
+  const ledger = openLedger(writer.reader);
+  const countedBytes = () => ledger.cacheSizes().find(({ name }) => name === 'transactions')!.bytes;
+  const ask = async (first: number, end: number): Promise<void> => {
+    for (let version = first; version < end; version += 1) {
+      const { history } = await ledger.view();
+      await history.rendered(await history.transaction(BigInt(version), ''));
+    }
+  };
+  await ask(1, 500);
+  const before = { held: bufferBytes(), counted: countedBytes() };
+  await ask(500, 2_000);
+  const counted = countedBytes() - before.counted;
+  expect(counted).toBeGreaterThan(1_000_000);
+  expect(bufferBytes() - before.held).toBeLessThan(counted);
+});
