@@ -197,7 +197,9 @@ class HttpTarget implements OpenTarget {
   }
 
   async #metrics() {
-    const text = await (await fetch(this.#metricsUrl)).text();
+    // The connection of the look before may be closed while this one is being sent.
+    const look = () => fetch(this.#metricsUrl);
+    const text = await (await look().catch(look)).text();
     const value = (name: string) =>
       Number(new RegExp(`^${name}\\{[^}]*\\} (\\S+)`, 'm').exec(text)?.[1]);
     return {
