@@ -23,6 +23,7 @@ import {
 } from '../dist/move/values/framework-resource.js';
 import { frozenRootCount } from '../dist/store/columns/head.js';
 import { openLmdbStore } from '../dist/store/lmdb/lmdb-store.js';
+import { openView } from '../dist/store/view.js';
 import { LedgerWriter } from '../dist/store/writer.js';
 
 const ACCOUNTS_IN_A_VERSION = 500;
@@ -61,25 +62,31 @@ function writesOf(address, amount) {
   ];
 }
 
-/** Versions that each bring accounts, numbered on from `first`. */
-function versionOf(first, count) {
+/** A version that brings accounts, numbered on from `first`; its transaction is that of another version. */
+function versionOf(first, count, { info, transaction }) {
   const writes = [];
   for (let number = first; number < first + count; number += 1) {
     writes.push(...writesOf(hash('sha256', `account ${number}`), BigInt(1_000_000 + number)));
   }
-  return { writes, events: [], info: Buffer.of(0), transaction: Buffer.of(0) };
+  return { writes, events: [], info, transaction };
 }
 
 /** Adds so many accounts to the ledger of a data folder. */
 async function addAccounts(directory, count) {
   const store = await openLmdbStore({ directory });
   const writer = await LedgerWriter.open(store);
+  const view = await openView(store);
+  const newest = view.head.version;
+  const like = {
+    info: await view.transactionInfo(newest),
+    transaction: await view.transaction(newest),
+  };
   let done = 0;
   while (done < count) {
     const transactions = [];
     while (done < count && transactions.length < VERSIONS_IN_A_COMMIT) {
       const accounts = Math.min(ACCOUNTS_IN_A_VERSION, count - done);
-      transactions.push(versionOf(done, accounts));
+      transactions.push(versionOf(done, accounts, like));
       done += accounts;
     }
     const firstVersion = writer.head.version + 1n;
