@@ -93,7 +93,8 @@ export function decodeEventRow(partition: Uint8Array, { order, value }: Row): St
   return decodeRow(EVENTS, { partition, order }, value, (reader) => {
     const version = reader.u64();
     const index = reader.u32();
-    return { sequenceNumber: decodeU64Key(order), version, index, ...readBody(reader) };
+    const { typeTag, data, encoded } = readBody(reader);
+    return { sequenceNumber: decodeU64Key(order), version, index, typeTag, data, encoded };
   });
 }
 
@@ -131,7 +132,8 @@ export function decodeModuleEventRow(row: ScannedRow): StoredModuleEvent {
   return decodeRow(MODULE_EVENTS, row, value, (reader) => {
     const version = decodeBucketKey(partition, order);
     const index = order.readUInt32BE(order.length - INDEX_BYTES);
-    return { version, index, ...readBody(reader) };
+    const { typeTag, data, encoded } = readBody(reader);
+    return { version, index, typeTag, data, encoded };
   });
 }
 
