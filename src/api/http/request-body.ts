@@ -117,7 +117,10 @@ function bytesToReserve({ headers }: IncomingMessage, limitBytes: number): numbe
   return declaredBytes <= SMALL_BODY_BYTES ? 0 : declaredBytes;
 }
 
-/** Collects what is sent. Over the limit it stops collecting and discards the rest. */
+/**
+ * Collects what is sent. Over the limit it stops collecting and discards the rest. What came together with the head is
+ * taken without listeners: on a small request they are most of what reading costs.
+ */
 function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -126,6 +129,7 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Bu
     let isOver = false;
     const fail = (error: Error): void => {
       isOver = true;
+      chunks.length = 0;
       reject(error);
     };
     const onError = (cause: Error): void => {
@@ -134,23 +138,25 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Bu
     const onClose = (): void => {
       if (!isOver) onError(new Error('connection closed before the body was complete'));
     };
-    if (request.destroyed) {
-      onClose();
-      return;
-    }
-    request.on('data', (chunk: Buffer) => {
-      if (isOver) return;
-      receivedBytes += chunk.length;
-      chunks.push(chunk);
-      if (receivedBytes <= limitBytes) return;
-      chunks.length = 0;
-      fail(bodyTooLarge());
-    });
-    request.on('end', () => {
-      if (isOver) return;
+    const take = (): void => {
+      for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read()) {
+        if (isOver) continue;
+        receivedBytes += chunk.length;
+        chunks.push(chunk);
+        if (receivedBytes > limitBytes) fail(bodyTooLarge());
+      }
+      if (isOver || !request.complete) return;
       isOver = true;
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, receivedBytes));
+    };
+    // The parser gives the body after the head has been handled.
+    process.nextTick(() => {
+      if (request.destroyed) {
+        onClose();
+        return;
+      }
+      take();
+      if (!request.complete) request.on('readable', take).on('error', onError).on('close', onClose);
     });
-    request.on('error', onError).on('close', onClose);
   });
 }
