@@ -5,22 +5,19 @@ import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import { BinaryFormatError } from '../../move/modules/format.ts';
 import type { ModuleLookup } from '../../move/modules/lookup.ts';
 import { resourceGroupOf } from '../../move/modules/metadata.ts';
-import { type Address, formatAddress } from '../../move/types/address.ts';
+import { ADDRESS_ZERO, type Address, formatAddress } from '../../move/types/address.ts';
 import {
   decodeResourceGroup,
   encodeStructTag,
   findGroupMember,
 } from '../../move/types/resource-group.ts';
-import {
-  hashedStateKey,
-  resourceGroupStateKey,
-  resourceStateKey,
-} from '../../move/types/state-key.ts';
+import { resourceGroupStateKey, resourceStateKey } from '../../move/types/state-key.ts';
 import { formatStructTag, INDEX_OF_KIND, type StructTag } from '../../move/types/type-tag.ts';
 import { renderValue } from '../../move/values/value-json.ts';
 import { conversionError, decodeStored, LedgerError } from '../ledger-error.ts';
 import type { ModuleView, RenderedType } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
+import { AccountKeyHasher } from './account-keys.ts';
 
 const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
 
@@ -53,15 +50,38 @@ export function findResource(
   address: Address,
   tag: StructTag,
 ): MaybePromise<Buffer | undefined> {
-  return andThen(groupOf(tag, modules.lookup), (group) => {
+  return andThen(resourcePlace(tag, modules.lookup), (place) =>
+    resourceAt(guard, modules.version, address, place),
+  );
+}
+
+/** Where the resources of a type are, of whatever account. */
+export interface ResourcePlace {
+  readonly tag: StructTag;
+  readonly keys: AccountKeyHasher;
+  readonly isInGroup: boolean;
+}
+
+export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromise<ResourcePlace> {
+  return andThen(groupOf(tag, lookup), (group) => {
     const key =
-      group === undefined ? resourceStateKey(address, tag) : resourceGroupStateKey(address, group);
-    return andThen(guard.state(address, hashedStateKey(key), modules.version), (entry) =>
-      group === undefined || entry?.bytes === undefined
-        ? entry?.bytes
-        : memberOf(entry.bytes, address, tag),
-    );
+      group === undefined
+        ? resourceStateKey(ADDRESS_ZERO, tag)
+        : resourceGroupStateKey(ADDRESS_ZERO, group);
+    return { tag, keys: new AccountKeyHasher(key), isInGroup: group !== undefined };
   });
+}
+
+/** A resource at a version; as `findResource`. */
+export function resourceAt(
+  guard: PruningGuard,
+  version: bigint,
+  address: Address,
+  { tag, keys, isInGroup }: ResourcePlace,
+): MaybePromise<Buffer | undefined> {
+  return andThen(guard.state(address, keys.key(address), version), (entry) =>
+    isInGroup && entry?.bytes !== undefined ? memberOf(entry.bytes, address, tag) : entry?.bytes,
+  );
 }
 
 function memberOf(group: Buffer, address: Address, tag: StructTag): Buffer | undefined {

@@ -1,19 +1,11 @@
 /** Balances of coins and fungible assets (docs/spec/http.md §9). */
 import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, together } from '../../maybe-promise.ts';
-import { domainSeed, HASH_BYTES, sha3 } from '../../move/crypto/hash.ts';
-import {
-  ADDRESS_BYTES,
-  ADDRESS_ZERO,
-  type Address,
-  addressBytes,
-} from '../../move/types/address.ts';
+import { ADDRESS_ZERO, type Address, addressBytes } from '../../move/types/address.ts';
 import { pairedMetadataAddress, primaryStoreOf } from '../../move/types/derived-address.ts';
 import { coinStoreTag, OBJECT_GROUP_TAG } from '../../move/types/framework-tag.ts';
 import {
-  type AccessPathKey,
   type HashedStateKey,
-  physicalStateKey,
   resourceGroupStateKey,
   resourceStateKey,
 } from '../../move/types/state-key.ts';
@@ -27,6 +19,7 @@ import { coinStoreAmount, fungibleGroupBalance } from '../../move/values/balance
 import type { StoredBalance } from '../../store/columns/balance-column.ts';
 import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { StoreView } from '../../store/view.ts';
+import { AccountKeyHasher } from '../accounts/account-keys.ts';
 import { decodeStored, LedgerError } from '../ledger-error.ts';
 
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
@@ -136,27 +129,6 @@ function nestingOf(type: TypeTag): number {
   if (type.kind === 'vector') return 1 + nestingOf(type.element);
   if (type.kind !== 'struct' || type.struct.typeArguments.length === 0) return 0;
   return 1 + Math.max(...type.struct.typeArguments.map(nestingOf));
-}
-
-/** Where the address is in the input: after the domain's seed and the key's tag. */
-const ADDRESS_OFFSET = HASH_BYTES + 1;
-
-/** State keys that differ in the account only. */
-class AccountKeyHasher {
-  readonly #input: Buffer;
-
-  /** @param key such a key of any account; its path names no account */
-  constructor(key: AccessPathKey) {
-    this.#input = copiedBytes(Buffer.concat([domainSeed('StateKey'), physicalStateKey(key)]));
-  }
-
-  /** The state key of an account, given as hex or as bytes. */
-  key(account: Address | Uint8Array): HashedStateKey {
-    if (typeof account === 'string')
-      this.#input.write(account, ADDRESS_OFFSET, ADDRESS_BYTES, 'hex');
-    else this.#input.set(account, ADDRESS_OFFSET);
-    return { hash: sha3(this.#input), physical: Buffer.from(this.#input.subarray(HASH_BYTES)) };
-  }
 }
 
 const objectGroupKeys = new AccountKeyHasher(resourceGroupStateKey(ADDRESS_ZERO, OBJECT_GROUP_TAG));

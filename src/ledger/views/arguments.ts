@@ -118,7 +118,7 @@ class ArgumentChecker {
     }
     if (!isFramework(struct, 'object', 'Object')) return false;
     this.#construct();
-    this.#objects.push({ address: reader.address(), type: typeTagOf(struct.typeArguments[0]!) });
+    this.#objects.push({ address: reader.address(), type: objectType(struct.typeArguments[0]!) });
     return true;
   }
 
@@ -166,6 +166,18 @@ class ArgumentChecker {
     );
     return andThen(checks, () => undefined);
   }
+}
+
+/** Tags of the types of objects: a function that was called before has the same objects of types. */
+const objectTypes = new WeakMap<MoveType, TypeTag>();
+
+function objectType(type: MoveType): TypeTag {
+  let tag = objectTypes.get(type);
+  if (tag === undefined) {
+    tag = typeTagOf(type);
+    objectTypes.set(type, tag);
+  }
+  return tag;
 }
 
 function hasResources(world: World, address: Address, type: TypeTag): MaybePromise<boolean> {

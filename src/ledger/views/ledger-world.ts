@@ -6,7 +6,7 @@ import { hashedStateKey } from '../../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
 import { isFeatureEnabled } from '../../move/values/framework-resource.ts';
 import type { World } from '../../vm/world.ts';
-import { findResource } from '../accounts/resource.ts';
+import { type ResourcePlace, resourceAt, resourcePlace } from '../accounts/resource.ts';
 import { featuresAt } from '../modules/features.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import { nextTurn } from '../pace.ts';
@@ -14,6 +14,11 @@ import type { PruningGuard } from '../pruning-guard.ts';
 
 /** Largest memory of the resources that a world remembers, in bytes. */
 const MAX_REMEMBERED_BYTES = 1024 * 1024;
+
+interface NamedPlace extends ResourcePlace {
+  /** The type. */
+  readonly text: string;
+}
 
 /**
  * What calls of one version see. Resources of the chain's own addresses are remembered: nearly every call reads some
@@ -25,7 +30,10 @@ class LedgerWorld implements World {
   readonly #guard: PruningGuard;
   readonly #modules: ModuleView;
   readonly #features: Uint8Array | undefined;
-  readonly #remembered = new Map<string, Uint8Array | undefined>();
+  /** By the tags of the machine's types, which are the same objects from one call to the next. */
+  readonly #places = new WeakMap<StructTag, NamedPlace>();
+  /** By the text of the type. */
+  readonly #remembered = new Map<string, Map<Address, Uint8Array | undefined>>();
   #rememberedBytes = 0;
 
   constructor(guard: PruningGuard, modules: ModuleView, features: Uint8Array | undefined) {
@@ -40,23 +48,34 @@ class LedgerWorld implements World {
   }
 
   resource(address: Address, tag: StructTag): MaybePromise<Uint8Array | undefined> {
-    if (!isReservedAddress(address)) {
-      return findResource(this.#guard, this.#modules, address, tag);
-    }
-    const key = address + formatStructTag(tag);
-    const known = this.#remembered.get(key);
-    if (known !== undefined || this.#remembered.has(key)) return known;
-    return andThen(findResource(this.#guard, this.#modules, address, tag), (bytes) => {
-      this.#remember(key, bytes);
+    const known = this.#places.get(tag);
+    if (known !== undefined) return this.#read(address, known);
+    return andThen(resourcePlace(tag, this.#modules.lookup), (found) => {
+      const place = { ...found, text: formatStructTag(tag) };
+      this.#places.set(tag, place);
+      return this.#read(address, place);
+    });
+  }
+
+  #read(address: Address, place: NamedPlace): MaybePromise<Uint8Array | undefined> {
+    const { version } = this.#modules;
+    if (!isReservedAddress(address)) return resourceAt(this.#guard, version, address, place);
+    const ofType = this.#remembered.get(place.text);
+    const known = ofType?.get(address);
+    if (known !== undefined || ofType?.has(address) === true) return known;
+    return andThen(resourceAt(this.#guard, version, address, place), (bytes) => {
+      this.#remember(address, place.text, bytes);
       return bytes;
     });
   }
 
-  #remember(key: string, bytes: Uint8Array | undefined): void {
-    const sizeBytes = key.length * 2 + (bytes?.length ?? 0);
+  #remember(address: Address, type: string, bytes: Uint8Array | undefined): void {
+    const sizeBytes = (address.length + type.length) * 2 + (bytes?.length ?? 0);
     if (this.#rememberedBytes + sizeBytes > MAX_REMEMBERED_BYTES) return;
     this.#rememberedBytes += sizeBytes;
-    this.#remembered.set(key, bytes && Uint8Array.from(bytes));
+    const ofType = this.#remembered.get(type) ?? new Map<Address, Uint8Array | undefined>();
+    this.#remembered.set(type, ofType);
+    ofType.set(address, bytes && Uint8Array.from(bytes));
   }
 
   tableItem(handle: Address, key: Uint8Array): MaybePromise<Uint8Array | undefined> {

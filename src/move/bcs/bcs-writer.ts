@@ -256,9 +256,20 @@ export class BcsWriter {
   }
 }
 
+/** Most memory that stays from one value to the next, in bytes. */
+const MAX_SHARED_BYTES = 4_096;
+/** What `encodeBcs` writes to; absent while it is in use. */
+let shared: BcsWriter | undefined;
+
 /** The BCS of one value, in a new buffer. */
 export function encodeBcs(write: (writer: BcsWriter) => unknown): Buffer {
-  const writer = new BcsWriter();
+  const writer = shared ?? new BcsWriter();
+  shared = undefined;
   write(writer);
-  return writer.toBytes();
+  const bytes = writer.toBytes();
+  if (bytes.length <= MAX_SHARED_BYTES) {
+    writer.reset();
+    shared = writer;
+  }
+  return bytes;
 }

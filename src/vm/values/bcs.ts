@@ -1,6 +1,6 @@
 /** Values to and from BCS. */
 import { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import { type BcsWriter, encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import {
   type IntegerKind,
   isSmallInteger,
@@ -37,9 +37,7 @@ function functionValue(): VmError {
 
 /** @throws VmError for a value too deep, or one with a function value; what the meter throws */
 export function encodeValue(layout: Layout, value: Value, meter: Meter): Buffer {
-  const writer = new BcsWriter();
-  write(writer, layout, value, 1);
-  const bytes = writer.toBytes();
+  const bytes = encodeBcs((writer) => write(writer, layout, value, 1));
   meter.allocateBytes(bytes.length);
   return bytes;
 }
