@@ -51,16 +51,19 @@ export function run(
   call: Call,
   limits: RunLimits = VIEW_LIMITS,
 ): MaybePromise<readonly Value[]> {
-  return runIn(new Machine({ ...parts, limits }), call);
+  const { program, world, natives } = parts;
+  return runIn(new Machine({ program, world, natives, limits }), call);
 }
 
 /** The same in a machine that nothing has run in, which has the effects afterwards. */
 export function runIn(machine: Machine, call: Call): MaybePromise<readonly Value[]> {
   const { function: target, typeArguments, args } = call;
   for (const value of args) machine.stack.push(value);
-  attempt(machine, () => {
+  try {
     machine.call({ function: target, typeArguments: machine.program.typeList(typeArguments) });
-  });
+  } catch (error) {
+    throw withLocation(machine, error);
+  }
   runSlice(machine);
   return isOver(machine) ? machine.stack : resume(machine);
 }
@@ -100,16 +103,23 @@ async function located(machine: Machine, waiting: Promise<void>): Promise<void> 
 
 /** Operations until there is something to wait for, the run is over, or others should have their turn. */
 function runSlice(machine: Machine): void {
+  try {
+    runBatch(machine);
+    if (mayGoOn(machine)) runBatches(machine);
+  } catch (error) {
+    throw withLocation(machine, error);
+  }
+}
+
+/** Most runs are over before they come to look at the clock. */
+function runBatches(machine: Machine): void {
   const end = performance.now() + SLICE_MS;
-  attempt(machine, () => {
-    do {
-      runBatch(machine);
-    } while (
-      machine.frame !== undefined &&
-      machine.waiting === undefined &&
-      performance.now() < end
-    );
-  });
+  do runBatch(machine);
+  while (mayGoOn(machine) && performance.now() < end);
+}
+
+function mayGoOn({ frame, waiting }: Machine): boolean {
+  return frame !== undefined && waiting === undefined;
 }
 
 function runBatch(machine: Machine): void {
@@ -128,14 +138,6 @@ function runBatch(machine: Machine): void {
     done += 1;
   }
   meter.charge(done);
-}
-
-function attempt(machine: Machine, step: () => void): void {
-  try {
-    step();
-  } catch (error) {
-    throw withLocation(machine, error);
-  }
 }
 
 function withLocation({ location }: Machine, error: unknown): unknown {
