@@ -31,27 +31,13 @@ export async function readResource(
   address: Address,
   tag: StructTag,
 ): Promise<Buffer> {
-  const bytes = await findResource(guard, modules, address, tag);
+  const place = await resourcePlace(tag, modules.lookup);
+  const bytes = await resourceAt(guard, modules.version, address, place);
   if (bytes !== undefined) return bytes;
   throw new LedgerError(
     'resource_not_found',
     `Resource not found by Address(${formatAddress(address)}), ` +
       `Struct tag(${formatStructTag(tag)}) and Ledger version(${modules.version})`,
-  );
-}
-
-/**
- * The same, `undefined` when there is none. The struct's module declares whether it is in a group; a module that is
- * missing or does not load declares none.
- */
-export function findResource(
-  guard: PruningGuard,
-  modules: ModuleView,
-  address: Address,
-  tag: StructTag,
-): MaybePromise<Buffer | undefined> {
-  return andThen(resourcePlace(tag, modules.lookup), (place) =>
-    resourceAt(guard, modules.version, address, place),
   );
 }
 
@@ -62,6 +48,7 @@ export interface ResourcePlace {
   readonly isInGroup: boolean;
 }
 
+/** The struct's module declares whether it is in a group; one that is missing or does not load declares none. */
 export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromise<ResourcePlace> {
   return andThen(groupOf(tag, lookup), (group) => {
     const key =
@@ -72,7 +59,10 @@ export function resourcePlace(tag: StructTag, lookup: ModuleLookup): MaybePromis
   });
 }
 
-/** A resource at a version; as `findResource`. */
+/**
+ * A resource at a version, `undefined` when there is none.
+ * @throws LedgerError `internal_error` for a group's value that does not decode; or rejects with it
+ */
 export function resourceAt(
   guard: PruningGuard,
   version: bigint,

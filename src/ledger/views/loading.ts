@@ -2,6 +2,7 @@
  * What the virtual machine checks before it runs a view function: the function, its type arguments and the number of
  * its arguments (docs/spec/transactions.md §9.3).
  */
+import { copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import type { SignatureToken } from '../../move/modules/compiled.ts';
 import { isViewFunction } from '../../move/modules/metadata.ts';
@@ -98,7 +99,10 @@ export function layoutsOf(view: LoadedView, program: Program): MaybePromise<View
   const layout = (tag: TypeTag): MaybePromise<Layout> => program.layout(program.type(tag));
   return andThen(mapInOrder(parameterTags, layout), (parameters) =>
     andThen(mapInOrder(resultTags, layout), (results) => {
-      const resultTypes = resultTags.map((tag) => ({ tag, bytes: encodeTypeTag(tag) }));
+      const resultTypes = resultTags.map((tag) => ({
+        tag,
+        bytes: copiedBytes(encodeTypeTag(tag)),
+      }));
       view.layouts = { parameters, results, resultTypes };
       return view.layouts;
     }),
