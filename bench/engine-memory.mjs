@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
-import { logMemory, MINUTES, memoryOf, mixedRequests } from './memory.mjs';
+import { MINUTES, mixedRequests } from './memory.mjs';
+import { logMemory, memoryOf, memorySample } from './memory-figures.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
-import { anonymousBytes } from './process-figures.mjs';
 import { generate, PROGRAM, runCommand, temporaryFolder } from './sample-ledger.mjs';
 import { shown } from './statistics.mjs';
 
@@ -41,12 +41,12 @@ export async function run({ log }) {
     const requests = await mixedRequests(sample);
     nodes.push(await serve(data, '--produce', String(PRODUCED_PER_SECOND)));
     for (let reader = 0; reader < 2; reader += 1) nodes.push(await serve(data));
-    const points = nodes.map(() => []);
+    const samples = nodes.map(() => []);
     const startedMs = performance.now();
     const watching = setInterval(() => {
       const minutes = (performance.now() - startedMs) / 60_000;
       for (const [index, { pid }] of nodes.entries())
-        points[index].push([minutes, anonymousBytes(pid) / 1_024]);
+        samples[index].push(memorySample(pid, minutes));
     }, SAMPLE_INTERVAL_MS);
     let [asked, errors] = [0, 0];
     while (performance.now() - startedMs < MINUTES * 60_000) {
@@ -60,7 +60,7 @@ export async function run({ log }) {
     }
     clearInterval(watching);
     const processes = nodes.map(({ pid }, index) =>
-      memoryOf(pid, points[index], index === 0 ? 'writes' : 'answers'),
+      memoryOf(pid, index === 0 ? 'writes' : 'answers', samples[index]),
     );
     log(`${shown(MINUTES)} minutes, ${shown(asked)} requests, ${errors} failed`);
     logMemory(log, processes);

@@ -1,13 +1,16 @@
-// Memory of every process of a node that grows, and prunes, while it is asked as fast as it answers: RssAnon over time, its slope,
-// failed requests, and how far what readers show is behind what is on disk. BENCH_MINUTES makes it longer.
+// Memory of every process of a node that grows, and prunes, while it is asked: its own and that of mapped files over
+// time, the slope of both, failed requests, and how far what readers show is behind what is on disk. BENCH_MINUTES
+// makes it longer; it is asked as fast as it answers, or BENCH_RATE times a second.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHead } from '../dist/store/columns/head.js';
 import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
 import { startChild } from './child.mjs';
+import { gentleLoad } from './gentle-load.mjs';
 import { load, loadGenerator } from './load.mjs';
-import { anonymousBytes, withChildren } from './process-figures.mjs';
+import { logMemory, memoryOf, memorySample } from './memory-figures.mjs';
+import { withChildren } from './process-figures.mjs';
 import { randomAccounts, randomStreams } from './random-keys.mjs';
 import {
   asBcs,
@@ -15,14 +18,17 @@ import {
   encodeRequest,
   eventsRequest,
   MODULE_REQUEST,
+  viewRequest,
 } from './requests.mjs';
 import { PROGRAM, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
-import { leastSquares, shown, shownSummary, summary } from './statistics.mjs';
+import { shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'memory';
 export const title = 'Memory under load, while the ledger grows';
 
 export const MINUTES = Number(process.env.BENCH_MINUTES ?? 1);
+/** Requests a second; 0: as fast as answers come. */
+const RATE = Number(process.env.BENCH_RATE ?? 0);
 const WORKERS = 2;
 const PRODUCED_PER_SECOND = 50;
 /** Fewer than the sample has, so that pruning starts with the node and then keeps pace with what is produced. */
@@ -30,9 +36,12 @@ const KEPT_SHARE = 0.9;
 const SAMPLE_INTERVAL_MS = 1_000;
 /** The load comes in pieces, so that an error shows in which piece it was. */
 const PIECE_SECONDS = 30;
-/** Share of the time at the beginning that does not count for the slope: heaps grow to their size then. */
-const WARM_UP_SHARE = 1 / 3;
 const KEYS = 1_000;
+/** Share of the time at the beginning that has full load at any rate: caches fill up to their budgets. */
+const FILLING_SHARE = 0.1;
+
+/** What is committed while the benchmark runs, as JSON or as it is stored. */
+const NEWEST_TRANSACTIONS = { path: '/v1/transactions?limit=10' };
 
 /** Requests of all operations in JSON and BCS, mixed evenly over many keys. */
 export async function mixedRequests(dataFolder) {
@@ -47,6 +56,8 @@ export async function mixedRequests(dataFolder) {
         eventsRequest(streams[index % streams.length]),
         MODULE_REQUEST,
         encodeRequest(holder, index),
+        NEWEST_TRANSACTIONS,
+        viewRequest('0x1::coin::balance', ['0x1::aptos_coin::AptosCoin'], [`0x${holder}`]),
       ];
       return [...json, ...asBcs(json)];
     }).flat();
@@ -78,7 +89,7 @@ async function watch(node, store, isOver) {
   const lags = [];
   while (!isOver()) {
     const minutes = (performance.now() - startedMs) / 60_000;
-    for (const [pid, points] of memory) points.push([minutes, anonymousBytes(pid) / 1_024]);
+    for (const [pid, samples] of memory) samples.push(memorySample(pid, minutes));
     lags.push(await lagOf(node.ready.url, store));
     await sleep(SAMPLE_INTERVAL_MS);
   }
@@ -90,27 +101,15 @@ async function loadFor(origin, requests, seconds) {
   const total = { requests: 0, errors: 0, p99Ms: [] };
   for (let left = seconds; left > 0; left -= PIECE_SECONDS) {
     const pieceSeconds = Math.min(left, PIECE_SECONDS);
-    const { requestsPerSecond, errors, p99Ms } = await load(origin, requests, pieceSeconds);
+    const { requestsPerSecond, errors, p99Ms } =
+      RATE > 0 && seconds - left >= seconds * FILLING_SHARE
+        ? await gentleLoad(origin, requests, RATE, pieceSeconds)
+        : await load(origin, requests, pieceSeconds);
     total.requests += requestsPerSecond * pieceSeconds;
     total.errors += errors;
-    total.p99Ms.push(p99Ms);
+    if (p99Ms !== undefined) total.p99Ms.push(p99Ms);
   }
   return total;
-}
-
-/** @param {[minutes: number, kibibytes: number][]} points of one process */
-export function memoryOf(pid, points, role) {
-  const counted = points.slice(Math.floor(points.length * WARM_UP_SHARE));
-  const { slope, standardError } = leastSquares(counted);
-  const kibibytes = counted.map(([, value]) => value);
-  return {
-    pid,
-    role,
-    samples: counted.length,
-    kibibytes: summary(kibibytes),
-    slopeKibibytesPerMinute: slope,
-    slopeStandardError: standardError,
-  };
 }
 
 /** @param {{log: (line: string) => void}} options */
@@ -135,17 +134,16 @@ export async function run({ log }) {
     isOver = true;
     const { memory, lags, pids } = await watching;
     const produced = Number((await openHead(store)).version - before.version);
-    const processes = [...memory].map(([pid, points]) =>
-      memoryOf(pid, points, pid === node.pid ? 'parent: writes' : 'worker: answers'),
+    const processes = [...memory].map(([pid, samples]) =>
+      memoryOf(pid, pid === node.pid ? 'parent: writes' : 'worker: answers', samples),
     );
     const result = {
-      loadGenerator,
+      ...(RATE > 0 ? { ratePerSecond: RATE } : { loadGenerator, p99Ms: summary(done.p99Ms) }),
       seconds,
       requests: Math.round(done.requests),
       errors: done.errors,
       producedPerSecond: produced / seconds,
       restartedProcesses: pids.filter((pid) => !memory.has(pid)).length,
-      p99Ms: summary(done.p99Ms),
       lagMs: summary(lags.map(({ lagMs }) => lagMs)),
       versionsBehind: summary(lags.map(({ behind }) => behind)),
       processes,
@@ -158,16 +156,6 @@ export async function run({ log }) {
   }
 }
 
-/** One line for each of `memoryOf`. */
-export function logMemory(log, processes) {
-  for (const { role, pid, kibibytes, slopeKibibytesPerMinute, slopeStandardError } of processes) {
-    log(
-      `${role.padEnd(16)} ${pid}: RssAnon ${shownSummary(kibibytes)} KiB, ` +
-        `slope ${shown(slopeKibibytesPerMinute)} ± ${shown(slopeStandardError)} KiB/min`,
-    );
-  }
-}
-
 function logResult(log, result) {
   log(
     `${shown(result.seconds)} s, ${shown(result.requests)} requests, ${result.errors} failed, ` +
@@ -176,6 +164,7 @@ function logResult(log, result) {
   logMemory(log, result.processes);
   log(
     `readers show what is on disk after ${shownSummary(result.lagMs)} ms, their first answer ` +
-      `${shownSummary(result.versionsBehind)} versions behind; p99 ${shownSummary(result.p99Ms)} ms`,
+      `${shownSummary(result.versionsBehind)} versions behind`,
   );
+  if (result.p99Ms !== undefined) log(`p99 ${shownSummary(result.p99Ms)} ms`);
 }

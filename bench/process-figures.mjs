@@ -38,10 +38,21 @@ export function cpuMsOfEnded(pid) {
   return ((Number(fields[13]) + Number(fields[14])) * 1_000) / TICKS_PER_SECOND;
 }
 
+/**
+ * Memory of a process, in bytes: its own (RssAnon), and mapped files that are in memory (RssFile): the program, and the
+ * page cache as far as the process has looked at the store through it.
+ */
+export function memoryBytes(pid) {
+  const status = read(`/proc/${pid}/status`) ?? '';
+  const [anonymous, files] = ['RssAnon', 'RssFile'].map(
+    (name) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0),
+  );
+  return { anonymous, files };
+}
+
 /** Memory of a process that is no mapped file (RssAnon), in bytes. */
 export function anonymousBytes(pid) {
-  const status = read(`/proc/${pid}/status`) ?? '';
-  return 1024 * Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+  return memoryBytes(pid).anonymous;
 }
 
 /** Memory of a process with its share of what it has in common with others (Pss), in bytes; mapped files count. */

@@ -108,6 +108,11 @@ describe('metrics of one process', () => {
     expect(own('daybook_cache_entries', ',cache="modules"')).toBe(1);
     expect(own('daybook_cache_bytes', ',cache="modules"')).toBeGreaterThan(1_000);
     expect(own('process_resident_memory_bytes')).toBeGreaterThan(2 ** 24);
+    if (process.platform === 'linux') {
+      const memory = own('daybook_own_memory_bytes')!;
+      expect(memory).toBeGreaterThan(2 ** 23);
+      expect(memory).toBeLessThan(own('process_resident_memory_bytes')!);
+    }
     expect(own('nodejs_heap_size_used_bytes')).toBeGreaterThan(2 ** 20);
     expect(own('process_cpu_seconds_total')).toBeGreaterThan(0);
     expect(own('process_start_time_seconds')).toBeGreaterThan(askedSecs - 3_600);

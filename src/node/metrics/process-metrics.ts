@@ -1,4 +1,5 @@
 /** Metrics of one process: requests, refusals, caches, and what prom-client collects of every process. */
+import { readFileSync } from 'node:fs';
 import promClient, { type Registry } from 'prom-client';
 import type { DamageWatch } from '../../api/http/damage-watch.ts';
 import type { RequestObserver } from '../../api/http/observers.ts';
@@ -66,8 +67,18 @@ export class ProcessMetrics {
     const standard = (await this.#standard.getMetricsAsJSON()).map(
       (family) => ({ ...family, aggregator: 'sum' }) as unknown as MetricFamily,
     );
-    if (this.#serving === undefined) return standard;
-    return [...this.requests.families(), ...this.#servingFamilies(this.#serving), ...standard];
+    const memory = gauge(
+      'daybook_own_memory_bytes',
+      'Memory of the process without pages of files, such as those of the store.',
+      ownMemoryBytes().flatMap((bytes) => this.#own(bytes)),
+    );
+    if (this.#serving === undefined) return [memory, ...standard];
+    return [
+      ...this.requests.families(),
+      ...this.#servingFamilies(this.#serving),
+      memory,
+      ...standard,
+    ];
   }
 
   #servingFamilies(serving: ServingParts): MetricFamily[] {
@@ -140,6 +151,18 @@ export class ProcessMetrics {
 
   #own(value: number): readonly MetricValue[] {
     return [{ value, labels: this.#labels }];
+  }
+}
+
+/** None where the system does not say: only Linux does. */
+function ownMemoryBytes(): number[] {
+  try {
+    const [, kibibytes] = /^RssAnon:\s+(\d+) kB$/m.exec(
+      readFileSync('/proc/self/status', 'latin1'),
+    )!;
+    return [Number(kibibytes) * 1_024];
+  } catch {
+    return [];
   }
 }
 
