@@ -23,15 +23,14 @@ const shared = {
   hookTimeout: 60_000,
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
+  // One process runs many files: to start one and import the sources for each took as long as its tests.
+  isolate: false,
 };
-
-/** One process runs many files: to start one and import the sources for each took as long as its tests. */
-const quick = { ...shared, isolate: false };
 
 /** Over PostgreSQL, where it is installed. */
 const API_POSTGRES = {
   test: {
-    ...quick,
+    ...shared,
     name: 'api-postgres',
     include: ['test/api/**/*.test.ts'],
     exclude: ['test/api/sdk-*', ...SLOW],
@@ -47,7 +46,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...quick,
+          ...shared,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: SLOW,
@@ -56,7 +55,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...quick,
+          ...shared,
           name: 'api-later',
           include: ['test/api/**/*.test.ts'],
           // These start the built program, which has its own store.
@@ -70,8 +69,10 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          setupFiles: ['test/process/after-file.ts'],
+          globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
           // They wait half of the time: for other processes, for timers and for disks.
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: availableParallelism() + 2,
           // A command takes seconds to start when the machine is busy.
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -8,7 +8,14 @@ import { follow } from './ingest.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
 import { cpuMsOfAll } from './process-figures.mjs';
-import { generate, PROGRAM, runCommand, TRANSACTIONS, temporaryFolder } from './sample-ledger.mjs';
+import {
+  generate,
+  PROGRAM,
+  runCommand,
+  TRANSACTIONS,
+  temporaryFolder,
+  UNBOUNDED,
+} from './sample-ledger.mjs';
 import { ratioSummary, shown, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'engines';
@@ -115,11 +122,7 @@ async function sizes(data) {
 
 async function serve(data) {
   const args = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--workers', '1'];
-  const unbounded = ['read', 'listing', 'body'].flatMap((kind) => [
-    `--max-${kind}-backlog-ms`,
-    '0',
-  ]);
-  const node = await startChild([PROGRAM, ...args, ...unbounded, '--log-level', 'warn']);
+  const node = await startChild([PROGRAM, ...args, ...UNBOUNDED, '--log-level', 'warn']);
   return { ...node, origin: new URL(node.ready.url).origin };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startChild } from './child.mjs';
 import { operations } from './http.mjs';
 import { load } from './load.mjs';
-import { PROGRAM, sampleLedger, temporaryFolder } from './sample-ledger.mjs';
+import { PROGRAM, sampleLedger, temporaryFolder, UNBOUNDED } from './sample-ledger.mjs';
 import { compare, microsPerRequest } from './versus.mjs';
 
 export const name = 'fork';
@@ -13,11 +13,6 @@ export const title = 'A fork beside its ledger: processor time, in turns';
 /** Of each operation: all of them are recorded first. */
 const MAX_REQUESTS = 1_000;
 const WARM_UP_SECONDS = 2;
-/** What is measured is the work, whatever else the machine does. */
-const UNBOUNDED = ['--max-read-backlog-ms', '0', '--max-listing-backlog-ms', '0'].concat(
-  '--max-body-backlog-ms',
-  '0',
-);
 /** Requests that are sent once, at the same time. */
 const SENDERS = 8;
 

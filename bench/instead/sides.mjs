@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { startChild } from '../child.mjs';
 import { startPostgres } from '../postgres-server.mjs';
 import { cpuMsOfAll, withChildren } from '../process-figures.mjs';
-import { PROGRAM, TRANSACTIONS_PER_ACCOUNT } from '../sample-ledger.mjs';
+import { PROGRAM, TRANSACTIONS_PER_ACCOUNT, UNBOUNDED } from '../sample-ledger.mjs';
 import { commitChunks } from '../store.mjs';
 import { TABLES } from './rows.mjs';
 
@@ -62,7 +62,7 @@ export function daybookSide(folder, transactions) {
   const start = async () => {
     const node = await startChild([
       ...[PROGRAM, 'serve', '--data', served, '--listen', '127.0.0.1:0'],
-      ...['--workers', '1', '--log-level', 'warn'],
+      ...['--workers', '1', '--log-level', 'warn', ...UNBOUNDED],
     ]);
     const pids = () => withChildren(node.pid);
     const { origin } = new URL(node.ready.url);

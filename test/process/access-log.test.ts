@@ -8,15 +8,13 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RequestOutcome } from '../../src/api/http/observers.ts';
 import { MAX_LOGGED_CHARACTERS, sampled } from '../../src/node/metrics/access-log.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
+import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 
 const data = join(temporaryFolder(), 'sample');
 const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
 
-beforeAll(async () => {
-  const made = await runCommand(['sample', '--data', data, '--transactions', '100']);
-  expect(made.code).toBe(0);
-});
+beforeAll(() => makeSample(data, 300));
 afterEach(killLeftNodes);
 
 /** Stops a node and gives the lines of its access log. */

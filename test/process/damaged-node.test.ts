@@ -6,17 +6,15 @@ import { TRANSACTIONS } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import { findRow, spoilPage } from '../store/lmdb-pages.ts';
-import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
+import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 import { childrenOf, isAlive, until } from './worker-processes.ts';
 
 const data = join(temporaryFolder(), 'sample');
 const DAMAGED_VERSION = 100n;
 const CRASHES = MAX_EARLY_ENDS + 2;
 
-beforeAll(async () => {
-  const made = await runCommand(['sample', '--data', data, '--transactions', '300']);
-  expect(made.code).toBe(0);
-});
+beforeAll(() => makeSample(data, 300));
 afterEach(killLeftNodes);
 
 describe('a read that meets a damaged page', () => {

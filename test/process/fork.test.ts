@@ -12,6 +12,7 @@ import {
   ServedNode,
   temporaryFolder,
 } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 
 const folder = temporaryFolder();
 const data = join(folder, 'sample');
@@ -19,7 +20,7 @@ const fork = join(folder, 'fork');
 let upstream: ServedNode;
 
 beforeAll(async () => {
-  expect((await runCommand(['sample', '--data', data, '--transactions', '100'])).code).toBe(0);
+  await makeSample(data, 300);
   upstream = await ServedNode.start(data);
   const node = await ServedNode.start(fork, ['--fork', `${upstream.ready.url}@90`]);
   expect(node.ready).toMatchObject({ chain_id: upstream.ready.chain_id, ledger_version: '90' });

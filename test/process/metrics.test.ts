@@ -10,6 +10,7 @@ import {
   ServedNode,
   temporaryFolder,
 } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 import { ask, childrenOf, connectionsToAll, until } from './worker-processes.ts';
 
 const folder = temporaryFolder();
@@ -17,10 +18,7 @@ const data = join(folder, 'sample');
 const ANY_PORT = ['--metrics-listen', '127.0.0.1:0'];
 const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
 
-beforeAll(async () => {
-  const made = await runCommand(['sample', '--data', data, '--transactions', '300']);
-  expect(made.code).toBe(0);
-});
+beforeAll(() => makeSample(data, 300));
 afterEach(killLeftNodes);
 
 /** The URL of the metrics, from the log. */
@@ -228,7 +226,7 @@ describe.runIf(process.platform === 'linux')('metrics of several processes', () 
 
   it('show what the primary writes', async () => {
     const written = join(folder, 'written');
-    await runCommand(['sample', '--data', written, '--transactions', '100']);
+    await makeSample(written, 300);
     const flags = [...ANY_PORT, '--workers', '2', '--produce', '200', '--keep-versions', '50'];
     const node = await ServedNode.start(written, flags);
     const version = async () => (await metricsOf(node)).get('daybook_ledger_version')!;

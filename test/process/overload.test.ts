@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
-import { killLeftNodes, runCommand, ServedNode, temporaryFolder } from './command.ts';
+import { killLeftNodes, ServedNode, temporaryFolder } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 
 const data = join(temporaryFolder(), 'sample');
 const BALANCE = `/accounts/${CAFE_HEX}/balance/0x1::aptos_coin::AptosCoin`;
@@ -13,10 +14,7 @@ const LISTING =
   'GET /v1/accounts/0x1/modules HTTP/1.1\r\nHost: x\r\nAccept: application/x-bcs\r\n\r\n';
 const CONNECTIONS = 40;
 
-beforeAll(async () => {
-  const made = await runCommand(['sample', '--data', data, '--transactions', '300']);
-  expect(made.code).toBe(0);
-});
+beforeAll(() => makeSample(data, 300));
 afterEach(killLeftNodes);
 
 interface Flood {

@@ -11,14 +11,14 @@ import {
   ServedNode,
   temporaryFolder,
 } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 import { until } from './worker-processes.ts';
 
 const data = join(temporaryFolder(), 'sample');
 let upstream: ScriptedNode;
 
 beforeAll(async () => {
-  const made = await runCommand(['sample', '--data', data, '--transactions', '100']);
-  expect(made.code).toBe(0);
+  await makeSample(data, 300);
   upstream = await ScriptedNode.start(SAMPLE_CHAIN_ID, (response) => {
     response.writeHead(202, { 'content-type': 'application/json' }).end('{"hash":"0x1"}');
   });

@@ -5,13 +5,11 @@ import { ViewCallError } from '../../src/index.ts';
 import { startEmbeddedNode } from '../../src/node/embedded.ts';
 import { CAFE_HEX } from '../../src/sample/model/publishers.ts';
 import { expectFailure, killLeftNodes, runCommand, temporaryFolder } from './command.ts';
+import { makeSample } from './ledger-contents.ts';
 
 const APT = '0x1::aptos_coin::AptosCoin';
 const data = join(temporaryFolder(), 'sample');
-beforeAll(async () => {
-  const made = await runCommand(['sample', '--data', data, '--transactions', '300']);
-  expect(made.code).toBe(0);
-});
+beforeAll(() => makeSample(data, 300));
 afterAll(killLeftNodes);
 
 const view = (...args: string[]) => runCommand(['view', ...args, '--data', data]);
