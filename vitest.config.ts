@@ -1,22 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { findPostgres } from './test/postgres/cluster.ts';
 
 /** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
-
-/** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
-const LONGEST =
-  /\/(?:crash|crash-servers\.long|page-views|schemathesis|take-over\.long)\.test\.ts$/;
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
 
 const shared = {
   testTimeout: 60_000,
@@ -27,22 +14,31 @@ const shared = {
   isolate: false,
 };
 
+/**
+ * Tests of the API for which one store engine is enough: the SDKs' start the built program, which has its own store; the
+ * others send bodies that are refused before anything is read, or more of what transactions-requests.test.ts sends.
+ */
+const NOT_OF_ENGINES = [
+  'test/api/sdk-*',
+  'test/api/{encode,decode}-hostile.long.test.ts',
+  'test/api/transactions-requests.long.test.ts',
+];
+
 /** Over PostgreSQL, where it is installed. */
 const API_POSTGRES = {
   test: {
     ...shared,
     name: 'api-postgres',
     include: ['test/api/**/*.test.ts'],
-    exclude: ['test/api/sdk-*', ...SLOW],
+    exclude: [...NOT_OF_ENGINES, ...SLOW],
     env: { TESTED_STORE: 'postgres' },
-    sequence: { groupOrder: 1 },
   },
 };
 
 export default defineConfig({
   test: {
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    sequence: { sequencer: LongestFirst },
+    // They wait half of the time: for other processes, for timers and for disks.
+    maxWorkers: availableParallelism() + 2,
     projects: [
       {
         test: {
@@ -50,7 +46,6 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: SLOW,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -58,11 +53,9 @@ export default defineConfig({
           ...shared,
           name: 'api-later',
           include: ['test/api/**/*.test.ts'],
-          // These start the built program, which has its own store.
-          exclude: ['test/api/sdk-*'],
+          exclude: NOT_OF_ENGINES,
           // Over a store that answers later, as a distributed engine does (test/api/tested-ledger.ts).
           env: { TESTED_STORE: 'later' },
-          sequence: { groupOrder: 1 },
         },
       },
       ...(findPostgres() === undefined ? [] : [API_POSTGRES]),
@@ -71,14 +64,11 @@ export default defineConfig({
           ...shared,
           setupFiles: ['test/process/after-file.ts'],
           globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
-          // They wait half of the time: for other processes, for timers and for disks.
-          maxWorkers: availableParallelism() + 2,
           // A command takes seconds to start when the machine is busy.
           testTimeout: 180_000,
           hookTimeout: 180_000,
           name: 'process',
           include: SLOW,
-          sequence: { groupOrder: 2 },
         },
       },
     ],

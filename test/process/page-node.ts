@@ -15,6 +15,7 @@ import type { Block } from '../../src/store/columns/block-column.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { apiSettings } from '../api/settings.ts';
+import { NO_LOAD_BOUNDS } from '../api/unbounded.ts';
 
 const SEED = 11;
 const TRANSACTIONS = 2_400;
@@ -61,7 +62,7 @@ export async function startPageNode(transactions = FIRST_TRANSACTIONS): Promise<
   };
   while ((writer.head?.version ?? -1n) + 1n < transactions) await grow();
   const listen = async (port: number) => {
-    const api = buildApi(openLedger(store), apiSettings(), console, {
+    const api = buildApi(openLedger(store), apiSettings(NO_LOAD_BOUNDS), console, {
       pageFiles: readPageFiles({ isSample: true }),
     });
     api.server.listen(port, '127.0.0.1');
