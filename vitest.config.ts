@@ -1,9 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { findPostgres } from './test/postgres/cluster.ts';
 
 /** Tests that start other processes or a browser, and long ones (random histories, hostile input at its limits). */
 const SLOW = ['test/process/**/*.test.ts', 'test/**/*.long.test.ts'];
+
+/** Of those, the ones that take over a minute. They start first: one that started last would run alone. */
+const LONGEST =
+  /\/(?:crash|crash-servers\.long|fork\.long|page-views|process\/postgres|schemathesis|take-over\.long)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const shared = {
   testTimeout: 60_000,
@@ -39,6 +52,7 @@ export default defineConfig({
   test: {
     // They wait half of the time: for other processes, for timers and for disks.
     maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -62,6 +76,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          isolate: true,
           setupFiles: ['test/process/after-file.ts'],
           globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
           // A command takes seconds to start when the machine is busy.
