@@ -118,7 +118,8 @@ export const API_SETTINGS = {
   maxBodyBacklogMs: backlogSetting('request bodies (encode and decode)'),
   maxUnsentBytes: {
     description:
-      'bytes of large responses not yet read by clients; above it listings get 503; 0 for no limit',
+      'bytes of responses not yet read by clients; above it listings get 503, above twice as much all requests; ' +
+      '0 for no limit',
     ...integer(256 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
   },
   trustedProxies: {

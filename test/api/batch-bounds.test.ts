@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { OtherAnswer } from '../../src/api/endpoints/endpoint.ts';
 import {
   BatchRun,
+  LARGE_BATCH_BYTES,
   MAX_BATCH_AWAITED,
   MAX_BATCH_BYTES,
   MAX_BATCH_MS,
 } from '../../src/api/endpoints/extensions/batch-run.ts';
-import { Admission, LARGE_ANSWER_BYTES } from '../../src/api/load/overload.ts';
+import { Admission } from '../../src/api/load/overload.ts';
 import type { LedgerView } from '../../src/ledger/ledger-view.ts';
 import { from } from './loaded-process.ts';
 import { apiSettings } from './settings.ts';
@@ -105,21 +106,21 @@ describe('the bounds of a batch', () => {
   ])(
     'let a large batch go on while less is unsent than may be; %i bytes more',
     async (more, expected) => {
-      const maxUnsentBytes = 4 * LARGE_ANSWER_BYTES;
-      const bodies = [LARGE_ANSWER_BYTES, 1, 1].map((bytes) => Buffer.alloc(bytes));
+      const maxUnsentBytes = 4 * LARGE_BATCH_BYTES;
+      const bodies = [LARGE_BATCH_BYTES, 1, 1].map((bytes) => Buffer.alloc(bytes));
       const { run, unsent } = runOf(bodies, { maxUnsentBytes });
-      unsent.hold(maxUnsentBytes - LARGE_ANSWER_BYTES - 1 + more);
+      unsent.hold(maxUnsentBytes - LARGE_BATCH_BYTES - 1 + more);
       const before = unsent.unsentBytes;
       const answers = await run.run();
       expect(answers.map(({ status }) => status)).toEqual(expected);
-      expect(unsent.unsentBytes).toBeGreaterThan(before + LARGE_ANSWER_BYTES);
+      expect(unsent.unsentBytes).toBeGreaterThan(before + LARGE_BATCH_BYTES);
       run.end();
       expect(unsent.unsentBytes).toBe(before);
     },
   );
 
   it('leave a small batch alone, whatever is unsent', async () => {
-    const bodies = [LARGE_ANSWER_BYTES - 1, 1, 1].map((bytes) => Buffer.alloc(bytes));
+    const bodies = [LARGE_BATCH_BYTES - 1, 1, 1].map((bytes) => Buffer.alloc(bytes));
     const { run, unsent } = runOf(bodies, { maxUnsentBytes: 1 });
     unsent.hold(1);
     expect((await run.run()).map(({ status }) => status)).toEqual([200, 200, 503]);

@@ -217,7 +217,7 @@ function closedLoop(socket: Socket, counts: { answers: number; refused: number }
 it.runIf(process.platform === 'linux')(
   'an overloaded interface lets in a client with one connection beside one with 500',
   async () => {
-    const ledger = await openSmallLedger({ ...BOUNDS, maxReadBacklogMs: 5 });
+    const ledger = await openSmallLedger({ ...BOUNDS, maxReadBacklogMs: 5, maxUnsentBytes: 0 });
     const port = await ledger.app.port();
     const open = async (localAddress: string): Promise<Socket> => {
       const socket = connect({ port, host: '127.0.0.1', localAddress });

@@ -64,9 +64,11 @@ export function from(remoteAddress: string | undefined, forwarded?: string): Inc
   return request;
 }
 
-/** An answer over a connection of its own, that nobody reads. */
-export function answer(client = '10.0.0.1'): ServerResponse {
-  return new ServerResponse(from(client));
+/** An answer over a connection of its own, of which so many bytes are not read. */
+export function unreadAnswer(client: string, bytes: number): ServerResponse {
+  const response = new ServerResponse(from(client));
+  Object.defineProperty(response, 'writableLength', { value: bytes });
+  return response;
 }
 
 export function nextTurn(): Promise<void> {

@@ -6,13 +6,12 @@ import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CALM_MS,
-  LARGE_ANSWER_BYTES,
   LASTING_OVERLOAD_MS,
   MAX_WAITING_READS,
   overloadError,
   WORK_KINDS,
 } from '../../src/api/load/overload.ts';
-import { answer, BOUNDS, from, GET, MAX_MS, nextTurn, Process } from './loaded-process.ts';
+import { BOUNDS, GET, MAX_MS, nextTurn, Process, unreadAnswer } from './loaded-process.ts';
 import { apiSettings } from './settings.ts';
 import { openSmallLedger, type SmallLedger } from './small-ledger.ts';
 
@@ -110,54 +109,10 @@ describe('admission', () => {
     const one = new Process({
       ...{ maxReadBacklogMs: 0, maxListingBacklogMs: 0, maxBodyBacklogMs: 0, maxUnsentBytes: 0 },
     });
-    one.admission.holdUnsent(answer(), Number.MAX_SAFE_INTEGER);
+    one.admission.holdUnsent(unreadAnswer('10.0.0.1', Number.MAX_SAFE_INTEGER));
     for (const kind of WORK_KINDS) {
       for (let turn = 0; turn < 10; turn += 1) expect(await one.turn(kind, 500, 1)).toBe(500);
     }
-  });
-
-  it.each([
-    [999, true],
-    [1_000, false],
-    [1_001, false],
-  ])('of a listing while %i bytes of 1,000 are unsent: %s', (bytes, isAdmitted) => {
-    const { admission } = new Process();
-    const answers = [answer(), answer()];
-    admission.holdUnsent(answers[0]!, bytes - 1);
-    admission.holdUnsent(answers[1]!, 1);
-    expect(admission.admits('listing', from('10.0.0.2'))).toBe(isAdmitted);
-    expect(admission.admits('read', from('10.0.0.2'))).toBe(true);
-    answers[0]!.emit('close');
-    expect(admission.unsentBytes).toBe(1);
-    answers[1]!.req.socket.emit('close');
-    answers[1]!.emit('close');
-    expect(admission.unsentBytes).toBe(0);
-    expect(admission.admits('listing', from('10.0.0.2'))).toBe(true);
-  });
-
-  it.each([
-    [499, 499, true],
-    [500, 500, false],
-    [501, 501, false],
-    [250, 749, true],
-    [250, 750, false],
-    [250, 751, false],
-  ])('of who holds %i of 1,000 unsent bytes, %i in all: %s', (own, all, isAdmitted) => {
-    const { admission } = new Process();
-    const rest = Array.from({ length: Math.ceil((all - own) / 100) }, (_, n) => `10.1.0.${n}`);
-    admission.holdUnsent(answer('10.0.0.1'), own);
-    for (const client of rest) admission.holdUnsent(answer(client), (all - own) / rest.length);
-    expect(admission.admits('listing', from('10.0.0.1'))).toBe(isAdmitted);
-    expect(admission.admits('listing', from('10.0.0.2'))).toBe(true);
-    expect(admission.admits('read', from('10.0.0.1'))).toBe(true);
-  });
-
-  it('holds nothing for a client that went before its answer was there', () => {
-    const { admission } = new Process();
-    const late = answer();
-    late.req.socket.destroy();
-    admission.holdUnsent(late, 1_000);
-    expect(admission.unsentBytes).toBe(0);
   });
 });
 
@@ -166,7 +121,7 @@ describe('an overloaded interface', () => {
   beforeAll(async () => {
     ledger = await openSmallLedger({
       ...BOUNDS,
-      ...{ maxReadBacklogMs: 1, maxBodyBacklogMs: 1 },
+      ...{ maxReadBacklogMs: 1, maxBodyBacklogMs: 1, maxUnsentBytes: 0 },
     });
     await ledger.app.port();
   });
@@ -290,34 +245,6 @@ describe('answers', () => {
     // The entity tag is that of the form that was sent.
     const tags = new Set(answers.map(({ head }) => /etag: (.*)/.exec(head)?.[1]));
     expect(tags.size).toBe(2);
-    await ledger.close();
-  });
-
-  it('that clients do not take keep further listings from being made', async () => {
-    const maxUnsentBytes = LARGE_ANSWER_BYTES;
-    const ledger = await openSmallLedger({ maxUnsentBytes });
-    await ledger.app.port();
-    const { port } = ledger.app.server.address() as AddressInfo;
-    const headers = { accept: 'application/x-bcs' };
-    const listing = { url: '/v1/accounts/0xcafe/resources', headers };
-    expect((await ledger.app.request(listing)).statusCode).toBe(200);
-    const idle = connect(port, '127.0.0.1').on('error', () => undefined);
-    await once(idle, 'connect');
-    idle.pause();
-    // More than the system keeps for a connection, in answers of more than 64 KiB each.
-    idle.write('GET /v1/spec.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500));
-    let status = 200;
-    for (let look = 0; look < 100 && status === 200; look += 1) {
-      await delay(50);
-      ({ statusCode: status } = await ledger.app.request(listing));
-    }
-    expect(status).toBe(503);
-    idle.destroy();
-    for (let look = 0; look < 100 && status === 503; look += 1) {
-      await delay(50);
-      ({ statusCode: status } = await ledger.app.request(listing));
-    }
-    expect(status).toBe(200);
     await ledger.close();
   });
 

@@ -156,11 +156,14 @@ export function answerEndpoint(
       const state = answer.state ?? opened.view?.answeredState;
       return context.responder.send(response, content, state);
     };
-    return settle(
+    const sent = settle(
       () => andThen(cachedOrMade(endpoint, exchange, body, format, opened, context), send),
       () => undefined,
       (failure) => sendFailure(exchange, failure, opened, context),
     );
+    const isUnmade = endpoint.work === 'listing' && !response.writableEnded;
+    if (isUnmade) context.admission.holdUnmade(response);
+    return sent;
   });
 }
 

@@ -8,7 +8,7 @@ import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
-import { type Admission, LARGE_ANSWER_BYTES } from '../load/overload.ts';
+import type { Admission } from '../load/overload.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { ApiCaches } from './caches.ts';
 import { compress } from './compression.ts';
@@ -135,8 +135,8 @@ export class Responder {
     if (gasUsed !== undefined) headers.push(this.#ledgerHeaders.gasUsedName, gasUsed);
     if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
     const block = this.#ledgerHeaders.of(state);
-    if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
     this.#writer.write(response, { status, block, headers, hasForeignValues: true, body });
+    this.#admission.holdUnsent(response);
   }
 
   /** Refuses a request without a look at the ledger: the headers are those of the answer before. */
@@ -199,10 +199,7 @@ export class Responder {
   ): MaybePromise<void> {
     if (coding !== undefined) headers.push('content-encoding', coding);
     const coded = coding === undefined ? answer.body : this.#compress(answer, coding);
-    return andThen(coded, (body) => {
-      if (body.length >= LARGE_ANSWER_BYTES) this.#admission.holdUnsent(response, body.length);
-      this.#write(response, 200, state, headers, body);
-    });
+    return andThen(coded, (body) => this.#write(response, 200, state, headers, body));
   }
 
   async #compress(answer: Answer, coding: ContentCoding): Promise<Uint8Array> {
@@ -241,6 +238,7 @@ export class Responder {
     const block = this.#ledgerHeaders.of(state);
     const hasForeignValues = response.req.headers.origin !== undefined;
     this.#writer.write(response, { status, block, headers, hasForeignValues, body });
+    this.#admission.holdUnsent(response);
   }
 
   /** A new list of what follows the ledger headers: those of CORS when there is an origin, and `vary`. */

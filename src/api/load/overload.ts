@@ -50,8 +50,12 @@ export const LASTING_OVERLOAD_MS = 500;
 export const CALM_MS = 100;
 /** Reads of the store that may wait; more are an overload if that lasts. */
 export const MAX_WAITING_READS = 500;
-/** Responses of at least this size, in bytes, count as unsent until the client has read them. */
-export const LARGE_ANSWER_BYTES = 64 * 1024;
+
+/**
+ * What a page counts as unsent that is not made at once, in bytes, from when its making began: a hundred of them are
+ * made at a time, and no one knows how large they will be.
+ */
+export const UNMADE_PAGE_BYTES = 1024 * 1024;
 
 const REFUSALS: Readonly<Record<WorkKind, ApiError>> = {
   read: refusal('reads'),
@@ -146,7 +150,7 @@ export class Admission {
       ? backlog.shares.of(this.#clients.of(request))
       : undefined;
     const isLate = client !== undefined && !backlog.shares.allows(client, backlog.spentMs);
-    const isFull = kind === 'listing' && this.#unsent.isFullFor(request, this.#clients);
+    const isFull = this.#unsent.refuses(kind === 'listing', request, this.#clients);
     if (isLate || isFull || this.#tooManyWait(nowMs)) {
       backlog.refused += 1;
       this.#current = undefined;
@@ -157,9 +161,16 @@ export class Admission {
     return true;
   }
 
-  /** Counts a large response as unsent until the client has read it or its connection is closed. */
-  holdUnsent(response: ServerResponse, bytes: number): void {
-    this.#unsent.holdAnswer(response, bytes, this.#clients.of(response.req));
+  /** Counts what the operating system has not taken of a response that was written, until it has. */
+  holdUnsent(response: ServerResponse): void {
+    const bytes = response.writableLength;
+    if (bytes > 0) this.#unsent.holdAnswer(response, bytes, this.#clients.of(response.req), true);
+  }
+
+  /** Counts a page that is being made, until its response is over. */
+  holdUnmade(response: ServerResponse): void {
+    const client = this.#clients.of(response.req);
+    this.#unsent.holdAnswer(response, UNMADE_PAGE_BYTES, client, false);
   }
 
   /** Counts bytes of an answer that is put together over several turns, until they are given back with `release`. */
@@ -176,7 +187,7 @@ export class Admission {
     return this.#unsent.isFull;
   }
 
-  /** Bytes of large responses that clients have not read yet. */
+  /** Bytes of responses that clients have not read yet. */
   get unsentBytes(): number {
     return this.#unsent.bytes;
   }

@@ -1,6 +1,6 @@
 /**
- * Large answers that clients have yet to read. A client may hold as much as is free: alone half of all that is
- * allowed, and however much others hold, there is something left for one that holds nothing.
+ * Answers that the operating system has not taken, because clients do not read. A client may hold as much as is free:
+ * alone half of all that is allowed, and however much others hold, there is something left for one that holds nothing.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,13 +10,18 @@ import type { Clients } from './request-client.ts';
 interface Held {
   readonly bytes: number;
   readonly client: string;
+  /** Whether it was written. */
+  readonly isUnread: boolean;
   isReleased: boolean;
 }
+
+/** How many times as much may be unsent before single items are refused too, not only listings. */
+const ITEM_EXCESS = 2;
 
 export class UnsentAnswers {
   readonly #maxBytes: number;
   readonly #bySocket = new WeakMap<Socket, Set<Held>>();
-  /** Of clients that hold some: as many as fit, each with at least one large answer. */
+  /** Of clients that hold some. */
   readonly #bytesByClient = new Map<string, number>();
   #bytes = 0;
 
@@ -38,21 +43,30 @@ export class UnsentAnswers {
     this.#bytes += bytes;
   }
 
-  /** Whether the client of a request is to get nothing large now. */
-  isFullFor(request: IncomingMessage, clients: Clients): boolean {
-    if (this.isFull) return true;
+  /**
+   * Whether a request is refused because so much is unsent. A client that asks on without reading what it has would
+   * not read the refusal: it loses its connection.
+   */
+  refuses(isListing: boolean, request: IncomingMessage, clients: Clients): boolean {
+    const maxBytes = isListing ? this.#maxBytes : this.#maxBytes * ITEM_EXCESS;
     // Nobody holds more than all.
-    if (this.#bytes * 2 < this.#maxBytes) return false;
+    if (this.#bytes * 2 < maxBytes) return false;
     const own = this.#bytesByClient.get(clients.of(request)) ?? 0;
-    return own >= this.#maxBytes - this.#bytes;
+    if (own < maxBytes - this.#bytes) return false;
+    const held = this.#bySocket.get(request.socket) ?? [];
+    if ([...held].some(({ isUnread }) => isUnread)) request.socket.destroy();
+    return true;
   }
 
-  /** Counts an answer until the client has read it or its connection is closed. */
-  holdAnswer(response: ServerResponse, bytes: number, client: string): void {
+  /**
+   * Counts an answer until the client has read it or its connection is closed.
+   * @param isUnread whether it was written; else it is being made
+   */
+  holdAnswer(response: ServerResponse, bytes: number, client: string, isUnread: boolean): void {
     const { socket } = response.req;
     // Of a client that has gone while its answer was made there will be no event any more.
     if (socket.destroyed || response.destroyed) return;
-    const held = { bytes, client, isReleased: false };
+    const held = { bytes, client, isUnread, isReleased: false };
     const ofSocket = this.#heldOf(socket);
     ofSocket.add(held);
     this.#add(client, bytes);

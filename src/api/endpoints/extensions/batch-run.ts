@@ -6,12 +6,13 @@ import { nextTurn } from '../../../ledger/pace.ts';
 import { andThen, type MaybePromise, together } from '../../../maybe-promise.ts';
 import { ApiError, errorBody, errorContentType, frameworkError } from '../../http/error-table.ts';
 import type { Format } from '../../http/negotiation.ts';
-import { LARGE_ANSWER_BYTES } from '../../load/overload.ts';
 import type { OtherAnswer, OtherRead, OtherReads, ReadCall } from '../endpoint.ts';
 import { embedded } from './batch-answers.ts';
 
 /** Bytes of all answers of a batch together. */
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** A batch that has so many bytes ends while too much is unsent. */
+export const LARGE_BATCH_BYTES = 64 * 1024;
 /** How long a batch may take, in milliseconds: what has not begun by then is refused. */
 export const MAX_BATCH_MS = 10_000;
 /** Reads of a batch that are waited for at the same time. */
@@ -121,7 +122,7 @@ export class BatchRun {
   #answer(read: OtherRead, nowMs: number): MaybePromise<OtherAnswer> {
     if (this.#bytesLeft <= 0) return TOO_LARGE;
     if (nowMs - this.#startedMs >= MAX_BATCH_MS) return TOO_LATE;
-    if (this.#heldBytes >= LARGE_ANSWER_BYTES && this.#call.others.unsent.isFull) return TOO_FULL;
+    if (this.#heldBytes >= LARGE_BATCH_BYTES && this.#call.others.unsent.isFull) return TOO_FULL;
     return this.#call.others.answer(read, this.#call);
   }
 

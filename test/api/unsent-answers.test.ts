@@ -1,0 +1,165 @@
+/** Clients that do not read their answers: how much a process holds for them. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { buildApi } from '../../src/api/http/server.ts';
+import { Admission, UNMADE_PAGE_BYTES } from '../../src/api/load/overload.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { padAddress } from '../../src/move/types/address.ts';
+import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { chunk, transaction } from '../store/chunks.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { TestApi } from './client.ts';
+import { LogLines } from './error-answers.ts';
+import { from, Process, unreadAnswer } from './loaded-process.ts';
+import { apiSettings } from './settings.ts';
+import { NO_LOAD_BOUNDS } from './unbounded.ts';
+
+const MIB = 1024 * 1024;
+/** A module of a MiB, alone and listed. */
+const MODULE = '/v1/accounts/0x1/module/large';
+const MODULES = '/v1/accounts/0x1/modules';
+
+describe('unread answers', () => {
+  it.each([
+    ['listing', 999, true],
+    ['listing', 1_000, false],
+    ['listing', 1_001, false],
+    ['read', 1_999, true],
+    ['read', 2_000, false],
+    ['read', 2_001, false],
+    ['body', 1_999, true],
+    ['body', 2_000, false],
+    ['body', 2_001, false],
+  ] as const)('of 1,000 bytes that may be: a %s at %i is let in: %s', (kind, bytes, isAdmitted) => {
+    const { admission } = new Process();
+    const answers = [unreadAnswer('10.0.0.1', bytes - 1), unreadAnswer('10.0.0.1', 1)];
+    for (const answer of answers) admission.holdUnsent(answer);
+    expect(admission.admits(kind, from('10.0.0.2'))).toBe(isAdmitted);
+    answers[0]!.emit('close');
+    expect(admission.unsentBytes).toBe(1);
+    answers[1]!.req.socket.emit('close');
+    answers[1]!.emit('close');
+    expect(admission.unsentBytes).toBe(0);
+    expect(admission.admits(kind, from('10.0.0.2'))).toBe(true);
+  });
+
+  it.each([
+    ['listing', 499, 499, true],
+    ['listing', 500, 500, false],
+    ['listing', 501, 501, false],
+    ['listing', 250, 749, true],
+    ['listing', 250, 750, false],
+    ['listing', 250, 751, false],
+    ['read', 999, 999, true],
+    ['read', 1_000, 1_000, false],
+    ['read', 1_001, 1_001, false],
+  ] as const)('a %s of who holds %i, all holding %i: %s', (kind, own, all, isAdmitted) => {
+    const { admission } = new Process();
+    admission.holdUnsent(unreadAnswer('10.0.0.1', own));
+    for (let left = all - own; left > 0; left -= 100) {
+      admission.holdUnsent(unreadAnswer(`10.1.0.${left % 256}`, Math.min(left, 100)));
+    }
+    expect(admission.admits(kind, from('10.0.0.1'))).toBe(isAdmitted);
+    expect(admission.admits(kind, from('10.0.0.2'))).toBe(true);
+  });
+
+  it('hold nothing for a client that went before its answer was there, or that reads', () => {
+    const { admission } = new Process();
+    const late = unreadAnswer('10.0.0.1', 1_000);
+    late.req.socket.destroy();
+    admission.holdUnsent(late);
+    admission.holdUnsent(unreadAnswer('10.0.0.1', 0));
+    expect(admission.unsentBytes).toBe(0);
+  });
+
+  it('end a connection that asks on when too many are held, no other', () => {
+    const { admission } = new Process();
+    const held = unreadAnswer('10.0.0.1', 1_000);
+    admission.holdUnsent(held);
+    const other = from('10.0.0.1');
+    expect(admission.admits('listing', other)).toBe(false);
+    expect(other.socket.destroyed).toBe(false);
+    expect(admission.admits('listing', held.req)).toBe(false);
+    expect(held.req.socket.destroyed).toBe(true);
+  });
+});
+
+it('pages that are being made count, each as much', () => {
+  const { admission } = new Process({ maxUnsentBytes: 4 * UNMADE_PAGE_BYTES });
+  const made = [0, 1].map(() => unreadAnswer('10.0.0.1', 0));
+  for (const [index, response] of made.entries()) {
+    expect(admission.admits('listing', response.req)).toBe(true);
+    admission.holdUnmade(response);
+    expect(admission.unsentBytes).toBe((index + 1) * UNMADE_PAGE_BYTES);
+  }
+  expect(admission.admits('listing', made[0]!.req)).toBe(false);
+  expect(made[0]!.req.socket.destroyed).toBe(false);
+  expect(admission.admits('listing', from('10.0.0.2'))).toBe(true);
+  made[0]!.emit('close');
+  expect(admission.admits('listing', made[1]!.req)).toBe(true);
+});
+
+it.runIf(process.platform === 'linux')(
+  'answers that many clients do not read are bounded, whatever is asked for',
+  async () => {
+    const maxUnsentBytes = 8 * MIB;
+    const writer = await LedgerWriter.open(new MemoryStore());
+    const key = physicalStateKey(moduleStateKey(padAddress('1'), 'large'));
+    await writer.append(
+      chunk(0, [transaction(0, { writes: [{ key, value: Buffer.alloc(MIB) }] })]),
+    );
+    const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxUnsentBytes });
+    const admission = new Admission(settings);
+    const log = new LogLines();
+    const app = new TestApi(buildApi(openLedger(writer.reader), settings, log, { admission }));
+    const port = await app.port();
+    const headers = { accept: 'application/x-bcs' };
+    const statusOf = async (url: string) => (await app.request({ url, headers })).statusCode;
+    const open = async (localAddress: string): Promise<Socket> => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      socket.on('error', () => undefined).pause();
+      await once(socket, 'connect');
+      return socket;
+    };
+    const sockets: Socket[] = [];
+    let latest: ServerResponse | undefined;
+    app.server.on('request', (_request, response) => {
+      latest = response;
+    });
+    /** @returns the most that was held */
+    const ask = async (path: string): Promise<number> => {
+      const request = `GET ${path} HTTP/1.1\r\nAccept: ${headers.accept}\r\n\r\n`;
+      let mostBytes = 0;
+      for (let client = 1; client <= 30; client += 1) {
+        const socket = await open(`127.0.1.${client}`);
+        sockets.push(socket);
+        // The operating system takes some; who holds an answer asks for no more.
+        const endBytes = admission.unsentBytes + MIB;
+        for (let asked = 0; asked < 20 && admission.unsentBytes < endBytes; asked += 1) {
+          const before = latest;
+          socket.write(request);
+          while (latest === before || latest?.writableEnded !== true) await delay(1);
+          mostBytes = Math.max(mostBytes, admission.unsentBytes);
+        }
+      }
+      return mostBytes;
+    };
+    const ofListings = await ask(MODULES);
+    expect(ofListings).toBeGreaterThanOrEqual(maxUnsentBytes);
+    expect(ofListings).toBeLessThan(maxUnsentBytes + 2 * MIB);
+    expect([await statusOf(MODULES), await statusOf(MODULE)]).toEqual([503, 200]);
+    const withReads = await ask(MODULE);
+    expect(withReads).toBeGreaterThanOrEqual(2 * maxUnsentBytes);
+    expect(withReads).toBeLessThan(2 * maxUnsentBytes + 2 * MIB);
+    expect([await statusOf(MODULES), await statusOf(MODULE)]).toEqual([503, 503]);
+    for (const socket of sockets) socket.destroy();
+    while (admission.unsentBytes > 0) await delay(10);
+    expect([await statusOf(MODULES), await statusOf(MODULE)]).toEqual([200, 200]);
+    expect(log).toEqual(new LogLines());
+    await app.close();
+  },
+);
