@@ -3,7 +3,7 @@ import { FeedClient } from '../ingest/feed/feed-client.ts';
 import { FeedError } from '../ingest/feed/feed-error.ts';
 import { interfaceBase } from '../ingest/feed/interface-url.ts';
 import type { VerifyProgress, VerifyReport } from '../verify/ledger.ts';
-import { MAX_DAMAGES_AT_ONCE, type Repaired, repairDamages } from '../verify/repair/repair.ts';
+import { LedgerRepair, MAX_DAMAGES_AT_ONCE, type Repaired } from '../verify/repair/repair.ts';
 import { SILENCE_TIMEOUT_MS, TOTAL_TIMEOUT_MS, wellFormed } from './follow.ts';
 import { NodeError } from './node-error.ts';
 import { asNodeError, hasStore, noLedgerError, openStoreWriter } from './open-store.ts';
@@ -36,9 +36,9 @@ export async function repairFolder(
   const timeouts = { silenceTimeoutMs: SILENCE_TIMEOUT_MS, totalTimeoutMs: TOTAL_TIMEOUT_MS };
   const client = new FeedClient(base, timeouts, 1);
   const store = await openStoreWriter(data);
-  const repaired = { versions: 0, rows: 0, unavailable: 0 };
   const onVersions = (done: number) => onProgress({ what: 'repaired versions', done });
-  const options = { onVersions, commitBytes };
+  const repair = new LedgerRepair(store, client, { onVersions, commitBytes });
+  const { repaired } = repair;
   const examine = () => verifyFolder(data, onProgress, MAX_DAMAGES_AT_ONCE);
   try {
     let report = await examine();
@@ -46,12 +46,13 @@ export async function repairFolder(
     for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {
       // A commit would change pages that the engine cannot walk.
       if (report.damages.some(({ isOfEngine }) => isOfEngine === true)) break;
-      const written = repaired.versions + repaired.rows;
-      await repairDamages(store, report.damages, client, repaired, options);
-      if (repaired.versions + repaired.rows === written) break;
+      const { versions, rows } = repaired;
       const before = textOf(report);
+      await repair.repair(report);
+      if (repaired.versions + repaired.rows === versions + rows) break;
       report = await examine();
-      if (textOf(report) === before) break;
+      // Other rows were written in vain; versions may have to be written again.
+      if (repaired.versions === versions && textOf(report) === before) break;
     }
     return { report, repaired, damagesBefore };
   } catch (cause) {

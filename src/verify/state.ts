@@ -141,7 +141,9 @@ async function checkKnownKey(
     damages.row(column, place, 'it is not a state key');
     return true;
   }
-  const [first] = await store.range(STATE, hash, { limit: 1 });
+  const rows = await damages.decoded(() => store.range(STATE, hash, { limit: 1 }));
+  if (rows === undefined) return true;
+  const [first] = rows;
   if (first === undefined) {
     damages.row(column, place, 'no version wrote this key');
     return true;

@@ -49,3 +49,16 @@ export function overwrite(directory: string, at: number, bytes: Uint8Array): voi
 export function spoilPage(directory: string, { pageStart }: NodePlace): void {
   overwrite(directory, pageStart + FLAGS_AT, Buffer.of(0, 0));
 }
+
+/** Makes all values of a page rubbish, except those that are on pages of their own. */
+export function spoilValues(directory: string, { pageStart }: NodePlace): void {
+  const file = readFileSync(dataFileOf(directory));
+  const page = file.subarray(pageStart, pageStart + PAGE_BYTES);
+  for (let at = 0; at < page.readUInt16LE(LOWER_AT); at += OFFSET_BYTES) {
+    const node = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + at);
+    if (page.readUInt16LE(node + 4) !== 0) continue;
+    const valueStart = node + NODE_HEADER_BYTES + page.readUInt16LE(node + 6);
+    const value = Buffer.alloc(page.readUInt32LE(node), 0xff);
+    overwrite(directory, pageStart + valueStart, value);
+  }
+}

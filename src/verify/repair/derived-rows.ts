@@ -34,7 +34,7 @@ import { rowsBetween, type Store, scanPages } from '../../store/store.ts';
 import { type MadeWindow, TypeWindows } from '../../store/type-windows.ts';
 import type { NamedRow } from './version-rows.ts';
 
-interface DerivedRows {
+export interface DerivedRows {
   readonly head: Head;
   readonly clearedBelow: bigint;
   readonly rows: readonly NamedRow[];

@@ -28,6 +28,7 @@ export class Proof {
 
   /**
    * @param versions ascending, from the first that is not cleared up to the head
+   * @param unavailable how many other damaged versions the source does not have
    * @throws FeedError `history_contradicts` when the source's versions are not those of this ledger
    */
   static async of(
@@ -36,6 +37,7 @@ export class Proof {
     { clearedBelow, frozenRoots }: PruneProgress,
     versions: readonly bigint[],
     source: VersionSource,
+    unavailable: number,
   ): Promise<Proof> {
     const infoHashes = new Map<bigint, Buffer>();
     for await (const { bytes, data } of source.items(versions)) {
@@ -53,14 +55,7 @@ export class Proof {
     const isProved =
       roots.length === head.frozenRoots.length &&
       roots.every((root, index) => root.equals(head.frozenRoots[index]!));
-    if (!isProved) {
-      throw new FeedError(
-        'history_contradicts',
-        'the accumulator of this ledger, with the source’s transaction infos in the damaged ' +
-          'places, is not the one of its head: the source has another history, or the head is ' +
-          'damaged',
-      );
-    }
+    if (!isProved) throw new FeedError('history_contradicts', contradiction(unavailable));
     return new Proof(proved);
   }
 
@@ -78,6 +73,17 @@ export class Proof {
       `version ${data.version}: its info or accumulator root is not the one that is proved`,
     );
   }
+}
+
+function contradiction(unavailable: number): string {
+  const causes = ['the source has another history', 'the head is damaged'];
+  if (unavailable > 0) {
+    causes.unshift(`an info is damaged in one of ${unavailable} versions that the source lacks`);
+  }
+  return (
+    'the accumulator of this ledger, with the source’s transaction infos in the damaged places, ' +
+    `is not the one of its head: ${causes.join(', or ')}`
+  );
 }
 
 /** A stored info that cannot be read, and is not fetched either, leaves the proof wrong. */

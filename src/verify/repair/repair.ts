@@ -3,7 +3,7 @@
  * this ledger's head; rows that follow from others are made again once every version holds. A cut is harmless: what
  * is written is right, and the next examination names the rest.
  */
-import type { FeedClient } from '../../ingest/feed/feed-client.ts';
+import type { FeedClient, UpstreamState } from '../../ingest/feed/feed-client.ts';
 import { checkChain } from '../../ingest/feed/known-history.ts';
 import { Batch } from '../../store/batch.ts';
 import {
@@ -24,13 +24,15 @@ import {
 import { type Head, openHead } from '../../store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../store/columns/identity-column.ts';
 import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
-import { readPruneProgress } from '../../store/columns/pruning-column.ts';
+import { type PruneProgress, readPruneProgress } from '../../store/columns/pruning-column.ts';
 import type { Store } from '../../store/store.ts';
 import { RowDamagedError } from '../../store/store-error.ts';
 import type { Damage } from '../context.ts';
-import { repairDerived } from './derived-rows.ts';
+import type { VerifyReport } from '../ledger.ts';
+import { type DerivedRows, repairDerived } from './derived-rows.ts';
+import { repairOldKeys } from './old-keys.ts';
 import { Proof } from './proof.ts';
-import { type NamedRow, repairVersions } from './version-rows.ts';
+import { type NamedRow, repairVersions, type VersionsToRepair } from './version-rows.ts';
 import { VersionSource } from './version-source.ts';
 
 /** Maximum damages that are repaired after one examination; the next one names more. */
@@ -38,6 +40,9 @@ export const MAX_DAMAGES_AT_ONCE = 100_000;
 
 /** Bytes from which a batch is committed. */
 const COMMIT_BYTES = 8 * 1024 * 1024;
+
+/** How often a version is written at most: its translated events may have to wait for others. */
+const MAX_TIMES = 3;
 
 /** Columns of known keys, and those whose rows follow from others. */
 const KEYS: readonly Column[] = [ACCOUNT_KEYS, ACCOUNT_KEY_TAILS, STATE_KEYS];
@@ -63,55 +68,117 @@ interface RepairOptions {
   readonly commitBytes?: number | undefined;
 }
 
-/**
- * Repairs the damages of one examination as far as possible. Nothing is written unless all transaction infos add up to
- * the accumulator in the head.
- * @param repaired is counted up with every commit
- * @throws FeedError when the source fails, or its versions are not those of this ledger; StoreError
- */
-export async function repairDamages(
-  store: Store,
-  damages: readonly Damage[],
-  client: FeedClient,
-  repaired: Repaired,
-  { onVersions, commitBytes = COMMIT_BYTES }: RepairOptions,
-): Promise<void> {
-  const head = await openHead(store);
-  const identity = (await LEDGER_IDENTITY.get(store))!;
-  const progress = await readPruneProgress(store);
-  const { clearedBelow } = progress;
-  if (!identity.keepsTransactions) await refuseTransactions(store);
-  const versions = await damagedVersions(store, damages, head, clearedBelow);
-  if (versions.size === 0) {
+/** Repairs a ledger, one examination after the other. Nobody else writes it meanwhile. */
+export class LedgerRepair {
+  readonly repaired: Repaired = { versions: 0, rows: 0, unavailable: 0 };
+  readonly #store: Store;
+  readonly #source: VersionSource;
+  readonly #onVersions: (versions: number) => void;
+  readonly #commitBytes: number;
+  /** How often a version was written. */
+  readonly #written = new Map<bigint, number>();
+
+  constructor(
+    store: Store,
+    client: FeedClient,
+    { onVersions, commitBytes = COMMIT_BYTES }: RepairOptions,
+  ) {
+    this.#store = store;
+    this.#source = new VersionSource(client);
+    this.#onVersions = onVersions;
+    this.#commitBytes = commitBytes;
+  }
+
+  /**
+   * Repairs the damages of a report as far as possible. Nothing is written unless all transaction infos add up to the
+   * accumulator in the head.
+   * @throws FeedError when the source fails, or its versions are not those of this ledger; StoreError
+   */
+  async repair(report: VerifyReport): Promise<void> {
+    const store = this.#store;
+    const { damages } = report;
+    const head = await openHead(store);
+    const identity = (await LEDGER_IDENTITY.get(store))!;
+    const progress = await readPruneProgress(store);
+    const { clearedBelow } = progress;
+    if (!identity.keepsTransactions) await refuseTransactions(store);
+    const versions = await damagedVersions(store, damages, head, clearedBelow);
+    // What is still named then is not in its rows.
+    for (const [version, times] of this.#written) if (times >= MAX_TIMES) versions.delete(version);
+    if (versions.size > 0) {
+      await this.#repairVersions(damages, versions, { head, identity, clearedBelow }, progress);
+      return;
+    }
     // Nothing that another node has can prove these.
     if (damages.some(({ column }) => FIXED.includes(column))) return;
+    const { repaired } = this;
     repaired.rows += await removeAbove(store, damages, head);
-    // What they follow from is proved only when nothing else is damaged.
-    if (!damages.every(isDerived)) return;
-    const rows = damages.map(rowOf).filter((row) => row !== undefined);
-    const anyBalance = damages.some(
-      ({ column, key }) => column === BALANCES.name && key === undefined,
-    );
-    repaired.rows += await repairDerived(store, { head, clearedBelow, rows, anyBalance });
-    return;
+    repaired.rows += await repairOldKeys(store, damages, head, this.#source);
+    repaired.rows += await repairDerived(store, derivedRows(report, head, clearedBelow));
   }
-  const source = new VersionSource(client);
-  const state = await source.state();
-  checkChain(identity, state);
-  const { oldestVersion = 0n, ledgerVersion = head.version } = state;
-  const there = new Map(
-    [...versions].filter(([version]) => version >= oldestVersion && version <= ledgerVersion),
-  );
-  repaired.unavailable = versions.size - there.size;
-  if (there.size === 0) return;
-  const proof = await Proof.of(store, head, progress, [...there.keys()], source);
-  repaired.rows += await removeAbove(store, damages, head);
-  const plan = { head, identity, clearedBelow, versions: there, commitBytes };
-  const before = repaired.versions;
-  await repairVersions(store, plan, source, proof, (done) => {
-    repaired.versions = before + done;
-    onVersions(repaired.versions);
-  });
+
+  async #repairVersions(
+    damages: readonly Damage[],
+    versions: ReadonlyMap<bigint, readonly NamedRow[]>,
+    ledger: Pick<VersionsToRepair, 'head' | 'identity' | 'clearedBelow'>,
+    progress: PruneProgress,
+  ): Promise<void> {
+    const { head, identity } = ledger;
+    const { repaired } = this;
+    const [store, source] = [this.#store, this.#source];
+    const state = await source.state();
+    checkChain(identity, state);
+    const there = new Map([...versions].filter(([version]) => isThere(state, head, version)));
+    repaired.unavailable = versions.size - there.size;
+    if (there.size === 0) return;
+    const found = [...there.keys()];
+    const proof = await Proof.of(store, head, progress, found, source, repaired.unavailable);
+    repaired.rows += await removeAbove(store, damages, head);
+    const firstLacking = [...versions.keys()].find((version) => !there.has(version));
+    const plan = { ...ledger, versions: there, commitBytes: this.#commitBytes, firstLacking };
+    const before = repaired.versions;
+    await repairVersions(store, plan, source, proof, (done) => {
+      repaired.versions = before + done;
+      this.#onVersions(repaired.versions);
+    });
+    for (const version of found) this.#written.set(version, (this.#written.get(version) ?? 0) + 1);
+  }
+}
+
+function isThere(
+  { oldestVersion = 0n, ledgerVersion }: UpstreamState,
+  head: Head,
+  version: bigint,
+): boolean {
+  return version >= oldestVersion && version <= (ledgerVersion ?? head.version);
+}
+
+/** The rows to make again from others, when all versions hold. */
+function derivedRows(
+  { damages, stateRootVersion }: VerifyReport,
+  head: Head,
+  clearedBelow: bigint,
+): DerivedRows {
+  // Of state from before the pruned versions only the root tells that it is whole.
+  const isStateWhole =
+    (clearedBelow === 0n || stateRootVersion !== undefined) &&
+    damages.every((damage) => damage.column !== STATE.name || isCountOfState(damage));
+  const columns = isStateWhole ? [...MADE_AGAIN, EVENT_TYPES] : [EVENT_TYPES];
+  const rows = damages.map(rowOf).filter((row) => row !== undefined);
+  const anyBalance =
+    isStateWhole &&
+    damages.some(({ column, key }) => column === BALANCES.name && key === undefined);
+  return {
+    head,
+    clearedBelow,
+    rows: rows.filter(({ column }) => columns.includes(column)),
+    anyBalance,
+  };
+}
+
+/** Whether a damage only says that the numbers of keys, or of rows, differ. */
+function isCountOfState({ key, version }: Damage): boolean {
+  return key === undefined && version === undefined;
 }
 
 /**
@@ -130,7 +197,7 @@ async function damagedVersions(
   damages: readonly Damage[],
   head: Head,
   clearedBelow: bigint,
-): Promise<ReadonlyMap<bigint, readonly NamedRow[]>> {
+): Promise<Map<bigint, readonly NamedRow[]>> {
   const versions = new Map<bigint, NamedRow[]>();
   for (const damage of damages) {
     const row = rowOf(damage);
@@ -161,12 +228,6 @@ async function removeAbove(
   return batch.size;
 }
 
-/** Whether a damage is of rows that follow from others, or only counts such rows. */
-function isDerived({ column, key, version }: Damage): boolean {
-  if (column === STATE.name) return key === undefined && version === undefined;
-  return DERIVED.includes(column) || KEYS.some(({ name }) => name === column);
-}
-
 function rowOf({ column: name, key }: Damage): NamedRow | undefined {
   const column = COLUMNS.find((one) => one.name === name);
   const [partition, order] = (key ?? '').split('/').map((text) => Buffer.from(text, 'hex'));
@@ -185,13 +246,16 @@ async function versionOf(
   row: NamedRow | undefined,
   newest: Uint8Array,
 ): Promise<bigint | undefined> {
-  if (DERIVED.includes(column)) return undefined;
+  if (DERIVED.includes(column) || FIXED.includes(column)) return undefined;
+  // The root of the state does not tell which value is damaged.
+  if (column === STATE.name && key === undefined) return undefined;
   if (version !== undefined) return version;
   if (column === STATE.name && row !== undefined) return decodeU64Key(row.order);
   // State without its key, or a key that is not the one of its state: any version that wrote it names the key.
   const isOfState = column === STATE.name || column === STATE_KEYS.name;
   if (!isOfState || key === undefined) return undefined;
   const hash = Buffer.from(key.split('/')[0]!, 'hex');
+  if (hash.length !== STATE.partitionBytes) return undefined;
   const last = await store.seekLast(STATE, hash, newest);
   return last && decodeU64Key(last.order);
 }

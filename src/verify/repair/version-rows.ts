@@ -38,24 +38,27 @@ export interface NamedRow {
   readonly order: Buffer;
 }
 
-interface VersionsToRepair {
+export interface VersionsToRepair {
   readonly head: Head;
   readonly identity: LedgerIdentity;
   readonly clearedBelow: bigint;
   /** Ascending, each with its damaged rows. */
   readonly versions: ReadonlyMap<bigint, readonly NamedRow[]>;
   readonly commitBytes: number;
+  /** The first damaged version that the source does not have. */
+  readonly firstLacking: bigint | undefined;
 }
 
 export async function repairVersions(
   store: Store,
-  { head, identity, clearedBelow, versions, commitBytes }: VersionsToRepair,
+  { head, identity, clearedBelow, versions, commitBytes, firstLacking }: VersionsToRepair,
   source: VersionSource,
   proof: Proof,
   onVersions: (versions: number) => void,
 ): Promise<void> {
   let batch = new Batch();
   let done = 0;
+  let isWaiting = false;
   const keys: ChunkKey[] = [];
   const commit = async (): Promise<void> => {
     await store.commit(batch);
@@ -70,9 +73,14 @@ export async function repairVersions(
     proof.check(item);
     const { version } = item.data;
     const own = chunkOf(item);
+    const isTranslated = mayTranslate(own);
     // What is written below may be what a translation reads.
-    if (mayTranslate(own) && batch.size > 0) await commit();
-    const whole = await translated(store, head, own);
+    if (isTranslated && batch.size > 0) await commit();
+    // While a version before is damaged, an event would get the wrong place in its stream.
+    isWaiting ||= firstLacking !== undefined && firstLacking < version;
+    const whole: Chunk | undefined =
+      isTranslated && isWaiting ? undefined : await translated(store, head, own);
+    isWaiting ||= whole === undefined;
     const made = chunkRows(whole ?? own, identity);
     const names = new Set<string>();
     // Without its translated events a version stays damaged, until they can be made.
@@ -100,7 +108,7 @@ function nameOf(row: RowKey & { readonly column: Column }): string {
   return `${row.column.number} ${keyText(row)}`;
 }
 
-function chunkOf({ bytes, data }: EncodedOnChainData): Chunk {
+export function chunkOf({ bytes, data }: EncodedOnChainData): Chunk {
   const builder = new ChunkBuilder(data.version);
   const { info, events, changes, whole } = bytes;
   builder.add({ info, events, writeSet: changes, transaction: whole });

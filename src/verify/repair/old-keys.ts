@@ -1,0 +1,52 @@
+/** Files keys again that state from before the pruned versions has. */
+import { stateKeyHash } from '../../move/types/state-key.ts';
+import { Batch } from '../../store/batch.ts';
+import { STATE, STATE_KEYS } from '../../store/columns/columns.ts';
+import type { Head } from '../../store/columns/head.ts';
+import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
+import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
+import type { Store } from '../../store/store.ts';
+import type { Damage } from '../context.ts';
+import { chunkOf } from './version-rows.ts';
+import type { VersionSource } from './version-source.ts';
+
+const NAMES = [STATE, STATE_KEYS].map(({ name }) => name);
+
+/**
+ * The versions cannot be proved any more, but that a key is the one of a hash proves itself.
+ * @returns how many rows were written
+ * @throws FeedError
+ */
+export async function repairOldKeys(
+  store: Store,
+  damages: readonly Damage[],
+  { version: newest }: Head,
+  source: VersionSource,
+): Promise<number> {
+  const wanted = new Map<bigint, Set<string>>();
+  for (const { column, key } of damages) {
+    // A row of state itself has an order too.
+    if (!NAMES.includes(column) || key?.endsWith('/') !== true) continue;
+    const hash = Buffer.from(key.slice(0, -1), 'hex');
+    if (hash.length !== STATE.partitionBytes) continue;
+    const last = await store.seekLast(STATE, hash, encodeU64Key(newest));
+    if (last === undefined) continue;
+    const version = decodeU64Key(last.order);
+    wanted.set(version, (wanted.get(version) ?? new Set()).add(hash.toString('hex')));
+  }
+  if (wanted.size === 0) return 0;
+  const state = await source.state();
+  const versions = [...wanted.keys()].filter((version) => version >= (state.oldestVersion ?? 0n));
+  versions.sort((a, b) => (a < b ? -1 : 1));
+  const batch = new Batch();
+  for await (const item of source.items(versions)) {
+    const { version } = item.data;
+    for (const { key } of chunkOf(item).transactions[0]!.writes) {
+      const hash = stateKeyHash(key);
+      if (!wanted.get(version)!.has(hash.toString('hex'))) continue;
+      putKey(batch, rowsOfKey(key, hash), key, version);
+    }
+  }
+  await store.commit(batch);
+  return batch.size;
+}

@@ -1,0 +1,88 @@
+/** Ledgers in LMDB that are damaged on purpose, and what they were before. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { Committer } from '../../src/ingest/committer.ts';
+import { repairFolder } from '../../src/node/repair.ts';
+import { sampleChunks } from '../../src/sample/sample.ts';
+import { Batch } from '../../src/store/batch.ts';
+import { TRANSACTION_INFOS } from '../../src/store/columns/columns.ts';
+import { encodeBucketKey } from '../../src/store/columns/order-key.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { Pruner } from '../../src/store/pruning/prune.ts';
+import type { Store } from '../../src/store/store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
+import { digests, sampleStore } from '../ingest/feed-following.ts';
+import { temporaryDirectory } from '../store/engines.ts';
+
+const SAMPLE = { seed: 5, accounts: 20, transactions: 400 };
+
+/** The ledger that the damaged ones were, or that of another seed. */
+export function soundStore(seed = SAMPLE.seed): Promise<Store> {
+  return sampleStore(SAMPLE.transactions, { ...SAMPLE, seed });
+}
+
+/** Changes a ledger in a store that is open; the batch is committed then. */
+export type Harm = (store: Store, batch: Batch) => Promise<void> | void;
+
+type Kind = 'whole' | 'without whole transactions' | 'pruned';
+
+const folder = mkdtempSync(join(tmpdir(), 'daybook-repair-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const made = new Map<Kind, Promise<string>>();
+
+/** A ledger in a folder, damaged by a batch. */
+export async function damagedLedger(harm: Harm, kind: Kind = 'whole'): Promise<string> {
+  if (!made.has(kind)) made.set(kind, makeLedger(kind));
+  const directory = temporaryDirectory();
+  cpSync(await made.get(kind)!, directory, { recursive: true });
+  const store = await openLmdbStore({ directory });
+  const batch = new Batch();
+  await harm(store, batch);
+  await store.commit(batch);
+  await store.close();
+  return directory;
+}
+
+/** Made once; tests get copies. */
+async function makeLedger(kind: Kind): Promise<string> {
+  const directory = join(folder, kind);
+  const store = await openLmdbStore({ directory });
+  const writer = await fill(store, kind !== 'without whole transactions');
+  if (kind === 'pruned') {
+    await new Pruner(writer, { graceMs: 0, restFactor: 0 }).run({ versions: 200 });
+  }
+  await store.close();
+  return directory;
+}
+
+/** Makes the sound ledger in a store. */
+export async function fill(store: Store, keepsTransactions = true): Promise<LedgerWriter> {
+  const writer = await LedgerWriter.open(store);
+  await new Committer(writer).pushAll(sampleChunks({ ...SAMPLE, keepsTransactions }));
+  return writer;
+}
+
+/** A ledger in which the infos of some versions are missing. */
+export function withoutInfos(versions: readonly bigint[]): Promise<string> {
+  return damagedLedger((_, batch) => {
+    for (const version of versions) {
+      const { partition, order } = encodeBucketKey(version);
+      batch.delete(TRANSACTION_INFOS, partition, order);
+    }
+  });
+}
+
+export async function digestsOf(directory: string): Promise<Record<string, string>> {
+  const reader = openLmdbReader({ directory });
+  try {
+    return await digests(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+export function repaired(data: string, url: string, commitBytes?: number) {
+  return repairFolder(data, url, () => undefined, commitBytes);
+}

@@ -1,0 +1,77 @@
+/** Repairing events of streams that module events were translated into: other rows than those of their version tell which. */
+import { beforeAll, expect, test } from 'vitest';
+import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
+import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
+import { Batch } from '../../src/store/batch.ts';
+import { EVENTS, MODULE_EVENTS } from '../../src/store/columns/columns.ts';
+import { decodeEventRow } from '../../src/store/columns/event-column.ts';
+import { decodeU64Key, encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { type Store, scanPages } from '../../src/store/store.ts';
+import { verifyLedger } from '../../src/verify/ledger.ts';
+import { LedgerRepair, MAX_DAMAGES_AT_ONCE } from '../../src/verify/repair/repair.ts';
+import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
+
+/** Where the sample begins to emit events that are translated. */
+const TRANSACTIONS = 3_000;
+const MAX_ROUNDS = 10;
+const TIMEOUTS = { silenceTimeoutMs: 5_000, totalTimeoutMs: 10_000 };
+
+let sound: Store;
+beforeAll(async () => {
+  sound = await sampleStore(TRANSACTIONS);
+});
+
+/** The newest event of a stream that a module event was translated into. */
+async function translatedEvent(store: Store) {
+  let found: { readonly partition: Buffer; readonly order: Buffer; readonly version: bigint };
+  let newest = -1n;
+  for await (const page of scanPages(store, EVENTS)) {
+    for (const row of page) {
+      const { version, index } = decodeEventRow(row.partition, row);
+      const { partition, order } = encodeBucketKey(version);
+      const place = Buffer.alloc(4);
+      place.writeUInt32BE(index);
+      const module = await store.get(MODULE_EVENTS, partition, Buffer.concat([order, place]));
+      const isFirst = decodeU64Key(row.order) === 0n;
+      if (module === undefined || isFirst || version < newest) continue;
+      newest = version;
+      found = { partition: row.partition, order: row.order, version };
+    }
+  }
+  expect(newest).toBeGreaterThan(0n);
+  return found!;
+}
+
+/** Repairs a store from a source whose oldest version is this. */
+async function repairedFrom(store: Store, oldest: bigint) {
+  const upstream = await upstreamOver(sound);
+  upstream.settings.oldest = oldest;
+  const client = new FeedClient(interfaceBase(upstream.url), TIMEOUTS, 1);
+  const repair = new LedgerRepair(store, client, { onVersions: () => undefined });
+  let report = await verifyLedger(store, undefined, MAX_DAMAGES_AT_ONCE);
+  for (let round = 0; round < MAX_ROUNDS && report.damageCount > 0; round += 1) {
+    await repair.repair(report);
+    report = await verifyLedger(store, undefined, MAX_DAMAGES_AT_ONCE);
+  }
+  client.close();
+  return { report, repaired: repair.repaired };
+}
+
+test('events that were translated are again, those that wait for others later', async () => {
+  const store = await sampleStore(TRANSACTIONS);
+  const expected = await digests(store);
+  const { partition, order, version } = await translatedEvent(store);
+  await store.commit(new Batch().delete(EVENTS, partition, order));
+  expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
+  expect(await digests(store)).toEqual(expected);
+
+  const before = encodeU64Key(decodeU64Key(order) - 1n);
+  const batch = new Batch().delete(EVENTS, partition, order);
+  await store.commit(batch.delete(EVENTS, partition, before));
+  const first = await repairedFrom(store, version);
+  expect(first.repaired).toMatchObject({ unavailable: 1 });
+  expect(await store.get(EVENTS, partition, order)).toBeUndefined();
+  expect(await store.get(EVENTS, partition, before)).toBeUndefined();
+  expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
+  expect(await digests(store)).toEqual(expected);
+});

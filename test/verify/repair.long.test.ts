@@ -1,0 +1,265 @@
+/** Repairing a ledger from a real node on loopback: any damage of any column that follows from its versions. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Batch } from '../../src/store/batch.ts';
+import {
+  ACCOUNT_KEYS,
+  BALANCES,
+  BLOCKS_BY_HEIGHT,
+  COLUMNS,
+  type Column,
+  EPOCHS,
+  EVENTS,
+  HEAD,
+  IDENTITY,
+  PRUNING,
+  type ScannedRow,
+  STATE,
+  STATE_KEYS,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+  VERSION_WRITES,
+} from '../../src/store/columns/columns.ts';
+import { decodeEventRow } from '../../src/store/columns/event-column.ts';
+import { HEAD_KEY } from '../../src/store/columns/head.ts';
+import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
+import { encodeBucketKey, encodeU64Key, NO_ORDER } from '../../src/store/columns/order-key.ts';
+import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
+import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { digests, upstreamOver } from '../ingest/feed-following.ts';
+import { NO_POSTGRES } from '../postgres/cluster.ts';
+import { newPostgresLocation } from '../postgres/shared.ts';
+import { randomSource, testSeed } from '../random.ts';
+import { findRow, overwrite, spoilPage, spoilValues } from '../store/lmdb-pages.ts';
+import {
+  damagedLedger,
+  digestsOf,
+  fill,
+  type Harm,
+  repaired,
+  soundStore,
+} from './damaged-ledgers.ts';
+
+/** Where rows follow from nothing else. */
+const FIXED: readonly Column[] = [IDENTITY, HEAD, PRUNING];
+const LEAN = 'without whole transactions';
+const ALL = { maxRows: 10_000, maxBytes: 1e9 };
+
+let sound: Store;
+let expected: Record<string, string>;
+beforeAll(async () => {
+  sound = await soundStore();
+  expected = await digests(sound);
+});
+
+type Below = (most: number) => number;
+type RowHarm = (batch: Batch, column: Column, row: ScannedRow, below: Below) => void;
+const HARMS: Readonly<Record<string, RowHarm>> = {
+  'flipped bits': (batch, column, { partition, order, value }, below) => {
+    const damaged = Buffer.from(value.length === 0 ? [0] : value);
+    damaged[below(damaged.length)]! ^= 1 << below(8);
+    batch.put(column, partition, order, damaged);
+  },
+  'missing rows': (batch, column, { partition, order }) => {
+    batch.delete(column, partition, order);
+  },
+  'rows that nobody wrote': (batch, column, { partition, order, value }, below) => {
+    const other = Buffer.from(partition);
+    other[below(other.length)]! ^= 1 << below(8);
+    batch.put(column, other, order, value);
+  },
+};
+
+/** Harms three rows of every column but some. */
+function everywhere(harm: RowHarm, but: readonly Column[] = FIXED): Harm {
+  const random = randomSource(testSeed());
+  const below = (most: number): number => Math.floor(random() * most);
+  return async (store, batch) => {
+    for (const column of COLUMNS.filter((one) => !but.includes(one))) {
+      const rows = await store.scan(column, ALL);
+      for (let count = 0; count < 3 && rows.length > 0; count += 1) {
+        harm(batch, column, rows[below(rows.length)]!, below);
+      }
+    }
+  };
+}
+
+async function expectHealed(data: string, digestsBefore = expected): Promise<void> {
+  const { url } = await upstreamOver(sound);
+  const { report, damagesBefore } = await repaired(data, url);
+  expect(report.damages).toEqual([]);
+  expect(damagesBefore).toBeGreaterThan(0);
+  expect(await digestsOf(data)).toEqual(digestsBefore);
+}
+
+test.each(Object.entries(HARMS))('%s in every column are repaired', async (_, harm) => {
+  await expectHealed(await damagedLedger(everywhere(harm)));
+});
+
+test.each(Object.entries(HARMS))(
+  '%s of a ledger without whole transactions',
+  async (what, harm) => {
+    const before = await digestsOf(await damagedLedger(() => undefined, LEAN));
+    // Nothing tells that these have other values.
+    const unseen = what === 'flipped bits' ? [STATE, TRANSACTION_INFOS, VERSION_WRITES] : [];
+    // Nor which version began a block that is in neither column, or ended an epoch.
+    const unknown = what === 'missing rows' ? [BLOCKS_BY_HEIGHT, EPOCHS] : [];
+    const damage = everywhere(harm, [...FIXED, ...unseen, ...unknown]);
+    await expectHealed(await damagedLedger(damage, LEAN), before);
+  },
+);
+
+describe.skipIf(NO_POSTGRES !== '')(`${NO_POSTGRES}in PostgreSQL`, () => {
+  test('rows of every column are repaired', async () => {
+    const data = await newPostgresLocation();
+    const open = () => openPostgresStore(parsePostgresUrl(data));
+    const store = await open();
+    await fill(store);
+    const batch = new Batch();
+    for (const harm of Object.values(HARMS)) await everywhere(harm)(store, batch);
+    await store.commit(batch);
+    await store.close();
+    const { url } = await upstreamOver(sound);
+    const { report, damagesBefore } = await repaired(data, url);
+    expect(report.damages).toEqual([]);
+    expect(damagesBefore).toBeGreaterThan(0);
+    const healed = await open();
+    expect(await digests(healed)).toEqual(expected);
+    await healed.close();
+  });
+});
+
+test('genesis is repaired', async () => {
+  const data = await damagedLedger(async (store, batch) => {
+    const { partition, order } = encodeBucketKey(0n);
+    batch.delete(TRANSACTION_INFOS, partition, order);
+    batch.put(TRANSACTIONS, partition, order, Buffer.of(1, 2, 3));
+    const rows = await store.scan(STATE, ALL);
+    const ofGenesis = rows.filter((row) => row.order.equals(encodeU64Key(0n)));
+    for (const row of ofGenesis.slice(0, 40)) batch.delete(STATE, row.partition, row.order);
+  });
+  await expectHealed(data);
+});
+
+describe('pages', () => {
+  const keyOf = (version: bigint): Buffer => {
+    const { partition, order } = encodeBucketKey(version);
+    return Buffer.concat([partition, order]);
+  };
+
+  test('a record whose index cannot be read is replaced', async () => {
+    const data = await damagedLedger(() => undefined);
+    const key = keyOf(101n);
+    const { nodeStart } = findRow(data, key);
+    overwrite(data, nodeStart + 8 + key.length, Buffer.alloc(6, 0xff));
+    await expectHealed(data);
+  });
+
+  test('several whose values are rubbish, of versions and of state', async () => {
+    const keys = [keyOf(30n), keyOf(200n), keyOf(390n)];
+    const data = await damagedLedger(async (store) => {
+      const rows = await store.scan(STATE, ALL);
+      for (const at of [0, rows.length >> 1]) {
+        keys.push(Buffer.concat([rows[at]!.partition, rows[at]!.order]));
+      }
+    });
+    for (const key of keys) spoilValues(data, findRow(data, key));
+    await expectHealed(data);
+  });
+
+  test('nothing is written where the engine cannot walk its pages', async () => {
+    const data = await damagedLedger(() => undefined);
+    spoilPage(data, findRow(data, keyOf(101n)));
+    const upstream = await upstreamOver(sound);
+    const outcome = await repaired(data, upstream.url).catch((error: unknown) => error);
+    expect(outcome).toMatchObject({ code: 'damaged' });
+    expect(upstream.pages).toEqual([]);
+  });
+});
+
+describe('a pruned ledger', () => {
+  test.each(Object.entries(HARMS))('%s of its versions are repaired', async (_, harm) => {
+    const before = await digestsOf(await damagedLedger(() => undefined, 'pruned'));
+    const data = await damagedLedger(async (store, batch) => {
+      const { clearedBelow } = await readPruneProgress(store);
+      const damage = everywhere(
+        (to, column, row, below) => {
+          // What older versions wrote is not in any of those that are left.
+          const isOld =
+            (column === STATE && row.order.readBigUInt64BE() <= clearedBelow) ||
+            (column === EVENTS && decodeEventRow(row.partition, row).version <= clearedBelow);
+          if (!isOld) harm(to, column, row, below);
+        },
+        [...FIXED, ACCOUNT_KEYS, STATE_KEYS, BALANCES],
+      );
+      await damage(store, batch);
+    }, 'pruned');
+    await expectHealed(data, before);
+  });
+
+  test('keys of older state are found at a source that has its versions', async () => {
+    const data = await damagedLedger(async (store, batch) => {
+      for (const column of [ACCOUNT_KEYS, STATE_KEYS]) {
+        const [first] = await store.scan(column, ALL);
+        batch.delete(column, first!.partition, first!.order);
+      }
+    }, 'pruned');
+    const { url } = await upstreamOver(sound);
+    const { report, damagesBefore } = await repaired(data, url);
+    expect(damagesBefore).toBeGreaterThan(0);
+    expect(report.damages).toEqual([]);
+  });
+
+  test('a lost value of older state stays damage, and its key and balance stay', async () => {
+    let before: Record<string, string> = {};
+    const data = await damagedLedger(async (store, batch) => {
+      before = await digests(store);
+      const { clearedBelow } = await readPruneProgress(store);
+      const rows = await store.scan(STATE, ALL);
+      const old = rows.filter(({ order }) => order.readBigUInt64BE() < clearedBelow);
+      for (const row of old.slice(0, 20)) batch.delete(STATE, row.partition, row.order);
+    }, 'pruned');
+    const { url } = await upstreamOver(sound);
+    const { report } = await repaired(data, url);
+    expect(report.damageCount).toBeGreaterThan(0);
+    const after = await digestsOf(data);
+    for (const { name } of COLUMNS) if (name !== STATE.name) expect(after[name]).toBe(before[name]);
+  });
+});
+
+describe('what nothing follows from is not repaired', () => {
+  test('a damaged head: nothing is written, whatever it says', async () => {
+    const random = randomSource(testSeed());
+    const before = Object.entries(expected);
+    for (let count = 0; count < 3; count += 1) {
+      const data = await damagedLedger(async (store, batch) => {
+        const value = Buffer.from((await store.get(HEAD, HEAD_KEY.partition, NO_ORDER))!);
+        // In turn the version, the time and the roots.
+        const at = [0, 8, 50][count]!;
+        value[at]! ^= 1 << Math.floor(random() * 8);
+        batch.publish(HEAD, HEAD_KEY.partition, NO_ORDER, value);
+      });
+      const { url } = await upstreamOver(sound);
+      const outcome = await repaired(data, url).catch((error: unknown) => error);
+      const isRefused = (outcome as { code?: string }).code === 'damaged';
+      const left = isRefused
+        ? 1
+        : (outcome as { report: { damageCount: number } }).report.damageCount;
+      expect(left).toBeGreaterThan(0);
+      const after = await digestsOf(data);
+      for (const [name, digest] of before) if (name !== HEAD.name) expect(after[name]).toBe(digest);
+    }
+  });
+
+  test('an identity that denies the transactions', async () => {
+    const data = await damagedLedger(async (store, batch) => {
+      const identity = (await LEDGER_IDENTITY.get(store))!;
+      LEDGER_IDENTITY.put(batch, undefined, { ...identity, keepsTransactions: false });
+    });
+    const { url } = await upstreamOver(sound);
+    await expect(repaired(data, url)).rejects.toMatchObject({ code: 'data_not_usable' });
+    const after = await digestsOf(data);
+    expect(after[TRANSACTIONS.name]).toBe(expected[TRANSACTIONS.name]);
+  });
+});
