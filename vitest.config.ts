@@ -23,13 +23,15 @@ const shared = {
   hookTimeout: 60_000,
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
-  // One process runs many files: to start one and import the sources for each took as long as its tests.
-  isolate: false,
 };
+
+/** One process runs many files: to start one and import the sources for each took as long as its tests. */
+const quick = { ...shared, isolate: false };
 
 /**
  * Tests of the API for which one store engine is enough: the SDKs' start the built program, which has its own store; the
- * others send bodies that are refused before anything is read, or more of what transactions-requests.test.ts sends.
+ * others send bodies that are refused, nearly all before anything is read, or more of what transactions-requests.test.ts
+ * sends.
  */
 const NOT_OF_ENGINES = [
   'test/api/sdk-*',
@@ -40,7 +42,7 @@ const NOT_OF_ENGINES = [
 /** Over PostgreSQL, where it is installed. */
 const API_POSTGRES = {
   test: {
-    ...shared,
+    ...quick,
     name: 'api-postgres',
     include: ['test/api/**/*.test.ts'],
     exclude: [...NOT_OF_ENGINES, ...SLOW],
@@ -56,7 +58,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...shared,
+          ...quick,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: SLOW,
@@ -64,7 +66,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...shared,
+          ...quick,
           name: 'api-later',
           include: ['test/api/**/*.test.ts'],
           exclude: NOT_OF_ENGINES,
@@ -76,8 +78,6 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          isolate: true,
-          setupFiles: ['test/process/after-file.ts'],
           globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
           // A command takes seconds to start when the machine is busy.
           testTimeout: 180_000,

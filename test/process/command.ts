@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
 const BUILT = new URL('../../dist/cli/main.js', import.meta.url);
@@ -109,11 +109,10 @@ export function expectFailure(result: CommandResult, code: 1 | 2): string {
 }
 
 const folders: string[] = [];
-
-/** Called after the tests of each file (test/process/after-file.ts). */
-export function removeFolders(): void {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-}
+// Registered once for the file: a hook that is registered while a test runs is never called.
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 /** A new temporary folder, removed after the tests of the file. */
 export function temporaryFolder(): string {
