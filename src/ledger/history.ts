@@ -14,6 +14,7 @@ import { storedAccount } from './accounts/accounts.ts';
 import { LedgerError, versionPruned } from './ledger-error.ts';
 import { nextTurn } from './pace.ts';
 import type { PruningGuard } from './pruning-guard.ts';
+import type { SimulatedItem } from './simulation/simulated-transaction.ts';
 import {
   type RenderedTransaction,
   TransactionArray,
@@ -260,6 +261,11 @@ export class History {
   /** A pending transaction as JSON; `signed` is BCS of its SignedTransaction. */
   renderedPending(signed: Buffer, hash: Uint8Array): MaybePromise<Buffer> {
     return this.#renderer.renderPending(signed, hash);
+  }
+
+  /** A simulated transaction as JSON; `item` is BCS of its TransactionOnChainData. */
+  async renderedSimulated({ item, statusSuffix }: SimulatedItem): Promise<Buffer> {
+    return (await this.#renderer.renderSimulated(item, statusSuffix)).json;
   }
 
   /**

@@ -3,6 +3,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ModuleLookup } from '../move/modules/lookup.ts';
 import type { SignedTransaction } from '../move/transactions/user-transaction.ts';
 import { type Address, formatAddress } from '../move/types/address.ts';
+import { APTOS_COIN_TAG } from '../move/types/framework-tag.ts';
 import type { HashedStateKey } from '../move/types/state-key.ts';
 import type { Head } from '../store/columns/head.ts';
 import type { LedgerIdentity } from '../store/columns/identity-column.ts';
@@ -11,7 +12,7 @@ import type { OverrideReads, StoreView } from '../store/view.ts';
 import { Program } from '../vm/program/program.ts';
 import type { World } from '../vm/world.ts';
 import { Accounts } from './accounts/accounts.ts';
-import { type Asset, balanceAt } from './balances/balance.ts';
+import { type Asset, balanceAt, CoinAsset } from './balances/balance.ts';
 import {
   type BalanceHistoryPage,
   type BalanceHistoryRequest,
@@ -34,12 +35,21 @@ import {
 } from './events/stream-pages.ts';
 import { TypedEvents } from './events/typed-events.ts';
 import { type BlockPriceCache, estimateGasPrices, type GasPrices } from './gas/gas-price.ts';
+import { gasSchedule } from './gas/gas-settings.ts';
 import { History } from './history.ts';
 import { LedgerError } from './ledger-error.ts';
 import { type ModuleCaches, ModuleView } from './modules/module-view.ts';
 import type { StoredModule } from './modules/stored-module.ts';
 import type { PruningGuard } from './pruning-guard.ts';
+import { largestGasAmount } from './simulation/gas-checks.ts';
 import { type Simulated, simulate } from './simulation/simulate.ts';
+import {
+  type GasEstimates,
+  readSubmitted,
+  type SimulatedItem,
+  simulatedItem,
+  withGas,
+} from './simulation/simulated-transaction.ts';
 import { StateItems } from './state/state-items.ts';
 import { type TransactionCaches, TransactionRenderer } from './transactions/renderer.ts';
 import { transactionIndexes } from './transactions/transaction-index.ts';
@@ -197,6 +207,24 @@ export class LedgerView {
       program: this.#programOf(modules),
       openWorld: () => this.#worldOf(modules),
     });
+  }
+
+  /** A signed transaction as it would be committed next. Rejects with ViewError, LedgerError. */
+  async simulateSubmitted(signed: Buffer, estimates: GasEstimates): Promise<SimulatedItem> {
+    const { version } = this.state;
+    const submitted = readSubmitted(signed);
+    const { sender, gasUnitPrice: asked } = submitted.transaction.raw;
+    const prices = estimates.price === undefined ? undefined : await this.gasPrices();
+    const gasUnitPrice = prices?.[estimates.price === 'prioritized' ? 'aggressive' : 'market'];
+    const maxGasAmount = estimates.isMaxGasAmountLargest
+      ? largestGasAmount(
+          await gasSchedule(this.#guard, version),
+          await this.balance(sender, new CoinAsset(APTOS_COIN_TAG), version),
+          gasUnitPrice ?? asked,
+        )
+      : undefined;
+    const changed = withGas(submitted, { maxGasAmount, gasUnitPrice });
+    return simulatedItem(changed, version, (transaction) => this.simulate(transaction, version));
   }
 
   /** What code sees at a version, the same for all calls of the newest one. */

@@ -3,7 +3,7 @@
  * reads them, then that it cannot (docs/spec/transactions.md §9.1).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSubmission } from '../../src/ledger/encode/submission.ts';
+import { parseSubmission } from '../../src/ledger/encode/submission.ts';
 import { expectError } from '../api/error-answers.ts';
 import { openSmallLedger, type SmallLedger } from '../api/small-ledger.ts';
 import { recordedLines } from './reference-chain.ts';
@@ -124,7 +124,7 @@ const IN = {
 /** What is wrong with a request that is signed so; undefined: nothing. */
 function problemOf(signature: unknown): string | undefined {
   try {
-    checkSubmission(Buffer.from(JSON.stringify({ ...REQUEST, signature })));
+    parseSubmission(Buffer.from(JSON.stringify({ ...REQUEST, signature })));
     return undefined;
   } catch (error) {
     return (error as { readonly detail: string }).detail;

@@ -1,11 +1,17 @@
 /**
- * `POST /v1/transactions`, `…/batch` and `…/simulate`: what only a node that executes transactions can answer. Without
- * an upstream they are refused, after the checks that come before that in the reference (docs/spec/transactions.md
- * §9.1).
+ * `POST /v1/transactions` and `…/batch`: what only a node that executes transactions can answer. Without an upstream
+ * they are refused, after the checks that come before that in the reference (docs/spec/transactions.md §9.1). And
+ * `…/simulate`, which an upstream answers better (§9.4).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { EncodeError } from '../../ledger/encode/index.ts';
-import { checkSubmission, checkSubmissions } from '../../ledger/encode/submission.ts';
+import {
+  checkSubmissions,
+  parseSubmission,
+  type Submission,
+  signedTransactionOf,
+} from '../../ledger/encode/submission.ts';
+import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { ApiError } from '../http/error-table.ts';
 import { bodyFormat } from '../http/negotiation.ts';
 import type { Schema } from '../schemas/json-schema.ts';
@@ -21,22 +27,22 @@ import { BOOLEAN, queryParameter } from './parameters.ts';
 const SIGNED_TRANSACTION = 'application/x.aptos.signed_transaction+bcs';
 
 /**
- * The body of a transaction with its signature, or of several: read and verified, and that is all.
+ * The body of a transaction with its signature, or of several: read and verified, BCS only read.
  * @param what begins messages about what is wrong with it
  */
-function submissionBody(
+function submissionBody<T>(
   schema: Schema,
-  check: (body: Buffer) => void,
+  parse: (body: Buffer) => T,
   bcsDescription: string,
   what: string,
 ) {
   return {
     schema,
     bcs: { contentType: SIGNED_TRANSACTION, description: bcsDescription },
-    read(bytes: Buffer, headers: IncomingHttpHeaders): undefined {
-      if (bodyFormat(headers['content-type'], SIGNED_TRANSACTION) === 'bcs') return;
+    read(bytes: Buffer, headers: IncomingHttpHeaders): T | Buffer {
+      if (bodyFormat(headers['content-type'], SIGNED_TRANSACTION) === 'bcs') return bytes;
       try {
-        check(bytes);
+        return parse(bytes);
       } catch (cause) {
         if (!(cause instanceof EncodeError) || cause.stage !== 'verify') throw cause;
         throw new ApiError(400, 'invalid_input', `${what}: ${cause.detail}`, { cause });
@@ -52,6 +58,9 @@ export function refuse(operation: string, lack: string): never {
       'with --upstream URL it passes such requests on to a node that can',
   );
 }
+
+const REQUEST = 'SubmitTransactionRequest';
+const NOT_SIGNED = `Failed to parse transaction when building SignedTransaction from ${REQUEST}`;
 
 const PASSED_ON =
   ' This node passes the request on to its upstream, whose answer comes back as it is; without an ' +
@@ -69,7 +78,7 @@ export const submitEndpoint = defineSubmission({
   parameters: {},
   body: submissionBody(
     SubmitRequestSchema,
-    checkSubmission,
+    parseSubmission,
     SIGNED_TRANSACTION_BCS,
     // The stray quote is the interface's.
     "Submitted transaction invalid'",
@@ -113,7 +122,11 @@ export const simulateEndpoint = defineSubmission({
   isPassedOn: true,
   tag: 'Transactions',
   summary: 'Simulate transaction',
-  description: `Executes a transaction without committing it. Its signatures must not be valid.${PASSED_ON}`,
+  description:
+    'Executes a transaction without committing it. Its signatures must not be valid. With an upstream this node ' +
+    'passes the request on, and the answer comes back as it is. Without one it runs the transaction itself: the ' +
+    'gas used is an estimate, and transactions that publish modules or belong to a multisig account are refused.',
+  switchName: 'Simulate transaction',
   path: '/transactions/simulate',
   parameters: {
     estimate_max_gas_amount: queryParameter(BOOLEAN, 'Whether to use the largest gas amount.'),
@@ -125,14 +138,43 @@ export const simulateEndpoint = defineSubmission({
   },
   body: submissionBody(
     SubmitRequestSchema,
-    checkSubmission,
+    parseSubmission,
     SIGNED_TRANSACTION_BCS,
     'Simulated transaction invalid',
   ),
   results: {
     description: 'The transaction as it would have been committed.',
     json: SimulatedSchema,
-    bcs: 'A vector of TransactionOnChainData.',
+    bcs: 'TransactionOnChainData.',
   },
-  answer: () => refuse('Simulate transaction', 'executes no transactions'),
+  async answer({ parameters, body, view, format }) {
+    const signed = Buffer.isBuffer(body) ? body : await signedOf(body, view);
+    const simulated = await view.simulateSubmitted(signed, {
+      isMaxGasAmountLargest: parameters.estimate_max_gas_amount === true,
+      price: parameters.estimate_prioritized_gas_unit_price
+        ? 'prioritized'
+        : parameters.estimate_gas_unit_price
+          ? 'usual'
+          : undefined,
+    });
+    if (format === 'bcs') return { body: simulated.item };
+    return { body: Buffer.concat([OPEN, await view.history.renderedSimulated(simulated), CLOSE]) };
+  },
 });
+
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+
+/** @throws ApiError 400 for a request that cannot be made a transaction */
+async function signedOf(submission: Submission, view: LedgerView): Promise<Buffer> {
+  const { chainId } = view.state;
+  try {
+    return await signedTransactionOf(submission, { chainId, lookupModule: view.lookupModule });
+  } catch (cause) {
+    if (!(cause instanceof EncodeError)) throw cause;
+    const failed =
+      cause.code === 'bad_signature' ? NOT_SIGNED : 'Failed to parse transaction payload';
+    const text = `Failed to create SignedTransaction from ${REQUEST}: ${failed}: ${cause.detail}`;
+    throw new ApiError(400, 'invalid_input', text, { cause });
+  }
+}

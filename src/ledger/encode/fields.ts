@@ -152,7 +152,7 @@ export function functionKey({ address, name: module }: ModuleId, name: string): 
 }
 
 /** `{address}::{module}`, split at the first `::`; undefined if there is none. */
-function parseModuleId(text: string): ModuleId | undefined {
+export function parseModuleId(text: string): ModuleId | undefined {
   const at = text.indexOf('::');
   if (at < 0) return undefined;
   const name = text.slice(at + 2);

@@ -55,8 +55,14 @@ export async function encodeSubmission(
  *   or rejects with them
  */
 export function encodeValue(value: JsonValue, context: EncodeContext): MaybePromise<Buffer> {
-  const request = readEncodeRequest(value);
-  const { chainId, lookupModule, domainPrefix = DEFAULT_DOMAIN_PREFIX } = context;
+  return encodeRequest(readEncodeRequest(value), context);
+}
+
+/** The same of a request that is verified. */
+export function encodeRequest(
+  request: EncodeRequest,
+  { chainId, lookupModule, domainPrefix = DEFAULT_DOMAIN_PREFIX }: EncodeContext,
+): MaybePromise<Buffer> {
   return andThen(preparePayload(request.payload, lookupModule), (payload) =>
     signingMessage(request, payload, chainId, domainPrefix),
   );

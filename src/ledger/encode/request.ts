@@ -23,7 +23,7 @@ import {
 import { type RequestPayload, type RequestTraces, readPayload, requestTraces } from './payload.ts';
 
 /** The fields that all requests have, all of the right form. */
-interface TransactionRequest {
+export interface TransactionRequest {
   readonly sender: Address;
   /** Ignored if there is a nonce. */
   readonly sequenceNumber: U64;

@@ -1,8 +1,8 @@
 /**
  * Signatures of requests to submit or simulate: the unions by `type`, their fields and what is checked of them before
- * any state is read (docs/spec/transactions.md §2.9, §9.1). Nothing else is done with a signature here, so reading one
- * gives the check that follows.
+ * any state is read (docs/spec/transactions.md §2.9, §9.1), and their BCS. No signature is verified here.
  */
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import { JsonNumber, type JsonObject } from '../../move/json/json-text.ts';
 import { EncodeError } from './encode-error.ts';
 import {
@@ -11,19 +11,31 @@ import {
   bytesField,
   type JsonField,
   listField,
+  parseModuleId,
   type Trace,
   unexpectedType,
   within,
 } from './fields.ts';
 
-/** Checks a signature whose fields are of the right form. @throws EncodeError of stage `verify` */
-export type SignatureCheck = () => void;
+/** A signature whose fields are of the right form. */
+export interface RequestSignature {
+  /** @throws EncodeError of stage `verify` */
+  verify(): void;
+  /**
+   * Writes its authenticator, once it is verified: bytes that may not be one where a key or a signature of the request
+   * is BCS itself.
+   * @throws EncodeError of stage `convert`
+   */
+  write(writer: BcsWriter): void;
+}
 
-/** Reads the fields of one kind of signature. */
-type SignatureReader = (signature: JsonObject, trace: Trace) => SignatureCheck;
+/** Reads the fields of one kind of signature; what it writes follows the variants. */
+type SignatureReader = (signature: JsonObject, trace: Trace) => RequestSignature;
 
-/** By the value of `type`: how messages name the kind, and its reader. */
-type SignatureUnion = Readonly<Record<string, readonly [name: string, read: SignatureReader]>>;
+/** By the value of `type`: how messages name the kind, its reader, and its variants in BCS. */
+type SignatureUnion = Readonly<
+  Record<string, readonly [name: string, read: SignatureReader, ...variants: number[]]>
+>;
 
 /** Maximum keys, and maximum signatures, of an account with several. */
 const MAX_KEYS = 32;
@@ -32,23 +44,23 @@ const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const SECP256K1_KEY_BYTES = 65;
 
-const UNCHECKED: SignatureCheck = () => undefined;
+const NO_ACCOUNT: RequestSignature = { verify: () => undefined, write: () => undefined };
 
 const ACCOUNT_SIGNATURES: SignatureUnion = {
-  ed25519_signature: ['Ed25519Signature', readEd25519],
-  multi_ed25519_signature: ['MultiEd25519Signature', readMultiEd25519],
-  single_key_signature: ['SingleKeySignature', readSingleKey],
-  multi_key_signature: ['MultiKeySignature', readMultiKey],
-  no_account_signature: ['NoAccountSignature', () => UNCHECKED],
-  abstract_signature: ['AbstractSignature', readAbstract],
+  ed25519_signature: ['Ed25519Signature', readEd25519, 0],
+  multi_ed25519_signature: ['MultiEd25519Signature', readMultiEd25519, 1],
+  single_key_signature: ['SingleKeySignature', readSingleKey, 2],
+  multi_key_signature: ['MultiKeySignature', readMultiKey, 3],
+  no_account_signature: ['NoAccountSignature', () => NO_ACCOUNT, 4],
+  abstract_signature: ['AbstractSignature', readAbstract, 5],
 };
 
 const TRANSACTION_SIGNATURES: SignatureUnion = {
-  ed25519_signature: ['Ed25519Signature', readEd25519],
-  multi_ed25519_signature: ['MultiEd25519Signature', readMultiEd25519],
-  multi_agent_signature: ['MultiAgentSignature', readMultiAgent],
-  fee_payer_signature: ['FeePayerSignature', readFeePayer],
-  no_account_signature: ['NoAccountSignature', () => UNCHECKED],
+  ed25519_signature: ['Ed25519Signature', readEd25519, 0],
+  multi_ed25519_signature: ['MultiEd25519Signature', readMultiEd25519, 1],
+  multi_agent_signature: ['MultiAgentSignature', readMultiAgent, 2],
+  fee_payer_signature: ['FeePayerSignature', readFeePayer, 3],
+  no_account_signature: ['NoAccountSignature', () => NO_ACCOUNT, 4, 4],
 };
 
 /**
@@ -56,7 +68,7 @@ const TRANSACTION_SIGNATURES: SignatureUnion = {
  * `type` in the same object.
  * @throws EncodeError of stage `parse`
  */
-export function readTransactionSignature(value: JsonField, outer: Trace): SignatureCheck {
+export function readTransactionSignature(value: JsonField, outer: Trace): RequestSignature {
   const trace = within('TransactionSignature', outer);
   if (asObject(value)?.get('type') === 'single_sender') {
     throw unexpectedType('AccountSignature', value, trace);
@@ -64,7 +76,7 @@ export function readTransactionSignature(value: JsonField, outer: Trace): Signat
   return readUnion('TransactionSignature', TRANSACTION_SIGNATURES, value, outer);
 }
 
-function readAccountSignature(value: JsonField, outer: Trace): SignatureCheck {
+function readAccountSignature(value: JsonField, outer: Trace): RequestSignature {
   return readUnion('AccountSignature', ACCOUNT_SIGNATURES, value, outer);
 }
 
@@ -73,20 +85,30 @@ function readUnion(
   kinds: SignatureUnion,
   value: JsonField,
   outer: Trace,
-): SignatureCheck {
+): RequestSignature {
   const signature = asObject(value);
   const type = signature?.get('type');
   if (signature === undefined || typeof type !== 'string' || !Object.hasOwn(kinds, type)) {
     throw unexpectedType(union, value, outer);
   }
-  const [name, read] = kinds[type]!;
-  return read(signature, within(name, within(union, outer)));
+  const [name, read, ...variants] = kinds[type]!;
+  const { verify, write } = read(signature, within(name, within(union, outer)));
+  return {
+    verify,
+    write(writer) {
+      for (const variant of variants) writer.uleb32(variant);
+      write(writer);
+    },
+  };
 }
 
-function readEd25519(signature: JsonObject, trace: Trace): SignatureCheck {
+function readEd25519(signature: JsonObject, trace: Trace): RequestSignature {
   const key = bytesField(signature.get('public_key'), trace);
   const bytes = bytesField(signature.get('signature'), trace);
-  return () => checkLengths('Ed25519', KEY_BYTES, key, bytes);
+  return {
+    verify: () => checkLengths('Ed25519', KEY_BYTES, key, bytes),
+    write: (writer) => writer.bytes(key).bytes(bytes),
+  };
 }
 
 function checkLengths(scheme: string, keyBytes: number, key: Buffer, signature: Buffer): void {
@@ -101,14 +123,14 @@ function refuseIf(isBad: boolean, reason: string): void {
   if (isBad) throw new EncodeError('verify', 'bad_signature', reason);
 }
 
-function readMultiEd25519(signature: JsonObject, trace: Trace): SignatureCheck {
+function readMultiEd25519(signature: JsonObject, trace: Trace): RequestSignature {
   const bytesList = (name: string) =>
     listField(signature.get(name), 'string(HexEncodedBytes)', trace, bytesField);
   const keys = bytesList('public_keys');
   const signatures = bytesList('signatures');
   const threshold = byteField(signature.get('threshold'), trace);
   const bitmap = bytesField(signature.get('bitmap'), trace);
-  return () => {
+  const verify = () => {
     const refuse = (isBad: boolean, reason: string) =>
       refuseIf(isBad, `MultiEd25519 signature ${reason}`);
     checkCounts('MultiEd25519', keys.length, signatures.length);
@@ -125,6 +147,11 @@ function readMultiEd25519(signature: JsonObject, trace: Trace): SignatureCheck {
     const bitmapText = `an invalid number of bitmap bytes ${bitmap.length} expected ${BITMAP_BYTES}`;
     refuse(bitmap.length !== BITMAP_BYTES, `has ${bitmapText}`);
   };
+  const write = (writer: BcsWriter) => {
+    writer.bytes(Buffer.concat([...keys, Buffer.of(threshold)]));
+    writer.bytes(Buffer.concat([...signatures, bitmap]));
+  };
+  return { verify, write };
 }
 
 function checkCounts(scheme: string, keys: number, signatures: number): void {
@@ -153,6 +180,7 @@ interface Scheme {
   readonly bytes: Buffer;
 }
 
+/** In the order of their variants, as the signatures. */
 const KEY_SCHEMES: Readonly<Record<string, string>> = {
   ed25519: 'Ed25519',
   secp256k1_ecdsa: 'Secp256k1Ecdsa',
@@ -161,6 +189,8 @@ const KEY_SCHEMES: Readonly<Record<string, string>> = {
   federated_keyless: 'FederatedKeyless',
   slh_dsa__sha2_128s: 'SlhDsa_Sha2_128s',
 };
+/** Those whose bytes in a request are their BCS. */
+const BCS_SCHEMES: ReadonlySet<string> = new Set(['keyless', 'federated_keyless', 'web_authn']);
 const SIGNATURE_SCHEMES: Readonly<Record<string, string>> = {
   ed25519: 'Ed25519',
   secp256k1_ecdsa: 'Secp256k1Ecdsa',
@@ -193,10 +223,20 @@ function readScheme(
   return { type, bytes: bytesField(object.get('value'), trace) };
 }
 
-function readSingleKey(signature: JsonObject, trace: Trace): SignatureCheck {
+function writeScheme(
+  writer: BcsWriter,
+  schemes: Readonly<Record<string, string>>,
+  { type, bytes }: Scheme,
+): void {
+  writer.uleb32(Object.keys(schemes).indexOf(type));
+  if (BCS_SCHEMES.has(type)) writer.fixed(bytes);
+  else writer.bytes(bytes);
+}
+
+function readSingleKey(signature: JsonObject, trace: Trace): RequestSignature {
   const key = readKey(signature.get('public_key'), trace);
   const made = readKeySignature(signature.get('signature'), trace);
-  return () => {
+  const verify = () => {
     const isMatch = SIGNATURE_OF_KEY[key.type] === made.type;
     refuseIf(!isMatch, 'Invalid public key, signature match.');
     if (key.type === 'ed25519') checkLengths('Ed25519', KEY_BYTES, key.bytes, made.bytes);
@@ -204,6 +244,11 @@ function readSingleKey(signature: JsonObject, trace: Trace): SignatureCheck {
       checkLengths('Secp256k1Ecdsa', SECP256K1_KEY_BYTES, key.bytes, made.bytes);
     }
   };
+  const write = (writer: BcsWriter) => {
+    writeScheme(writer, KEY_SCHEMES, key);
+    writeScheme(writer, SIGNATURE_SCHEMES, made);
+  };
+  return { verify, write };
 }
 
 function readKey(value: JsonField, trace: Trace): Scheme {
@@ -214,16 +259,16 @@ function readKeySignature(value: JsonField, trace: Trace): Scheme {
   return readScheme('Signature', SIGNATURE_SCHEMES, value, trace);
 }
 
-function readMultiKey(signature: JsonObject, trace: Trace): SignatureCheck {
+function readMultiKey(signature: JsonObject, trace: Trace): RequestSignature {
   const keys = listField(signature.get('public_keys'), 'PublicKey', trace, readKey);
   const signatures = listField(
     signature.get('signatures'),
     'IndexedSignature',
     trace,
-    checkIndexedSignature,
+    readIndexedSignature,
   );
   const required = byteField(signature.get('signatures_required'), trace);
-  return () => {
+  const verify = () => {
     checkCounts('MultiKey', keys.length, signatures.length);
     const isUneven = signatures.length !== required;
     refuseIf(isUneven, 'MultiKey signature does not the number of signatures required');
@@ -233,54 +278,112 @@ function readMultiKey(signature: JsonObject, trace: Trace): SignatureCheck {
       `The number of public keys is smaller than the number of required signatures, ${fewer}`,
     );
   };
+  const write = (writer: BcsWriter) => {
+    const bitmap = bitmapOf(signatures, keys.length);
+    writer.vector(keys, (to, key) => writeScheme(to, KEY_SCHEMES, key)).u8(required);
+    writer.vector(signatures, (to, { made }) => writeScheme(to, SIGNATURE_SCHEMES, made));
+    writer.bytes(bitmap);
+  };
+  return { verify, write };
 }
 
-function checkIndexedSignature(value: JsonField, outer: Trace): void {
+/** A bit for each key, the highest first; set for those that signed. */
+function bitmapOf(signatures: readonly IndexedSignature[], keyCount: number): Buffer {
+  const bitmap = Buffer.alloc(Math.ceil(keyCount / 8));
+  for (const { index } of signatures) {
+    if (index >= keyCount) {
+      throw unusable(`Signature index is out of public key range, ${index} < ${keyCount}.`);
+    }
+    const bit = 0x80 >> (index % 8);
+    const at = Math.floor(index / 8);
+    if ((bitmap[at]! & bit) !== 0) throw unusable(`Duplicate signature index, ${index}.`);
+    bitmap[at]! |= bit;
+  }
+  return bitmap;
+}
+
+function unusable(reason: string): EncodeError {
+  return new EncodeError('convert', 'bad_signature', reason);
+}
+
+interface IndexedSignature {
+  /** Of the key, u8. */
+  readonly index: number;
+  readonly made: Scheme;
+}
+
+function readIndexedSignature(value: JsonField, outer: Trace): IndexedSignature {
   const indexed = asObject(value);
   if (indexed === undefined) throw unexpectedType('IndexedSignature', value, outer);
   const trace = within('IndexedSignature', outer);
-  byteField(indexed.get('index'), trace);
-  readKeySignature(indexed.get('signature'), trace);
+  const index = byteField(indexed.get('index'), trace);
+  return { index, made: readKeySignature(indexed.get('signature'), trace) };
 }
 
-function readAbstract(signature: JsonObject, trace: Trace): SignatureCheck {
+function readAbstract(signature: JsonObject, trace: Trace): RequestSignature {
   const info = signature.get('function_info');
   if (typeof info !== 'string') throw unexpectedType('string', info, trace);
-  bytesField(signature.get('auth_data'), trace);
-  return UNCHECKED;
-}
-
-function readMultiAgent(signature: JsonObject, trace: Trace): SignatureCheck {
-  const { checkSender, addresses, checks } = readSigners(signature, trace);
-  return () => {
-    checkSender();
-    const refuse = (isBad: boolean, reason: string) => refuseIf(isBad, `MultiAgent ${reason}`);
-    refuse(addresses === 0, 'signature has no secondary signer addresses');
-    refuse(checks.length === 0, 'signature has no secondary signatures');
-    refuse(checks.length !== addresses, "signatures don't match addresses length");
-    for (const check of checks) check();
+  const data = bytesField(signature.get('auth_data'), trace);
+  const write = (writer: BcsWriter) => {
+    writeFunctionInfo(writer, info);
+    writer.fixed(data);
   };
+  return { verify: () => undefined, write };
 }
 
-function readFeePayer(signature: JsonObject, trace: Trace): SignatureCheck {
-  const { checkSender, checks } = readSigners(signature, trace);
-  addressField(signature.get('fee_payer_address'), trace);
-  const checkFeePayer = readAccountSignature(signature.get('fee_payer_signer'), trace);
-  return () => {
-    for (const check of [checkSender, ...checks, checkFeePayer]) check();
+function writeFunctionInfo(writer: BcsWriter, text: string): void {
+  const at = text.lastIndexOf('::');
+  const module = at < 0 ? undefined : parseModuleId(text.slice(0, at));
+  if (module === undefined) throw unusable(`Invalid function info ${text}`);
+  writer
+    .address(module.address)
+    .string(module.name)
+    .string(text.slice(at + 2));
+}
+
+function readMultiAgent(signature: JsonObject, trace: Trace): RequestSignature {
+  const { sender, addresses, signers, write } = readSigners(signature, trace);
+  const verify = () => {
+    sender.verify();
+    const refuse = (isBad: boolean, reason: string) => refuseIf(isBad, `MultiAgent ${reason}`);
+    refuse(addresses.length === 0, 'signature has no secondary signer addresses');
+    refuse(signers.length === 0, 'signature has no secondary signatures');
+    refuse(signers.length !== addresses.length, "signatures don't match addresses length");
+    for (const signer of signers) signer.verify();
+  };
+  return { verify, write };
+}
+
+function readFeePayer(signature: JsonObject, trace: Trace): RequestSignature {
+  const { sender, signers, write } = readSigners(signature, trace);
+  const address = addressField(signature.get('fee_payer_address'), trace);
+  const feePayer = readAccountSignature(signature.get('fee_payer_signer'), trace);
+  return {
+    verify() {
+      for (const one of [sender, ...signers, feePayer]) one.verify();
+    },
+    write(writer) {
+      write(writer);
+      writer.address(address);
+      feePayer.write(writer);
+    },
   };
 }
 
 function readSigners(signature: JsonObject, trace: Trace) {
+  const sender = readAccountSignature(signature.get('sender'), trace);
   const list = signature.get('secondary_signer_addresses');
-  return {
-    checkSender: readAccountSignature(signature.get('sender'), trace),
-    addresses: listField(list, 'string(Address)', trace, addressField).length,
-    checks: listField(
-      signature.get('secondary_signers'),
-      'AccountSignature',
-      trace,
-      readAccountSignature,
-    ),
+  const addresses = listField(list, 'string(Address)', trace, addressField);
+  const signers = listField(
+    signature.get('secondary_signers'),
+    'AccountSignature',
+    trace,
+    readAccountSignature,
+  );
+  const write = (writer: BcsWriter) => {
+    sender.write(writer);
+    writer.vector(addresses, (to, address) => to.address(address));
+    writer.vector(signers, (to, signer) => signer.write(to));
   };
+  return { sender, addresses, signers, write };
 }

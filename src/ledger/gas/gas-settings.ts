@@ -36,23 +36,31 @@ export interface BlockLimits {
 
 const NO_LIMITS: BlockLimits = { gas: undefined, isUseCaseAware: false };
 
+/** Numbers of the chain by their names, such as `txn.maximum_number_of_gas_units`. */
+export type GasSchedule = ReadonlyMap<string, bigint>;
+
 /** The lowest gas price that the chain takes. @throws LedgerError `internal_error` where the chain does not say */
 export function minGasPrice(guard: PruningGuard, version: bigint): MaybePromise<bigint> {
+  return andThen(gasSchedule(guard, version), (schedule) => schedule.get(MIN_PRICE)!);
+}
+
+/** The gas schedule, which has the lowest price. @throws LedgerError `internal_error` for a chain without one */
+export function gasSchedule(guard: PruningGuard, version: bigint): MaybePromise<GasSchedule> {
   const isV2 = true;
-  return andThen(readPrice(guard, SCHEDULE_V2, isV2, version), (price) =>
-    andThen(price ?? readPrice(guard, SCHEDULE_V1, !isV2, version), (found) => {
+  return andThen(readSchedule(guard, SCHEDULE_V2, isV2, version), (schedule) =>
+    andThen(schedule ?? readSchedule(guard, SCHEDULE_V1, !isV2, version), (found) => {
       if (found !== undefined) return found;
       throw new LedgerError('internal_error', 'Failed to retrieve gas schedule');
     }),
   );
 }
 
-function readPrice(
+function readSchedule(
   guard: PruningGuard,
   key: HashedStateKey,
   hasFeatureVersion: boolean,
   version: bigint,
-): MaybePromise<bigint | undefined> {
+): MaybePromise<GasSchedule | undefined> {
   return readConfig(guard, key, version, (reader) => {
     if (hasFeatureVersion) reader.u64();
     const entries = reader.vector(
@@ -60,7 +68,8 @@ function readPrice(
       (inner) => [inner.string(), inner.u64()] as const,
     );
     // Of equal names the last one counts.
-    return new Map(entries).get(MIN_PRICE);
+    const schedule = new Map(entries);
+    return schedule.has(MIN_PRICE) ? schedule : undefined;
   });
 }
 

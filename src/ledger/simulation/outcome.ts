@@ -23,6 +23,11 @@ const OWN_LIMITS: ReadonlySet<StatusName> = new Set([
 /** The first status of failures of execution; those below have no place in code. */
 const FIRST_EXECUTION_STATUS = 4_000;
 
+/** Rejects with ViewError for a failure that says nothing about the transaction. */
+export async function assertOfTransaction(error: VmError, modules: ModuleLookup): Promise<void> {
+  if (OWN_LIMITS.has(error.status)) throw await viewErrorOf(error, modules);
+}
+
 /**
  * What a failure is on chain.
  * @throws ViewError for one that is not the transaction's; or rejects with it
@@ -35,8 +40,8 @@ export async function outcomeOf(
     if (error.vmStatus === undefined) throw error;
     return miscellaneous(error.vmStatus, undefined);
   }
+  await assertOfTransaction(error, modules);
   const { status, subStatus, text, location } = error;
-  if (OWN_LIMITS.has(status)) throw await viewErrorOf(error, modules);
   const code = STATUS[status];
   if (location === undefined || code < FIRST_EXECUTION_STATUS) return miscellaneous(code, text);
   const { module, functionDefinition, codeOffset } = location;

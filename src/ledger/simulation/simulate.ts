@@ -1,33 +1,58 @@
 /**
- * Runs a transaction's function on the state of a version, and gives what it would change (docs/spec/vm.md §8). Neither
- * signatures nor what comes before and after the function are executed.
+ * Runs a transaction on the state of a version, with what comes before and after its function, and gives what it would
+ * change (docs/spec/vm.md §8).
  */
 import type { MaybePromise } from '../../maybe-promise.ts';
+import { BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
 import { domainHash, sha3 } from '../../move/crypto/hash.ts';
 import type { ContractEvent } from '../../move/transactions/event.ts';
 import type { EntryFunction, Executable, Script } from '../../move/transactions/executable.ts';
 import type { ExecutionStatus } from '../../move/transactions/transaction-info.ts';
-import type {
-  RawTransaction,
-  SignedTransaction,
+import {
+  type RawTransaction,
+  type SignedTransaction,
+  writeRawTransaction,
 } from '../../move/transactions/user-transaction.ts';
 import type { WriteSetEntry } from '../../move/transactions/write-set.ts';
-import type { Address } from '../../move/types/address.ts';
+import { ADDRESS_ONE, type Address } from '../../move/types/address.ts';
+import { frameworkTag } from '../../move/types/framework-tag.ts';
 import { Machine } from '../../vm/machine/machine.ts';
-import { runIn, VIEW_LIMITS } from '../../vm/machine/run.ts';
+import { type Call, runIn, VIEW_LIMITS } from '../../vm/machine/run.ts';
 import { frameworkNative } from '../../vm/natives/index.ts';
 import type { Program } from '../../vm/program/program.ts';
 import { effectsOf } from '../../vm/run-effects.ts';
+import { STATUS, type StatusName } from '../../vm/status.ts';
 import type { TransactionFacts } from '../../vm/transaction-facts.ts';
 import { VmError } from '../../vm/vm-error.ts';
 import type { World } from '../../vm/world.ts';
+import { gasSchedule } from '../gas/gas-settings.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 import { ViewError } from '../views/view-error.ts';
 import { loadEntryCall } from './entry-call.ts';
-import { outcomeOf } from './outcome.ts';
-import { writesOf } from './state-changes.ts';
+import { gasFailure } from './gas-checks.ts';
+import { estimateGas, type GasUsed } from './gas-estimate.ts';
+import { assertOfTransaction, outcomeOf } from './outcome.ts';
+import { type StateChange, stateChanges } from './state-changes.ts';
+import { type StorageFees, storageFees, writesOf } from './storage-fees.ts';
+import {
+  accountCreationOf,
+  type Discarded,
+  epilogueFailure,
+  epilogueOf,
+  feeStatementOf,
+  hasSignerTwice,
+  isUnpaid,
+  prologueFailure,
+  prologueOf,
+  type Validated,
+} from './validation.ts';
+
+/** Feature flags of the reference. */
+const PAYLOAD_V2_FLAG = 93;
+const ORDERLESS_FLAG = 94;
+const TIME_TAG = frameworkTag('timestamp', 'CurrentTimeMicroseconds');
 
 /** Where a transaction is run. */
 interface SimulationPlace {
@@ -43,9 +68,11 @@ export interface Simulated {
   readonly status: ExecutionStatus;
   /** What the machine says of a failure. */
   readonly message: string | undefined;
-  /** In the order of a write set; none of a failure. */
+  /** In the order of a write set. */
   readonly writes: readonly WriteSetEntry[];
   readonly events: readonly ContractEvent[];
+  /** Gas units, estimated; 0 of a transaction that would not be committed. */
+  readonly gasUsed: bigint;
 }
 
 /** Rejects with ViewError for what cannot be simulated, with LedgerError. */
@@ -54,28 +81,139 @@ export async function simulate(
   place: SimulationPlace,
 ): Promise<Simulated> {
   const { program, guard, modules } = place;
-  const call = callOf(transaction.raw);
+  const { raw } = transaction;
+  const call = callOf(raw);
+  const nonce = nonceOf(raw);
+  const facts = factsOf(transaction, call, nonce);
   const world = await place.openWorld();
-  const facts = factsOf(transaction, call);
-  const machine = new Machine({
-    program,
-    world,
-    natives: frameworkNative,
-    limits: VIEW_LIMITS,
-    transaction: facts,
-  });
+  const schedule = await gasSchedule(guard, modules.version);
+  const sizeBytes = encodeBcs((writer) => writeRawTransaction(writer, raw)).length;
+  const validated = { transaction, facts, nonce, program, world };
+  const refusal = refusalOf(validated) ?? gasFailure(raw, sizeBytes, schedule);
+  if (refusal !== undefined) return discarded({ status: refusal, message: undefined });
+  const timeUsecs = await timeOf(world);
+  const feesOf = async (one: TransactionRun) =>
+    storageFees(await changesOf(one, place), schedule, timeUsecs);
+  const gasFor = (fees: StorageFees): GasUsed => estimateGas(schedule, raw, sizeBytes, fees);
+  const run = new TransactionRun(validated);
+  const failure = await run.before();
+  if (failure !== undefined) return discarded(failure);
   try {
     const signers = [facts.sender, ...facts.secondarySigners];
-    await runIn(
-      machine,
-      await loadEntryCall(call, signers, { program, world, meter: machine.meter }),
+    await run.call(
+      await loadEntryCall(call, signers, { program, world, meter: run.machine.meter }),
     );
-    const effects = await effectsOf(machine);
-    const writes = await writesOf(effects, guard, modules);
-    return { status: { kind: 'success' }, message: undefined, writes, events: effects.events };
+    const fees = await feesOf(run);
+    const gas = gasFor(fees);
+    const unpaid = await run.after(gas);
+    if (unpaid !== undefined) return discarded(unpaid);
+    return {
+      ...(await effectsOfRun(run, place, fees)),
+      status: { kind: 'success' },
+      message: undefined,
+      gasUsed: gas.total,
+    };
   } catch (error) {
     if (!(error instanceof VmError || error instanceof ViewError)) throw error;
-    return { ...(await outcomeOf(error, modules.lookup)), writes: [], events: [] };
+    const outcome = await outcomeOf(error, modules.lookup);
+    const undone = new TransactionRun(validated);
+    const refused = await undone.before();
+    if (refused !== undefined) return discarded(refused);
+    const fees = await feesOf(undone);
+    const gas = gasFor(fees);
+    const unpaid = await undone.after(gas, true);
+    if (unpaid !== undefined) return discarded(unpaid);
+    return { ...outcome, ...(await effectsOfRun(undone, place, fees)), gasUsed: gas.total };
+  }
+}
+
+async function changesOf(
+  { machine }: TransactionRun,
+  { guard, modules }: SimulationPlace,
+): Promise<StateChange[]> {
+  return stateChanges(await effectsOf(machine), guard, modules);
+}
+
+async function effectsOfRun(
+  run: TransactionRun,
+  place: SimulationPlace,
+  fees: StorageFees,
+): Promise<Pick<Simulated, 'writes' | 'events'>> {
+  const { guard, modules } = place;
+  const effects = await effectsOf(run.machine);
+  const changes = await stateChanges(effects, guard, modules);
+  return { writes: writesOf(changes, fees), events: effects.events };
+}
+
+/** The time of a state, in microseconds since 1970. */
+async function timeOf(world: World): Promise<bigint> {
+  const bytes = await world.resource(ADDRESS_ONE, TIME_TAG);
+  return bytes === undefined ? 0n : new BcsReader(bytes).u64();
+}
+
+/** A transaction that would not be committed. */
+function discarded({ status, message }: Discarded): Simulated {
+  const statusCode = BigInt(STATUS[status]);
+  const refused = { kind: 'miscellaneousError', statusCode } as const;
+  return { status: refused, message, writes: [], events: [], gasUsed: 0n };
+}
+
+/** What is refused before anything runs. */
+function refusalOf({ facts, transaction, nonce, world }: Validated): StatusName | undefined {
+  if (hasSignerTwice(facts.sender, facts.secondarySigners)) return 'SIGNERS_CONTAIN_DUPLICATES';
+  const isGated =
+    (transaction.raw.payload.kind === 'payload' && !world.isFeatureEnabled(PAYLOAD_V2_FLAG)) ||
+    (nonce !== undefined && !world.isFeatureEnabled(ORDERLESS_FLAG));
+  return isGated ? 'FEATURE_UNDER_GATING' : undefined;
+}
+
+/** One machine with what comes before a transaction, the transaction, and what comes after. */
+class TransactionRun {
+  readonly machine: Machine;
+  readonly #validated: Validated;
+
+  constructor(validated: Validated) {
+    const { program, world, facts: transaction } = validated;
+    const parts = { program, world, natives: frameworkNative, limits: VIEW_LIMITS };
+    this.machine = new Machine({ ...parts, transaction });
+    this.#validated = validated;
+  }
+
+  /** Rejects with VmError. */
+  async call(call: Call): Promise<void> {
+    await runIn(this.machine, call);
+  }
+
+  /** Checks the transaction. @returns why it is refused */
+  async before(): Promise<Discarded | undefined> {
+    try {
+      await this.call(await prologueOf(this.#validated));
+      const creation = await accountCreationOf(this.#validated);
+      if (creation !== undefined) await this.call(creation);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof VmError)) throw error;
+      await assertOfTransaction(error, this.machine.program.modules);
+      return prologueFailure(error);
+    }
+  }
+
+  /**
+   * Takes the fee. Rejects with VmError where the sender cannot pay it, which is a failure of the transaction itself.
+   * @param hasFailed whether the transaction has failed already
+   * @returns why the transaction is refused
+   */
+  async after(gas: GasUsed, hasFailed = false): Promise<Discarded | undefined> {
+    try {
+      await this.call(await epilogueOf(this.#validated, gas));
+      const statement = await feeStatementOf(this.#validated, gas);
+      if (statement !== undefined) await this.call(statement);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof VmError) || (isUnpaid(error) && !hasFailed)) throw error;
+      await assertOfTransaction(error, this.machine.program.modules);
+      return epilogueFailure(error);
+    }
   }
 }
 
@@ -91,13 +229,17 @@ function callOf({ payload }: RawTransaction): EntryFunction | Script {
   throw new ViewError('Only entry functions and scripts are simulated by this node');
 }
 
+/** Of an orderless transaction. */
+function nonceOf({ payload }: RawTransaction): bigint | undefined {
+  return payload.kind === 'payload' ? payload.extraConfig.replayProtectionNonce : undefined;
+}
+
 function factsOf(
   { raw, authenticator }: SignedTransaction,
   call: EntryFunction | Script,
+  nonce: bigint | undefined,
 ): TransactionFacts {
   const scriptHash = call.kind === 'script' ? sha3(call.code) : Buffer.alloc(0);
-  const nonce =
-    raw.payload.kind === 'payload' ? raw.payload.extraConfig.replayProtectionNonce : undefined;
   const hasOthers = authenticator.kind === 'multiAgent' || authenticator.kind === 'feePayer';
   return {
     sessionHash: sessionHash(raw, nonce, scriptHash),

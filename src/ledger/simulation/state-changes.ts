@@ -1,6 +1,5 @@
-/** What a run changed as writes of the state (docs/spec/vm.md §8.2). */
+/** What a run changed in the state (docs/spec/vm.md §8.2). */
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import type { WriteOp, WriteSetEntry } from '../../move/transactions/write-set.ts';
 import type { Address } from '../../move/types/address.ts';
 import {
   decodeResourceGroup,
@@ -15,10 +14,12 @@ import {
   writeStateKey,
 } from '../../move/types/state-key.ts';
 import { formatStructTag, type StructTag } from '../../move/types/type-tag.ts';
+import type { StateEntry } from '../../store/columns/state-column.ts';
 import type { ResourceChange, RunEffects } from '../../vm/run-effects.ts';
 import { groupOf } from '../accounts/resource.ts';
 import { decodeStored } from '../ledger-error.ts';
 import type { ModuleView } from '../modules/module-view.ts';
+import { Pace } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
 
 interface ChangedGroup {
@@ -27,19 +28,46 @@ interface ChangedGroup {
   readonly members: ResourceChange[];
 }
 
-/** The writes in the order of a write set. Rejects with LedgerError. */
-export async function writesOf(
+/** A value of the state that is another than before. */
+export interface StateChange {
+  readonly key: StateKey;
+  /** BCS of the key, which is the order of a write set. */
+  readonly keyBytes: Buffer;
+  /** Without bytes where there was none. */
+  readonly before: Pick<StateEntry, 'bytes' | 'metadata'>;
+  /** `undefined`: it is deleted. */
+  readonly after: Buffer | undefined;
+}
+
+/** The changes in the order of a write set. Rejects with LedgerError. */
+export async function stateChanges(
   { resources, items }: RunEffects,
   guard: PruningGuard,
   modules: ModuleView,
-): Promise<WriteSetEntry[]> {
-  const writes: WriteSetEntry[] = [];
+): Promise<StateChange[]> {
+  const changes: StateChange[] = [];
+  const pace = new Pace();
+  const add = async (
+    key: StateKey,
+    owner: Address | undefined,
+    afterOf: (before: Buffer | undefined) => Buffer | undefined,
+  ) => {
+    const entry = await guard.state(owner, hashedStateKey(key), modules.version);
+    const before = entry ?? NOTHING;
+    const after = afterOf(before.bytes);
+    const keyBytes = encodeBcs((writer) => writeStateKey(writer, key));
+    if (before.bytes !== undefined || after !== undefined) {
+      changes.push({ key, keyBytes, before, after });
+    }
+    const sizeBytes = CHANGE_BYTES + (before.bytes?.length ?? 0) + (after?.length ?? 0);
+    if (pace.isOver(sizeBytes)) await pace.nextTurn();
+  };
   const groups = new Map<string, ChangedGroup>();
   for (const change of resources) {
-    const { address, tag, before, after } = change;
+    const { address, tag, after } = change;
     const group = await groupOf(tag, modules.lookup);
     if (group === undefined) {
-      writes.push(...written(resourceStateKey(address, tag), before, after));
+      await add(resourceStateKey(address, tag), address, () => after);
       continue;
     }
     const id = address + formatStructTag(group);
@@ -49,28 +77,17 @@ export async function writesOf(
   }
   for (const { address, tag, members } of groups.values()) {
     const key = resourceGroupStateKey(address, tag);
-    const entry = await guard.state(address, hashedStateKey(key), modules.version);
-    writes.push(...written(key, entry?.bytes, changedGroup(entry?.bytes, members)));
+    await add(key, address, (before) => changedGroup(before, members));
   }
-  for (const { handle, key, before, after } of items) {
-    writes.push(...written({ kind: 'tableItem', handle, key }, before, after));
+  for (const { handle, key, after } of items) {
+    await add({ kind: 'tableItem', handle, key }, undefined, () => after);
   }
-  return inOrder(writes);
+  return changes.sort((left, right) => Buffer.compare(left.keyBytes, right.keyBytes));
 }
 
-function written(
-  key: StateKey,
-  before: Uint8Array | undefined,
-  after: Buffer | undefined,
-): WriteSetEntry[] {
-  if (before === undefined && after === undefined) return [];
-  const kind = before === undefined ? 'creation' : 'modification';
-  const op: WriteOp =
-    after === undefined
-      ? { kind: 'deletion', metadata: undefined }
-      : { kind, bytes: after, metadata: undefined };
-  return [{ key, op }];
-}
+const NOTHING = { bytes: undefined, metadata: undefined };
+/** Work for a change besides its bytes, as that of so many bytes. */
+const CHANGE_BYTES = 512;
 
 /** A group with some members changed; `undefined` where none is left. */
 function changedGroup(
@@ -87,14 +104,4 @@ function changedGroup(
     else members.set(keyOf(tag), { tag, data: after });
   }
   return members.size === 0 ? undefined : encodeResourceGroup(members.values());
-}
-
-/** The order of keys in a write set: that of their BCS. */
-function inOrder(writes: readonly WriteSetEntry[]): WriteSetEntry[] {
-  const keyed = writes.map((entry) => ({
-    entry,
-    bytes: encodeBcs((writer) => writeStateKey(writer, entry.key)),
-  }));
-  keyed.sort((left, right) => Buffer.compare(left.bytes, right.bytes));
-  return keyed.map(({ entry }) => entry);
 }

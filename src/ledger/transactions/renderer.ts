@@ -58,27 +58,39 @@ export class TransactionRenderer {
    * @param pace of the page that it is part of
    */
   render(item: Buffer, pace = new Pace()): MaybePromise<RenderedTransaction> {
-    const { modules, modulesAt, moduleCache, caches } = this.#sources;
-    const version = item.readBigUInt64LE();
-    const key = String(version);
-    const known = caches.rendered.get(key);
+    const { rendered: cache } = this.#sources.caches;
+    const key = String(item.readBigUInt64LE());
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    const decoding = new Decoding(version, caches.decoding, modules, modulesAt, pace);
-    const timestampUsecs = () => this.#timestamp(version);
-    const context = { decoding, modules: moduleCache, timestampUsecs };
-    const failure = 'Failed to convert on chain transaction to Transaction: ';
-    const text = decodeStored(failure, () => transactionJson(item, context));
-    return andThen(text, ({ units, rootHash }) => {
-      const { isFinal } = decoding;
-      const json = Buffer.from(units, 'latin1');
-      const rendered = {
-        json: isFinal ? copiedBytes(json) : json,
-        tagCore: rootHash.toString('base64url').slice(0, TAG_CHARACTERS),
-        isFinal,
-      };
-      if (isFinal) caches.rendered.set(key, rendered, json.length);
+return andThen(this.renderSimulated(item, '', pace), (made) => {
+      if (!made.isFinal) return made;
+      const rendered = { ...made, json: copiedBytes(made.json) };
+      cache.set(key, rendered, rendered.json.length);
       return rendered;
     });
+  }
+
+  /**
+   * A transaction that is not part of the ledger, as JSON: it is never cached.
+   * @param statusSuffix shown behind its outcome
+   */
+  renderSimulated(
+    item: Buffer,
+    statusSuffix: string,
+    pace = new Pace(),
+  ): MaybePromise<RenderedTransaction> {
+    const { modules, modulesAt, moduleCache, caches } = this.#sources;
+    const version = item.readBigUInt64LE();
+    const decoding = new Decoding(version, caches.decoding, modules, modulesAt, pace);
+    const timestampUsecs = () => this.#timestamp(version);
+    const context = { decoding, modules: moduleCache, timestampUsecs, statusSuffix };
+    const failure = 'Failed to convert on chain transaction to Transaction: ';
+    const text = decodeStored(failure, () => transactionJson(item, context));
+    return andThen(text, ({ units, rootHash }) => ({
+      json: Buffer.from(units, 'latin1'),
+      tagCore: rootHash.toString('base64url').slice(0, TAG_CHARACTERS),
+      isFinal: decoding.isFinal,
+    }));
   }
 
   /**

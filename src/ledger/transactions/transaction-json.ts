@@ -21,6 +21,8 @@ import { validatorMembers } from './validator-json.ts';
 import { vmStatusText } from './vm-status.ts';
 
 interface TransactionContext extends ChangesContext {
+  /** Shown behind the outcome. */
+  readonly statusSuffix?: string;
   /** The time of the transaction's block, in microseconds since 1970. */
   readonly timestampUsecs: () => MaybePromise<bigint>;
 }
@@ -70,7 +72,8 @@ export function transactionJson(
     andThen(changesJson(item, writes, context), (changes) =>
       andThen(rest(parts), (members) => {
         const root = quotedHex(rootHash);
-        const units = `${head}${quoted(status)},"accumulator_root_hash":${root},"changes":${changes},${members}}`;
+        const shown = quoted(status + (context.statusSuffix ?? ''));
+        const units = `${head}${shown},"accumulator_root_hash":${root},"changes":${changes},${members}}`;
         return { units, rootHash };
       }),
     ),

@@ -3,6 +3,7 @@
  * accounts and pass keys (docs/spec/ledger.md §3.4). Nothing is verified here.
  */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { readSizedBytes } from '../bcs/fixed-bytes.ts';
 import type { Address } from '../types/address.ts';
 
@@ -52,6 +53,16 @@ export function readAnyPublicKey(reader: BcsReader): AnyPublicKey {
   if (kind === 'keyless') return { kind, key: readKeylessPublicKey(reader) };
   if (kind === 'federatedKeyless') return { kind, key: readFederatedKeylessPublicKey(reader) };
   return { kind, bytes: readSizedBytes(reader, PUBLIC_KEY_BYTES[kind], `${kind} public key`) };
+}
+
+export function writeAnyPublicKey(writer: BcsWriter, publicKey: AnyPublicKey): void {
+  writer.uleb32(KEY_KINDS.indexOf(publicKey.kind));
+  if (publicKey.kind === 'federatedKeyless') writer.address(publicKey.key.jwkAddress);
+  if (publicKey.kind === 'keyless' || publicKey.kind === 'federatedKeyless') {
+    writer.string(publicKey.key.issuer).bytes(publicKey.key.identityCommitment);
+  } else {
+    writer.bytes(publicKey.bytes);
+  }
 }
 
 /** Reads a signature. @throws BcsError, also for a signature of another size than its scheme's. */

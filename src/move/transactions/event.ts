@@ -6,7 +6,7 @@ import type { BcsReader } from '../bcs/bcs-reader.ts';
 import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
 import type { Address } from '../types/address.ts';
-import { readTypeTag, type TypeTag } from '../types/type-tag.ts';
+import { readTypeTag, type TypeTag, writeTypeTag } from '../types/type-tag.ts';
 
 /** Identifies an event stream: 40 bare bytes on the wire. */
 export interface EventKey {
@@ -54,6 +54,16 @@ export function readContractEvent(reader: BcsReader): ContractEvent {
   const sequenceNumber = reader.u64();
   const typeTag = readTypeTag(reader);
   return { kind: 'v1', key, sequenceNumber, typeTag, data: reader.bytes() };
+}
+
+export function writeContractEvent(writer: BcsWriter, event: ContractEvent): void {
+  writer.uleb32(event.kind === 'v1' ? 0 : 1);
+  if (event.kind === 'v1') {
+    writeEventKey(writer, event.key);
+    writer.u64(event.sequenceNumber);
+  }
+  writeTypeTag(writer, event.typeTag);
+  writer.bytes(event.data);
 }
 
 /** The leaf of an event in its transaction's event accumulator: of the event's own BCS (docs/spec/ledger.md §2.7). */

@@ -1,8 +1,8 @@
 /** Transactions of all kinds, as the ledger holds them (docs/spec/ledger.md §1.1). */
 
 import { BcsReader, decodeBcs } from '../bcs/bcs-reader.ts';
-import { encodeBcs } from '../bcs/bcs-writer.ts';
-import { readHash } from '../bcs/fixed-bytes.ts';
+import { type BcsWriter, encodeBcs } from '../bcs/bcs-writer.ts';
+import { readHash, writeHash } from '../bcs/fixed-bytes.ts';
 import { domainHash } from '../crypto/hash.ts';
 import { ADDRESS_BYTES, type Address } from '../types/address.ts';
 import {
@@ -13,13 +13,22 @@ import {
   readBlockMetadata,
   readBlockMetadataExt,
 } from './block-transaction.ts';
-import { type ContractEvent, MIN_EVENT_BYTES, readContractEvent } from './event.ts';
+import {
+  type ContractEvent,
+  MIN_EVENT_BYTES,
+  readContractEvent,
+  writeContractEvent,
+} from './event.ts';
 import { readScriptCall, type Script } from './executable.ts';
 import { readTransactionPayload, writeTransactionPayload } from './payload.ts';
-import { readTransactionInfo, type TransactionInfo } from './transaction-info.ts';
+import {
+  readTransactionInfo,
+  type TransactionInfo,
+  writeTransactionInfo,
+} from './transaction-info.ts';
 import { readSignedTransaction, type SignedTransaction } from './user-transaction.ts';
 import { readValidatorTransaction, type ValidatorTransaction } from './validator-transaction.ts';
-import { readWriteSet, type WriteSet } from './write-set.ts';
+import { readWriteSet, type WriteSet, type WriteSetEntry, writeWriteSet } from './write-set.ts';
 
 /** What a genesis transaction does: a given change, or whatever running a script changes. */
 type WriteSetPayload =
@@ -170,6 +179,30 @@ export function readOnChainData(reader: BcsReader): EncodedOnChainData {
       changes: changesBytes,
     },
   };
+}
+
+/**
+ * Writes the item of a user transaction.
+ * @param signed BCS of the SignedTransaction
+ */
+export function writeUserTransactionItem(
+  writer: BcsWriter,
+  signed: Uint8Array,
+  {
+    version,
+    info,
+    events,
+    accumulatorRootHash,
+    writes,
+  }: Pick<TransactionOnChainData, 'version' | 'info' | 'events' | 'accumulatorRootHash'> & {
+    readonly writes: readonly WriteSetEntry[];
+  },
+): void {
+  writer.u64(version).uleb32(TRANSACTION_KINDS.indexOf('user')).fixed(signed);
+  writeTransactionInfo(writer, info);
+  writer.vector(events, writeContractEvent);
+  writeHash(writer, accumulatorRootHash);
+  writeWriteSet(writer, writes);
 }
 
 function readWithBytes<T>(reader: BcsReader, read: (reader: BcsReader) => T): [T, Buffer] {

@@ -1,11 +1,18 @@
 /** Write sets: what a transaction changed in the state (docs/spec/ledger.md §1.1). */
 import type { BcsReader } from '../bcs/bcs-reader.ts';
+import type { BcsWriter } from '../bcs/bcs-writer.ts';
 import { domainHash } from '../crypto/hash.ts';
-import { MIN_STATE_KEY_BYTES, readStateKey, type StateKey } from '../types/state-key.ts';
+import {
+  MIN_STATE_KEY_BYTES,
+  readStateKey,
+  type StateKey,
+  writeStateKey,
+} from '../types/state-key.ts';
 import {
   readStateValueMetadata,
   type StateValue,
   type StateValueMetadata,
+  writeStateValueMetadata,
 } from '../types/state-value.ts';
 
 /**
@@ -87,6 +94,21 @@ export function readWriteSetTail(reader: BcsReader): {
     return { kind: 'nativePosition', writes: readWrites(inner) };
   });
   return { hotness, extensions };
+}
+
+function writeWriteOp(writer: BcsWriter, op: WriteOp): void {
+  writer.uleb32(OP_KINDS.indexOf(op.kind) + (op.metadata === undefined ? 0 : OP_KINDS.length));
+  if (op.kind !== 'deletion') writer.bytes(op.bytes);
+  if (op.metadata !== undefined) writeStateValueMetadata(writer, op.metadata);
+}
+
+/** Writes a V0 write set. @param writes in the order of their keys' BCS */
+export function writeWriteSet(writer: BcsWriter, writes: readonly WriteSetEntry[]): void {
+  writer.uleb32(0);
+  writer.vector(writes, (to, { key, op }) => {
+    writeStateKey(to, key);
+    writeWriteOp(to, op);
+  });
 }
 
 /** The state change hash: of the write set's own bytes, from its variant to its end (docs/spec/ledger.md §2.7). */

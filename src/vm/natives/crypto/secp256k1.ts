@@ -1,4 +1,4 @@
-/** Recovery of the public key of an ECDSA signature over secp256k1 (docs/spec/vm.md §6.9). */
+/** ECDSA over secp256k1, and recovery of the public key of a signature (docs/spec/vm.md §6.9). */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point } = secp256k1;
@@ -50,5 +50,18 @@ function pointAt(x: bigint, isOdd: boolean): InstanceType<typeof Point> | undefi
     return Point.fromBytes(bytes);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a key, 65 bytes, made a signature of a hash whose second half is not above half of the order. */
+export function isSecp256k1Signature(
+  signature: Uint8Array,
+  key: Uint8Array,
+  hash: Uint8Array,
+): boolean {
+  try {
+    return secp256k1.verify(signature, hash, key, { prehash: false, lowS: true });
+  } catch {
+    return false;
   }
 }

@@ -1,0 +1,44 @@
+/** Authentication keys: what an account says of the keys that may sign for it (docs/spec/ledger.md §3.4). */
+import { encodeBcs } from '../bcs/bcs-writer.ts';
+import type { AccountAuthenticator, TransactionAuthenticator } from './authenticator.ts';
+import { sha3 } from './hash.ts';
+import { writeAnyPublicKey } from './public-key.ts';
+
+/** The last byte of what is hashed. */
+const SCHEMES = { ed25519: 0, multiEd25519: 1, singleKey: 2, multiKey: 3 };
+
+/** The key of an authenticator, 32 bytes; `undefined` of one without public keys. */
+export function authenticationKey(
+  authenticator: AccountAuthenticator | TransactionAuthenticator,
+): Buffer | undefined {
+  switch (authenticator.kind) {
+    case 'ed25519':
+      return hashed(authenticator.publicKey, SCHEMES.ed25519);
+    case 'multiEd25519': {
+      const { keys, threshold } = authenticator.publicKey;
+      return hashed(Buffer.concat([...keys, Buffer.of(threshold)]), SCHEMES.multiEd25519);
+    }
+    case 'singleKey':
+      return hashed(
+        encodeBcs((writer) => writeAnyPublicKey(writer, authenticator.publicKey)),
+        SCHEMES.singleKey,
+      );
+    case 'multiKey': {
+      const { publicKeys, signaturesRequired } = authenticator;
+      return hashed(
+        encodeBcs((writer) => writer.vector(publicKeys, writeAnyPublicKey).u8(signaturesRequired)),
+        SCHEMES.multiKey,
+      );
+    }
+    case 'multiAgent':
+    case 'feePayer':
+    case 'singleSender':
+      return authenticationKey(authenticator.sender);
+    default:
+      return undefined;
+  }
+}
+
+function hashed(keys: Uint8Array, scheme: number): Buffer {
+  return sha3(Buffer.concat([keys, Buffer.of(scheme)]));
+}
