@@ -46,6 +46,11 @@ export class Meter {
     if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS');
   }
 
+  /** Takes back an instruction that is not done yet. */
+  refund(): void {
+    this.#unitsLeft += 1;
+  }
+
   /** Pays for bytes that are looked at, hashed, … @throws VmError OUT_OF_GAS */
   chargeBytes(bytes: number): void {
     this.charge(Math.ceil(bytes / BYTES_PER_UNIT));

@@ -34,11 +34,27 @@ export interface RunEffects {
   readonly events: readonly ContractEvent[];
 }
 
+/** What a run has done so far. */
+export interface RunWork {
+  /** Units of its limits that are left. */
+  readonly unitsLeft: number;
+  /** Resources and items of tables that were looked at. */
+  readonly reads: number;
+}
+
+export function workOf({ meter, seenResources, extensions }: Machine): RunWork {
+  const tables = extensions.get(TableItems) as TableItems | undefined;
+  const reads = seenResources.length + (tables?.seen.length ?? 0);
+  return { unitsLeft: meter.unitsLeft, reads };
+}
+
 /** The effects of a run that is over. Rejects with VmError for a value that cannot be written. */
 export async function effectsOf(machine: Machine): Promise<RunEffects> {
   const { extensions, seenResources } = machine;
+  const giveTurns = turnsOf(machine);
   const resources: ResourceChange[] = [];
   for (const { address, type, place, before } of seenResources) {
+    await giveTurns();
     const after = await written(machine, type, place[0]);
     if (type.tag.kind !== 'struct' || isSame(before, after)) continue;
     resources.push({ address, tag: type.tag.struct, before, after });
@@ -46,6 +62,7 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
   const items: ItemChange[] = [];
   const tables = extensions.get(TableItems) as TableItems | undefined;
   for (const { handle, key, type, place, before } of tables?.seen ?? []) {
+    await giveTurns();
     const after = await written(machine, type, place[0]);
     if (!isSame(before, after)) items.push({ handle, key, before, after });
   }
@@ -54,6 +71,24 @@ export async function effectsOf(machine: Machine): Promise<RunEffects> {
   );
   const emitted = extensions.get(EmittedEvents) as EmittedEvents | undefined;
   return { resources, items, events: emitted?.events ?? [] };
+}
+
+/** Work between two turns of the event loop, in units of the run's limits. */
+const UNITS_PER_TURN = 100_000;
+/** What is looked at between two turns, at most. */
+const VALUES_PER_TURN = 256;
+
+/** Lets others have their turn where much was written since the last one. */
+function turnsOf({ meter, world }: Machine): () => Promise<void> | undefined {
+  let unitsThen = meter.unitsLeft;
+  let left = VALUES_PER_TURN;
+  return () => {
+    left -= 1;
+    if (left > 0 && unitsThen - meter.unitsLeft < UNITS_PER_TURN) return undefined;
+    unitsThen = meter.unitsLeft;
+    left = VALUES_PER_TURN;
+    return world.nextTurn();
+  };
 }
 
 async function written(

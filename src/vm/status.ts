@@ -1,4 +1,4 @@
-/** Status codes that running code, and checks before it, end with: names and numbers of the reference (docs/spec/transactions.md §10.1). */
+/** Status codes of code that runs, and of the checks before (docs/spec/transactions.md §10.1). */
 export const STATUS = {
   INVALID_AUTH_KEY: 2,
   SEQUENCE_NUMBER_TOO_OLD: 3,

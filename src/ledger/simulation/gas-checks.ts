@@ -1,4 +1,4 @@
-/** What the gas schedule says of a transaction before it runs (docs/spec/vm.md §8.2). */
+/** What the gas schedule says of a transaction before it runs (docs/spec/vm.md §8.5). */
 import type { RawTransaction } from '../../move/transactions/user-transaction.ts';
 import type { StatusName } from '../../vm/status.ts';
 import type { GasSchedule } from '../gas/gas-settings.ts';

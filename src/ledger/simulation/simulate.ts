@@ -21,7 +21,7 @@ import { Machine } from '../../vm/machine/machine.ts';
 import { type Call, runIn, VIEW_LIMITS } from '../../vm/machine/run.ts';
 import { frameworkNative } from '../../vm/natives/index.ts';
 import type { Program } from '../../vm/program/program.ts';
-import { effectsOf } from '../../vm/run-effects.ts';
+import { effectsOf, workOf } from '../../vm/run-effects.ts';
 import { STATUS, type StatusName } from '../../vm/status.ts';
 import type { TransactionFacts } from '../../vm/transaction-facts.ts';
 import { VmError } from '../../vm/vm-error.ts';
@@ -92,35 +92,33 @@ export async function simulate(
   const refusal = refusalOf(validated) ?? gasFailure(raw, sizeBytes, schedule);
   if (refusal !== undefined) return discarded({ status: refusal, message: undefined });
   const timeUsecs = await timeOf(world);
-  const feesOf = async (one: TransactionRun) =>
-    storageFees(await changesOf(one, place), schedule, timeUsecs);
-  const gasFor = (fees: StorageFees): GasUsed => estimateGas(schedule, raw, sizeBytes, fees);
   const run = new TransactionRun(validated);
   const failure = await run.before();
   if (failure !== undefined) return discarded(failure);
+  const before = workOf(run.machine);
+  const priced = async (changed: TransactionRun): Promise<readonly [StorageFees, GasUsed]> => {
+    const changes = await changesOf(changed, place);
+    const fees = storageFees(changes, schedule, timeUsecs);
+    const work = { before, after: workOf(run.machine), changes, fees };
+    return [fees, estimateGas(schedule, raw, sizeBytes, work)];
+  };
   try {
     const signers = [facts.sender, ...facts.secondarySigners];
     await run.call(
       await loadEntryCall(call, signers, { program, world, meter: run.machine.meter }),
     );
-    const fees = await feesOf(run);
-    const gas = gasFor(fees);
+    const [fees, gas] = await priced(run);
     const unpaid = await run.after(gas);
     if (unpaid !== undefined) return discarded(unpaid);
-    return {
-      ...(await effectsOfRun(run, place, fees)),
-      status: { kind: 'success' },
-      message: undefined,
-      gasUsed: gas.total,
-    };
+    const changed = await effectsOfRun(run, place, fees);
+    return { ...changed, status: { kind: 'success' }, message: undefined, gasUsed: gas.total };
   } catch (error) {
     if (!(error instanceof VmError || error instanceof ViewError)) throw error;
     const outcome = await outcomeOf(error, modules.lookup);
     const undone = new TransactionRun(validated);
     const refused = await undone.before();
     if (refused !== undefined) return discarded(refused);
-    const fees = await feesOf(undone);
-    const gas = gasFor(fees);
+    const [fees, gas] = await priced(undone);
     const unpaid = await undone.after(gas, true);
     if (unpaid !== undefined) return discarded(unpaid);
     return { ...outcome, ...(await effectsOfRun(undone, place, fees)), gasUsed: gas.total };

@@ -1,6 +1,6 @@
 /**
  * The functions of `0x1::transaction_validation` that the reference runs before and after a transaction's own, and what
- * their failures mean (docs/spec/vm.md §8.2). Which ones follows from the feature flags.
+ * their failures mean (docs/spec/vm.md §8.5). Which ones follows from the feature flags.
  */
 import { andThen, type MaybePromise, mapInOrder } from '../../maybe-promise.ts';
 import { authenticationKey } from '../../move/crypto/authentication-key.ts';

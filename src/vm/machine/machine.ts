@@ -123,6 +123,8 @@ export class Machine {
   /** Does the operation that runs again, once something is there that it needs. */
   retryAfter(work: MaybePromise<unknown>): void {
     this.frame!.pc -= 1;
+    // It is done once, whatever was linked and read before.
+    this.meter.refund();
     this.#waitFor(work);
   }
 

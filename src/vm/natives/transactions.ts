@@ -114,6 +114,13 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
     'is_orderless_txn',
     ({ isOrderless }) => isOrderless,
   ),
-  'randomness::fetch_and_increment_txn_counter': () => new NativeAbort(RANDOMNESS_REFUSED),
-  'randomness::is_unbiasable': () => [false],
+  'randomness::fetch_and_increment_txn_counter': ({ transaction }) => {
+    if (transaction === undefined) return new NativeAbort(RANDOMNESS_REFUSED);
+    throw missingNative('randomness', 'fetch_and_increment_txn_counter');
+  },
+  // It follows from an attribute of the entry function, and from a seed that a simulation does not have.
+  'randomness::is_unbiasable': ({ transaction }) => {
+    if (transaction === undefined) return [false];
+    throw missingNative('randomness', 'is_unbiasable');
+  },
 };
