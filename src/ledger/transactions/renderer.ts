@@ -62,7 +62,7 @@ export class TransactionRenderer {
     const key = String(item.readBigUInt64LE());
     const known = cache.get(key);
     if (known !== undefined) return known;
-return andThen(this.renderSimulated(item, '', pace), (made) => {
+    return andThen(this.renderSimulated(item, '', pace), (made) => {
       if (!made.isFinal) return made;
       const rendered = { ...made, json: copiedBytes(made.json) };
       cache.set(key, rendered, rendered.json.length);
