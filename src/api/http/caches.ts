@@ -4,11 +4,12 @@ import type { LedgerView } from '../../ledger/ledger-view.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
 import type { Format } from './negotiation.ts';
+import { MAX_JOINED_BODY_BYTES } from './response-writing.ts';
 
 /** Larger answers are not cached, in bytes: making them is not what takes the time. */
 export const MAX_CACHED_ANSWER_BYTES = 64 * 1024;
 /** Longer texts are cached as their bytes, which are sent as they are; in UTF-16 units. */
-const MAX_TEXT_LENGTH = 256;
+const MAX_TEXT_LENGTH = MAX_JOINED_BODY_BYTES;
 /** Memory of an answer besides its URL, its body and its tag, in bytes; measured. */
 const ANSWER_OVERHEAD_BYTES = 100;
 
@@ -68,5 +69,7 @@ function keyOf(format: Format, url: string): string {
 /** A body to be cached: a text may reference the pieces it was joined from, which would stay in memory uncounted. */
 function detached(body: string | Uint8Array): string | Uint8Array {
   if (typeof body !== 'string') return copiedBytes(body);
-  return body.length > MAX_TEXT_LENGTH ? textEncoder.encode(body) : body;
+  // Asking for the length makes one piece of a text that was joined from several.
+  const isShort = body.length <= MAX_TEXT_LENGTH && Buffer.byteLength(body) === body.length;
+  return isShort ? body : textEncoder.encode(body);
 }

@@ -48,8 +48,8 @@ export interface EventRecords {
 }
 
 export interface EventPageAnswer {
-  /** UTF-8 of JSON, or BCS. */
-  readonly body: Uint8Array;
+  /** JSON, as text where it is short and ASCII, else its UTF-8; or BCS. */
+  readonly body: string | Uint8Array;
   /** `contentDigest` of the body. */
   readonly tagCore: string;
 }
@@ -67,10 +67,15 @@ export interface CachedPage {
 export type EventPageCache = Cache<CachedPage>;
 
 const ANY_PAGE: CachedPage = {
-  answer: { body: new Uint8Array(0), tagCore: '' },
+  answer: { body: '', tagCore: '' },
   ...{ firstVersion: 0n, lastVersion: 0n, modules: [] },
 };
 
+/**
+ * Longest page that stays a text, in UTF-16 units: it goes out with its head, as a text. Bytes of their own memory cost
+ * as much as rendering a short page. Longer pages go out as their bytes.
+ */
+const MAX_TEXT_LENGTH = 4 * 1024;
 /** Memory of a page besides its body, in bytes, estimated. */
 const PAGE_OVERHEAD_BYTES = 512;
 
@@ -115,7 +120,7 @@ export class StreamPages {
       let json: Buffer;
       try {
         // A page of one: what is between its brackets.
-        json = renderEvents(stream, [event], typeOf.of).subarray(1, -1);
+        json = Buffer.from(renderEvents(stream, [event], typeOf.of).slice(1, -1), 'latin1');
       } catch (failure) {
         if (records.length > 0) break;
         throw failure;
@@ -140,50 +145,52 @@ export class StreamPages {
   }
 
   #make(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
-    const { modules: view, pages } = this.#sources;
+    const { start, limit } = request;
     return andThen(this.#events(request), (events) => {
-      const rendered =
-        form === 'json'
-          ? eventsJson(request, events, view)
-          : { body: eventsBcs(request, events), modules: [] };
-      return andThen(rendered, ({ body, modules }) => {
-        const answer = { body: copiedBytes(body), tagCore: contentDigest(body) };
-        const first = events[0];
-        if (first === undefined) return answer;
-        const { version: lastVersion } = events[events.length - 1]!;
-        const page = { answer, firstVersion: first.version, lastVersion, modules };
-        const key = keyOf(request, first.sequenceNumber, events.length, form);
-        pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
-        pages.set(anyKeyOf(request, form), ANY_PAGE, 0);
-        return answer;
-      });
+      const first = events[0]?.sequenceNumber;
+      // Where the stream ends before the page is full, this is known only now.
+      const known =
+        first === undefined || start === undefined || events.length === limit
+          ? undefined
+          : this.#cached(request, first, events.length, form);
+      return andThen(known, (answer) => answer ?? this.#render(request, events, form));
+    });
+  }
+
+  #render(
+    request: EventPageRequest,
+    events: readonly StoredEvent[],
+    form: EventPageForm,
+  ): MaybePromise<EventPageAnswer> {
+    const { modules: view, pages } = this.#sources;
+    const rendered =
+      form === 'json'
+        ? eventsJson(request, events, view)
+        : { body: copiedBytes(eventsBcs(request, events)), modules: [] };
+    return andThen(rendered, ({ body, modules }) => {
+      const answer = { body, tagCore: contentDigest(body) };
+      const first = events[0];
+      if (first === undefined) return answer;
+      const { version: lastVersion } = events[events.length - 1]!;
+      const page = { answer, firstVersion: first.version, lastVersion, modules };
+      const key = keyOf(request, first.sequenceNumber, events.length, form);
+      pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
+      pages.set(anyKeyOf(request, form), ANY_PAGE, 0);
+      return answer;
     });
   }
 
   #find(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
-    if (start === undefined) return this.#findLast(request, form);
-    // A full page never changes, whatever is appended to the stream.
-    return andThen(
-      this.#cached(request, start, limit, form),
-      (full) => full ?? this.#findLast(request, form),
-    );
-  }
-
-  #findLast(
-    request: EventPageRequest,
-    form: EventPageForm,
-  ): MaybePromise<EventPageAnswer | undefined> {
-    const { start, limit } = request;
     const { pages, store } = this.#sources;
+    // A full page never changes, whatever is appended to the stream.
+    if (start !== undefined) return this.#cached(request, start, limit, form);
     // Where the stream ends matters only if a page of it is cached.
     if (pages.get(anyKeyOf(request, form)) === undefined) return undefined;
     return andThen(store.eventStream(request).lastSequenceNumber(), (last) => {
-      if (last === undefined || (start !== undefined && start > last)) return undefined;
-      const first = start ?? firstOfNewest(last, limit);
-      const available = last - first + 1n;
-      if (start !== undefined && available >= BigInt(limit)) return undefined;
-      return this.#cached(request, first, Number(available), form);
+      if (last === undefined) return undefined;
+      const first = firstOfNewest(last, limit);
+      return this.#cached(request, first, Number(last - first) + 1, form);
     });
   }
 
@@ -262,7 +269,7 @@ const BCS_EVENT_OVERHEAD_BYTES = 8 + 1 + 40 + 8;
 const MAX_ULEB32_BYTES = 5;
 
 interface JsonPage {
-  readonly body: Buffer;
+  readonly body: string | Uint8Array;
   /** The modules that the layouts of its types were made from. */
   readonly modules: readonly ModuleStamp[];
 }
@@ -280,9 +287,16 @@ function eventsJson(
   view: ModuleView,
 ): MaybePromise<JsonPage> {
   return andThen(resolveTypes(events, view), ({ of, modules }) => ({
-    body: renderEvents(stream, events, of),
+    body: bodyOf(renderEvents(stream, events, of)),
     modules,
   }));
+}
+
+/** The bytes of some UTF-8 given as units; a short text that is ASCII stays one. */
+function bodyOf(utf8: string): string | Uint8Array {
+  // Asking for the length also makes one piece of the text.
+  if (utf8.length <= MAX_TEXT_LENGTH && Buffer.byteLength(utf8) === utf8.length) return utf8;
+  return copiedBytes(Buffer.from(utf8, 'latin1'));
 }
 
 interface ResolvedTypes {
@@ -322,8 +336,8 @@ function renderEvents(
   { address, creationNumber }: StreamId,
   events: readonly StoredEvent[],
   typeOf: (typeTag: Buffer) => RenderedType,
-): Buffer {
-  if (events.length === 0) return Buffer.from('[]');
+): string {
+  if (events.length === 0) return '[]';
   const afterVersion = onePiece(
     `","guid":{"creation_number":"${creationNumber}","account_address":"${formatAddress(address)}"}` +
       ',"sequence_number":"',
@@ -347,7 +361,7 @@ function renderEvents(
     }
     separator = '},{"version":"';
   }
-  return Buffer.from(`${body}}]`, 'latin1');
+  return `${body}}]`;
 }
 
 /** A text of units up to 255 in one piece, where concatenation would leave a rope of several. */
