@@ -4,6 +4,8 @@ import { VmError } from './vm-error.ts';
 export interface RunLimits {
   /** Work, in units: an instruction is one. */
   readonly maxUnits: number;
+  /** Work of one operation, in units, without that of natives which let others have their turn. */
+  readonly maxOperationUnits: number;
   /** Memory of all structures, vectors and resources that are made, whether they are still in use or not. In bytes. */
   readonly maxAllocatedBytes: number;
   /** Calls that are not finished. */
@@ -19,13 +21,18 @@ const ELEMENT_BYTES = 8;
 const BYTE_VECTOR_BYTES = 160;
 /** Bytes of a vector that are copied or compared for one unit. */
 const BYTES_PER_UNIT = 64;
+const HASHED_BYTES_PER_UNIT = 4;
 
 export class Meter {
   readonly #maxAllocatedBytes: number;
+  readonly #maxOperationUnits: number;
+  #operationUnitsLeft: number;
   #unitsLeft: number;
   #bytesLeft: number;
 
-  constructor({ maxUnits, maxAllocatedBytes }: RunLimits) {
+  constructor({ maxUnits, maxOperationUnits, maxAllocatedBytes }: RunLimits) {
+    this.#maxOperationUnits = maxOperationUnits;
+    this.#operationUnitsLeft = maxOperationUnits;
     this.#unitsLeft = maxUnits;
     this.#maxAllocatedBytes = maxAllocatedBytes;
     this.#bytesLeft = maxAllocatedBytes;
@@ -40,8 +47,20 @@ export class Meter {
     return this.#maxAllocatedBytes - this.#bytesLeft;
   }
 
+  /** What is charged from now on is of another operation. */
+  beginOperation(): void {
+    this.#operationUnitsLeft = this.#maxOperationUnits;
+  }
+
   /** Pays for work: one unit takes about as long as an instruction. @throws VmError OUT_OF_GAS */
   charge(units: number): void {
+    this.#operationUnitsLeft -= units;
+    if (this.#operationUnitsLeft < 0) throw new VmError('OUT_OF_GAS');
+    this.chargeInTurns(units);
+  }
+
+  /** Pays for work in which others get their turn every few milliseconds. @throws VmError OUT_OF_GAS */
+  chargeInTurns(units: number): void {
     this.#unitsLeft -= units;
     if (this.#unitsLeft < 0) throw new VmError('OUT_OF_GAS');
   }
@@ -51,9 +70,14 @@ export class Meter {
     this.#unitsLeft += 1;
   }
 
-  /** Pays for bytes that are looked at, hashed, … @throws VmError OUT_OF_GAS */
+  /** Pays for bytes that are looked at. @throws VmError OUT_OF_GAS */
   chargeBytes(bytes: number): void {
     this.charge(Math.ceil(bytes / BYTES_PER_UNIT));
+  }
+
+  /** Pays for bytes that are hashed at once. @throws VmError OUT_OF_GAS */
+  chargeHashed(bytes: number): void {
+    this.charge(Math.ceil(bytes / HASHED_BYTES_PER_UNIT));
   }
 
   /** Pays for an array of some elements that is made. @throws VmError OUT_OF_GAS, MEMORY_LIMIT_EXCEEDED */

@@ -1,6 +1,7 @@
 /** Cryptography of natives against vectors of the standards and against other implementations. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
+import { bn254 } from '@noble/curves/bn254.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { describe, expect, it } from 'vitest';
@@ -23,6 +24,7 @@ import {
   isMultiEd25519Key,
   isMultiEd25519Signature,
 } from '../../src/vm/natives/crypto/ed25519.ts';
+import { productOfPairings } from '../../src/vm/natives/crypto/pairing.ts';
 import {
   BASE,
   IDENTITY,
@@ -40,6 +42,8 @@ import { SipHash } from '../../src/vm/natives/crypto/sip-hash.ts';
 import { Random, testSeed } from '../random.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+
+const turn = async (): Promise<void> => {};
 
 describe('Ed25519', () => {
   it('verifies signatures of OpenSSL and refuses changed ones', () => {
@@ -85,7 +89,7 @@ describe('Ed25519', () => {
     expect(isEd25519Key(key)).toBe(true);
   });
 
-  it('counts and places signatures of several keys', () => {
+  it('counts and places signatures of several keys', async () => {
     const secrets = [1, 2, 3].map((fill) => Buffer.alloc(32, fill));
     const keys = secrets.map((secret) => ed25519.getPublicKey(secret));
     const message = Buffer.from('all of us');
@@ -97,13 +101,14 @@ describe('Ed25519', () => {
         Buffer.concat([...signatures.map((one) => one!), bitmap(bits)]),
         multiKey(threshold),
         message,
+        turn,
       );
-    expect(verify(2, 0b1010_0000, first, third)).toBe(true);
-    expect(verify(2, 0b1110_0000, first, second, third)).toBe(true);
-    expect(verify(3, 0b1010_0000, first, third)).toBe(false);
-    expect(verify(2, 0b1100_0000, first, third)).toBe(false);
-    expect(verify(2, 0b1000_0000, first, third)).toBe(false);
-    expect(verify(1, 0b0001_0000, first)).toBe(false);
+    expect(await verify(2, 0b1010_0000, first, third)).toBe(true);
+    expect(await verify(2, 0b1110_0000, first, second, third)).toBe(true);
+    expect(await verify(3, 0b1010_0000, first, third)).toBe(false);
+    expect(await verify(2, 0b1100_0000, first, third)).toBe(false);
+    expect(await verify(2, 0b1000_0000, first, third)).toBe(false);
+    expect(await verify(1, 0b0001_0000, first)).toBe(false);
     expect(isMultiEd25519Key(multiKey(3))).toBe(true);
     expect(isMultiEd25519Key(multiKey(0))).toBe(false);
     expect(isMultiEd25519Key(multiKey(4))).toBe(false);
@@ -154,27 +159,51 @@ describe('BLS12-381', () => {
     scheme.sign(scheme.hash(Buffer.from(text), DST), secret).toBytes();
   const messages = ['one', 'two'].map((text) => Buffer.from(text));
 
-  it('verifies a signature, and the sum of several', () => {
+  it('verifies a signature, and the sum of several', async () => {
     const [first, second] = [signed('one', secrets[0]!), signed('two', secrets[1]!)];
     expect(isBlsKey(keys[0]!) && isBlsSignature(first)).toBe(true);
-    expect(isSumOfSignatures(first, [keys[0]!], [messages[0]!])).toBe(true);
-    expect(isSumOfSignatures(first, [keys[1]!], [messages[0]!])).toBe(false);
-    expect(isSumOfSignatures(first, [keys[0]!], [messages[1]!])).toBe(false);
-    const sum = sumOfSignatures([first, second])!;
-    expect(isSumOfSignatures(sum, keys, messages)).toBe(true);
-    expect(isSumOfSignatures(sum, keys, messages.toReversed())).toBe(false);
-    const same = sumOfSignatures(secrets.map((secret) => signed('one', secret)))!;
-    expect(isSumOfSignatures(same, [sumOfKeys(keys)!], [messages[0]!])).toBe(true);
+    expect(await isSumOfSignatures(first, [keys[0]!], [messages[0]!], turn)).toBe(true);
+    expect(await isSumOfSignatures(first, [keys[1]!], [messages[0]!], turn)).toBe(false);
+    expect(await isSumOfSignatures(first, [keys[0]!], [messages[1]!], turn)).toBe(false);
+    const sum = (await sumOfSignatures([first, second], turn))!;
+    expect(await isSumOfSignatures(sum, keys, messages, turn)).toBe(true);
+    expect(await isSumOfSignatures(sum, keys, messages.toReversed(), turn)).toBe(false);
+    const same = (await sumOfSignatures(
+      secrets.map((secret) => signed('one', secret)),
+      turn,
+    ))!;
+    expect(
+      await isSumOfSignatures(same, [(await sumOfKeys(keys, turn))!], [messages[0]!], turn),
+    ).toBe(true);
   });
 
-  it('verifies proofs of possession', () => {
+  it('multiplies pairings one after the other, and lets others have their turn', async () => {
+    const { fields } = bls12_381;
+    for (const curve of [bls12_381, bn254]) {
+      const pairs = [2n, 3n, 5n].map((factor) => ({
+        g1: curve.G1.Point.BASE.multiply(factor),
+        g2: curve.G2.Point.BASE.multiply(factor + 4n),
+      }));
+      let turns = 0;
+      const product = await productOfPairings(curve, pairs, async () => {
+        turns += 1;
+      });
+      const wanted = curve.pairingBatch(pairs as Parameters<typeof curve.pairingBatch>[0]);
+      expect(curve.fields.Fp12.eql(product, wanted)).toBe(true);
+      expect(turns).toBe(pairs.length + 1);
+    }
+    const none = await productOfPairings(bls12_381, [], turn);
+    expect(fields.Fp12.eql(none, fields.Fp12.ONE)).toBe(true);
+  });
+
+  it('verifies proofs of possession', async () => {
     const domain = 'BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_';
     const proof = scheme.sign(scheme.hash(keys[0]!, domain), secrets[0]!).toBytes();
-    expect(isProofOfPossession(proof, keys[0]!)).toBe(true);
-    expect(isProofOfPossession(proof, keys[1]!)).toBe(false);
+    expect(await isProofOfPossession(proof, keys[0]!, turn)).toBe(true);
+    expect(await isProofOfPossession(proof, keys[1]!, turn)).toBe(false);
   });
 
-  it('reads and writes points as others do, and refuses what is none', () => {
+  it('reads and writes points as others do, and refuses what is none', async () => {
     for (const isCompressed of [true, false]) {
       const point = bls12_381.G1.Point.fromBytes(keys[0]!);
       const bytes = writePoint(G1_GROUP, point, isCompressed);
@@ -195,8 +224,8 @@ describe('BLS12-381', () => {
     larger[0]! |= 0x80;
     expect(readPoint(G1_GROUP, larger)).toBeUndefined();
     expect(readPoint(G1_GROUP, new Uint8Array(0))).toBeUndefined();
-    expect(sumOfKeys([])).toBeUndefined();
-    expect(sumOfKeys([keys[0]!, Buffer.alloc(48)])).toBeUndefined();
+    expect(await sumOfKeys([], turn)).toBeUndefined();
+    expect(await sumOfKeys([keys[0]!, Buffer.alloc(48)], turn)).toBeUndefined();
   });
 });
 

@@ -64,6 +64,17 @@ describe('limits of a run', () => {
     expect(await failure(runText(body, [100n, v], { limits }))).toEqual(['OUT_OF_GAS']);
   });
 
+  it('work of one operation', async () => {
+    const body = 'fun f(v: vector<u64>) { CopyLoc v; Pop; CopyLoc v; Pop; MoveLoc v; Pop; Ret; }';
+    const copied = (length: number) => {
+      const v = Array.from({ length }, () => 1n);
+      return failure(runText(body, [v], { limits: { maxOperationUnits: 1_000 } }));
+    };
+    expect(await copied(999)).toEqual(['no failure', []]);
+    expect(await copied(1_000)).toEqual(['no failure', []]);
+    expect(await copied(1_001)).toEqual(['OUT_OF_GAS']);
+  });
+
   it('an endless loop lets others have their turn, and ends', async () => {
     let turns = 0;
     const onTurn = () => {

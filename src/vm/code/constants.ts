@@ -11,6 +11,7 @@ import { refusedCode } from '../vm-error.ts';
 /** Of one constant; a constant has less than 64 KiB of bytes. */
 const LIMITS = {
   maxUnits: 1_000_000,
+  maxOperationUnits: 1_000_000,
   maxAllocatedBytes: 16 * 1024 * 1024,
   maxFrames: 0,
   maxReads: 0,

@@ -22,6 +22,8 @@ const BATCH = 1_024;
 /** The limits of a view function: about two seconds of work. */
 export const VIEW_LIMITS: RunLimits = {
   maxUnits: 100_000_000,
+  // Some 20 ms. Reading the largest value that state can have, a MiB, takes fewer.
+  maxOperationUnits: 1_250_000,
   maxAllocatedBytes: 256 * 1024 * 1024,
   maxFrames: 1_024,
   maxReads: 10_000,
@@ -126,7 +128,7 @@ function runBatch(machine: Machine): void {
   const { meter } = machine;
   if (machine.frame === undefined || machine.waiting !== undefined) return;
   const most = Math.min(BATCH, meter.unitsLeft);
-  if (most === 0) meter.charge(1);
+  if (most === 0) meter.chargeInTurns(1);
   const enough = meter.unitsLeft - most;
   let done = 0;
   while (done < most) {
@@ -134,10 +136,11 @@ function runBatch(machine: Machine): void {
     if (frame === undefined || machine.waiting !== undefined || meter.unitsLeft < enough) break;
     const { code, pc } = frame;
     frame.pc = pc + 1;
+    meter.beginOperation();
     BY_NUMBER[code.operations[pc]!]!(machine, code.operands[pc]!);
     done += 1;
   }
-  meter.charge(done);
+  meter.chargeInTurns(done);
 }
 
 function withLocation({ location }: Machine, error: unknown): unknown {

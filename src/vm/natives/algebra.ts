@@ -12,7 +12,7 @@ import {
   type Structure,
 } from './crypto/algebra.ts';
 import { bytesOfInteger } from './crypto/integers.ts';
-import { giveWay } from './crypto/turns.ts';
+import { giveWay, turnsOf } from './crypto/turns.ts';
 import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
 
 const NOT_IMPLEMENTED = 0xc_0001;
@@ -229,7 +229,7 @@ const multiplyMany = computing(
     if (group.name === 'Gt') throw new Refusal(NOT_IMPLEMENTED);
     const [points, numbers] = [partsOf(elements), partsOf(factors)];
     if (points.length !== numbers.length) throw new Refusal(SIZES_DIFFER);
-    context.meter.charge(points.length * 2 * MULTIPLY_UNITS);
+    context.meter.chargeInTurns(points.length * 2 * MULTIPLY_UNITS);
     const { structure } = group;
     let sum = structure.zero;
     for (const [index, point] of points.entries()) {
@@ -241,7 +241,12 @@ const multiplyMany = computing(
   },
 );
 
-function paired(algebra: Algebra, left: readonly Value[], right: readonly Value[]): bigint {
+async function paired(
+  algebra: Algebra,
+  left: readonly Value[],
+  right: readonly Value[],
+  context: NativeContext,
+): Promise<Value[]> {
   const [g1, g2, target] = [0, 1, 2].map((index) => algebra.structure(index)) as [
     Named,
     Named,
@@ -262,17 +267,17 @@ function paired(algebra: Algebra, left: readonly Value[], right: readonly Value[
       !g1.structure.eql(pair.g1, g1.structure.zero) &&
       !g2.structure.eql(pair.g2, g2.structure.zero),
   );
-  return algebra.add(target, g1.curve.pairing(factors));
+  return [algebra.add(target, await g1.curve.pairing(factors, turnsOf(context)))];
 }
 
-const pairing = computing(PAIRING_UNITS, (algebra, [left, right]) => [
-  paired(algebra, [left], [right]),
-]);
+const pairing = computing(PAIRING_UNITS, (algebra, [left, right], context) =>
+  paired(algebra, [left], [right], context),
+);
 
-const multiPairing = computing(0, (algebra, [left, right], { meter }) => {
+const multiPairing = computing(0, (algebra, [left, right], context) => {
   const [points, others] = [partsOf(left), partsOf(right)];
-  meter.charge(points.length * PAIRING_UNITS);
-  return [paired(algebra, points, others)];
+  context.meter.chargeInTurns(points.length * PAIRING_UNITS);
+  return paired(algebra, points, others, context);
 });
 
 const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter }) => {
@@ -280,7 +285,7 @@ const hashTo = computing(PAIRING_UNITS, (algebra, [domain, message], { meter }) 
   const suite = HASH_SUITES.get(`${named.name} ${algebra.nameBeside(1, named)}`);
   const hash = defined(named.module === 'bls12381_algebra' ? suite : undefined);
   const [tag, content] = [referencedBytes(domain), referencedBytes(message)];
-  meter.chargeBytes(content.length);
+  meter.chargeHashed(content.length);
   if (tag.length === 0) {
     const text = 'this node cannot hash to a group without a domain: 0x1::crypto_algebra';
     throw new VmError('UNIMPLEMENTED_FUNCTIONALITY', { text });

@@ -26,7 +26,7 @@ function hashed<T>(
   hasher: Hasher<T>,
   unitsPerByte: number,
 ): MaybePromise<T> {
-  context.meter.charge(DIGEST_BYTES + content.length * unitsPerByte);
+  context.meter.chargeInTurns(DIGEST_BYTES + content.length * unitsPerByte);
   if (content.length > CHUNK_BYTES) return hashedInTurns(context, content, hasher);
   hasher.update(content);
   return hasher.digest();
@@ -53,7 +53,8 @@ function hashing(create: () => Hasher<Uint8Array>, unitsPerByte: number): Native
 
 const sha3Hash: Native = ({ meter }, [bytes]) => {
   const content = bytesOf(bytes);
-  meter.charge(DIGEST_BYTES + Math.ceil(content.length / 8));
+  meter.charge(DIGEST_BYTES);
+  meter.chargeHashed(content.length);
   return [byteVector(meter, sha3(content))];
 };
 

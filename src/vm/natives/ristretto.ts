@@ -161,7 +161,7 @@ const multiplyTwo: Native = (context, [first, second, factor, otherFactor]) => {
 const multiplyMany: Native = async (context, [points, factors]) => {
   const scalars = partsOf(referenced(factors)).map(bytesInside).map(scalarIn);
   const handles = partsOf(referenced(points)).map((point) => partsOf(point)[0]);
-  context.meter.charge(scalars.length * MULTIPLY_UNITS);
+  context.meter.chargeInTurns(scalars.length * MULTIPLY_UNITS);
   let sum = IDENTITY;
   for (const [index, scalar] of scalars.entries()) {
     await giveWay(context);

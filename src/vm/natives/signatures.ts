@@ -1,4 +1,5 @@
 /** Natives of signatures: Ed25519, several of its keys, ECDSA over secp256k1, BLS12-381 (docs/spec/vm.md §6.9). */
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Meter } from '../meter.ts';
 import { type Native, NativeAbort } from '../native.ts';
 import type { Value } from '../value.ts';
@@ -20,7 +21,7 @@ import {
   isMultiEd25519Signature,
 } from './crypto/ed25519.ts';
 import { recoverKey } from './crypto/secp256k1.ts';
-import { giveWay } from './crypto/turns.ts';
+import { type GiveWay, giveWay, turnsOf } from './crypto/turns.ts';
 import { DECODE_UNITS, MULTIPLY_UNITS, PAIRING_UNITS } from './crypto/units.ts';
 
 const WRONG_KEY_SIZE = 1;
@@ -37,14 +38,21 @@ const validateKey: Native = ({ world, meter }, [key]) => {
   return new NativeAbort(WRONG_KEY_SIZE, text);
 };
 
-type Verify = (signature: Uint8Array, key: Uint8Array, message: Uint8Array) => boolean;
+type Verify = (
+  signature: Uint8Array,
+  key: Uint8Array,
+  message: Uint8Array,
+  giveWay: GiveWay,
+) => MaybePromise<boolean>;
 
 function verifying(verify: Verify, unitsOf: (key: Uint8Array) => number): Native {
-  return ({ meter }, args) => {
+  return (context, args) => {
     const [signature, key, message] = args.map(bytesOf);
+    const { meter } = context;
     meter.charge(unitsOf(key!));
-    meter.chargeBytes(message!.length);
-    return [verify(signature!, key!, message!)];
+    meter.chargeHashed(message!.length);
+    const isRight = verify(signature!, key!, message!, turnsOf(context));
+    return andThen(isRight, (found) => [found]);
   };
 }
 
@@ -60,7 +68,8 @@ const verifyBatch: Native = async (context, [signatures, keys, messages]) => {
   if (signed.length === 0 || by.length !== signed.length || what.length !== signed.length) {
     return [false];
   }
-  context.meter.charge(signed.length * ED25519_UNITS);
+  context.meter.chargeInTurns(signed.length * ED25519_UNITS);
+  for (const message of what) context.meter.chargeHashed(message.length);
   for (const [index, one] of signed.entries()) {
     await giveWay(context);
     if (!isEd25519Signature(one, by[index]!, what[index]!)) return [false];
@@ -95,29 +104,34 @@ const recover: Native = ({ meter }, [message, recoveryId, signature]) => {
 /** Structures whose first field is a `vector<u8>`, each a point. */
 function pointsOf(values: Value, meter: Meter): Uint8Array[] {
   const points = partsOf(values).map(bytesInside);
-  meter.charge(points.length * DECODE_UNITS);
+  meter.chargeInTurns(points.length * DECODE_UNITS);
   return points;
 }
 
-function summing(sum: (points: readonly Uint8Array[]) => Uint8Array | undefined): Native {
-  return ({ meter }, [points]) => {
-    const bytes = sum(pointsOf(points, meter));
+type Sum = (points: readonly Uint8Array[], giveWay: GiveWay) => Promise<Uint8Array | undefined>;
+
+function summing(sum: Sum): Native {
+  return async (context, [points]) => {
+    const { meter } = context;
+    const bytes = await sum(pointsOf(points, meter), turnsOf(context));
     return [byteVector(meter, bytes ?? new Uint8Array(0)), bytes !== undefined];
   };
 }
 
-const verifySum: Native = ({ meter }, [signature, keys, messages]) => {
-  const points = pointsOf(keys, meter);
-  meter.charge((points.length + 1) * PAIRING_UNITS);
-  return [isSumOfSignatures(bytesOf(signature), points, partsOf(messages).map(bytesOf))];
+const verifySum: Native = async (context, [signature, keys, messages]) => {
+  const points = pointsOf(keys, context.meter);
+  context.meter.chargeInTurns((points.length + 1) * PAIRING_UNITS);
+  const signed = partsOf(messages).map(bytesOf);
+  for (const message of signed) context.meter.chargeHashed(message.length);
+  return [await isSumOfSignatures(bytesOf(signature), points, signed, turnsOf(context))];
 };
 
-const isSignature: Verify = (signature, key, message) =>
-  isSumOfSignatures(signature, [key], [message]);
+const isSignature: Verify = (signature, key, message, giveWay) =>
+  isSumOfSignatures(signature, [key], [message], giveWay);
 
-const verifyPossession: Native = ({ meter }, [key, proof]) => {
-  meter.charge(2 * PAIRING_UNITS);
-  return [isProofOfPossession(bytesOf(proof), bytesOf(key))];
+const verifyPossession: Native = async (context, [key, proof]) => {
+  context.meter.charge(2 * PAIRING_UNITS);
+  return [await isProofOfPossession(bytesOf(proof), bytesOf(key), turnsOf(context))];
 };
 
 export const SIGNATURE_NATIVES: Readonly<Record<string, Native>> = {
@@ -138,7 +152,8 @@ export const SIGNATURE_NATIVES: Readonly<Record<string, Native>> = {
   'bls12381::verify_aggregate_signature_internal': verifySum,
   'bls12381::verify_multisignature_internal': verifying(isSignature, () => 2 * PAIRING_UNITS),
   'bls12381::verify_normal_signature_internal': verifying(
-    (signature, key, message) => isBlsKey(key) && isSignature(signature, key, message),
+    (signature, key, message, giveWay) =>
+      isBlsKey(key) && isSignature(signature, key, message, giveWay),
     () => 2 * PAIRING_UNITS,
   ),
   'bls12381::verify_proof_of_possession_internal': verifyPossession,

@@ -37,12 +37,12 @@ function functionValue(): VmError {
 
 /** @throws VmError for a value too deep, or one with a function value; what the meter throws */
 export function encodeValue(layout: Layout, value: Value, meter: Meter): Buffer {
-  const bytes = encodeBcs((writer) => write(writer, layout, value, 1));
+  const bytes = encodeBcs((writer) => write(writer, meter, layout, value, 1));
   meter.allocateBytes(bytes.length);
   return bytes;
 }
 
-function write(writer: BcsWriter, layout: Layout, value: Value, depth: number): void {
+function write(writer: BcsWriter, meter: Meter, layout: Layout, value: Value, depth: number): void {
   switch (layout.kind) {
     case 'bool':
       writer.bool(value as boolean);
@@ -60,17 +60,18 @@ function write(writer: BcsWriter, layout: Layout, value: Value, depth: number): 
       enter(depth);
       const items = value as Value[];
       writer.uleb32(items.length);
-      for (const item of items) write(writer, layout.element, item, depth + 1);
+      meter.charge(items.length);
+      for (const item of items) write(writer, meter, layout.element, item, depth + 1);
       return;
     }
     case 'struct':
-      writeFields(writer, layout.fields, value as Value[], 0, depth);
+      writeFields(writer, meter, layout.fields, value as Value[], 0, depth);
       return;
     case 'enum': {
       const fields = value as Value[];
       const variant = fields[0] as number;
       writer.uleb32(variant);
-      writeFields(writer, layout.variants[variant]!.fields, fields, 1, depth);
+      writeFields(writer, meter, layout.variants[variant]!.fields, fields, 1, depth);
       return;
     }
     case 'function':
@@ -82,14 +83,16 @@ function write(writer: BcsWriter, layout: Layout, value: Value, depth: number): 
 
 function writeFields(
   writer: BcsWriter,
+  meter: Meter,
   fields: readonly LayoutField[],
   values: readonly Value[],
   first: number,
   depth: number,
 ): void {
   enter(depth);
+  meter.charge(fields.length);
   for (let index = 0; index < fields.length; index += 1) {
-    write(writer, fields[index]!.layout, values[first + index], depth + 1);
+    write(writer, meter, fields[index]!.layout, values[first + index], depth + 1);
   }
 }
 

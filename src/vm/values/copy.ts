@@ -1,4 +1,5 @@
 /** Copies of values, and whether values are equal. */
+import { byteTools } from '../../move/bcs/bytes.ts';
 import type { Meter } from '../meter.ts';
 import { ByteVector, Closure, MAX_VALUE_DEPTH, Reference, type Value } from '../value.ts';
 import { VmError } from '../vm-error.ts';
@@ -81,10 +82,5 @@ function equalArrays(
 }
 
 function equalBytes(left: ByteVector, right: ByteVector): boolean {
-  const { length } = left;
-  if (length !== right.length) return false;
-  for (let index = 0; index < length; index += 1) {
-    if (left.data[index] !== right.data[index]) return false;
-  }
-  return true;
+  return left.length === right.length && byteTools.compare(left.bytes, right.bytes) === 0;
 }

@@ -7,9 +7,8 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { G1_GROUP, G2_GROUP, readPoint, writePoint } from './bls12381.ts';
 import { BN254_G1, BN254_G2, readBnPoint, writeBnPoint } from './bn254.ts';
 import { bytesOfInteger, integerOfBytes } from './integers.ts';
-
-type Curve = typeof bls12_381 | typeof bn254;
-type Fp12Value = ReturnType<Curve['fields']['Fp12']['mul']>;
+import { type Curve, type Fp12Value, type PointPair, productOfPairings } from './pairing.ts';
+import type { GiveWay } from './turns.ts';
 
 /** What is computed with elements of a structure; what is absent is not defined for it. */
 export interface Structure<T = unknown> {
@@ -138,7 +137,8 @@ export interface PairingCurve {
   readonly structures: ReadonlyMap<string, Structure>;
   readonly formats: ReadonlyMap<string, Format>;
   isInTarget(value: unknown): boolean;
-  pairing(pairs: readonly { readonly g1: unknown; readonly g2: unknown }[]): unknown;
+  /** The product of the pairings of pairs, none of which has a point at infinity. */
+  pairing(pairs: readonly PointPair[], giveWay: GiveWay): Promise<unknown>;
 }
 
 interface CurveFacts {
@@ -168,15 +168,17 @@ function pairingCurve(curve: Curve, { flag, fieldBytes, pointFormats }: CurveFac
     },
   });
   const { G1, G2 } = curve;
-  const pairing = (pairs: readonly { readonly g1: unknown; readonly g2: unknown }[]) =>
-    curve.pairingBatch(pairs as Parameters<typeof curve.pairingBatch>[0]);
+  let one: Fp12Value | undefined;
   const target: Structure<Fp12Value> = {
     elements: 'Fq12',
     sizeBytes: tower.sizeBytes,
     order,
     zero: Fp12.ONE,
     get one() {
-      return pairing([{ g1: G1.Point.BASE, g2: G2.Point.BASE }]);
+      one ??= curve.pairingBatch([{ g1: G1.Point.BASE, g2: G2.Point.BASE }] as Parameters<
+        typeof curve.pairingBatch
+      >[0]);
+      return one;
     },
     add: (left, right) => Fp12.mul(left, right),
     neg: (value) => Fp12.inv(value),
@@ -211,7 +213,7 @@ function pairingCurve(curve: Curve, { flag, fieldBytes, pointFormats }: CurveFac
       ...Object.entries(pointFormats),
     ]),
     isInTarget,
-    pairing,
+    pairing: (pairs, giveWay) => productOfPairings(curve, pairs, giveWay),
   };
 }
 

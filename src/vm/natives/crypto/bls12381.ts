@@ -3,6 +3,8 @@
  * in G2 (docs/spec/vm.md §6.9). Encodings are those of Zcash, which standards call "compressed" and "uncompressed".
  */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
+import { productOfPairings } from './pairing.ts';
+import type { GiveWay } from './turns.ts';
 
 const { G1, G2, fields } = bls12_381;
 const { Fp, Fp2, Fp12 } = fields;
@@ -150,9 +152,13 @@ export function isBlsSignature(bytes: Uint8Array): boolean {
 }
 
 /** The sum of points, compressed; undefined when there are none or one of them is not a point. */
-export function sumOfKeys(keys: readonly Uint8Array[]): Uint8Array | undefined {
+export async function sumOfKeys(
+  keys: readonly Uint8Array[],
+  giveWay: GiveWay,
+): Promise<Uint8Array | undefined> {
   let sum: G1Point = G1.Point.ZERO;
   for (const bytes of keys) {
+    await giveWay();
     const point = readPoint(G1_GROUP, bytes);
     if (point === undefined) return undefined;
     sum = sum.add(point);
@@ -160,9 +166,13 @@ export function sumOfKeys(keys: readonly Uint8Array[]): Uint8Array | undefined {
   return keys.length === 0 ? undefined : writePoint(G1_GROUP, sum, true);
 }
 
-export function sumOfSignatures(signatures: readonly Uint8Array[]): Uint8Array | undefined {
+export async function sumOfSignatures(
+  signatures: readonly Uint8Array[],
+  giveWay: GiveWay,
+): Promise<Uint8Array | undefined> {
   let sum: G2Point = G2.Point.ZERO;
   for (const bytes of signatures) {
+    await giveWay();
     const point = readPoint(G2_GROUP, bytes);
     if (point === undefined) return undefined;
     sum = sum.add(point);
@@ -171,29 +181,35 @@ export function sumOfSignatures(signatures: readonly Uint8Array[]): Uint8Array |
 }
 
 /** The signatures of messages by keys, one for each, added up. Keys are not checked for their subgroup. */
-export function isSumOfSignatures(
+export async function isSumOfSignatures(
   signatureBytes: Uint8Array,
   keys: readonly Uint8Array[],
   messages: readonly Uint8Array[],
+  giveWay: GiveWay,
   domain = SIGNATURE_DOMAIN,
-): boolean {
+): Promise<boolean> {
   const signature = readPoint(G2_GROUP, signatureBytes);
   if (signature === undefined || !signature.isTorsionFree()) return false;
   if (keys.length === 0 || keys.length !== messages.length) return false;
   const pairs: { g1: G1Point; g2: G2Point }[] = [];
   for (const [index, bytes] of keys.entries()) {
+    await giveWay();
     const key = readPoint(G1_GROUP, bytes);
     if (key === undefined || key.is0()) return false;
     pairs.push({ g1: key, g2: G2.hashToCurve(messages[index]!, { DST: domain }) as G2Point });
   }
   if (!signature.is0()) pairs.push({ g1: G1.Point.BASE.negate(), g2: signature });
-  return Fp12.eql(bls12_381.pairingBatch(pairs), Fp12.ONE);
+  return Fp12.eql(await productOfPairings(bls12_381, pairs, giveWay), Fp12.ONE);
 }
 
 /** Whether a signature proves that somebody has the secret of a key: it signs the key itself. */
-export function isProofOfPossession(proof: Uint8Array, key: Uint8Array): boolean {
+export async function isProofOfPossession(
+  proof: Uint8Array,
+  key: Uint8Array,
+  giveWay: GiveWay,
+): Promise<boolean> {
   const point = readPoint(G1_GROUP, key);
   if (point === undefined || point.is0() || !point.isTorsionFree()) return false;
   const message = writePoint(G1_GROUP, point, true);
-  return isSumOfSignatures(proof, [key], [message], POSSESSION_DOMAIN);
+  return isSumOfSignatures(proof, [key], [message], giveWay, POSSESSION_DOMAIN);
 }

@@ -4,6 +4,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { integerOfBytes } from './integers.ts';
+import type { GiveWay } from './turns.ts';
 
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
@@ -95,11 +96,12 @@ export function isMultiEd25519Key(bytes: Uint8Array): boolean {
 }
 
 /** Signatures behind each other, then a bitmap that says of which keys they are, the first key's bit highest. */
-export function isMultiEd25519Signature(
+export async function isMultiEd25519Signature(
   bytes: Uint8Array,
   keyBytes: Uint8Array,
   message: Uint8Array,
-): boolean {
+  giveWay: GiveWay,
+): Promise<boolean> {
   const multiKey = readMultiKey(keyBytes);
   const count = (bytes.length - BITMAP_BYTES) / ED25519_SIGNATURE_BYTES;
   if (multiKey === undefined || !Number.isInteger(count) || count < 1 || count > MAX_KEYS) {
@@ -112,10 +114,14 @@ export function isMultiEd25519Signature(
     if ((bitmap[index >> 3]! & (128 >> (index & 7))) !== 0) signers.push(index);
   }
   if (signers.length !== count || count < multiKey.threshold) return false;
-  return signers.every((signer, index) => {
+  for (const [index, signer] of signers.entries()) {
+    await giveWay();
     const at = index * ED25519_SIGNATURE_BYTES;
     const key = multiKey.keys[signer];
     const signature = readSignature(bytes.subarray(at, at + ED25519_SIGNATURE_BYTES));
-    return key !== undefined && signature !== undefined && verify(signature, key, message);
-  });
+    if (key === undefined || signature === undefined || !verify(signature, key, message)) {
+      return false;
+    }
+  }
+  return true;
 }
