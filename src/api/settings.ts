@@ -122,11 +122,17 @@ export const API_SETTINGS = {
       '0 for no limit',
     ...integer(256 * 1024 * 1024, 0, Number.MAX_SAFE_INTEGER),
   },
+  maxClientRequests: {
+    description:
+      'requests of one client in 10 seconds to one process; further ones get 429; answers have the headers ' +
+      'RateLimit-Policy and RateLimit; 0 for neither limit nor headers',
+    ...integer(0, 0, 1_000_000_000),
+  },
   trustedProxies: {
     type: 'string',
     description:
       'addresses and networks of proxies, separated by commas, whose header Forwarded names the client; ' +
-      'in overload each client has its share; empty: a client is the address of a connection',
+      'empty: a client is the address of a connection',
     default: '',
     maxLength: 4096,
   },

@@ -61,7 +61,7 @@ export class RoutedReads implements OtherReads {
 
   /** @throws whatever a request of its own is refused with */
   #answer(read: OtherRead, { view, client }: ReadCall): MaybePromise<OtherAnswer> {
-    const { admission, settings } = this.#context;
+    const { admission, quota, settings } = this.#context;
     const { accept } = read;
     const body = read.body === undefined ? undefined : Buffer.from(formatJson(read.body));
     checkTarget(read.target, settings.maxHeaderBytes);
@@ -75,7 +75,10 @@ export class RoutedReads implements OtherReads {
     const url = version === undefined ? target : targetAt(version, endpoint, target, asked);
     const query = url === target ? asked : new Query(url.slice(url.indexOf('?') + 1));
     const work = method === 'POST' ? 'body' : (endpoint.work ?? 'read');
-    if (work !== 'none' && !admission.admits(work, client.req)) throw overloadError(work);
+    if (work !== 'none') {
+      quota?.count(client.req);
+      if (!admission.admits(work, client.req)) throw overloadError(work);
+    }
     const format = endpoint.results.bcs === undefined ? 'json' : chooseFormat(accept);
     const headers = body === undefined ? { accept } : { accept, 'content-type': JSON_TYPE };
     const request = { request: { url, headers }, response: client, path, query };

@@ -18,7 +18,8 @@ import {
   type OtherReads,
 } from '../endpoints/endpoint.ts';
 import { type Parameters, readParameters, type VersionTime } from '../endpoints/parameters.ts';
-import { type Admission, isOverloadError, overloadError, type WorkKind } from '../load/overload.ts';
+import type { ClientQuota } from '../load/client-quota.ts';
+import { type Admission, isLoadRefusal, overloadError, type WorkKind } from '../load/overload.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { SnapshotOffer } from '../snapshot-offer.ts';
 import type { ApiCaches } from './caches.ts';
@@ -48,6 +49,8 @@ export interface ApiContext {
   readonly outage: PacedWarning;
   readonly damage: DamageWatch;
   readonly admission: Admission;
+  /** Absent: clients have none. */
+  readonly quota: ClientQuota | undefined;
   readonly caches: ApiCaches;
   readonly responder: Responder;
   readonly upstream: Upstream | undefined;
@@ -131,10 +134,12 @@ export class RequestHandler {
     return readBody(request, this.#context.settings, this.#parts.bodyBudget);
   }
 
-  /** @throws ApiError 503 in overload */
+  /** @throws ApiError 503 in overload, 429 when the client has had its quota */
   #admit(work: WorkKind | 'none', request: IncomingMessage): void {
-    if (work === 'none' || this.#context.admission.admits(work, request)) return;
-    throw overloadError(work);
+    if (work === 'none') return;
+    const { admission, quota } = this.#context;
+    quota?.count(request);
+    if (!admission.admits(work, request)) throw overloadError(work);
   }
 }
 
@@ -287,7 +292,7 @@ function failWithoutView(
   failure: unknown,
   context: ApiContext,
 ): MaybePromise<void> {
-  if (isOverloadError(failure)) {
+  if (isLoadRefusal(failure)) {
     context.responder.sendRefusal(exchange.response, failure);
     return undefined;
   }

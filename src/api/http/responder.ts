@@ -8,6 +8,7 @@ import type { LedgerState } from '../../ledger/ledger-view.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { contentDigest } from '../../move/crypto/hash.ts';
 import type { Answer } from '../endpoints/endpoint.ts';
+import { type ClientQuota, QUOTA_HEADER_NAMES } from '../load/client-quota.ts';
 import type { Admission } from '../load/overload.ts';
 import type { ApiSettings } from '../settings.ts';
 import type { ApiCaches } from './caches.ts';
@@ -48,14 +49,25 @@ export class Responder {
   readonly #admission: Admission;
   readonly #compressed: ApiCaches['compressed'];
   readonly #writer: ResponseWriter;
+  readonly #quota: ClientQuota | undefined;
+  /** Value of `access-control-expose-headers`. */
+  readonly #exposed: string;
   #compressions = 0;
 
-  constructor(settings: ApiSettings, admission: Admission, { compressed }: ApiCaches) {
+  constructor(
+    settings: ApiSettings,
+    admission: Admission,
+    { compressed }: ApiCaches,
+    quota: ClientQuota | undefined,
+  ) {
     const { maxCompressions } = settings;
     this.#maxCompressions = maxCompressions === 0 ? Number.POSITIVE_INFINITY : maxCompressions;
     this.#admission = admission;
     this.#compressed = compressed;
     this.#ledgerHeaders = new LedgerHeaders(settings.headerPrefix);
+    this.#quota = quota;
+    const ofQuota = quota === undefined ? [] : QUOTA_HEADER_NAMES;
+    this.#exposed = [this.#ledgerHeaders.exposed, ...ofQuota].join(', ');
     this.#writer = new ResponseWriter(settings.keepAliveTimeoutMs);
     this.#compressionEnabled = settings.compressionEnabled;
     this.#vary = settings.compressionEnabled ? 'Origin, Accept, Accept-Encoding' : 'Origin, Accept';
@@ -241,12 +253,13 @@ export class Responder {
     this.#admission.holdUnsent(response);
   }
 
-  /** A new list of what follows the ledger headers: those of CORS when there is an origin, and `vary`. */
+  /** A new list of what follows the ledger headers: those of CORS when there is an origin, `vary`, the quota. */
   #headers(request: IncomingMessage, vary?: string | undefined): string[] {
     const { origin } = request.headers;
     const headers = origin === undefined ? [] : this.#corsHeaders(origin);
     if (vary !== undefined) headers.push('vary', vary);
     else if (origin !== undefined) headers.push('vary', 'Origin');
+    if (this.#quota !== undefined) headers.push(...this.#quota.headers(request));
     return headers;
   }
 
@@ -258,7 +271,7 @@ export class Responder {
       'access-control-allow-credentials',
       'true',
       'access-control-expose-headers',
-      this.#ledgerHeaders.exposed,
+      this.#exposed,
     ];
   }
 }

@@ -10,6 +10,7 @@ import { andThen, settle } from '../../maybe-promise.ts';
 import { type AnyEndpoint, isStreaming } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/endpoint-list.ts';
 import { snapshotFileRow } from '../endpoints/extensions/snapshots.ts';
+import { ClientQuota } from '../load/client-quota.ts';
 import { Admission } from '../load/overload.ts';
 import { HeadWatch } from '../push/head-watch.ts';
 import type { ListenerTally } from '../push/listener-tally.ts';
@@ -96,7 +97,8 @@ export function buildApi(
   }: ApiWatch = {},
 ): Api {
   const caches = new ApiCaches();
-  const responder = new Responder(settings, admission, caches);
+  const quota = settings.maxClientRequests === 0 ? undefined : new ClientQuota(settings);
+  const responder = new Responder(settings, admission, caches, quota);
   const pending = upstream && new PendingTransactions(ledger, upstream);
   const base = {
     ledger,
@@ -105,6 +107,7 @@ export function buildApi(
     outage: new PacedWarning((facts) => logger.warn(facts, 'the ledger cannot be read')),
     damage,
     admission,
+    quota,
     caches,
     responder,
     upstream,

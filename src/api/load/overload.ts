@@ -74,8 +74,10 @@ export function overloadError(kind: WorkKind): ApiError {
   return REFUSALS[kind];
 }
 
-export function isOverloadError(failure: unknown): failure is ApiError {
-  return failure instanceof ApiError && WORK_KINDS.some((kind) => REFUSALS[kind] === failure);
+/** Whether a request was refused unread, because there are too many. */
+export function isLoadRefusal(failure: unknown): failure is ApiError {
+  if (!(failure instanceof ApiError)) return false;
+  return failure.code === 'rate_limited' || WORK_KINDS.some((kind) => REFUSALS[kind] === failure);
 }
 
 /** The work of one kind in this turn and the one before. */

@@ -28,13 +28,17 @@ type JsonObject = { readonly [key: string]: Json };
 /** The reference's version of the API. */
 const INTERFACE_VERSION = '1.2.0';
 
-const FAILURE_DESCRIPTIONS: Readonly<Record<FailureStatus, string>> = {
+/** Only where clients have a quota. */
+const QUOTA_STATUS = 429;
+
+const FAILURE_DESCRIPTIONS: Readonly<Record<FailureStatus | 429, string>> = {
   400: 'The request is not understood: a parameter, the body, or what they ask for.',
   403: 'The operation or the asked output is switched off on this node.',
   404: 'There is no such thing, or no such ledger version yet.',
   410: 'What is asked for was pruned.',
   413: 'The body is larger than the node takes.',
   415: 'The body is not sent as a content type that the operation takes.',
+  429: 'Extension: the client has made as many requests as it may; `RateLimit` on every response says how many are left.',
   500: 'The node failed.',
   503: 'The node has no ledger to answer from, or is behind.',
 };
@@ -118,17 +122,21 @@ class Components {
 /** The document for a node's settings, which determine the header names. */
 export function openApiDocument(
   endpoints: readonly AnyEndpoint[],
-  settings: Pick<ApiSettings, 'headerPrefix'>,
+  settings: Pick<ApiSettings, 'headerPrefix'> & Partial<Pick<ApiSettings, 'maxClientRequests'>>,
 ): JsonObject {
   const components = new Components();
+  const hasQuota = (settings.maxClientRequests ?? 0) > 0;
   const error = components.use(ErrorSchema);
   const paths = new Map<string, JsonObject>();
   for (const endpoint of endpoints) {
     const { path, method } = endpoint;
-    const described = operation(endpoint, components, settings.headerPrefix);
+    const described = operation(endpoint, components, settings.headerPrefix, hasQuota);
     paths.set(path, { ...paths.get(path), [method.toLowerCase()]: described });
   }
-  const failures = Object.entries(FAILURE_DESCRIPTIONS).map(([status, description]) => [
+  const described = Object.entries(FAILURE_DESCRIPTIONS).filter(
+    ([status]) => hasQuota || Number(status) !== QUOTA_STATUS,
+  );
+  const failures = described.map(([status, description]) => [
     `Error${status}`,
     {
       description,
@@ -155,7 +163,12 @@ export function openApiDocument(
   };
 }
 
-function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: string): Json {
+function operation(
+  endpoint: AnyEndpoint,
+  components: Components,
+  headerPrefix: string,
+  hasQuota: boolean,
+): Json {
   const { results, body } = endpoint;
   const success = {
     description: results.description,
@@ -178,7 +191,9 @@ function operation(endpoint: AnyEndpoint, components: Components, headerPrefix: 
     description: 'The client has this answer already (If-None-Match).',
     headers: headerReferences(headerPrefix),
   };
-  const failures = endpoint.failures.map((status) => [
+  const isCounted = hasQuota && endpoint.work !== 'none';
+  const statuses = [...endpoint.failures, ...(isCounted ? [QUOTA_STATUS] : [])];
+  const failures = statuses.map((status) => [
     String(status),
     { $ref: `#/components/responses/Error${status}` },
   ]);
