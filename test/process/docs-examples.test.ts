@@ -15,8 +15,8 @@ import { ROOT } from '../repo/source-tree.ts';
 const run = promisify(execFile);
 const SHOWN_ORIGIN = 'http://127.0.0.1:8080';
 const SHOWN_DATA = './daybook-data';
-/** A fork of the sample ledger, and what is made of it. */
-const SHOWN_FORKS = ['./fork.pack', './fork', './unpacked'];
+/** A fork of the sample ledger, what is made of it, and a copy of the ledger. */
+const SHOWN_PLACES = ['./fork.pack', './fork', './unpacked', './copy'];
 
 interface Example {
   readonly file: string;
@@ -84,7 +84,7 @@ describe('examples of README and docs', () => {
     let real = `${variables}${command}`
       .replaceAll(SHOWN_ORIGIN, origin)
       .replaceAll(SHOWN_DATA, data);
-    for (const name of SHOWN_FORKS) real = real.replaceAll(` ${name}`, ` ${join(folder, name)}`);
+    for (const name of SHOWN_PLACES) real = real.replaceAll(` ${name}`, ` ${join(folder, name)}`);
     const { stdout } = await run('sh', ['-c', real], { cwd: ROOT });
     const shown = stdout.replaceAll('\r', '').trimEnd().replaceAll(origin, SHOWN_ORIGIN);
     expect(shown).toMatch(pattern(expected));

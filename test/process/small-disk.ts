@@ -1,6 +1,6 @@
 /** File systems of a chosen size, for tests of full disks. Root only. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -37,6 +37,12 @@ export class SmallDisk {
 
   resize(size: string): void {
     mount(this.folder, '-o', `remount,size=${size}`);
+  }
+
+  /** Makes it as large as what is in it. */
+  fill(): void {
+    const { blocks, bfree, bsize } = statfsSync(this.folder);
+    this.resize(`${((blocks - bfree) * bsize) / 1024}k`);
   }
 
   /** Takes it away, also under processes that still end. */
