@@ -8,21 +8,11 @@ import {
   HEAD,
   IDENTITY,
   MAX_ORDER_BYTES,
-  MODULE_EVENTS,
   type Row,
   STATE,
   STATE_KEYS,
-  TRANSACTION_INFOS,
-  TRANSACTIONS,
-  VERSION_WRITES,
 } from '../../src/store/columns/columns.ts';
-import {
-  decodeBucketKey,
-  encodeBucketKey,
-  encodeU64Key,
-  NO_ORDER,
-  U64_MAX,
-} from '../../src/store/columns/order-key.ts';
+import { encodeU64Key, NO_ORDER, U64_MAX } from '../../src/store/columns/order-key.ts';
 import {
   MAX_GET_MANY_KEYS,
   MAX_RANGE_MANY_ROWS,
@@ -341,56 +331,6 @@ describe.each(ENGINES)('%s', (_name, open) => {
     expect(shown(await store.range(STATE, hash(1), { limit: 10 }))).toEqual(['7=later']);
     expect(await store.range(STATE, hash(2), { limit: 10 })).toEqual([]);
     expect(await store.range(ACCOUNT_KEYS, hash(9), { limit: 10 })).toEqual([]);
-  });
-
-  test('clearVersion: all columns by version, only its version, before the rows of its batch', async () => {
-    const store = await open();
-    const columns = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
-    const place = (index: number): Buffer => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32BE(index);
-      return bytes;
-    };
-    const putAll = (batch: Batch, version: bigint, value: string): Batch => {
-      const { partition, order } = encodeBucketKey(version);
-      for (const column of columns.slice(0, 3)) batch.put(column, partition, order, text(value));
-      for (const index of [0, 7, 0xffff_ffff]) {
-        batch.put(MODULE_EVENTS, partition, Buffer.concat([order, place(index)]), text(value));
-      }
-      return batch;
-    };
-    const rows = async () => {
-      const found: string[] = [];
-      for (const column of columns) {
-        for (const row of await store.scan(column, { maxRows: 100, maxBytes: 1000 })) {
-          found.push(`${column.name} ${decodeBucketKey(row.partition, row.order)} ${row.value}`);
-        }
-      }
-      return found;
-    };
-    // The last of one partition, and the first of the next.
-    const versions = [65_534n, 65_535n, 65_536n];
-    const batch = new Batch();
-    for (const version of versions) putAll(batch, version, 'old');
-    await store.commit(batch);
-    const all = await rows();
-    expect(all.length).toBe(18);
-    await store.commit(new Batch().clearVersion(encodeBucketKey(70_000n)));
-    expect(await rows()).toEqual(all);
-    await store.commit(new Batch().clearVersion(encodeBucketKey(65_535n)));
-    const left = all.filter((row) => !row.includes(' 65535 '));
-    expect(await rows()).toEqual(left);
-    const { partition, order } = encodeBucketKey(65_536n);
-    const replaced = new Batch()
-      .put(TRANSACTIONS, partition, order, text('new'))
-      .clearVersion({ partition, order })
-      .put(MODULE_EVENTS, partition, Buffer.concat([order, place(3)]), text('new'))
-      .delete(TRANSACTION_INFOS, partition, order);
-    await store.commit(replaced);
-    const others = left.filter((row) => !row.includes(' 65536 '));
-    expect(new Set(await rows())).toEqual(
-      new Set([...others, 'transactions 65536 new', 'module_events 65536 new']),
-    );
   });
 
   test('commits under way at once all arrive, the last one wins', async () => {
