@@ -19,8 +19,9 @@ class LongestFirst extends BaseSequencer {
 }
 
 const shared = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // A command takes seconds to start when the machine is busy.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   pool: 'forks' as const,
   globalSetup: ['test/postgres/run.ts'],
 };
@@ -79,9 +80,6 @@ export default defineConfig({
         test: {
           ...shared,
           globalSetup: [...shared.globalSetup, 'test/process/samples-of-run.ts'],
-          // A command takes seconds to start when the machine is busy.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
           name: 'process',
           include: SLOW,
         },
