@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { accumulatorRoot, MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
-import { contractEventHash } from '../../src/move/transactions/event.ts';
+import { contractEventHash, writeContractEvent } from '../../src/move/transactions/event.ts';
 import {
   type Transaction,
   type TransactionOnChainData,
@@ -16,7 +16,6 @@ import { writeSetHash } from '../../src/move/transactions/write-set.ts';
 import { onChainData } from '../move/transactions/wire-arbitraries.ts';
 import {
   encodeTransaction,
-  writeContractEvent,
   writeOnChainData,
   writeWriteSet,
 } from '../move/transactions/wire-writers.ts';

@@ -5,7 +5,7 @@ import { parseTrustedRoots } from '../../src/ingest/feed/known-history.ts';
 import type { TrustedRoot } from '../../src/ingest/feed/page-verifier.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
-import type { ContractEvent } from '../../src/move/transactions/event.ts';
+import { type ContractEvent, writeContractEvent } from '../../src/move/transactions/event.ts';
 import { readOnChainData } from '../../src/move/transactions/transaction.ts';
 import { WaypointTextError } from '../../src/move/transactions/waypoint.ts';
 import { followIntoFolder } from '../../src/node/follow.ts';
@@ -14,7 +14,7 @@ import { type Head, openHead, readHead } from '../../src/store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { openView } from '../../src/store/view.ts';
-import { writeContractEvent, writeOnChainData } from '../move/transactions/wire-writers.ts';
+import { writeOnChainData } from '../move/transactions/wire-writers.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import {
   digests,

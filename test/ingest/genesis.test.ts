@@ -11,6 +11,7 @@ import {
   type ContractEvent,
   contractEventHash,
   readContractEvent,
+  writeContractEvent,
 } from '../../src/move/transactions/event.ts';
 import { decodeTransaction, type Transaction } from '../../src/move/transactions/transaction.ts';
 import {
@@ -52,11 +53,7 @@ import {
   newEpochEventCodec,
   objectCoreCodec,
 } from '../../src/move/values/framework-resource.ts';
-import {
-  encodeTransaction,
-  writeContractEvent,
-  writeWrites,
-} from '../move/transactions/wire-writers.ts';
+import { encodeTransaction, writeWrites } from '../move/transactions/wire-writers.ts';
 import {
   BLOCK_RESOURCE_TAG,
   blockResourceCodec,

@@ -9,9 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulated } from '../../src/ledger/simulation/simulate.ts';
 import { ViewError } from '../../src/ledger/views/view-error.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
+import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import {
   readOnChainData,
   type TransactionOnChainData,
+  writeUserTransactionItem,
 } from '../../src/move/transactions/transaction.ts';
 import type { SignedTransaction } from '../../src/move/transactions/user-transaction.ts';
 import { type WriteSetEntry, writtenValue } from '../../src/move/transactions/write-set.ts';
@@ -34,16 +36,19 @@ const ASSET = padAddress('a');
 interface UserTransaction {
   readonly version: number;
   readonly signed: SignedTransaction;
+  /** BCS. */
+  readonly signedBytes: Buffer;
   readonly data: TransactionOnChainData;
 }
 
 function userTransactions(): UserTransaction[] {
   const found: UserTransaction[] = [];
   for (let version = 1; version <= NEWEST_VERSION; version += 1) {
-    const { data } = readOnChainData(new BcsReader(referenceTransaction(version)));
+    const { data, bytes } = readOnChainData(new BcsReader(referenceTransaction(version)));
     const { transaction } = data;
     if (transaction.kind !== 'user') continue;
-    found.push({ version, signed: transaction.transaction, data });
+    const signedBytes = bytes.transaction.subarray(1);
+    found.push({ version, signed: transaction.transaction, signedBytes, data });
   }
   return found;
 }
@@ -129,6 +134,16 @@ describe('a simulated transaction', () => {
     }
     return equal;
   }
+
+  it('is written as the reference writes what it has committed', () => {
+    for (const { version, data, signedBytes } of userTransactions()) {
+      const { writes } = data.changes;
+      const item = encodeBcs((writer) =>
+        writeUserTransactionItem(writer, signedBytes, { ...data, writes }),
+      );
+      expect(item.equals(referenceTransaction(version)), `${version}`).toBe(true);
+    }
+  });
 
   it('has the recorded outcome, events and writes', async () => {
     const view = await openTestedLedger(store).view();

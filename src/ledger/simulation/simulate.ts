@@ -29,13 +29,13 @@ import type { World } from '../../vm/world.ts';
 import { gasSchedule } from '../gas/gas-settings.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
-import { ViewError } from '../views/view-error.ts';
+import { ViewError, vmError } from '../views/view-error.ts';
 import { loadEntryCall } from './entry-call.ts';
 import { gasFailure } from './gas-checks.ts';
 import { estimateGas, type GasUsed } from './gas-estimate.ts';
 import { assertOfTransaction, outcomeOf } from './outcome.ts';
 import { type StateChange, stateChanges } from './state-changes.ts';
-import { type StorageFees, storageFees, writesOf } from './storage-fees.ts';
+import { isAboveWriteLimits, type StorageFees, storageFees, writesOf } from './storage-fees.ts';
 import {
   accountCreationOf,
   type Discarded,
@@ -97,7 +97,8 @@ export async function simulate(
   if (failure !== undefined) return discarded(failure);
   const before = workOf(run.machine);
   const priced = async (changed: TransactionRun): Promise<readonly [StorageFees, GasUsed]> => {
-    const changes = await changesOf(changed, place);
+    const { events, changes } = await changesOf(changed, place);
+    if (isAboveWriteLimits(changes, events, schedule)) throw vmError('STORAGE_WRITE_LIMIT_REACHED');
     const fees = storageFees(changes, schedule, timeUsecs);
     const work = { before, after: workOf(run.machine), changes, fees };
     return [fees, estimateGas(schedule, raw, sizeBytes, work)];
@@ -128,8 +129,9 @@ export async function simulate(
 async function changesOf(
   { machine }: TransactionRun,
   { guard, modules }: SimulationPlace,
-): Promise<StateChange[]> {
-  return stateChanges(await effectsOf(machine), guard, modules);
+): Promise<{ readonly events: readonly ContractEvent[]; readonly changes: StateChange[] }> {
+  const effects = await effectsOf(machine);
+  return { events: effects.events, changes: await stateChanges(effects, guard, modules) };
 }
 
 async function effectsOfRun(
@@ -137,10 +139,8 @@ async function effectsOfRun(
   place: SimulationPlace,
   fees: StorageFees,
 ): Promise<Pick<Simulated, 'writes' | 'events'>> {
-  const { guard, modules } = place;
-  const effects = await effectsOf(run.machine);
-  const changes = await stateChanges(effects, guard, modules);
-  return { writes: writesOf(changes, fees), events: effects.events };
+  const { events, changes } = await changesOf(run, place);
+  return { writes: writesOf(changes, fees), events };
 }
 
 /** The time of a state, in microseconds since 1970. */

@@ -1,7 +1,8 @@
 /**
- * What stored values cost: deposits for a slot and for its bytes, which whoever deletes the value gets back
+ * What one transaction may write, and what stored values cost: deposits for a slot and for its bytes, which whoever deletes the value gets back
  * (docs/spec/vm.md §8.6).
  */
+import type { ContractEvent } from '../../move/transactions/event.ts';
 import type { WriteOp, WriteSetEntry } from '../../move/transactions/write-set.ts';
 import { ADDRESS_BYTES } from '../../move/types/address.ts';
 import type { StateKey } from '../../move/types/state-key.ts';
@@ -61,6 +62,33 @@ export function storageFees(
     });
   }
   return { fee, refund, metadata };
+}
+
+/** Whether changes or events are more, or larger, than the gas schedule lets one transaction write. */
+export function isAboveWriteLimits(
+  changes: readonly StateChange[],
+  events: readonly ContractEvent[],
+  schedule: GasSchedule,
+): boolean {
+  const exceeds = (count: number, name: string): boolean => {
+    const most = schedule.get(`txn.max_${name}`);
+    return most !== undefined && BigInt(count) > most;
+  };
+  const exceedBytes = (sizes: readonly number[], one: string, all: string): boolean =>
+    sizes.some((size) => exceeds(size, one)) ||
+    exceeds(
+      sizes.reduce((sum, size) => sum + size, 0),
+      all,
+    );
+  const written = changes.flatMap(({ key, after }) =>
+    after === undefined ? [] : [sizeOf(key) + after.length],
+  );
+  const emitted = events.map(({ data }) => data.length);
+  return (
+    exceeds(changes.length, 'write_ops_per_transaction') ||
+    exceedBytes(written, 'bytes_per_write_op', 'bytes_all_write_ops_per_transaction') ||
+    exceedBytes(emitted, 'bytes_per_event', 'bytes_all_events_per_transaction')
+  );
 }
 
 /** The size of a key as the chain counts it, in bytes: code changes resources and table items only. */

@@ -6,14 +6,12 @@ import type {
   MultiEd25519Signature,
   TransactionAuthenticator,
 } from '../../../src/move/crypto/authenticator.ts';
-import type {
-  AnyPublicKey,
-  AnySignature,
-  KeylessPublicKey,
-  KeylessSignature,
+import {
+  type AnySignature,
+  type KeylessSignature,
+  writeAnyPublicKey,
 } from '../../../src/move/crypto/public-key.ts';
 
-type FederatedKeylessPublicKey = Extract<AnyPublicKey, { kind: 'federatedKeyless' }>['key'];
 type WebAuthnAssertion = Extract<AnySignature, { kind: 'webAuthn' }>['assertion'];
 type KeylessCertificate = KeylessSignature['certificate'];
 type Groth16Proof = Extract<KeylessCertificate, { kind: 'zeroKnowledge' }>['proof'];
@@ -24,7 +22,6 @@ type MultiEd25519Authenticator = Extract<AccountAuthenticator, { kind: 'multiEd2
 type AbstractAuthenticationData = Extract<AccountAuthenticator, { kind: 'abstract' }>['data'];
 type SecondarySigners = Extract<TransactionAuthenticator, { kind: 'multiAgent' | 'feePayer' }>;
 
-const KEY_KINDS = ['ed25519', 'secp256k1', 'secp256r1', 'keyless', 'federatedKeyless', 'slhDsa'];
 const SIGNATURE_KINDS = ['ed25519', 'secp256k1', 'webAuthn', 'keyless', 'slhDsa'];
 
 export function writeTransactionAuthenticator(
@@ -123,19 +120,6 @@ export function writeMultiEd25519Signature(
   writer.bytes(Buffer.concat([...signatures, bitmap]));
 }
 
-export function writeAnyPublicKey(writer: BcsWriter, key: AnyPublicKey): void {
-  writer.uleb32(KEY_KINDS.indexOf(key.kind));
-  if (key.kind === 'keyless') {
-    writeKeylessPublicKey(writer, key.key);
-    return;
-  }
-  if (key.kind === 'federatedKeyless') {
-    writeFederatedKeylessPublicKey(writer, key.key);
-    return;
-  }
-  writer.bytes(key.bytes);
-}
-
 export function writeAnySignature(writer: BcsWriter, signature: AnySignature): void {
   writer.uleb32(SIGNATURE_KINDS.indexOf(signature.kind));
   if (signature.kind === 'webAuthn') {
@@ -147,15 +131,6 @@ export function writeAnySignature(writer: BcsWriter, signature: AnySignature): v
     return;
   }
   writer.bytes(signature.bytes);
-}
-
-function writeKeylessPublicKey(writer: BcsWriter, key: KeylessPublicKey): void {
-  writer.string(key.issuer).bytes(key.identityCommitment);
-}
-
-function writeFederatedKeylessPublicKey(writer: BcsWriter, key: FederatedKeylessPublicKey): void {
-  writer.address(key.jwkAddress);
-  writeKeylessPublicKey(writer, key);
 }
 
 function writeKeylessSignature(writer: BcsWriter, signature: KeylessSignature): void {

@@ -1,9 +1,11 @@
 /** Every wire type, as random values: both directions, and bytes that are refused. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BcsError, decodeBcs } from '../../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { domainHash } from '../../../src/move/crypto/hash.ts';
+import { writeContractEvent } from '../../../src/move/transactions/event.ts';
 import {
   MIN_ON_CHAIN_DATA_BYTES,
   transactionHash,
@@ -19,12 +21,7 @@ import { testSeed } from '../../random.ts';
 import { decodeOnChainDataPage } from './wire-answers.ts';
 import * as wire from './wire-arbitraries.ts';
 import { WIRE_TYPES } from './wire-types.ts';
-import {
-  writeContractEvent,
-  writeOnChainData,
-  writeTransaction,
-  writeWriteSet,
-} from './wire-writers.ts';
+import { writeOnChainData, writeTransaction, writeWriteSet } from './wire-writers.ts';
 
 const seed = testSeed('wire-roundtrip');
 

@@ -6,6 +6,7 @@ import { readAccountAuthenticator } from '../../../src/move/crypto/authenticator
 import {
   readContractEvent,
   readEventKey,
+  writeContractEvent,
   writeEventKey,
 } from '../../../src/move/transactions/event.ts';
 import {
@@ -30,7 +31,6 @@ import { typeTag } from '../values/scalar-arbitraries.ts';
 import * as user from './user-transaction-arbitraries.ts';
 import * as wire from './wire-arbitraries.ts';
 import {
-  writeContractEvent,
   writeOnChainData,
   writeSignedTransaction,
   writeTransaction,

@@ -1,7 +1,7 @@
 /** Writes transactions and what came of them as src/move/transactions reads them (docs/spec/ledger.md §1 to §3). */
 import { type BcsWriter, encodeBcs } from '../../../src/move/bcs/bcs-writer.ts';
 import { writeHash } from '../../../src/move/bcs/fixed-bytes.ts';
-import { type ContractEvent, writeEventKey } from '../../../src/move/transactions/event.ts';
+import { writeContractEvent } from '../../../src/move/transactions/event.ts';
 import { writeScriptCall } from '../../../src/move/transactions/executable.ts';
 import {
   TRANSACTION_KINDS,
@@ -20,7 +20,6 @@ import type {
 import type { WriteOp, WriteSet, WriteSetEntry } from '../../../src/move/transactions/write-set.ts';
 import { writeStateKey } from '../../../src/move/types/state-key.ts';
 import { writeStateValueMetadata } from '../../../src/move/types/state-value.ts';
-import { writeTypeTag } from '../../../src/move/types/type-tag.ts';
 import { writeTransactionAuthenticator } from '../crypto/authenticator-writers.ts';
 import { writeBlockEpilogue, writeBlockMetadata, writeBlockMetadataExt } from './block-writers.ts';
 
@@ -142,18 +141,6 @@ export function writeWriteSet(writer: BcsWriter, writeSet: WriteSet): void {
     inner.uleb32(0);
     writeWrites(inner, extension.writes);
   });
-}
-
-export function writeContractEvent(writer: BcsWriter, event: ContractEvent): void {
-  if (event.kind === 'v1') {
-    writer.uleb32(0);
-    writeEventKey(writer, event.key);
-    writer.u64(event.sequenceNumber);
-  } else {
-    writer.uleb32(1);
-  }
-  writeTypeTag(writer, event.typeTag);
-  writer.bytes(event.data);
 }
 
 export function writeOnChainData(writer: BcsWriter, data: TransactionOnChainData): void {
