@@ -13,7 +13,7 @@ import { isSecp256k1Signature } from '../../vm/natives/crypto/secp256k1.ts';
 import { nextTurn } from '../pace.ts';
 
 /** Signatures of all signers together; with more the reference takes none for valid. */
-const MAX_SIGNATURES = 32;
+export const MAX_SIGNATURES = 32;
 /** Larger raw transactions take too long to be verified; no chain takes as large a one. */
 export const MAX_VERIFIED_BYTES = 256 * 1024;
 /** Variants of RawTransactionWithData. */
