@@ -18,6 +18,8 @@ import {
 } from '../../src/move/types/address.ts';
 import type { TestReply } from '../api/client.ts';
 import { expectError } from '../api/error-answers.ts';
+import { serveStore } from '../fork/forked-nodes.ts';
+import { sampleStore } from '../ingest/feed-following.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
 import {
   addressBytes,
@@ -405,6 +407,35 @@ describe('what is refused', () => {
     expectError(reply, 400, INVALID, 'Only entry functions and scripts are simulated by this node');
   });
 
+  it('is what needs a function of the machine that is not here', async () => {
+    const [sender] = await accounts();
+    const payload = {
+      kind: 'entryFunction',
+      module: { address: ADDRESS_ONE, name: 'code' },
+      function: 'publish_package_txn',
+      typeArguments: [],
+      args: [
+        // A package without modules: name, policy, upgrade number, digest, manifest, modules, dependencies, extension.
+        encodeBcs((writer) => {
+          const metadata = encodeBcs((to) =>
+            to.string('p').u8(1).u64(0).string('').bytes(Buffer.alloc(0)).uleb32(0).uleb32(0).u8(0),
+          );
+          writer.bytes(metadata);
+        }),
+        encodeBcs((writer) => writer.uleb32(0)),
+      ],
+    } as const;
+    const reply = await post(Buffer.concat([rawBytes(rawOf(sender!, { payload })), NO_KEY]));
+    expect([reply.statusCode, reply.json()]).toEqual([
+      400,
+      {
+        message: 'native function code::request_publish is not supported',
+        error_code: INVALID,
+        vm_error_code: 4039,
+      },
+    ]);
+  });
+
   it('are arguments that do not fit the function', async () => {
     const request = {
       sender: '0x1',
@@ -424,6 +455,23 @@ describe('what is refused', () => {
     expect(reply.statusCode).toBe(400);
     expect(reply.json().message).toMatch(
       /^Failed to create SignedTransaction from SubmitTransactionRequest: Failed to parse transaction payload: expected 2 arguments/,
+    );
+  });
+});
+
+describe('a ledger without the functions that check transactions', () => {
+  it('says so', async () => {
+    const sample = await serveStore(await sampleStore(30));
+    const [sender] = await accounts();
+    const reply = await sample.app.request({
+      method: 'POST',
+      url: PATH,
+      headers: { 'content-type': SIGNED_TRANSACTION },
+      body: Buffer.concat([rawBytes(rawOf(sender!)), NO_KEY]),
+    });
+    expect(reply.statusCode).toBe(400);
+    expect(reply.json().message).toMatch(
+      /^Transactions of this ledger are not simulated: its 0x1::transaction_validation has no function/,
     );
   });
 });
