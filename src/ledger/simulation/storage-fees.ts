@@ -1,6 +1,6 @@
 /**
- * What one transaction may write, and what stored values cost: deposits for a slot and for its bytes, which whoever deletes the value gets back
- * (docs/spec/vm.md §8.6).
+ * What one transaction may write, and what stored values cost: deposits for a slot and for its bytes, which whoever
+ * deletes the value gets back (docs/spec/vm.md §8.6).
  */
 import type { ContractEvent } from '../../move/transactions/event.ts';
 import type { WriteOp, WriteSetEntry } from '../../move/transactions/write-set.ts';
