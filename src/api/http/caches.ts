@@ -42,7 +42,7 @@ export class AnswerCache {
    * @returns the answer to send
    */
   add(view: LedgerView, format: Format, url: string, found: Answer): Answer {
-    if (found.body.length > MAX_CACHED_ANSWER_BYTES) return found;
+    if (found.isNew === true || found.body.length > MAX_CACHED_ANSWER_BYTES) return found;
     const newest = this.#view;
     if (newest !== undefined && view.state.version < newest.state.version) return found;
     if (view !== newest) {
@@ -50,7 +50,10 @@ export class AnswerCache {
       this.#answers.clear();
     }
     const body = detached(found.body);
-    const answer = { ...found, body, tagCore: found.tagCore ?? contentDigest(body) };
+    const { pinned, cursor, state, isReused } = found;
+    const tagCore = found.tagCore ?? contentDigest(body);
+    // Not spread: then each answer had a form of its own, and all that reads it were slow.
+    const answer = { body, tagCore, pinned, cursor, state, isReused };
     this.#answers.set(keyOf(format, url), answer, bytesOfAnswer(answer));
     return answer;
   }

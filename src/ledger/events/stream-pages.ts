@@ -52,6 +52,8 @@ export interface EventPageAnswer {
   readonly body: string | Uint8Array;
   /** `contentDigest` of the body. */
   readonly tagCore: string;
+  /** Whether the page has been rendered now, and is cached. */
+  readonly isNew?: boolean;
 }
 
 /** A page with its sources, and the views for which it is valid. */
@@ -176,7 +178,7 @@ export class StreamPages {
       const key = keyOf(request, first.sequenceNumber, events.length, form);
       pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
       pages.set(anyKeyOf(request, form), ANY_PAGE, 0);
-      return answer;
+      return { body, tagCore: answer.tagCore, isNew: true };
     });
   }
 
@@ -321,14 +323,29 @@ function resolveTypes(
       (failure) => ({ failure }),
     ),
   );
-  return andThen(types, (resolved) => ({
-    of: (typeTag) => {
-      const found = resolved[tags.findIndex((tag) => tag.equals(typeTag))]!;
-      if ('failure' in found) throw found.failure;
-      return found.type.value;
-    },
-    modules: resolved.flatMap((one) => ('type' in one ? one.type.modules : [])),
-  }));
+  return andThen(types, (resolved) => {
+    const [first] = resolved;
+    // Most pages have one type, and share its list.
+    const modules =
+      first !== undefined && resolved.length === 1
+        ? modulesOf(first)
+        : resolved.flatMap((one) => modulesOf(one));
+    return { of: (typeTag) => typeAmong(resolved, tags, typeTag), modules };
+  });
+}
+
+function modulesOf(resolved: Resolved): readonly ModuleStamp[] {
+  return 'type' in resolved ? resolved.type.modules : [];
+}
+
+function typeAmong(
+  resolved: readonly Resolved[],
+  tags: readonly Buffer[],
+  typeTag: Buffer,
+): RenderedType {
+  const found = resolved[tags.findIndex((tag) => tag.equals(typeTag))]!;
+  if ('failure' in found) throw found.failure;
+  return found.type.value;
 }
 
 /** The UTF-8 of a page, a unit for each byte, made of few pieces: putting them together is much of the work. */

@@ -52,7 +52,7 @@ class VersionColumn implements ReadableColumn {
     let left = range.limit;
     const { start, end } = range;
     const edges = [start, end].map((key) => key && wholeKey(key).subarray(0, U64_BYTES));
-    const records = this.#records.getRange(recordRange(range))[Symbol.iterator]();
+    const records = this.#recordsOf(range, edges)[Symbol.iterator]();
     try {
       for (let step = records.next(); step.done !== true; step = records.next()) {
         const { key: version, value: record } = step.value;
@@ -87,6 +87,19 @@ class VersionColumn implements ReadableColumn {
         if (left === 0) return;
       }
     }
+  }
+
+  /** The records that may have rows of a range; that of a single version is read without a cursor. */
+  #recordsOf(
+    range: LmdbRange,
+    [first, last]: readonly (Buffer | undefined)[],
+  ): Iterable<{ readonly key: Buffer; readonly value: Buffer }> {
+    const isOne = first?.length === U64_BYTES && last?.length === U64_BYTES;
+    if (!isOne || !isVersion(last, first) || range.transaction !== undefined) {
+      return this.#records.getRange(recordRange(range));
+    }
+    const value = this.#records.get({ partition: first, order: NO_ORDER });
+    return value === undefined ? [] : [{ key: first, value }];
   }
 
   /** Rows of one record, expanded together. May be more than the limit of a range: who reads them stops. */
