@@ -16,6 +16,7 @@ import { CONNECTIONS, load, loadGenerator } from './load.mjs';
 import { pacedLoad } from './paced-load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
 import {
+  allPagesRequests,
   asBcs,
   balanceRequest,
   encodeRequest,
@@ -36,8 +37,7 @@ const MAX_REQUESTS = 20_000;
 const MAX_KEYS = 200_000;
 
 /** Random streams that fill a page; all of them where none does, as in a genesis. */
-async function streamsToAsk(dataFolder, log) {
-  const all = await eventStreams(dataFolder, Number.POSITIVE_INFINITY);
+function streamsToAsk(all, log) {
   const full = all.filter(({ events }) => events >= PAGE_EVENTS);
   const asked = shuffled(full.length > 0 ? full : all).slice(0, MAX_REQUESTS);
   log(
@@ -50,7 +50,11 @@ export async function operations(dataFolder, log) {
   const { addresses, total } = await accountAddresses(dataFolder, MAX_KEYS);
   const holders = shuffled(addresses);
   log(`${holders.length} of ${total} accounts`);
-  const streams = await streamsToAsk(dataFolder, log);
+  const allStreams = await eventStreams(dataFolder, Number.POSITIVE_INFINITY);
+  const streams = streamsToAsk(allStreams, log);
+  const shortStreams = allStreams.filter(({ events }) => events < PAGE_EVENTS);
+  const shortPages = shuffled(shortStreams.flatMap(allPagesRequests)).slice(0, MAX_KEYS);
+  log(`${shortPages.length} different pages of the ${shortStreams.length} streams with fewer`);
   const balances = holders.map((address) => balanceRequest(address));
   const pages = streams.map(eventsRequest);
   const modules = [MODULE_REQUEST];
@@ -66,6 +70,7 @@ export async function operations(dataFolder, log) {
     { operation: 'module', form: 'bcs', requests: asBcs(modules) },
     { operation: 'events', form: 'json', requests: pages },
     { operation: 'events', form: 'bcs', requests: asBcs(pages) },
+    { operation: 'pages', form: 'json', requests: shortPages },
     { operation: 'encode', form: 'json', requests: encodings },
     { operation: 'by_version', form: 'json', requests: byVersion },
     { operation: 'by_version', form: 'bcs', requests: asBcs(byVersion) },

@@ -21,6 +21,18 @@ export function eventsRequest({ address, creationNumber }) {
   return { path: `/v1/accounts/0x${address}/events/${creationNumber}?limit=${PAGE_EVENTS}` };
 }
 
+/** Every page of a stream: from each event on, of each length. */
+export function allPagesRequests({ address, creationNumber, events }) {
+  const path = `/v1/accounts/0x${address}/events/${creationNumber}`;
+  const requests = [];
+  for (let start = 0; start < events; start += 1) {
+    for (let limit = 1; start + limit <= events; limit += 1) {
+      requests.push({ path: `${path}?start=${start}&limit=${limit}` });
+    }
+  }
+  return requests;
+}
+
 export const MODULE_REQUEST = { path: '/v1/accounts/0x1/module/coin' };
 
 /** @param {string} which `by_version/…` or `by_hash/…` */
