@@ -69,7 +69,7 @@ export default defineConfig({
         test: {
           ...quick,
           name: 'api-later',
-          include: ['test/api/**/*.test.ts'],
+          include: ['test/api/**/*.test.ts', 'test/reference/simulate.test.ts'],
           exclude: NOT_OF_ENGINES,
           // Over a store that answers later, as a distributed engine does (test/api/tested-ledger.ts).
           env: { TESTED_STORE: 'later' },
