@@ -10,18 +10,21 @@ const request = requestBytes(hostname, { path, headers: { accept: 'application/x
 const accepted = [];
 let refused = 0;
 let failed = 0;
-const startedMs = performance.now();
-const endMs = startedMs + Number(seconds) * 1_000;
-/** Answers before this are the start of the load, not the load. */
-const countedFromMs = startedMs + 2_000;
+/** Answers in the first two seconds are the start of the load, not the load. */
+const START_MS = 2_000;
+let countedFromMs = Number.POSITIVE_INFINITY;
+let endMs = Number.POSITIVE_INFINITY;
+/** Starts the clients that have had a first answer: a process in overload accepts one connection a turn. */
+const starts = [];
 
-function client() {
+function client(isReady) {
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: hostname, localAddress });
     let parts = [];
     let received = 0;
     let awaited;
     let askedMs = 0;
+    let isFirst = true;
     const ask = () => {
       askedMs = performance.now();
       socket.write(request);
@@ -40,21 +43,34 @@ function client() {
       parts = [];
       received = 0;
       awaited = undefined;
-      if (nowMs >= endMs) socket.end();
+      if (isFirst) {
+        isFirst = false;
+        starts.push(ask);
+        isReady();
+      } else if (nowMs >= endMs) socket.end();
       else ask();
     });
     socket.on('error', () => {
       failed += 1;
+      isReady();
     });
     socket.on('close', resolve);
   });
 }
 
-await Promise.all(Array.from({ length: Number(connections) }, client));
+const ended = [];
+const ready = Array.from({ length: Number(connections) }, () => {
+  return new Promise((isReady) => ended.push(client(isReady)));
+});
+await Promise.all(ready);
+countedFromMs = performance.now() + START_MS;
+endMs = performance.now() + Number(seconds) * 1_000;
+for (const start of starts) start();
+await Promise.all(ended);
 accepted.sort((a, b) => a - b);
 const percentile = (share) =>
   accepted[Math.min(accepted.length - 1, Math.floor(accepted.length * share))];
-const countedSecs = Number(seconds) - 2;
+const countedSecs = Number(seconds) - START_MS / 1_000;
 console.log(
   JSON.stringify({
     acceptedPerSecond: accepted.length / countedSecs,

@@ -1,14 +1,17 @@
 // More work than one process can do: latency of what is let in at capacity and at four times that, with the bounds and
-// without, in turns. And what the bounds, metrics and the access log cost a request when there is no overload.
+// without, in turns. How one connection fares next to many of another address. 1,000 busy connections with and without
+// 10,000 idle ones. And what the bounds, metrics and the access log cost a request when there is no overload.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.mjs';
 import { load } from './load.mjs';
 import { prepareLedger } from './prepare-ledger.mjs';
-import { cpuMs } from './process-figures.mjs';
+import { anonymousBytes, cpuMs } from './process-figures.mjs';
 import { ratioSummary, shownSummary, summary } from './statistics.mjs';
 
 export const name = 'overload';
@@ -27,6 +30,13 @@ const KINDS = [
 const BACKLOG_MS = { listing: 50, read: 10 };
 const OVERLOAD_FACTOR = 4;
 const MAX_CONNECTIONS = 2_000;
+/** Of the client that asks for most, next to one with one connection. */
+const MANY_CONNECTIONS = 500;
+const BUSY_CONNECTIONS = 1_000;
+/** The node and this process need a file for each. */
+const IDLE_CONNECTIONS = 10_000;
+/** Idle connections that are opened at a time: fewer than wait to be accepted. */
+const OPENED_AT_ONCE = 250;
 /** What a node is started with to see what it costs. */
 const COSTS = {
   bare: ['--max-read-backlog-ms', '0'],
@@ -42,9 +52,10 @@ function serve(dataFolder, flags) {
   ]);
 }
 
-function closedLoop(node, path, connections, seconds) {
+function closedLoop(node, path, connections, seconds, address = '127.0.0.1') {
   const origin = new URL(node.ready.url).origin;
   const args = [here('./closed-loop.mjs'), origin, path, String(connections), String(seconds)];
+  args.push(address);
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (text) => {
@@ -103,6 +114,92 @@ async function latency(dataFolder, { kind, path, bound }, { rounds, seconds, log
   }
 }
 
+/** A client with many connections and one with one, from different addresses. */
+async function fairness(dataFolder, { rounds, seconds, log }) {
+  const { path, bound, kind } = KINDS[0];
+  const node = await serve(dataFolder, [bound, String(BACKLOG_MS[kind])]);
+  const runs = { many: [], one: [] };
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const time = Math.max(seconds, 5);
+      const [many, one] = await Promise.all([
+        closedLoop(node, path, MANY_CONNECTIONS, time),
+        closedLoop(node, path, 1, time, '127.0.0.2'),
+      ]);
+      runs.many.push(many);
+      runs.one.push(one);
+    }
+  } finally {
+    await node.stop();
+  }
+  const result = {};
+  for (const [who, all] of Object.entries(runs)) {
+    const letIn = summary(
+      all.map(({ acceptedPerSecond: a, refusedPerSecond: r }) => (100 * a) / Math.max(a + r, 1e-9)),
+    );
+    const p99Ms = summary(all.map((one) => one.p99Ms ?? Number.NaN));
+    result[who] = { letInPercent: letIn, p99Ms };
+    log(
+      `fairness, ${who === 'one' ? 1 : MANY_CONNECTIONS} connections: let in ${shownSummary(letIn)} % ` +
+        `of the requests, p99 ${shownSummary(p99Ms)} ms`,
+    );
+  }
+  return result;
+}
+
+async function openIdle(node, count) {
+  const { hostname, port } = new URL(node.ready.url);
+  const sockets = [];
+  while (sockets.length < count) {
+    const opened = Array.from({ length: Math.min(OPENED_AT_ONCE, count - sockets.length) }, () =>
+      connect({ port: Number(port), host: hostname }),
+    );
+    await Promise.all(opened.map((socket) => once(socket, 'connect')));
+    sockets.push(...opened);
+  }
+  return sockets;
+}
+
+/** Busy connections without and with idle ones, and what an idle one takes. */
+async function idleConnections(dataFolder, { rounds, seconds, log }) {
+  const node = await serve(dataFolder, []);
+  const runs = { alone: [], withIdle: [] };
+  const kibEach = [];
+  try {
+    await closedLoop(node, BALANCE, BUSY_CONNECTIONS, 4);
+    for (let round = 0; round < rounds; round += 1) {
+      const time = Math.max(seconds, 5);
+      runs.alone.push(await closedLoop(node, BALANCE, BUSY_CONNECTIONS, time));
+      const before = anonymousBytes(node.pid);
+      const idle = await openIdle(node, IDLE_CONNECTIONS);
+      kibEach.push((anonymousBytes(node.pid) - before) / 1_024 / IDLE_CONNECTIONS);
+      runs.withIdle.push(await closedLoop(node, BALANCE, BUSY_CONNECTIONS, time));
+      for (const socket of idle) socket.destroy();
+    }
+  } finally {
+    await node.stop();
+  }
+  const p99 = (all) => all.map(({ p99Ms }) => p99Ms);
+  const rate = (all) => all.map(({ acceptedPerSecond }) => acceptedPerSecond);
+  const result = {
+    kibEach: summary(kibEach),
+    p99Ratio: ratioSummary(p99(runs.withIdle), p99(runs.alone)),
+    rateRatio: ratioSummary(rate(runs.withIdle), rate(runs.alone)),
+  };
+  for (const [state, all] of Object.entries(runs)) {
+    result[state] = { p99Ms: summary(p99(all)), acceptedPerSecond: summary(rate(all)) };
+    log(
+      `${BUSY_CONNECTIONS} busy connections, ${state === 'alone' ? 0 : IDLE_CONNECTIONS} idle: p99 ` +
+        `${shownSummary(result[state].p99Ms)} ms, ${shownSummary(result[state].acceptedPerSecond)} let in/s`,
+    );
+  }
+  log(
+    `  an idle connection takes ${shownSummary(result.kibEach)} KiB; rate with idle ones against without ` +
+      `${shownSummary(result.rateRatio)}, p99 ${shownSummary(result.p99Ratio)}`,
+  );
+  return result;
+}
+
 /** Processor time of a request with and without what watches requests. */
 async function costs(dataFolder, { rounds, seconds, log }) {
   const nodes = {};
@@ -143,7 +240,9 @@ export async function run(options) {
     const dataFolder = await prepareLedger(folder);
     const kinds = [];
     for (const kind of KINDS) kinds.push(await latency(dataFolder, kind, options));
-    return { kinds, costs: await costs(dataFolder, options) };
+    const clients = await fairness(dataFolder, options);
+    const idle = await idleConnections(dataFolder, options);
+    return { kinds, clients, idle, costs: await costs(dataFolder, options) };
   } finally {
     rmSync(folder, { recursive: true });
   }
