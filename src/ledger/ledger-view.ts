@@ -56,6 +56,7 @@ import { transactionIndexes } from './transactions/transaction-index.ts';
 import { type VersionAtTime, versionAtTime } from './version-times.ts';
 import { callView, type ViewAnswer } from './views/call-view.ts';
 import { openWorld } from './views/ledger-world.ts';
+import { SharedProgram } from './views/shared-program.ts';
 import type { ViewRequest } from './views/view-request.ts';
 
 /** The ledger's state as the response headers show it. */
@@ -89,7 +90,7 @@ export class LedgerView {
   readonly #pages: StreamPages;
   readonly #keepsTransactions: boolean;
   #gasPrices: Promise<GasPrices> | undefined;
-  #program: Program | undefined;
+  #program: SharedProgram | undefined;
   #world: World | undefined;
 
   constructor(
@@ -191,11 +192,10 @@ export class LedgerView {
   /** What a view function returns, asked for in JSON or in BCS. Throws ViewError. */
   callView(request: ViewRequest | Uint8Array, version: bigint): MaybePromise<ViewAnswer> {
     const modules = this.#modulesAt(version);
-    return callView(request, {
-      modules,
-      program: this.#programOf(modules),
-      openWorld: () => this.#worldOf(modules),
-    });
+    const openWorld = () => this.#worldOf(modules);
+    return this.#newestProgram().useAt(modules, (program) =>
+      callView(request, { modules, program, openWorld }),
+    );
   }
 
   /** What a transaction would do at a version. Rejects with ViewError, LedgerError. */
@@ -241,8 +241,11 @@ export class LedgerView {
 
   /** Modules as they are linked to run, once for the newest version. */
   #programOf(modules: ModuleView): Program {
-    if (modules !== this.#modules) return new Program(modules.lookup);
-    if (this.#program?.isWorn !== false) this.#program = new Program(modules.lookup);
+    return modules === this.#modules ? this.#newestProgram().program : new Program(modules.lookup);
+  }
+
+  #newestProgram(): SharedProgram {
+    if (this.#program?.program.isWorn !== false) this.#program = new SharedProgram(this.#modules);
     return this.#program;
   }
 

@@ -181,6 +181,18 @@ export class ModuleView {
     );
   }
 
+  /** Whether a module that is the same in another view is loaded in the same way. */
+  loadsAs(other: ModuleView): MaybePromise<boolean> {
+    return andThen(this.#loaderLimits(), ({ limits }) =>
+      andThen(
+        other.#loaderLimits(),
+        ({ limits: others }) =>
+          limits.maxVersion === others.maxVersion &&
+          limits.maxIdentifierBytes === others.maxIdentifierBytes,
+      ),
+    );
+  }
+
   #find(address: Address, name: string): MaybePromise<Remembered> {
     const known = this.#remembered.get(address)?.get(name);
     if (known !== undefined) return known;
