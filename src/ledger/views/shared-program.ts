@@ -1,4 +1,4 @@
-/** The program of the newest version, which serves earlier ones too while all of its modules are older than they are. */
+/** The program of the newest version, which serves earlier ones where the modules are the same. */
 import { andThen, type MaybePromise, settle } from '../../maybe-promise.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import { Program } from '../../vm/program/program.ts';
