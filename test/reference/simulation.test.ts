@@ -194,9 +194,9 @@ describe('a simulated transaction', () => {
       'native function consensus_config::validator_txn_enabled_internal is not supported',
     ]);
     expect(counts.failures).toBe(156);
-    expect(counts.equalWrites).toBe(2_497);
+    expect(counts.equalWrites).toBe(3_629);
     // Gas is an estimate but for the storage fee; those that fail do less than is guessed.
-    expect(counts.farEstimates).toBe(163);
+    expect(counts.farEstimates).toBe(161);
     expect(counts.lowest).toBeGreaterThan(0.89);
     expect(counts.highest).toBeLessThan(1.7);
   }, 600_000);

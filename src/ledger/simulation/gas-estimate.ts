@@ -19,7 +19,7 @@ export interface GasUsed {
 }
 
 /** Internal gas for a unit of work, at a minimum price of 100 octas: fitted to recorded transactions. */
-const GAS_PER_UNIT = 28_000n;
+const GAS_PER_UNIT = 23_000n;
 /** Slots that a transaction reads besides those that its function looks at, and for each of these. */
 const COMMON_READS = 6n;
 const SLOTS_PER_READ = 2n;
