@@ -20,7 +20,7 @@ import { frameworkTag } from '../../move/types/framework-tag.ts';
 import { Machine } from '../../vm/machine/machine.ts';
 import { type Call, runIn, VIEW_LIMITS } from '../../vm/machine/run.ts';
 import { frameworkNative } from '../../vm/natives/index.ts';
-import type { Program } from '../../vm/program/program.ts';
+import { Program } from '../../vm/program/program.ts';
 import { effectsOf, workOf } from '../../vm/run-effects.ts';
 import { STATUS, type StatusName } from '../../vm/status.ts';
 import type { TransactionFacts } from '../../vm/transaction-facts.ts';
@@ -80,9 +80,11 @@ export async function simulate(
   transaction: SignedTransaction,
   place: SimulationPlace,
 ): Promise<Simulated> {
-  const { program, guard, modules } = place;
+  const { guard, modules } = place;
   const { raw } = transaction;
   const call = callOf(raw);
+  // What a program remembers of code stays, and a script is sent by a client: its size would not be counted.
+  const program = call.kind === 'script' ? new Program(modules.lookup) : place.program;
   const nonce = nonceOf(raw);
   const facts = factsOf(transaction, call, nonce);
   const world = await place.openWorld();
