@@ -96,6 +96,8 @@ async function written(
   type: VmType,
   value: Value,
 ): Promise<Buffer | undefined> {
+  // Others get their turn between values, so the limit of one operation is that of each.
+  meter.beginOperation();
   return value === undefined ? undefined : encodeValue(await program.layout(type), value, meter);
 }
 
