@@ -15,7 +15,7 @@ export interface StorageFees {
   readonly fee: bigint;
   readonly refund: bigint;
   /** What the values have then, by the BCS of their keys in hex. */
-  readonly metadata: ReadonlyMap<string, StateValueMetadata | undefined>;
+  readonly metadata: ReadonlyMap<string, StateValueMetadata>;
 }
 
 /** Of values that are older than deposits. */
@@ -29,7 +29,7 @@ export function storageFees(
 ): StorageFees {
   const perSlot = schedule.get('txn.storage_fee_per_state_slot') ?? 0n;
   const perByte = schedule.get('txn.storage_fee_per_state_byte') ?? 0n;
-  const metadata = new Map<string, StateValueMetadata | undefined>();
+  const metadata = new Map<string, StateValueMetadata>();
   let fee = 0n;
   let refund = 0n;
   for (const { key, keyBytes, before, after } of changes) {
@@ -46,7 +46,7 @@ export function storageFees(
       metadata.set(keyBytes.toString('hex'), { kind: 'v1', ...made });
       continue;
     }
-    const paid = old?.kind === 'v1' ? old.bytesDeposit : 0n;
+    const paid = old.kind === 'v1' ? old.bytesDeposit : 0n;
     if (after.length <= before.bytes.length || bytesDeposit <= paid) {
       metadata.set(keyBytes.toString('hex'), old);
       continue;
@@ -98,8 +98,7 @@ function sizeOf(key: StateKey): number {
   throw new RangeError(`code does not write a key of kind ${key.kind}`);
 }
 
-function depositOf(metadata: StateValueMetadata | undefined): bigint {
-  if (metadata === undefined) return 0n;
+function depositOf(metadata: StateValueMetadata): bigint {
   return metadata.kind === 'v0' ? metadata.deposit : metadata.slotDeposit + metadata.bytesDeposit;
 }
 
@@ -109,8 +108,8 @@ export function writesOf(
   { metadata: priced }: StorageFees,
 ): WriteSetEntry[] {
   return changes.map(({ key, keyBytes, before, after }): WriteSetEntry => {
-    const id = keyBytes.toString('hex');
-    const metadata = priced.has(id) ? priced.get(id) : before.metadata;
+    // The epilogue changes values that are not priced.
+    const metadata = priced.get(keyBytes.toString('hex')) ?? before.metadata;
     const kind = before.bytes === undefined ? 'creation' : 'modification';
     const op: WriteOp =
       after === undefined ? { kind: 'deletion', metadata } : { kind, bytes: after, metadata };
