@@ -120,7 +120,7 @@ describe('an interface with a quota', () => {
     for (const [index, url] of urls.entries()) {
       const { headers } = await ask('192.0.2.1', url);
       expect(headers['ratelimit-policy']).toBe(POLICY);
-      expect(headers['ratelimit']).toMatch(new RegExp(`^"client";r=${MAX - 1 - index};t=(10|9)$`));
+      expect(headers['ratelimit']).toMatch(new RegExp(`^"client";r=${MAX - 1 - index};t=\\d+$`));
     }
     const refused = await ask('192.0.2.1', '/v1');
     expect(refused.statusCode).toBe(429);
