@@ -24,6 +24,8 @@ export async function gentleLoad(origin, requests, ratePerSecond, seconds) {
     const asked = send({ host, port, agent, method, path, headers }, (response) => {
       response.resume();
       response.once('end', () => end(response.statusCode === 200));
+      // It was cut short: there is no end then, nor an error of the request.
+      response.once('error', () => end(false));
     });
     asked.once('error', () => end(false));
     asked.end(body);
