@@ -53,15 +53,13 @@ export async function repairDerived(
   for (const key of of(STATE_KEYS)) await removeUnknownKey(batch, store, key);
   // Balances are found by the keys of their accounts.
   await store.commit(batch);
+  const balances = anyBalance ? await putAllBalances(store, head) : 0;
   const later = new Batch();
-  const others = anyBalance ? await keysOf(store, BALANCES) : [];
-  for (const key of [...of(BALANCES), ...others]) {
-    await putBalance(later, store, head, key);
-  }
+  for (const key of of(BALANCES)) await putBalance(later, store, head, key);
   await putPrimaryStores(later, store, of(PRIMARY_STORES));
   await putWindows(later, store, head, clearedBelow, of(EVENT_TYPES));
   await store.commit(later);
-  return batch.size + later.size;
+  return batch.size + balances + later.size;
 }
 
 /** A key that is one row and has state is known since its first write; other rows belong to nothing. */
@@ -78,12 +76,16 @@ async function removeUnknownKey(batch: Batch, store: Store, key: RowKey): Promis
   if (first === undefined) batch.delete(STATE_KEYS, key.partition, key.order);
 }
 
-async function keysOf(store: Store, column: Column): Promise<RowKey[]> {
-  const keys: RowKey[] = [];
-  for await (const page of scanPages(store, column)) {
-    for (const { partition, order } of page) keys.push({ partition, order });
+/** A page of balances at a time: a ledger may have millions. @returns how many rows were written */
+async function putAllBalances(store: Store, head: Head): Promise<number> {
+  let count = 0;
+  for await (const page of scanPages(store, BALANCES)) {
+    const batch = new Batch();
+    for (const key of page) await putBalance(batch, store, head, key);
+    await store.commit(batch);
+    count += batch.size;
   }
-  return keys;
+  return count;
 }
 
 /** The balance of an owner in an asset, from the newest state of all keys of the owner. */
