@@ -92,7 +92,7 @@ describe('requests', () => {
     const page = { ...stream, start: 0n, limit: 25 };
     expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(2);
     expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(0);
-    expect(await roundTripsOf(() => view.eventPage({ ...page, start: 5n }, 'json'))).toBe(2);
+    expect(await roundTripsOf(() => view.eventPage({ ...page, start: 5n }, 'json'))).toBe(1);
   });
 
   test('encoding: two at most, none when the view has seen the function', async () => {
