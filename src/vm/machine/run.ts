@@ -57,7 +57,7 @@ export function run(
   return runIn(new Machine({ program, world, natives, limits }), call);
 }
 
-/** The same in a machine that nothing has run in, which has the effects afterwards. */
+/** The same in a machine in which no run has failed: it has the effects of all its runs afterwards. */
 export function runIn(machine: Machine, call: Call): MaybePromise<readonly Value[]> {
   const { function: target, typeArguments, args } = call;
   for (const value of args) machine.stack.push(value);
