@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { FairShare, MAX_CLIENTS_IN_A_TURN } from '../../src/api/load/fair-share.ts';
-import { Clients } from '../../src/api/load/request-client.ts';
+import { Clients, MAX_PROXIES } from '../../src/api/load/request-client.ts';
 import { BOUNDS, from, GET, MAX_MS, nextTurn, Process } from './loaded-process.ts';
 import { openSmallLedger } from './small-ledger.ts';
 
@@ -182,6 +182,18 @@ describe('clients in lasting overload', () => {
     const clients = new Clients('10.0.0.1, 10.1.0.0/16,::1');
     expect(clients.of(from(address, forwarded))).toBe(client);
     if (forwarded === undefined) expect(new Clients('').of(from(address))).toBe(client);
+  });
+
+  it.each([
+    [MAX_PROXIES - 1, '192.0.2.1'],
+    [MAX_PROXIES, '192.0.2.1'],
+    [MAX_PROXIES + 1, '10.1.0.2'],
+  ])('behind %i proxies: %s', (proxies, client) => {
+    const clients = new Clients('10.1.0.0/16');
+    // The nearest proxy is the connection's; each names whom it was asked by.
+    const named = Array.from({ length: proxies - 1 }, (_, n) => `for=10.1.0.${n + 2}`);
+    const forwarded = ['for=192.0.2.1', ...named].join(', ');
+    expect(clients.of(from('10.1.0.1', forwarded))).toBe(client);
   });
 
   it('are not looked for in a header where no proxy is trusted', () => {

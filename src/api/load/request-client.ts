@@ -10,6 +10,9 @@ const MAPPED_IPV4 = '::ffff:';
 const FORWARDED_FOR =
   /(?:^|;)\s*for=(?:"?([\d.]+)(?::\d+)?|"\[([\da-f:.]+)\](?::\d+)?)"?\s*(?:;|$)/i;
 
+/** Trusted proxies behind one another that are looked behind: a header has room for thousands of them. */
+export const MAX_PROXIES = 16;
+
 export class Clients {
   readonly #proxies = new BlockList();
   readonly #hasProxies: boolean;
@@ -31,7 +34,8 @@ export class Clients {
     if (!this.#hasProxies) return networkOf(address);
     let rest = request.headers.forwarded ?? '';
     // Each proxy adds an element: the last is of the nearest, and what its client says comes before it.
-    while (rest !== '' && this.#isProxy(address)) {
+    for (let behind = 0; behind < MAX_PROXIES; behind += 1) {
+      if (rest === '' || !this.#isProxy(address)) break;
       const comma = rest.lastIndexOf(',');
       const found = FORWARDED_FOR.exec(rest.slice(comma + 1));
       const named = plain(found?.[1] ?? found?.[2] ?? '');
