@@ -3,11 +3,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { describe, expect, it } from 'vitest';
-import {
-  isSigned,
-  MAX_SIGNATURES,
-  MAX_VERIFIED_BYTES,
-} from '../../src/ledger/simulation/valid-signatures.ts';
+import { isSigned, MAX_SIGNATURES } from '../../src/ledger/simulation/valid-signatures.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import type {
   AccountAuthenticator,
@@ -145,14 +141,5 @@ describe('what is looked at', () => {
       secondarySigners: Array.from({ length: MAX_SIGNATURES - 1 + more }, () => one),
     };
     expect(await isValid(authenticator)).toBe(expected);
-  });
-
-  it.each([
-    [-1, true],
-    [0, true],
-    [1, false],
-  ])('transactions up to the largest size and %i bytes', async (more, expected) => {
-    const raw = Buffer.alloc(MAX_VERIFIED_BYTES + more);
-    expect(await isValid(ed25519(message(raw)), raw)).toBe(expected);
   });
 });

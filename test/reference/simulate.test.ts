@@ -4,6 +4,10 @@
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  MAX_SIMULATED_BYTES,
+  MAX_SIMULATED_ITEMS,
+} from '../../src/ledger/simulation/simulated-transaction.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../src/move/bcs/bcs-writer.ts';
 import { formatHex } from '../../src/move/bcs/hex.ts';
@@ -380,6 +384,24 @@ describe('what is refused', () => {
     const reply = await post(Buffer.alloc(0));
     const text = 'Failed to deserialize input into SignedTransaction: unexpected end of input';
     expectError(reply, 400, INVALID, text);
+  });
+
+  it.each([-1, 0, 1])('is more than is read: %i bytes or items', async (more) => {
+    const [sender] = await accounts();
+    const ask = (payload: RawTransaction['payload']) =>
+      post(Buffer.concat([rawBytes(rawOf(sender!, { payload })), NO_KEY]));
+    // What is around the code has 73 bytes.
+    const code = Buffer.alloc(MAX_SIMULATED_BYTES + more - 73, 1);
+    const large = await ask({ kind: 'script', code, typeArguments: [], args: [] });
+    const args = Array.from({ length: MAX_SIMULATED_ITEMS + more }, () => NO_KEY);
+    const long = await ask({ ...transferTo(RECEIVER, 1n), args } as RawTransaction['payload']);
+    if (more <= 0) {
+      expect(large.json()[0].vm_status).toBe('EXCEEDED_MAX_TRANSACTION_SIZE');
+      expect(long.json()[0].vm_status).toBe('NUMBER_OF_ARGUMENTS_MISMATCH');
+    } else {
+      expectError(large, 400, INVALID, 'Transactions of more than 262144 bytes are not simulated');
+      expect(long.json().message).toMatch(/ more than 1024 items in one message$/);
+    }
   });
 
   it('is a valid signature', async () => {

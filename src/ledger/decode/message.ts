@@ -1,6 +1,7 @@
 /** Signing messages to their parts: the domain, then strict BCS to the last byte (docs/spec/encode.md §A5). */
-import { BcsError, type BcsErrorCode, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { BcsError, type BcsErrorCode, type BcsReader } from '../../move/bcs/bcs-reader.ts';
 import { byteTools } from '../../move/bcs/bytes.ts';
+import { CountingReader } from '../../move/bcs/counting-reader.ts';
 import { parseHex } from '../../move/bcs/hex.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import {
@@ -54,24 +55,6 @@ export interface SigningMessage {
   readonly feePayer: Address | undefined;
 }
 
-/** Counts the items of all lists before any is read. */
-class MessageReader extends BcsReader {
-  #itemsLeft = MAX_MESSAGE_ITEMS;
-
-  override vector<T>(minItemBytes: number, read: (reader: this) => T): T[] {
-    const start = this.offset;
-    const count = this.length(minItemBytes);
-    if (count > this.#itemsLeft) {
-      const text = `more than ${MAX_MESSAGE_ITEMS} items in one message`;
-      throw this.error('length_too_large', text, start);
-    }
-    this.#itemsLeft -= count;
-    const items: T[] = [];
-    for (let index = 0; index < count; index += 1) items.push(read(this));
-    return items;
-  }
-}
-
 /**
  * Takes a signing message apart.
  * @param domainPrefix the text before type names in hash domains, such as `APTOS::`
@@ -83,7 +66,7 @@ export function readSigningMessage(bytes: Uint8Array, domainPrefix: string): Sig
     throw new DecodeError('too_large', text);
   }
   const hasData = domainHasData(bytes, domainPrefix);
-  const reader = new MessageReader(bytes, HASH_BYTES);
+  const reader = new CountingReader(bytes, HASH_BYTES, MAX_MESSAGE_ITEMS);
   try {
     const message = hasData ? readWithData(reader) : single(readRawTransaction(reader));
     reader.finish();
@@ -116,7 +99,7 @@ function single(raw: RawTransaction): SigningMessage {
   return { raw, secondarySigners: undefined, feePayer: undefined };
 }
 
-function readWithData(reader: MessageReader): SigningMessage {
+function readWithData(reader: BcsReader): SigningMessage {
   const hasFeePayer = reader.variant(2, 'RawTransactionWithData') === 1;
   return {
     raw: readRawTransaction(reader),

@@ -3,8 +3,9 @@
  * it would be committed.
  */
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { BcsError, BcsReader } from '../../move/bcs/bcs-reader.ts';
+import { BcsError } from '../../move/bcs/bcs-reader.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
+import { CountingReader } from '../../move/bcs/counting-reader.ts';
 import { readTransactionAuthenticator } from '../../move/crypto/authenticator.ts';
 import { HASH_BYTES } from '../../move/crypto/hash.ts';
 import { transactionHash, writeUserTransactionItem } from '../../move/transactions/transaction.ts';
@@ -17,6 +18,14 @@ import {
 import { LedgerError } from '../ledger-error.ts';
 import type { Simulated } from './simulate.ts';
 import { isSigned } from './valid-signatures.ts';
+
+/**
+ * Largest transaction that is simulated, with its signatures: no chain takes as large a one. It is verified, hashed and
+ * rendered in one go.
+ */
+export const MAX_SIMULATED_BYTES = 256 * 1024;
+/** Maximum number of items of all lists in one: arguments, type arguments at any level, keys, signers. */
+export const MAX_SIMULATED_ITEMS = 1_024;
 
 /** Gas parameters that the node is to choose. */
 export interface GasEstimates {
@@ -45,7 +54,11 @@ const USER_TRANSACTION = Buffer.of(0);
 
 /** @param signed BCS. @throws LedgerError `invalid_input` */
 export function readSubmitted(signed: Buffer): Submitted {
-  const reader = new BcsReader(signed);
+  if (signed.length > MAX_SIMULATED_BYTES) {
+    const text = `Transactions of more than ${MAX_SIMULATED_BYTES} bytes are not simulated`;
+    throw new LedgerError('invalid_input', text);
+  }
+  const reader = new CountingReader(signed, 0, MAX_SIMULATED_ITEMS);
   try {
     const raw = readRawTransaction(reader);
     const end = reader.offset;

@@ -14,8 +14,6 @@ import { nextTurn } from '../pace.ts';
 
 /** Signatures of all signers together; with more the reference takes none for valid. */
 export const MAX_SIGNATURES = 32;
-/** Larger raw transactions take too long to be verified; no chain takes as large a one. */
-export const MAX_VERIFIED_BYTES = 256 * 1024;
 /** Variants of RawTransactionWithData. */
 const MULTI_AGENT = 0;
 const FEE_PAYER = 1;
@@ -40,7 +38,6 @@ export async function isSigned(
     readonly messages: readonly Buffer[];
   }[] = [];
   let count = 0;
-  if (rawBytes.length > MAX_VERIFIED_BYTES) return false;
   for (const { authenticator: one, messages } of signersOf(authenticator, rawBytes)) {
     const pairs = pairsOf(one);
     if (pairs === undefined) return false;
