@@ -14,10 +14,13 @@ import type { Operation, Operations } from './operation.ts';
 import { SIMPLE_OPERATIONS } from './simple-operations.ts';
 import { STRUCTURE_OPERATIONS } from './structure-operations.ts';
 
-/** Time between two turns of the event loop, in milliseconds. */
+/** Time between two turns of the event loop, in milliseconds: that of all runs of the process together. */
 const SLICE_MS = 5;
 /** Work between two looks at the clock, in units: operations, and what they are charged for besides. */
 const BATCH = 1_024;
+
+/** Runs of this process that were not over within their first slice. */
+let longRuns = 0;
 
 /** The limits of a view function: about two seconds of work. */
 export const VIEW_LIMITS: RunLimits = {
@@ -76,6 +79,7 @@ function isOver({ frame, waiting }: Machine): boolean {
 
 async function resume(machine: Machine): Promise<readonly Value[]> {
   let isLarge = false;
+  longRuns += 1;
   try {
     while (!isOver(machine)) {
       const { waiting } = machine;
@@ -90,6 +94,7 @@ async function resume(machine: Machine): Promise<readonly Value[]> {
     }
     return machine.stack;
   } finally {
+    longRuns -= 1;
     if (isLarge) LARGE_RUNS.leave();
   }
 }
@@ -115,7 +120,7 @@ function runSlice(machine: Machine): void {
 
 /** Most runs are over before they come to look at the clock. */
 function runBatches(machine: Machine): void {
-  const end = performance.now() + SLICE_MS;
+  const end = performance.now() + SLICE_MS / Math.max(1, longRuns);
   do runBatch(machine);
   while (mayGoOn(machine) && performance.now() < end);
 }
