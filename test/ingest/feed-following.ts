@@ -73,7 +73,7 @@ export async function followerOf(
       keepsTransactions: true,
       pageTransactions: 1_000,
       pollIntervalMs: 20,
-      timeouts: { silenceTimeoutMs: 2_000, totalTimeoutMs: 10_000 },
+      timeouts: { silenceTimeoutMs: 10_000, totalTimeoutMs: 60_000 },
       ...options,
     },
     {

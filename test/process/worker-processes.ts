@@ -1,5 +1,5 @@
 /** The processes of a node, and clients that hold connections to all of its workers. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServedNode } from './command.ts';
@@ -18,6 +18,13 @@ export function childrenOf(parent: number): number[] {
       const stat = statOf(pid);
       return stat !== undefined && stat.parent === parent && stat.state !== 'Z';
     });
+}
+
+/** How many sockets a process has open: its connections, and a few more (Linux). */
+export function openSockets(pid: number): number {
+  const files = `/proc/${pid}/fd`;
+  return readdirSync(files).filter((file) => readlinkSync(`${files}/${file}`).startsWith('socket:'))
+    .length;
 }
 
 function statOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
