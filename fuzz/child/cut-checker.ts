@@ -1,39 +1,97 @@
 /**
- * The process that opens what a power cut has left: `node cut-checker FOLDER`. For each message it reads the ledger and
- * says which version it has, or what is wrong with it.
+ * The process of the target `power`: `node cut-checker FOLDER OUTCOMES`. For each input it leaves on the disk what a power
+ * cut leaves of the recorded writes, opens it, and says which version it has, or what is wrong with it.
  */
-
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { deserialize } from 'node:v8';
+import { COLUMNS } from '../../src/store/columns/columns.ts';
 import { readHead } from '../../src/store/columns/head.ts';
+import { dataFileOf, lockFileOf } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import { isStoreError } from '../../src/store/store-error.ts';
+import { type Store, scanPages } from '../../src/store/store.ts';
+import { LedgerWriter } from '../../src/store/writer.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
+import { Random } from '../../test/random.ts';
+import { decodeCut, RecordedFile } from '../recorded-file.ts';
+import type { WriteEvent } from '../recorded-writes.ts';
+import { recordedChunks } from './recorded-ledger.ts';
+import { serveInputs } from './serve-inputs.ts';
 
 export interface CutOutcome {
   /** Decimal; −1 for no ledger yet. */
   readonly version: string;
+  /** The last that was acknowledged before the cut. */
+  readonly acknowledged: string;
+  /** How many different ledgers this process has verified. */
+  readonly verified: number;
   readonly fault?: string | undefined;
 }
 
-async function examine(directory: string): Promise<CutOutcome> {
-  const store = await openLmdbStore({ directory });
+/** What is recorded, for this process. */
+export interface Recorded {
+  readonly seed: number;
+  readonly events: readonly WriteEvent[];
+}
+
+const [, , directory = ''] = process.argv;
+const { seed, events } = deserialize(readFileSync(join(directory, 'recorded'))) as Recorded;
+const left = join(directory, 'left');
+const file = new RecordedFile(events, dataFileOf(left));
+const chunks = [...recordedChunks(seed)];
+/** Digests of all rows of ledgers that were verified: the same rows are so again. */
+const verified = new Set<string>();
+
+async function digestOf(store: Store): Promise<string> {
+  const digest = createHash('sha256');
+  for (const column of COLUMNS) {
+    digest.update(`${column.number}\n`);
+    for await (const page of scanPages(store, column)) {
+      for (const { partition, order, value } of page) {
+        digest.update(`${partition.length} ${order.length} ${value.length}\n`);
+        digest.update(partition).update(order).update(value);
+      }
+    }
+  }
+  return digest.digest('hex');
+}
+
+async function faultOf(store: Store): Promise<string | undefined> {
+  const digest = await digestOf(store);
+  if (verified.has(digest)) return undefined;
+  const { damageCount, damages } = await verifyLedger(store);
+  if (damageCount > 0) return JSON.stringify(damages[0]?.detail);
+  verified.add(digest);
+  return undefined;
+}
+
+async function examine(isContinued: boolean) {
+  const store = await openLmdbStore({ directory: left });
   try {
     const head = await readHead(store);
-    if (head === undefined) return { version: '-1' };
-    const { damageCount, damages } = await verifyLedger(store);
-    const fault = damageCount === 0 ? undefined : JSON.stringify(damages[0]?.detail);
-    return { version: String(head.version), fault };
+    const version = head?.version ?? -1n;
+    let fault = head === undefined ? undefined : await faultOf(store);
+    const next = chunks.find(({ firstVersion }) => firstVersion === version + 1n);
+    if (isContinued && fault === undefined && next !== undefined) {
+      const writer = await LedgerWriter.open(store);
+      await writer.append(next);
+      fault = await faultOf(store);
+    }
+    return { version: String(version), fault };
   } finally {
     await store.close();
   }
 }
 
-process.on('message', () => {
-  examine(process.argv[2]!).then(
-    (outcome) => process.send!(outcome),
-    (error: Error) => {
-      const isAbsent = isStoreError(error, 'store_not_found');
-      process.send!({ version: '-1', fault: isAbsent ? undefined : String(error.stack) });
-    },
-  );
+serveInputs<CutOutcome>(async (input) => {
+  const cut = decodeCut(input, events.length);
+  rmSync(lockFileOf(left), { force: true });
+  const acknowledged = String(file.leave(cut, new Random(cut.seed)));
+  try {
+    return { ...(await examine(cut.isContinued)), acknowledged, verified: verified.size };
+  } catch (error) {
+    const fault = String((error as Error).stack);
+    return { version: '-1', acknowledged, verified: verified.size, fault };
+  }
 });
-process.send!('open');

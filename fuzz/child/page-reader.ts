@@ -1,15 +1,21 @@
 /**
- * The process of the target `pages`: `node page-reader FOLDER`. It reads a store whose file others damage, and says for
- * each message how many reads gave what was there before, something else, a refusal. Damage may end it.
+ * The process of the target `pages`: `node page-reader FOLDER OUTCOMES`. It damages the file of a store that it has open,
+ * reads rows, and puts the file right again. Damage may end it.
  */
-import type { RowKey } from '../../src/store/columns/columns.ts';
-import { COLUMNS, type Column } from '../../src/store/columns/columns.ts';
+import { openSync, readFileSync, writeSync } from 'node:fs';
+import { COLUMNS, type Column, HEAD, type RowKey } from '../../src/store/columns/columns.ts';
+import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
-import type { StoreReader } from '../../src/store/store.ts';
 import { isDamaged } from '../../src/store/store-error.ts';
+import { decodeReading } from '../page-reading.ts';
+import { serveInputs } from './serve-inputs.ts';
 
-/** Rows of a column that are read one by one. */
-const ROWS_READ = 40;
+/** Rows of a column that are known: they are read one by one. */
+const ROWS_KNOWN = 60;
+const KNOWN_BOUNDS = { maxRows: 10_000, maxBytes: 64 * 1024 * 1024 };
+/** Rows from which a reading also goes on to the rows behind them. */
+const WALKS = 2;
+const WALK_BOUNDS = { maxRows: 50, maxBytes: 1024 * 1024 };
 
 interface KnownRow extends RowKey {
   readonly column: Column;
@@ -17,53 +23,77 @@ interface KnownRow extends RowKey {
 }
 
 export interface Outcome {
-  readonly same: number;
-  /** Undetected: there are no checksums of rows. */
-  readonly other: number;
+  /** How many rows are known. */
+  readonly known: number;
+  /** Those that were not found as they are: refused, or others. Others are undetected: rows have no checksums. */
+  readonly changed: readonly number[];
   readonly refused: number;
   /** An error that is not of damage. */
-  readonly fault?: string;
+  readonly fault?: string | undefined;
 }
 
-const store = openLmdbReader({ directory: process.argv[2]! });
+const [, , directory = ''] = process.argv;
+const store = openLmdbReader({ directory });
+const file = openSync(dataFileOf(directory), 'r+');
+const whole = readFileSync(file);
 const known: KnownRow[] = [];
 for (const column of COLUMNS) {
-  const rows = await store.scan(column, { maxRows: 10_000, maxBytes: 64 * 1024 * 1024 });
-  const step = Math.max(1, Math.floor(rows.length / ROWS_READ));
+  const rows = await store.scan(column, KNOWN_BOUNDS);
+  const step = Math.max(1, Math.floor(rows.length / ROWS_KNOWN));
   rows.forEach((row, at) => {
     if (at % step === 0) known.push({ ...row, column });
   });
 }
+const [head] = await store.scan(HEAD, WALK_BOUNDS);
 
-async function readAll(reader: StoreReader): Promise<Outcome> {
-  const counts = { same: 0, other: 0, refused: 0 };
+async function readRows(rows: readonly number[]): Promise<Outcome> {
+  const changed = new Set<number>();
+  let refused = 0;
   let fault: string | undefined;
-  const tried = async (read: () => boolean | Promise<boolean>): Promise<void> => {
+  const tried = async (row: number, read: () => boolean | Promise<boolean>): Promise<void> => {
     try {
-      if (await read()) counts.same += 1;
-      else counts.other += 1;
+      if (!(await read())) changed.add(row);
     } catch (error) {
-      if (isDamaged(error)) counts.refused += 1;
+      changed.add(row);
+      if (isDamaged(error)) refused += 1;
       else fault = String((error as Error).stack);
     }
   };
-  for (const { column, partition, order, value } of known) {
-    await tried(async () => (await reader.get(column, partition, order))?.equals(value) === true);
-    await tried(async () => {
-      const row = await reader.seekLast(column, partition, order);
+  // This read begins a transaction: the metas are read again.
+  await tried(0, async () => (await store.get(HEAD, head!.partition, head!.order)) !== undefined);
+  for (const [at, number] of rows.entries()) {
+    const { column, partition, order, value } = known[number % known.length]!;
+    await tried(
+      number,
+      async () => (await store.get(column, partition, order))?.equals(value) === true,
+    );
+    await tried(number, async () => {
+      if (order.length === 0) return true;
+      const row = await store.seekLast(column, partition, order);
       return row?.value.equals(value) === true && row.order.equals(order);
     });
-  }
-  for (const column of COLUMNS) {
-    await tried(async () => {
-      await reader.scan(column, { maxRows: 1_000, maxBytes: 4 * 1024 * 1024 });
+    if (at >= WALKS) continue;
+    await tried(number, async () => {
+      await store.scan(column, { ...WALK_BOUNDS, after: { partition, order } });
+      return true;
+    });
+    await tried(number, async () => {
+      await store.range(column, partition, {
+        limit: WALK_BOUNDS.maxRows,
+        reverse: number % 2 === 0,
+      });
       return true;
     });
   }
-  return fault === undefined ? counts : { ...counts, fault };
+  return { known: known.length, changed: [...changed], refused, fault };
 }
 
-process.on('message', () => {
-  void readAll(store).then((outcome) => process.send!(outcome));
+serveInputs(async (input) => {
+  const { rows, patches } = decodeReading(input, whole.length);
+  for (const { at, bytes } of patches) writeSync(file, bytes, 0, bytes.length, at);
+  try {
+    return await readRows(rows ?? known.map((_, number) => number));
+  } finally {
+    for (const { at, bytes } of patches) writeSync(file, whole, at, bytes.length, at);
+  }
 });
-process.send!('open');

@@ -5,12 +5,11 @@
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pinnedPrimaryStores } from '../../src/ledger/balances/pinned-stores.ts';
-import { sampleChunks } from '../../src/sample/sample.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { Pruner } from '../../src/store/pruning/prune.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
+import { recordedChunks } from './recorded-ledger.ts';
 
-const CONTENTS = { transactions: 80, accounts: 10, chunkTransactions: 20 };
 /** Chunks after which everything but the newest versions is pruned. */
 const PRUNED_CHUNKS = 3;
 const RETAINED_VERSIONS = 10;
@@ -24,7 +23,7 @@ const acknowledged = openSync(join(directory, 'acknowledged'), 'w');
 const store = await openLmdbStore({ directory });
 const writer = await LedgerWriter.open(store);
 let chunks = 0;
-for (const chunk of sampleChunks({ seed: Number(seed), ...CONTENTS })) {
+for (const chunk of recordedChunks(Number(seed))) {
   const { head } = await writer.append(chunk);
   writeSync(acknowledged, `${head.version}\n`);
   chunks += 1;

@@ -2,26 +2,28 @@
  * A store whose file has damaged pages: flipped bytes, pages torn and mixed up, of every kind. Reads are refused or give
  * rows; a page that takes the process down is counted, a hang or another error is a finding.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Committer } from '../../src/ingest/committer.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
-import { PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
+import { dataFileOf, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import type { Random } from '../../test/random.ts';
+import { BatchedChild } from '../batched-child.ts';
 import type { Outcome } from '../child/page-reader.ts';
+import { decodeReading, encodeReading, type Patch } from '../page-reading.ts';
 import { Finding, type OpenTarget, type Target } from '../target.ts';
 
 const READER = fileURLToPath(new URL('../child/page-reader.ts', import.meta.url));
-const LOADER = fileURLToPath(new URL('../run-typescript.mjs', import.meta.url));
-const TRANSACTIONS = 150;
-/** A read of all pages takes milliseconds; a process that is silent for this long, in milliseconds, hangs. */
-const HANG_MS = 10_000;
+const TRANSACTIONS = 80;
+const PARALLEL = 256;
+/** Rows read of an input: those that are on the page, and any others. */
+const ROWS_OF_PAGE = 8;
+const OTHER_ROWS = 2;
+const ROOM_BYTES = 32 * 1024 * 1024;
 /** Metas are pages 0 and 1. */
 const META_PAGES = 2;
 const FLAGS_AT = 18;
@@ -30,12 +32,9 @@ const KINDS: readonly (readonly [flag: number, kind: string])[] = [
   [2, 'leaf'],
   [4, 'overflow'],
 ];
-
-/** Bytes that are written over others. */
-interface Patch {
-  readonly at: number;
-  readonly bytes: Buffer;
-}
+/** How often pages of a kind are damaged: of the two metas everything was tried long ago, and they end the process. */
+const SHARES = { meta: 1, branch: 20, leaf: 40, overflow: 20, rest: 4 } as const;
+type Kind = keyof typeof SHARES;
 
 export const pagesTarget: Target = {
   name: 'pages',
@@ -46,9 +45,8 @@ export const pagesTarget: Target = {
 async function openPages(seed: number): Promise<OpenTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-pages-'));
   await makeLedger(folder, seed);
-  const file = join(folder, 'data.mdb');
-  const whole = readFileSync(file);
-  const target = new PagesTarget(folder, file, whole);
+  const target = new PagesTarget(folder, readFileSync(dataFileOf(folder)));
+  await target.findRows();
   return target;
 }
 
@@ -60,39 +58,68 @@ async function makeLedger(folder: string, seed: number): Promise<void> {
   await store.close();
 }
 
-function pagesByKind(whole: Buffer): ReadonlyMap<string, readonly number[]> {
-  const pages = new Map<string, number[]>([['meta', [0, 1]]]);
+function pagesByKind(whole: Buffer): ReadonlyMap<Kind, readonly number[]> {
+  const pages = new Map<Kind, number[]>([['meta', [0, 1]]]);
   for (let page = META_PAGES; page * PAGE_BYTES < whole.length; page += 1) {
     const start = page * PAGE_BYTES;
     const isNumbered = whole.readBigUInt64LE(start) === BigInt(page);
     const flags = whole.readUInt16LE(start + FLAGS_AT);
     const kind = isNumbered ? KINDS.find(([flag]) => (flags & flag) !== 0) : undefined;
-    const name = kind?.[1] ?? 'rest';
+    const name = (kind?.[1] ?? 'rest') as Kind;
     pages.set(name, [...(pages.get(name) ?? []), page]);
   }
   return pages;
 }
 
 class PagesTarget implements OpenTarget {
+  readonly parallel = PARALLEL;
   readonly #folder: string;
-  readonly #file: number;
   readonly #whole: Buffer;
-  readonly #pages: ReadonlyMap<string, readonly number[]>;
+  readonly #pages: ReadonlyMap<Kind, readonly number[]>;
+  readonly #kinds: readonly Kind[];
+  readonly #reader: BatchedChild<Outcome>;
+  /** Known rows that are not read as they are when a page is damaged. */
+  readonly #rowsOf = new Map<number, readonly number[]>();
   readonly #counts: Record<string, number> = {};
-  #sameRows = 0;
-  #reader: ChildProcess | undefined;
+  #knownRows = 0;
 
-  constructor(folder: string, path: string, whole: Buffer) {
+  constructor(folder: string, whole: Buffer) {
     this.#folder = folder;
-    this.#file = openSync(path, 'r+');
     this.#whole = whole;
     this.#pages = pagesByKind(whole);
+    this.#kinds = [...this.#pages.keys()].flatMap((kind) => Array<Kind>(SHARES[kind]).fill(kind));
+    const file = openSync(dataFileOf(folder), 'r+');
+    // As behind the pages of a ledger of some size: the ends of values that are named too large are there.
+    ftruncateSync(file, whole.length + ROOM_BYTES);
+    this.#reader = new BatchedChild<Outcome>(READER, folder, () => {
+      writeSync(file, whole, 0, whole.length, 0);
+    });
   }
 
-  /** Patches, one after the other: position u32, length u16, bytes. */
+  /** Which rows are on which pages: those that change when the page is not one any more. */
+  async findRows(): Promise<void> {
+    const intact = await this.#reader.run(encodeReading({ patches: [] }));
+    if (typeof intact === 'string' || intact.changed.length > 0 || intact.fault !== undefined) {
+      throw new Error(`a whole store is not read: ${JSON.stringify(intact)}`);
+    }
+    this.#knownRows = intact.known;
+    const pages = [...this.#pages].flatMap(([kind, numbers]) =>
+      kind === 'meta' || kind === 'rest' ? [] : numbers.map((page) => ({ kind, page })),
+    );
+    const probes = pages.map(async ({ kind, page }) => {
+      const start = page * PAGE_BYTES;
+      const bytes = Buffer.from(this.#whole.subarray(start, start + PAGE_BYTES));
+      // The engine refuses pages of no kind, and does not look at the kind of those that hold a large value.
+      if (kind === 'overflow') bytes.fill(0x55, FLAGS_AT + 6);
+      else bytes.writeUInt16LE(0, FLAGS_AT);
+      const how = await this.#reader.run(encodeReading({ patches: [{ at: start, bytes }] }));
+      if (typeof how !== 'string') this.#rowsOf.set(page, how.changed);
+    });
+    await Promise.all(probes);
+  }
+
   make(random: Random): Buffer {
-    const kinds = [...this.#pages.keys()];
-    const page = random.pick(this.#pages.get(random.pick(kinds))!);
+    const page = random.pick(this.#pages.get(random.pick(this.#kinds))!);
     const start = page * PAGE_BYTES;
     const patches: Patch[] = [];
     const count = random.pick([1, 1, 1, 2, 8]);
@@ -109,99 +136,46 @@ class PagesTarget implements OpenTarget {
         patches.push({ at, bytes: random.bytes(random.pick([1, 1, 2, 8, 512])) });
       }
     }
-    return Buffer.concat(
-      patches.flatMap(({ at, bytes }) => {
-        const head = Buffer.alloc(6);
-        head.writeUInt32LE(at, 0);
-        head.writeUInt16LE(bytes.length, 4);
-        return [head, bytes];
-      }),
-    );
+    return encodeReading({ rows: this.#rowsFor(page, random), patches });
+  }
+
+  #rowsFor(page: number, random: Random): number[] {
+    const onPage = this.#rowsOf.get(page) ?? [];
+    const rows = Array.from({ length: OTHER_ROWS }, () => random.below(this.#knownRows));
+    for (let made = 0; made < ROWS_OF_PAGE && onPage.length > 0; made += 1) {
+      rows.unshift(random.pick(onPage));
+    }
+    return rows;
   }
 
   async run(input: Buffer): Promise<void> {
-    const kind = this.#kindOf(input);
-    let how = await this.#read(input);
-    // What an earlier page has done to the memory of the process says nothing about this one.
-    if (typeof how === 'string') how = await this.#read(input);
-    const what = typeof how === 'string' ? how : this.#told(how);
-    const name = `${kind}_${what}`;
+    const how = await this.#reader.run(input);
+    const what = typeof how === 'string' ? how : told(how);
+    const name = `${this.#kindOf(input)}_${what}`;
     this.#counts[name] = (this.#counts[name] ?? 0) + 1;
     if (what === 'SIGKILL') throw new Finding('a read of damaged pages never ends');
   }
 
-  #told({ same, refused, fault }: Outcome): string {
-    if (fault !== undefined) throw new Finding(fault);
-    if (refused > 0) return 'refused';
-    return same === this.#sameRows ? 'harmless' : 'unnoticed';
-  }
-
   #kindOf(input: Buffer): string {
-    const page = Math.floor((input.readUInt32LE(0) % this.#whole.length) / PAGE_BYTES);
+    const [first] = decodeReading(input, this.#whole.length).patches;
+    const page = Math.floor((first?.at ?? 0) / PAGE_BYTES);
     return [...this.#pages].find(([, pages]) => pages.includes(page))?.[0] ?? 'other';
   }
 
-  /** What a process says that reads the damaged file, or how it ends. */
-  async #read(input: Buffer): Promise<Outcome | string> {
-    this.#reader ??= await this.#start();
-    const reader = this.#reader;
-    const patches = patchesOf(input, this.#whole.length);
-    for (const { at, bytes } of patches) writeSync(this.#file, bytes, 0, bytes.length, at);
-    try {
-      const how = await this.#answer(reader);
-      if (typeof how === 'string') this.#reader = undefined;
-      return how;
-    } finally {
-      for (const { at, bytes } of patches) {
-        writeSync(this.#file, this.#whole, at, bytes.length, at);
-      }
-    }
-  }
-
-  #answer(reader: ChildProcess): Promise<Outcome | string> {
-    return new Promise((resolve) => {
-      const timeout = setTimeout(() => reader.kill('SIGKILL'), HANG_MS);
-      const end = (how: Outcome | string): void => {
-        clearTimeout(timeout);
-        reader.removeAllListeners();
-        resolve(how);
-      };
-      reader.once('message', (outcome) => end(outcome as Outcome));
-      reader.once('exit', (code, signal) => end(signal ?? `code_${code}`));
-      reader.send('read');
-    });
-  }
-
-  async #start(): Promise<ChildProcess> {
-    const reader = fork(READER, [this.#folder], {
-      execArgv: ['--import', LOADER],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    await once(reader, 'message');
-    const whole = await this.#answer(reader);
-    if (typeof whole === 'string') throw new Error(`a whole store is not read: ${whole}`);
-    this.#sameRows = whole.same;
-    return reader;
-  }
-
   facts(): Readonly<Record<string, number>> {
-    return this.#counts;
+    const mapped = [...this.#rowsOf.values()].filter((rows) => rows.length > 0).length;
+    return { rows: this.#knownRows, pages_with_rows: mapped, ...this.#counts };
   }
 
   async close(): Promise<void> {
-    this.#reader?.kill('SIGKILL');
-    closeSync(this.#file);
+    this.#reader.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
-function patchesOf(input: Buffer, fileBytes: number): Patch[] {
-  const patches: Patch[] = [];
-  for (let at = 0; at + 6 < input.length; ) {
-    const position = input.readUInt32LE(at) % fileBytes;
-    const bytes = input.subarray(at + 6, at + 6 + input.readUInt16LE(at + 4));
-    patches.push({ at: position, bytes: bytes.subarray(0, fileBytes - position) });
-    at += 6 + bytes.length;
-  }
-  return patches;
+/** @throws Finding for an error that is not of damage */
+function told({ changed, refused, fault }: Outcome): string {
+  if (fault !== undefined) throw new Finding(fault);
+  if (refused > 0) return 'refused';
+  return changed.length === 0 ? 'harmless' : 'unnoticed';
 }

@@ -102,6 +102,9 @@ test.each([
     Buffer.concat([Buffer.alloc(2 * PAGE_BYTES), Buffer.alloc(PAGE_BYTES, 1)]),
   ],
   ['the first meta', newMetas().subarray(0, PAGE_BYTES)],
+  ['a sector', newMetas().subarray(0, 512)],
+  ['sectors of a page', Buffer.concat([newMetas().subarray(0, PAGE_BYTES), Buffer.alloc(1_024)])],
+  ['both metas, and not their pages', newMetas().subarray(0, PAGE_BYTES + 512)],
   ['the second meta', Buffer.concat([Buffer.alloc(PAGE_BYTES), newMetas().subarray(PAGE_BYTES)])],
 ])('a file whose first write was cut off after %s is made again', async (_, bytes) => {
   const directory = temporaryDirectory();

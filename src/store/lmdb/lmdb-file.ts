@@ -31,6 +31,8 @@ const META_BYTES = 160;
 export const PAGE_BYTES = 8192;
 /** The engine writes both metas and a page before it first waits for the disk: a power cut leaves any part. */
 const MAX_UNMADE_BYTES = 3 * PAGE_BYTES;
+/** What a disk writes whole, in bytes. */
+const SECTOR_BYTES = 512;
 /** Pages are at least this large, in bytes, and a power of two. */
 const MIN_PAGE_BYTES = 256;
 const MAX_PAGE_BYTES = 65_536;
@@ -119,14 +121,14 @@ function kindOf(file: number): DataFileKind {
   return missing.size === 0 ? 'lmdb' : 'damaged';
 }
 
-/** Whether not even the metas that the engine begins with are whole: nothing was ever committed. */
+/** Whether not even the pages of the metas that the engine begins with are whole: nothing was ever committed. */
 function isUnmade(file: number, first: Buffer): boolean {
   const { size } = fstatSync(file);
-  if (size > MAX_UNMADE_BYTES || size % PAGE_BYTES !== 0) return false;
+  if (size > MAX_UNMADE_BYTES || size % SECTOR_BYTES !== 0) return false;
   // Environments are made with pages of this size.
   if (isMeta(first) && first.readUInt32LE(PAGE_SIZE_AT) !== PAGE_BYTES) return false;
   const metas = [first, readMeta(file, PAGE_BYTES)];
-  if (metas.every(isMeta)) return false;
+  if (metas.every(isMeta) && size >= 2 * PAGE_BYTES) return false;
   return metas.every((meta) => {
     if (meta.every((byte) => byte === 0)) return true;
     return isMeta(meta) && meta.readBigUInt64LE(TRANSACTION_AT) === 0n;
