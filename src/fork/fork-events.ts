@@ -2,7 +2,7 @@
  * Event streams of a fork. The interface has no version for events: the upstream answers with what it has now. Events
  * never change and their versions never fall, so the events up to the fork's version are the first ones of the stream.
  */
-import { chunkEventOf } from '../ingest/chunk-builder.ts';
+import { chunkEventOf } from '../ingest/version-parts.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { decodeBcs } from '../move/bcs/bcs-reader.ts';

@@ -1,8 +1,9 @@
 /** Transactions and blocks as the upstream answers them: decoded strictly and checked by their own hashes. */
-import { ChunkBuilder, ChunkDataError, chunkEventOf } from '../ingest/chunk-builder.ts';
+import { ChunkBuilder, ChunkDataError } from '../ingest/chunk-builder.ts';
 import { PageError } from '../ingest/feed/feed-error.ts';
 import { checkItem, itemsOf } from '../ingest/feed/page-verifier.ts';
 import { mayBeTranslated } from '../ingest/translate/event-translation.ts';
+import { chunkEventOf } from '../ingest/version-parts.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { BcsError, type BcsReader, decodeBcs } from '../move/bcs/bcs-reader.ts';
 import { readHash } from '../move/bcs/fixed-bytes.ts';

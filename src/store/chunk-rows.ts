@@ -5,10 +5,10 @@ import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import type { Chunk, ChunkTransaction, StateWrite } from './chunk.ts';
 import { BLOCK_BY_HEIGHT, BLOCK_BY_VERSION, EPOCH_END } from './columns/block-column.ts';
-import { STATE, TRANSACTION_INFOS, TRANSACTIONS } from './columns/columns.ts';
+import { STATE, TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES } from './columns/columns.ts';
 import { putEvent, putModuleEvent } from './columns/event-column.ts';
 import type { LedgerIdentity } from './columns/identity-column.ts';
-import { encodeBucketKey, encodeU64Key } from './columns/order-key.ts';
+import { type BucketKey, bucketKeyOf, encodeU64Key } from './columns/order-key.ts';
 import { encodeStateRow } from './columns/state-column.ts';
 import { MAX_STATE_KEY_BYTES, ownerOfKey } from './columns/state-key-column.ts';
 import { putIndexRows } from './columns/transaction-index-column.ts';
@@ -70,7 +70,9 @@ function putTransactions(
   const keysByName = new Map<string, WrittenChunkKey>();
   chunk.transactions.forEach((transaction, index) => {
     const version = chunk.firstVersion + BigInt(index);
-    const { partition, order } = encodeBucketKey(version);
+    const versionBytes = encodeU64Key(version);
+    const key = bucketKeyOf(versionBytes);
+    const { partition, order } = key;
     batch.put(TRANSACTION_INFOS, partition, order, transaction.info);
     if (identity.keepsTransactions) {
       if (transaction.transaction === undefined) {
@@ -80,10 +82,10 @@ function putTransactions(
       batch.put(TRANSACTIONS, partition, order, transaction.transaction);
       putIndexes(batch, version, transaction.info, transaction.transaction);
     }
-    const keys = putWrites(batch, version, transaction.writes, keysByName);
-    const events = putEvents(batch, types, version, transaction);
+    const keys = putWrites(batch, version, versionBytes, transaction.writes, keysByName);
+    const events = putEvents(batch, types, version, key, transaction);
     if (keys.length === 0 && events.length === 0) return;
-    WRITES_OF_VERSION.put(batch, version, { keys, events });
+    batch.put(VERSION_WRITES, partition, order, WRITES_OF_VERSION.encode({ keys, events }));
   });
   return [...keysByName.values()];
 }
@@ -101,10 +103,10 @@ function putIndexes(batch: Batch, version: bigint, info: Uint8Array, item: Uint8
 function putWrites(
   batch: Batch,
   version: bigint,
+  order: Buffer,
   writes: readonly StateWrite[],
   keysByName: Map<string, WrittenChunkKey>,
 ): WrittenKey[] {
-  const order = encodeU64Key(version);
   return writes.map(({ key, value, metadata }) => {
     const name = key.toString('latin1');
     let known = keysByName.get(name);
@@ -126,12 +128,13 @@ function putEvents(
   batch: Batch,
   types: TypeWindows,
   version: bigint,
+  key: BucketKey,
   transaction: ChunkTransaction,
 ): EmittedEvent[] {
   const emitted: EmittedEvent[] = [];
   transaction.events.forEach((event, index) => {
     if (event.kind === 'module') {
-      putModuleEvent(batch, { version, index }, event);
+      putModuleEvent(batch, key, index, event);
       types.add(version, event.typeTag);
     } else {
       putEvent(batch, event, event.sequenceNumber, { version, index }, event);

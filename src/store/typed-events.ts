@@ -4,7 +4,7 @@ import {
   decodeModuleEventRow,
   type EventPlace,
   moduleEventBounds,
-  moduleEventKey,
+  moduleEventOrder,
   type StoredModuleEvent,
 } from './columns/event-column.ts';
 import { TYPE_WINDOW, typePartition, windowEnd, windowStart } from './columns/event-type-column.ts';
@@ -50,8 +50,9 @@ export async function readTypedEvents(
     : await versionsOfType(store, query);
   const limit = isWithin ? MAX_EVENTS_OF_REST : MAX_EVENTS_OF_VERSION;
   const ranges = versions.map((version) => {
-    const [partition, { to }] = moduleEventBounds(encodeBucketKey(version));
-    const { order: from } = moduleEventKey({ version, index: isWithin ? start.index : 0 });
+    const key = encodeBucketKey(version);
+    const [partition, { to }] = moduleEventBounds(key);
+    const from = moduleEventOrder(key, isWithin ? start.index : 0);
     return { partition, from, to, limit };
   });
   const found = await store.rangeMany(MODULE_EVENTS, ranges);

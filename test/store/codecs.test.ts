@@ -145,7 +145,7 @@ describe('events', () => {
         const stream = { address: address(5), creationNumber: 6n };
         const batch = new Batch();
         putEvent(batch, stream, sequence, where, { typeTag, data });
-        putModuleEvent(batch, where, { typeTag, data });
+        putModuleEvent(batch, encodeBucketKey(where.version), where.index, { typeTag, data });
         const [inStream, inModule] = batch.rows.map(({ partition, order, value }) => ({
           partition: Buffer.from(partition),
           order: Buffer.from(order),

@@ -4,7 +4,8 @@
  */
 import type { Chunk } from '../../store/chunk.ts';
 import type { LedgerIdentity } from '../../store/columns/identity-column.ts';
-import { ChunkBuilder, type EncodedVersion } from '../chunk-builder.ts';
+import { ChunkBuilder } from '../chunk-builder.ts';
+import type { VersionParts } from '../version-parts.ts';
 import { frozenRootsOf, type PageCut, type VerifiedPage, versionsOf } from './verified-page.ts';
 
 /** How much of an unfinished block may wait for its end; a longer block is committed in parts. */
@@ -20,7 +21,7 @@ export class ChunkAssembler {
   #identity: LedgerIdentity | undefined;
   #completeBytes = 0;
   /** Versions after the last place where a block is known to end. */
-  #waiting: EncodedVersion[] = [];
+  #waiting: VersionParts[] = [];
   #waitingBytes = 0;
   #lastEnd: PageCut | undefined;
 
@@ -88,7 +89,7 @@ export class ChunkAssembler {
   }
 
   #complete(cut: PageCut): void {
-    for (const version of this.#waiting) this.#builder.add(version);
+    for (const version of this.#waiting) this.#builder.addParts(version);
     this.#frozenRoots = frozenRootsOf(cut);
     this.#completeBytes += this.#waitingBytes;
     this.#waiting = [];

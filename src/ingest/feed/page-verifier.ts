@@ -13,7 +13,9 @@ import {
 import {
   type EncodedOnChainData,
   MIN_ON_CHAIN_DATA_BYTES,
+  type OnChainDataOf,
   readOnChainData,
+  readOnChainDataWith,
   readTransaction,
   storedTransactionHash,
 } from '../../move/transactions/transaction.ts';
@@ -23,17 +25,19 @@ import {
 } from '../../move/transactions/transaction-info.ts';
 import { formatWaypoint, isSameWaypoint, type Waypoint } from '../../move/transactions/waypoint.ts';
 import { readWriteSet, writeSetHash } from '../../move/transactions/write-set.ts';
-import { beginsBlock, chunkEventOf, endsEpoch } from '../chunk-builder.ts';
+import { marksOf } from '../chunk-builder.ts';
 import { GenesisError, readGenesis } from '../genesis/genesis.ts';
 import { computeGenesisHashes } from '../genesis/genesis-waypoint.ts';
 import { mayBeTranslated } from '../translate/event-translation.ts';
-import { PageError, type PageField } from './feed-error.ts';
 import {
-  addSpans,
-  type PageCut,
-  type VerifiedIdentity,
-  type VerifiedPage,
-} from './verified-page.ts';
+  chunkEventOf,
+  type EventMarks,
+  placeEvent,
+  placeWrites,
+  versionPlaces,
+} from '../version-parts.ts';
+import { PageError, type PageField } from './feed-error.ts';
+import type { PageCut, VerifiedIdentity, VerifiedPage } from './verified-page.ts';
 
 /** Maximum number of items of a page, far more than any node sends: limits what a page of a few bytes can claim. */
 export const MAX_PAGE_ITEMS = 10_000;
@@ -51,6 +55,39 @@ export interface VerifierStart {
   readonly trustedRoots: readonly TrustedRoot[];
   /** The required genesis; absent: any. */
   readonly waypoint: Waypoint | undefined;
+}
+
+/** An item, however its events and changes are read. */
+type ReadItem = OnChainDataOf<unknown, unknown>;
+
+/** Reads items for the places of their parts. */
+class FoundPlaces {
+  readonly #pageOffset: number;
+  #events: number[] = [];
+  #writes: number[] = [];
+
+  /** @param pageOffset of the page in its buffer */
+  constructor(pageOffset: number) {
+    this.#pageOffset = pageOffset;
+  }
+
+  /** Reads an item. @throws BcsError as `readOnChainData` */
+  readonly read = (reader: BcsReader): ReadItem => {
+    this.#events = [];
+    this.#writes = [];
+    return readOnChainDataWith(reader, this.#readEvent, this.#readChanges);
+  };
+
+  readonly #readEvent = (reader: BcsReader): void => placeEvent(reader, this.#events);
+  readonly #readChanges = (reader: BcsReader): number => placeWrites(reader, this.#writes);
+
+  /** Adds the places of the item that was read last. */
+  take(places: number[], { whole, info }: ReadItem['bytes'], marks: EventMarks): void {
+    const itemAt = whole.byteOffset - this.#pageOffset;
+    const infoAt = info.byteOffset - this.#pageOffset;
+    const spans = [itemAt, itemAt + whole.length, infoAt, infoAt + info.length] as const;
+    places.push(...versionPlaces(spans, marks, this.#events, this.#writes));
+  }
 }
 
 /** Verifies pages one after the other; a page that fails changes nothing. */
@@ -73,34 +110,36 @@ export class PageVerifier {
     const startedMs = performance.now();
     const accumulator = this.#accumulator.clone();
     const firstVersion = accumulator.leafCount;
-    const spans: number[] = [];
+    const places: number[] = [];
     let hashMs = 0;
     let count = 0;
     let identity: VerifiedIdentity | undefined;
     let lastBlockStart: PageCut | undefined;
-    let last: EncodedOnChainData | undefined;
+    let endsLastBlock = false;
+    const found = new FoundPlaces(bytes.byteOffset);
     // Each item is verified before the next is decoded: damage that moves the end of an item is named where it is.
-    for (const item of itemsOf(bytes, firstVersion)) {
+    for (const item of itemsReadBy(found.read, bytes, firstVersion)) {
       const decodedMs = performance.now();
       const version = accumulator.leafCount;
       checkItem(item, version);
       if (version === 0n) identity = verifyGenesisItem(item, this.#waypoint);
-      if (beginsBlock(version, item.bytes.events)) lastBlockStart = cutAt(count, accumulator);
+      const marks = marksOf(item.bytes.events);
+      if (version === 0n || marks.block >= 0) lastBlockStart = cutAt(count, accumulator);
       this.#append(accumulator, item);
-      addSpans(spans, item.bytes, bytes.byteOffset);
+      found.take(places, item.bytes, marks);
+      endsLastBlock = endsBlock(item.data, marks);
       hashMs += performance.now() - decodedMs;
       count += 1;
-      last = item;
     }
     this.#accumulator = accumulator;
     return {
       firstVersion,
       count,
       bytes,
-      spans: Uint32Array.from(spans),
+      places: Uint32Array.from(places),
       lastBlockStart,
       end: cutAt(count, accumulator),
-      endsBlock: endsBlock(last!),
+      endsBlock: endsLastBlock,
       identity,
       decodeMs: performance.now() - startedMs - hashMs,
       hashMs,
@@ -108,7 +147,7 @@ export class PageVerifier {
   }
 
   /** Extends the accumulator by an item and compares its root with the item's and with the trusted one. */
-  #append(accumulator: MerkleAccumulator, { bytes, data }: EncodedOnChainData): void {
+  #append(accumulator: MerkleAccumulator, { bytes, data }: ReadItem): void {
     const { version, accumulatorRootHash } = data;
     accumulator.append(transactionInfoHash(bytes.info));
     const root = accumulator.rootHash();
@@ -137,10 +176,18 @@ function cutAt(count: number, accumulator: MerkleAccumulator): PageCut {
 }
 
 /** Decodes a page of one item or more, item by item. @throws PageError */
-export function* itemsOf(
+export function itemsOf(
   bytes: Uint8Array,
   firstVersion: bigint,
 ): Generator<EncodedOnChainData, void, undefined> {
+  return itemsReadBy(readOnChainData, bytes, firstVersion);
+}
+
+function* itemsReadBy<Item>(
+  readItem: (reader: BcsReader) => Item,
+  bytes: Uint8Array,
+  firstVersion: bigint,
+): Generator<Item, void, undefined> {
   const reader = new BcsReader(bytes);
   let count = 0;
   let index = 0;
@@ -153,7 +200,7 @@ export function* itemsOf(
     }
     for (; index < count; index += 1) {
       itemStart = reader.offset;
-      yield readOnChainData(reader);
+      yield readItem(reader);
     }
     reader.finish();
   } catch (error) {
@@ -192,7 +239,7 @@ function fieldThatFails(page: Uint8Array, itemStart: number): PageField {
 }
 
 /** Checks the version of an item, and the three hashes of its info. @throws PageError `page_unproved` */
-export function checkItem({ data, bytes }: EncodedOnChainData, version: bigint): void {
+export function checkItem({ data, bytes }: ReadItem, version: bigint): void {
   const { info } = data;
   if (data.version !== version) {
     throw unproved(version, 'version', `the item says it is version ${data.version}`);
@@ -229,7 +276,7 @@ function eventMismatch(events: readonly Buffer[]): string {
 
 /** Recomputes genesis from its own bytes, state and all (docs/spec/ledger.md §2.7). */
 function verifyGenesisItem(
-  { bytes, data }: EncodedOnChainData,
+  { bytes, data }: ReadItem,
   waypoint: Waypoint | undefined,
 ): VerifiedIdentity {
   const genesis = readGenesisItem(bytes.transaction);
@@ -260,11 +307,9 @@ function readGenesisItem(transaction: Buffer): ReturnType<typeof readGenesis> {
   }
 }
 
-function endsBlock({ data, bytes }: EncodedOnChainData): boolean {
-  const { kind } = data.transaction;
-  return (
-    kind === 'stateCheckpoint' || kind === 'blockEpilogue' || endsEpoch(data.version, bytes.events)
-  );
+function endsBlock({ version, transaction }: ReadItem['data'], { epoch }: EventMarks): boolean {
+  const { kind } = transaction;
+  return kind === 'stateCheckpoint' || kind === 'blockEpilogue' || version === 0n || epoch >= 0;
 }
 
 function unproved(version: bigint, field: PageField, detail: string): PageError {

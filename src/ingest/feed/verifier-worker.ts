@@ -18,7 +18,7 @@ parentPort?.on('message', (request: VerifierRequest) => {
   }
   try {
     const page: VerifierAnswer = verifier!.verify(request);
-    parentPort!.postMessage(page, [page.bytes.buffer, page.spans.buffer]);
+    parentPort!.postMessage(page, [page.bytes.buffer, page.places.buffer]);
   } catch (error) {
     if (!(error instanceof PageError)) throw error;
     parentPort!.postMessage({ fault: error.fault } satisfies VerifierAnswer);

@@ -11,7 +11,7 @@ import { MAX_VALUE_BYTES } from '../../store/batch.ts';
 import { EVENTS, type ScannedRow } from '../../store/columns/columns.ts';
 import { U64_BYTES } from '../../store/columns/order-key.ts';
 import type { ImportedValue } from '../../store/state-import.ts';
-import { readPhysicalKey } from '../chunk-builder.ts';
+import { readPhysicalKey } from '../version-parts.ts';
 import { type ChunkEntry, type ChunkKind, chunkName, sha256Hex } from './manifest.ts';
 import { SnapshotError } from './snapshot-error.ts';
 

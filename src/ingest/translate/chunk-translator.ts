@@ -8,7 +8,7 @@
  * state with the handles, then the ends of the streams.
  */
 import { stateKeyHash } from '../../move/types/state-key.ts';
-import type { Chunk, ChunkTransaction, TranslatedEvent } from '../../store/chunk.ts';
+import type { Chunk, ChunkTransaction, StateWrite, TranslatedEvent } from '../../store/chunk.ts';
 import { lastVersionOf } from '../../store/chunk.ts';
 import { STATE } from '../../store/columns/columns.ts';
 import { encodeStreamId, type StreamId } from '../../store/columns/event-column.ts';
@@ -108,6 +108,33 @@ interface Placeless {
   readonly stream: string;
 }
 
+/** A transaction of a chunk with its translated events. Its parts are made when they are asked for. */
+class TranslatedTransaction implements ChunkTransaction {
+  readonly #transaction: ChunkTransaction;
+  readonly translatedEvents: readonly TranslatedEvent[];
+
+  constructor(transaction: ChunkTransaction, translatedEvents: readonly TranslatedEvent[]) {
+    this.#transaction = transaction;
+    this.translatedEvents = translatedEvents;
+  }
+
+  get writes(): readonly StateWrite[] {
+    return this.#transaction.writes;
+  }
+
+  get events(): ChunkTransaction['events'] {
+    return this.#transaction.events;
+  }
+
+  get info(): Uint8Array {
+    return this.#transaction.info;
+  }
+
+  get transaction(): Uint8Array | undefined {
+    return this.#transaction.transaction;
+  }
+}
+
 export class ChunkTranslator {
   readonly #ledger: Pick<LedgerWriter, 'reader' | 'head'>;
   /** Chunks translated and not yet known to be committed, oldest first. */
@@ -129,7 +156,8 @@ export class ChunkTranslator {
     if (translated.size === 0) return chunk;
     const transactions = chunk.transactions.map((transaction, index): ChunkTransaction => {
       const translatedEvents = translated.get(index);
-      return translatedEvents === undefined ? transaction : { ...transaction, translatedEvents };
+      if (translatedEvents === undefined) return transaction;
+      return new TranslatedTransaction(transaction, translatedEvents);
     });
     return { ...chunk, transactions };
   }
@@ -227,16 +255,33 @@ export class ChunkTranslator {
 
 function candidatesOf(overlay: ChunkOverlay): Candidate[] {
   const candidates: Candidate[] = [];
-  for (const [index, { events }] of overlay.chunk.transactions.entries()) {
-    for (const [eventIndex, { kind, typeTag, data }] of events.entries()) {
+  for (const [index, transaction] of overlay.chunk.transactions.entries()) {
+    let writes: readonly StateWrite[] | undefined;
+    for (const [eventIndex, { kind, typeTag, data }] of transaction.events.entries()) {
       const translation = kind === 'module' ? translationOf(typeTag) : undefined;
       const event = translation?.read(asBuffer(data));
       if (translation === undefined || event === undefined) continue;
-      const values = event.stateKeys.map((key) => overlay.value(nameOf(key), index));
+      writes ??= transaction.writes;
+      const own = writes;
+      const values = event.stateKeys.map((key) => {
+        const value = valueIn(own, key);
+        return value === null ? overlay.value(nameOf(key), index) : value;
+      });
       candidates.push({ index, eventIndex, translation, event, values });
     }
   }
   return candidates;
+}
+
+/** The value that some writes leave under a key, `undefined` when they delete it; `null`: they do not write it. */
+function valueIn(writes: readonly StateWrite[], key: Buffer): Buffer | undefined | null {
+  for (let index = writes.length - 1; index >= 0; index -= 1) {
+    const write = writes[index]!;
+    if (write.key.length === key.length && write.key.equals(key)) {
+      return write.value && asBuffer(write.value);
+    }
+  }
+  return null;
 }
 
 function placelessOf(

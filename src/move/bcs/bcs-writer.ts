@@ -27,44 +27,63 @@ function hexDigit(code: number): number {
  * checked where it is parsed.
  */
 export class BcsWriter {
+  readonly #initialBytes: number;
   #buffer: Buffer;
-  #length = 0;
+  /** Where the value begins that is being written, and where it ends so far. */
+  #start = 0;
+  #end = 0;
 
   constructor(initialBytes = INITIAL_BYTES) {
+    this.#initialBytes = initialBytes;
     this.#buffer = byteTools.allocate(initialBytes);
   }
 
   /** Bytes written so far. */
   get length(): number {
-    return this.#length;
+    return this.#end - this.#start;
   }
 
-  /** The bytes written, as a view: valid until the next write or `reset`. */
+  /** The bytes written, as a view: valid until the next write or `reset`, or for good after `next`. */
   view(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
+    return this.#buffer.subarray(this.#start, this.#end);
   }
 
   /** A copy of the bytes written. */
   toBytes(): Buffer {
-    const bytes = byteTools.allocate(this.#length);
+    const bytes = byteTools.allocate(this.length);
     bytes.set(this.view());
     return bytes;
   }
 
   /** Begins again in the same memory. */
   reset(): void {
-    this.#length = 0;
+    this.#start = 0;
+    this.#end = 0;
+  }
+
+  /** Begins another value after this one: many short values share memory. */
+  next(): this {
+    this.#start = this.#end;
+    return this;
   }
 
   #reserve(byteLength: number): number {
-    const at = this.#length;
-    const needed = at + byteLength;
-    if (needed > this.#buffer.length) {
-      const grown = byteTools.allocate(Math.max(needed, this.#buffer.length * 2));
-      grown.set(this.#buffer.subarray(0, at));
-      this.#buffer = grown;
-    }
-    this.#length = needed;
+    const at = this.#end;
+    const end = at + byteLength;
+    if (end > this.#buffer.length) return this.#move(byteLength);
+    this.#end = end;
+    return at;
+  }
+
+  /** Goes on in other memory, where the value has twice the room it needs. */
+  #move(byteLength: number): number {
+    const value = this.view();
+    const at = value.length;
+    const needed = 2 * (at + byteLength);
+    this.#buffer = byteTools.allocate(Math.max(needed, this.#initialBytes));
+    this.#buffer.set(value);
+    this.#start = 0;
+    this.#end = at + byteLength;
     return at;
   }
 
@@ -202,7 +221,7 @@ export class BcsWriter {
     for (let index = 0; index < length; index += 1) {
       const unit = text.charCodeAt(index);
       if (unit >= 0x80) {
-        this.#length = at;
+        this.#end = at;
         return false;
       }
       this.#buffer[at + 1 + index] = unit;
@@ -238,7 +257,7 @@ export class BcsWriter {
       all |= high | low;
       buffer[at + index] = (high << 4) | low;
     }
-    if (all >= NO_DIGIT) this.#length = at;
+    if (all >= NO_DIGIT) this.#end = at;
     return all < NO_DIGIT;
   }
 

@@ -146,29 +146,43 @@ interface OnChainDataBytes {
 }
 
 /** A feed item, decoded and as it came. */
-export interface EncodedOnChainData {
-  readonly data: TransactionOnChainData;
-  readonly bytes: OnChainDataBytes;
-}
+export type EncodedOnChainData = OnChainDataOf<ContractEvent, WriteSet>;
 
 /** Fewest bytes of an item: version 8, empty genesis 5, info 108, no events 1, root 32, empty write set 2. */
 export const MIN_ON_CHAIN_DATA_BYTES = 156;
 
 export function readOnChainData(reader: BcsReader): EncodedOnChainData {
+  return readOnChainDataWith(reader, readContractEvent, readWriteSet);
+}
+
+/** A feed item whose events and changes are read in another way. */
+export interface OnChainDataOf<Event, Changes> {
+  readonly data: Omit<TransactionOnChainData, 'events' | 'changes'> & {
+    readonly events: readonly Event[];
+    readonly changes: Changes;
+  };
+  readonly bytes: OnChainDataBytes;
+}
+
+export function readOnChainDataWith<Event, Changes>(
+  reader: BcsReader,
+  readEvent: (reader: BcsReader) => Event,
+  readChanges: (reader: BcsReader) => Changes,
+): OnChainDataOf<Event, Changes> {
   const start = reader.offset;
   const version = reader.u64();
   const [transaction, transactionBytes] = readWithBytes(reader, readTransaction);
   const [info, infoBytes] = readWithBytes(reader, readTransactionInfo);
   const count = reader.length(MIN_EVENT_BYTES);
-  const events: ContractEvent[] = [];
+  const events: Event[] = [];
   const eventBytes: Buffer[] = [];
   for (let index = 0; index < count; index += 1) {
-    const [event, bytes] = readWithBytes(reader, readContractEvent);
+    const [event, bytes] = readWithBytes(reader, readEvent);
     events.push(event);
     eventBytes.push(bytes);
   }
   const accumulatorRootHash = readHash(reader);
-  const [changes, changesBytes] = readWithBytes(reader, readWriteSet);
+  const [changes, changesBytes] = readWithBytes(reader, readChanges);
   return {
     data: { version, transaction, info, events, accumulatorRootHash, changes },
     bytes: {

@@ -5,7 +5,8 @@
  * The last transaction of each block states the root of the state (docs/spec/backup.md §2), as on a real chain, so that
  * snapshots of a sample prove themselves. The tree of hashes is in memory for that: 150 bytes for each state key.
  */
-import { type EncodedVersion, endsEpoch, stateWritesOf } from '../../ingest/chunk-builder.ts';
+import { type EncodedVersion, endsEpoch } from '../../ingest/chunk-builder.ts';
+import { stateWritesOf } from '../../ingest/version-parts.ts';
 import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {
   ACCUMULATOR_PLACEHOLDER,

@@ -4,7 +4,7 @@
  * docs/spec/http.md §7.5), so that a BCS response copies them unchanged.
  */
 import type { BcsReader } from '../../move/bcs/bcs-reader.ts';
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
+import type { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {
   ADDRESS_BYTES,
   type Address,
@@ -17,11 +17,10 @@ import {
   type BucketKey,
   decodeBucketKey,
   decodeU64Key,
-  encodeBucketKey,
   encodeU64Key,
   U64_BYTES,
 } from './order-key.ts';
-import { decodeRow } from './row-codec.ts';
+import { decodeRow, rowWriter } from './row-codec.ts';
 
 /** Names an event stream (docs/spec/ledger.md §5.7). */
 export interface StreamId {
@@ -34,6 +33,12 @@ export interface EventPlace {
   readonly version: bigint;
   /** Among the events of its transaction. */
   readonly index: number;
+}
+
+/** Type tag and data in BCS. */
+interface EncodedBody {
+  readonly typeTag: Uint8Array;
+  readonly data: Uint8Array;
 }
 
 /** Type and data of an event, as views on its row. */
@@ -55,9 +60,6 @@ export interface StoredModuleEvent extends EventBody, EventPlace {}
 
 /** The index of a module event, after the order of its version. */
 const INDEX_BYTES = 4;
-const TAG_LENGTH_BYTES = 4;
-const FIXED_BYTES = U64_BYTES + 4 + TAG_LENGTH_BYTES;
-const LENGTH_BYTES = 5;
 
 export function encodeStreamId({ address, creationNumber }: StreamId): Buffer {
   const bytes = Buffer.allocUnsafe(ADDRESS_BYTES + U64_BYTES);
@@ -73,19 +75,16 @@ export function decodeStreamId(partition: Buffer): StreamId {
   };
 }
 
-/** Files an event of a stream. Type tag and data are BCS. */
+/** Files an event of a stream. */
 export function putEvent(
   batch: Batch,
   stream: StreamId,
   sequenceNumber: bigint,
   place: EventPlace,
-  body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
+  body: EncodedBody,
 ): void {
-  const { typeTag, data } = body;
-  const writer = new BcsWriter(FIXED_BYTES + typeTag.length + LENGTH_BYTES + data.length);
-  writer.u64(place.version).u32(place.index);
-  writeBody(writer, typeTag, data);
-  batch.put(EVENTS, encodeStreamId(stream), encodeU64Key(sequenceNumber), writer.view());
+  const value = writeBody(rowWriter.next().u64(place.version).u32(place.index), body).view();
+  batch.put(EVENTS, encodeStreamId(stream), encodeU64Key(sequenceNumber), value);
 }
 
 /** Reads a row of a stream. @throws RowDamagedError */
@@ -98,25 +97,24 @@ export function decodeEventRow(partition: Uint8Array, { order, value }: Row): St
   });
 }
 
-/** Files a module event. Type tag and data are BCS. */
+/** Files a module event. @param version its key */
 export function putModuleEvent(
   batch: Batch,
-  place: EventPlace,
-  body: { readonly typeTag: Uint8Array; readonly data: Uint8Array },
+  version: BucketKey,
+  index: number,
+  body: EncodedBody,
 ): void {
-  const { typeTag, data } = body;
-  const writer = new BcsWriter(TAG_LENGTH_BYTES + typeTag.length + LENGTH_BYTES + data.length);
-  writeBody(writer, typeTag, data);
-  const { partition, order } = moduleEventKey(place);
-  batch.put(MODULE_EVENTS, partition, order, writer.view());
+  const value = writeBody(rowWriter.next(), body).view();
+  batch.put(MODULE_EVENTS, version.partition, moduleEventOrder(version, index), value);
 }
 
-export function moduleEventKey({ version, index }: EventPlace): BucketKey {
-  const { partition, order: first } = encodeBucketKey(version);
+export function moduleEventOrder({ order: first }: BucketKey, index: number): Buffer {
   const order = Buffer.allocUnsafe(first.length + INDEX_BYTES);
-  order.set(first, 0);
-  order.writeUInt32BE(index, first.length);
-  return { partition, order };
+  for (let at = 0; at < first.length; at += 1) order[at] = first[at]!;
+  for (let at = 0; at < INDEX_BYTES; at += 1) {
+    order[first.length + at] = index >>> (8 * (INDEX_BYTES - 1 - at));
+  }
+  return order;
 }
 
 /** Partition and bounds of the module events of a version, or of some that share a bucket. */
@@ -137,8 +135,8 @@ export function decodeModuleEventRow(row: ScannedRow): StoredModuleEvent {
   });
 }
 
-function writeBody(writer: BcsWriter, typeTag: Uint8Array, data: Uint8Array): void {
-  writer.u32(typeTag.length).fixed(typeTag).bytes(data);
+function writeBody(writer: BcsWriter, { typeTag, data }: EncodedBody): BcsWriter {
+  return writer.u32(typeTag.length).fixed(typeTag).bytes(data);
 }
 
 function readBody(reader: BcsReader): EventBody {

@@ -21,7 +21,7 @@ export function encodeU64Key(value: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(U64_BYTES);
   // Several times as fast as Buffer.writeBigUInt64BE, which splits the value with bigint operations.
   u64View.setBigUint64(0, value);
-  bytes.set(u64Bytes);
+  for (let index = 0; index < U64_BYTES; index += 1) bytes[index] = u64Bytes[index]!;
   return bytes;
 }
 
@@ -38,7 +38,11 @@ export interface BucketKey {
 
 /** Splits a version or height: 65,536 consecutive ones share a partition. @throws RangeError */
 export function encodeBucketKey(value: bigint): BucketKey {
-  const bytes = encodeU64Key(value);
+  return bucketKeyOf(encodeU64Key(value));
+}
+
+/** The parts of a u64's 8 bytes, as views. */
+export function bucketKeyOf(bytes: Buffer): BucketKey {
   return {
     partition: bytes.subarray(0, BUCKET_PARTITION_BYTES),
     order: bytes.subarray(BUCKET_PARTITION_BYTES),

@@ -7,8 +7,11 @@ import type { StoreReader } from '../store.ts';
 import { RowDamagedError } from '../store-error.ts';
 import type { Column, RowKey } from './columns.ts';
 
-/** Values are written here, one after the other, and copied out. */
-const scratch = new BcsWriter();
+/** Bytes of the memory that values of rows share. */
+const SHARED_BYTES = 64 * 1024;
+
+/** Values of rows are written here, one after the other (`next`), as views. */
+export const rowWriter = new BcsWriter(SHARED_BYTES);
 
 export class RowCodec<Name, Value> {
   readonly column: Column;
@@ -30,9 +33,8 @@ export class RowCodec<Name, Value> {
 
   /** A row's value. @throws RangeError for values that the format cannot represent */
   encode(value: Value): Buffer {
-    scratch.reset();
-    this.#write(scratch, value);
-    return scratch.toBytes();
+    this.#write(rowWriter.next(), value);
+    return rowWriter.view();
   }
 
   /** @throws RowDamagedError */

@@ -3,7 +3,6 @@
  * the last row at or below v (docs/spec/ledger.md §5.3). Deletions are rows too: a key that was deleted must hide its
  * older values.
  */
-import { BcsWriter } from '../../move/bcs/bcs-writer.ts';
 import {
   readStateValueMetadata,
   type StateValueMetadata,
@@ -11,14 +10,12 @@ import {
 } from '../../move/types/state-value.ts';
 import { type Row, STATE } from './columns.ts';
 import { decodeU64Key } from './order-key.ts';
-import { decodeRow } from './row-codec.ts';
+import { decodeRow, rowWriter } from './row-codec.ts';
 
 const TAG_DELETED = 0;
 const TAG_PLAIN = 1;
 const TAG_WITH_METADATA = 2;
 const TAG_BYTES = 1;
-/** Maximum bytes of metadata: variant and three u64. */
-const MAX_METADATA_BYTES = 25;
 
 export interface StateEntry {
   readonly version: bigint;
@@ -39,12 +36,11 @@ export function encodeStateRow(
   bytes: Uint8Array | undefined,
   metadata: StateValueMetadata | undefined,
 ): Buffer {
-  const rest = bytes ?? physicalKey;
-  const writer = new BcsWriter(TAG_BYTES + MAX_METADATA_BYTES + rest.length);
+  const writer = rowWriter.next();
   if (bytes === undefined) writer.u8(TAG_DELETED);
   else if (metadata === undefined) writer.u8(TAG_PLAIN);
   else writeStateValueMetadata(writer.u8(TAG_WITH_METADATA), metadata);
-  return writer.fixed(rest).view();
+  return writer.fixed(bytes ?? physicalKey).view();
 }
 
 /** Reads a row of the state column. @throws RowDamagedError */

@@ -1,0 +1,244 @@
+/**
+ * The parts of a version by their places in its wire bytes. Whoever checks the bytes finds the places, once; they pass
+ * between threads as numbers. The store's form of events and writes is made when it is asked for, as views on the
+ * bytes: a chunk that waits to be written is bytes and numbers, which cost the garbage collector nothing.
+ */
+import { BcsReader } from '../move/bcs/bcs-reader.ts';
+import { byteTools } from '../move/bcs/bytes.ts';
+import { MIN_WRITE_BYTES, readWriteSetTail } from '../move/transactions/write-set.ts';
+import { ADDRESS_BYTES } from '../move/types/address.ts';
+import { physicalStateKey, readStateKey } from '../move/types/state-key.ts';
+import { readStateValueMetadata } from '../move/types/state-value.ts';
+import { readTypeTag } from '../move/types/type-tag.ts';
+import type {
+  ChunkModuleEvent,
+  ChunkStreamEvent,
+  ChunkTransaction,
+  StateWrite,
+} from '../store/chunk.ts';
+
+type ChunkEvent = ChunkStreamEvent | ChunkModuleEvent;
+
+const MODULE_EVENT_VARIANT = 1;
+/** Creation number, address and sequence number, before the type of an event of a stream. */
+const STREAM_BYTES = 8 + ADDRESS_BYTES + 8;
+const ACCESS_PATH_VARIANT = 0;
+const TABLE_ITEM_VARIANT = 1;
+const RAW_VARIANT = 2;
+const STATE_KEY_VARIANTS = 4;
+const POSITION_BYTES = 3 * ADDRESS_BYTES;
+const WRITE_OP_VARIANTS = 6;
+const DELETION_VARIANT = 2;
+const FIRST_VARIANT_WITH_METADATA = 3;
+
+/** Numbers of one event: its variant; type from and to; data from and to. */
+const EVENT_NUMBERS = 5;
+/** Numbers of one write: key from and to; value from and to, 0 for a deletion; metadata from, 0 where there is none. */
+const WRITE_NUMBERS = 5;
+/** Numbers before those of events and writes: see `versionPlaces`. */
+const HEAD_NUMBERS = 8;
+
+/** Reads an event and adds its places. @throws BcsError as `readContractEvent` */
+export function placeEvent(reader: BcsReader, places: number[]): void {
+  const variant = reader.variant(2, 'ContractEvent');
+  if (variant !== MODULE_EVENT_VARIANT) reader.skip(STREAM_BYTES);
+  const typeAt = reader.offset;
+  readTypeTag(reader);
+  const typeEnd = reader.offset;
+  const dataAt = reader.skip(reader.length(1));
+  places.push(variant, typeAt, typeEnd, dataAt, reader.offset);
+}
+
+/** Reads a write set and adds the places of its writes. @throws BcsError as `readWriteSet` @returns how many */
+export function placeWrites(reader: BcsReader, places: number[]): number {
+  const form = reader.variant(2, 'WriteSet');
+  const { buffer } = reader;
+  const count = reader.length(MIN_WRITE_BYTES);
+  let previous: Buffer | undefined;
+  for (let index = 0; index < count; index += 1) {
+    const keyAt = reader.offset;
+    skipStateKey(reader);
+    const keyEnd = reader.offset;
+    const key = buffer.subarray(keyAt, keyEnd);
+    if (previous !== undefined && byteTools.compare(previous, key) >= 0) {
+      throw reader.error('map_not_sorted', 'map keys are not in strictly increasing order', keyAt);
+    }
+    previous = key;
+    const variant = reader.variant(WRITE_OP_VARIANTS, 'WriteOp');
+    const isDeletion = variant % FIRST_VARIANT_WITH_METADATA === DELETION_VARIANT;
+    const valueAt = isDeletion ? 0 : reader.skip(reader.length(1));
+    const valueEnd = isDeletion ? 0 : reader.offset;
+    const hasMetadata = variant >= FIRST_VARIANT_WITH_METADATA;
+    const metadataAt = hasMetadata ? reader.offset : 0;
+    if (hasMetadata) readStateValueMetadata(reader);
+    places.push(keyAt, keyEnd, valueAt, valueEnd, metadataAt);
+  }
+  if (form === 1) readWriteSetTail(reader);
+  return count;
+}
+
+function skipStateKey(reader: BcsReader): void {
+  const variant = reader.variant(STATE_KEY_VARIANTS, 'StateKey');
+  if (variant === ACCESS_PATH_VARIANT || variant === TABLE_ITEM_VARIANT) {
+    reader.skip(ADDRESS_BYTES);
+    reader.skip(reader.length(1));
+  } else if (variant === RAW_VARIANT) {
+    reader.skip(reader.length(1));
+  } else {
+    reader.variant(1, 'TradingNativeKey');
+    reader.skip(POSITION_BYTES);
+  }
+}
+
+/**
+ * The numbers of a version: item from and to, info from and to; the event that begins a block and the one that ends an
+ * epoch, counted from 1, or 0; how many events and writes; then these.
+ */
+export function versionPlaces(
+  spans: readonly [itemAt: number, itemEnd: number, infoAt: number, infoEnd: number],
+  marks: EventMarks,
+  events: readonly number[],
+  writes: readonly number[],
+): number[] {
+  const counts = [events.length / EVENT_NUMBERS, writes.length / WRITE_NUMBERS];
+  return [...spans, marks.block + 1, marks.epoch + 1, ...counts, ...events, ...writes];
+}
+
+/** The indexes of events that mean more, -1 where there is none. */
+export interface EventMarks {
+  readonly block: number;
+  readonly epoch: number;
+}
+
+/** One version: the bytes that have it, and where the numbers of its places begin. */
+export class VersionParts implements ChunkTransaction {
+  readonly #bytes: Buffer;
+  readonly #places: ArrayLike<number>;
+  readonly #at: number;
+  readonly #hasItem: boolean;
+
+  /** @param hasItem whether the whole item is stored */
+  constructor(bytes: Buffer, places: ArrayLike<number>, at: number, hasItem: boolean) {
+    this.#bytes = bytes;
+    this.#places = places;
+    this.#at = at;
+    this.#hasItem = hasItem;
+  }
+
+  /** Where the numbers of the next version begin. */
+  get end(): number {
+    return this.#writesAt + this.#places[this.#at + 7]! * WRITE_NUMBERS;
+  }
+
+  get transaction(): Buffer | undefined {
+    return this.#hasItem ? this.#part(this.#at) : undefined;
+  }
+
+  get info(): Buffer {
+    return this.#part(this.#at + 2);
+  }
+
+  get marks(): EventMarks {
+    return { block: this.#places[this.#at + 4]! - 1, epoch: this.#places[this.#at + 5]! - 1 };
+  }
+
+  get events(): ChunkEvent[] {
+    const count = this.#places[this.#at + 6]!;
+    const events: ChunkEvent[] = [];
+    for (let index = 0; index < count; index += 1) {
+      events.push(eventAt(this.#bytes, this.#places, this.#eventsAt + index * EVENT_NUMBERS));
+    }
+    return events;
+  }
+
+  get writes(): StateWrite[] {
+    return writesAt(this.#bytes, this.#places, this.#writesAt, this.#places[this.#at + 7]!);
+  }
+
+  get #eventsAt(): number {
+    return this.#at + HEAD_NUMBERS;
+  }
+
+  get #writesAt(): number {
+    return this.#eventsAt + this.#places[this.#at + 6]! * EVENT_NUMBERS;
+  }
+
+  #part(at: number): Buffer {
+    return this.#bytes.subarray(this.#places[at]!, this.#places[at + 1]!);
+  }
+}
+
+/** The store’s form of an event, as views on its bytes. @throws BcsError */
+export function chunkEventOf(bytes: Buffer): ChunkEvent {
+  const reader = new BcsReader(bytes);
+  const places: number[] = [];
+  placeEvent(reader, places);
+  reader.finish();
+  return eventAt(reader.buffer, places, 0);
+}
+
+function eventAt(bytes: Buffer, places: ArrayLike<number>, at: number): ChunkEvent {
+  const typeAt = places[at + 1]!;
+  const typeTag = bytes.subarray(typeAt, places[at + 2]!);
+  const data = bytes.subarray(places[at + 3]!, places[at + 4]!);
+  if (places[at] === MODULE_EVENT_VARIANT) return { kind: 'module', typeTag, data };
+  const reader = new BcsReader(bytes, typeAt - STREAM_BYTES);
+  const creationNumber = reader.u64();
+  const address = reader.address();
+  return { kind: 'stream', address, creationNumber, sequenceNumber: reader.u64(), typeTag, data };
+}
+
+/**
+ * The writes of a write set. Hot keys and extensions of a V1 write set are not account state and are left out
+ * (docs/spec/ledger.md §1.1).
+ * @throws BcsError
+ */
+export function stateWritesOf(writeSet: Buffer): StateWrite[] {
+  const places: number[] = [];
+  const count = placeWrites(new BcsReader(writeSet), places);
+  return writesAt(writeSet, places, 0, count);
+}
+
+function writesAt(
+  bytes: Buffer,
+  places: ArrayLike<number>,
+  start: number,
+  count: number,
+): StateWrite[] {
+  const writes: StateWrite[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const at = start + index * WRITE_NUMBERS;
+    const valueAt = places[at + 2]!;
+    const metadataAt = places[at + 4]!;
+    writes.push({
+      key: physicalKeyAt(bytes, places[at]!, places[at + 1]!),
+      value: valueAt === 0 ? undefined : bytes.subarray(valueAt, places[at + 3]!),
+      metadata:
+        metadataAt === 0 ? undefined : readStateValueMetadata(new BcsReader(bytes, metadataAt)),
+    });
+  }
+  return writes;
+}
+
+/** The physical form of a key in BCS; for an access path the bytes are the same (docs/spec/ledger.md §1.2). */
+function physicalKeyAt(bytes: Buffer, from: number, to: number): Buffer {
+  const variant = bytes[from];
+  if (variant === ACCESS_PATH_VARIANT) return bytes.subarray(from, to);
+  if (variant !== TABLE_ITEM_VARIANT) {
+    return physicalStateKey(readStateKey(new BcsReader(bytes, from)));
+  }
+  let restAt = from + 1 + ADDRESS_BYTES;
+  while (bytes[restAt]! > 0x7f) restAt += 1;
+  const headBytes = 1 + ADDRESS_BYTES;
+  const key = Buffer.allocUnsafe(headBytes + to - restAt - 1);
+  key.set(bytes.subarray(from, from + headBytes));
+  key.set(bytes.subarray(restAt + 1, to), headBytes);
+  return key;
+}
+
+/** Reads the physical form of a key in BCS. @throws BcsError */
+export function readPhysicalKey(reader: BcsReader): Buffer {
+  const from = reader.offset;
+  skipStateKey(reader);
+  return physicalKeyAt(reader.buffer, from, reader.offset);
+}
