@@ -4,6 +4,7 @@
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_SIMULATED_JSON_BYTES } from '../../src/api/endpoints/execution.ts';
 import {
   MAX_SIMULATED_BYTES,
   MAX_SIMULATED_ITEMS,
@@ -402,6 +403,19 @@ describe('what is refused', () => {
       expectError(large, 400, INVALID, 'Transactions of more than 262144 bytes are not simulated');
       expect(long.json().message).toMatch(/ more than 1024 items in one message$/);
     }
+  });
+
+  it.each([-1, 0, 1])('is longer JSON than is read: %i bytes', async (more) => {
+    const body = Buffer.alloc(MAX_SIMULATED_JSON_BYTES + more, ' ');
+    body.write('{}');
+    const reply = await ledger.api.request({
+      method: 'POST',
+      url: PATH,
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    if (more <= 0) expect(reply.json().message).toMatch(/: failed to parse "string\(Address\)"/);
+    else expectError(reply, 413, 'web_framework_error', 'payload too large');
   });
 
   it('is a valid signature', async () => {

@@ -12,7 +12,8 @@ import {
   signedTransactionOf,
 } from '../../ledger/encode/submission.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
-import { ApiError } from '../http/error-table.ts';
+import { MAX_SIMULATED_BYTES } from '../../ledger/simulation/simulated-transaction.ts';
+import { ApiError, frameworkError } from '../http/error-table.ts';
 import { bodyFormat } from '../http/negotiation.ts';
 import type { Schema } from '../schemas/json-schema.ts';
 import { SubmitRequestSchema, SubmitRequestsSchema } from '../schemas/submission-schemas.ts';
@@ -23,6 +24,12 @@ import {
 } from '../schemas/transaction-schemas.ts';
 import { defineSubmission, disabled } from './endpoint.ts';
 import { BOOLEAN, queryParameter } from './parameters.ts';
+
+/**
+ * Longest request to simulate in JSON, in bytes: that of the largest transaction whose bytes are hex. Larger ones would
+ * take longer to be read than everything else.
+ */
+export const MAX_SIMULATED_JSON_BYTES = 2 * MAX_SIMULATED_BYTES;
 
 const SIGNED_TRANSACTION = 'application/x.aptos.signed_transaction+bcs';
 
@@ -138,7 +145,10 @@ export const simulateEndpoint = defineSubmission({
   },
   body: submissionBody(
     SubmitRequestSchema,
-    parseSubmission,
+    (body) => {
+      if (body.length > MAX_SIMULATED_JSON_BYTES) throw frameworkError(413, 'payload too large');
+      return parseSubmission(body);
+    },
     SIGNED_TRANSACTION_BCS,
     'Simulated transaction invalid',
   ),

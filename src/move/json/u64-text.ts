@@ -63,13 +63,12 @@ export function parseIntegerText(text: string, kind: WideIntegerKind): bigint {
   const negative = first === 0x2d && min < 0n;
   const start = first === 0x2b || negative ? 1 : 0;
   let end = start;
-  let small = 0;
-  while (end < text.length && isDigit(text.charCodeAt(end))) {
-    small = small * 10 + (text.charCodeAt(end) - 0x30);
-    end += 1;
-  }
+  while (end < text.length && isDigit(text.charCodeAt(end))) end += 1;
   const complete = end === text.length && end > start;
-  if (complete && end - start <= EXACT_DIGITS) return BigInt(negative ? -small : small);
+  if (complete && end - start <= EXACT_DIGITS) {
+    const small = Number(text.slice(start));
+    return BigInt(negative ? -small : small);
+  }
   let significant = start;
   while (significant < end && text.charCodeAt(significant) === 0x30) significant += 1;
   const tooLong = end - significant > MAX_DIGITS;

@@ -21,6 +21,8 @@ export interface Difference {
 export const MAX_PLACES = 10;
 /** Characters of a value that are shown. */
 const MAX_SHOWN = 160;
+/** Memory of the values of an answer that is compared, in bytes: nothing else waits for it. */
+const MAX_ANSWER_VALUE_BYTES = 64 * 1024 * 1024;
 /** Bytes that are shown from the first different one on. */
 const SHOWN_BYTES = 16;
 
@@ -92,7 +94,7 @@ function isJson({ headers }: Answer): boolean {
 
 function parsed(body: Uint8Array): JsonValue | undefined {
   try {
-    return parseJson(body);
+    return parseJson(body, MAX_ANSWER_VALUE_BYTES);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;

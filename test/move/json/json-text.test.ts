@@ -248,12 +248,14 @@ describe('values of JSON', () => {
 });
 
 describe('the memory of values', () => {
-  const { place, list, object, number, string } = JSON_COST_BYTES;
+  const { place, list, object, number, string, member, escape: escaped } = JSON_COST_BYTES;
   const left = JSON_MAX_VALUE_BYTES - place - list;
 
   it.each([
     ['[0]', 2 * place + list],
-    ['{"ab":0}', 2 * place + object + string],
+    ['{"ab":0}', 2 * place + object + string + member],
+    ['{"ab":0,"c":0}', 3 * place + object + string + 2 * member],
+    ['"\\n\\u00e9"', place + string + 2 * escaped],
     ['12', place + number],
     ['[]', place],
   ])('of %s is bounded', (item, costBytes) => {
@@ -270,7 +272,7 @@ describe('the memory of values', () => {
     if (rest > 1) expect((parseJson(body(-1)) as JsonValue[]).length).toBe(count + rest - 1);
     const error = failure(body(1));
     expect(error.code).toBe('too_large');
-    expect(error.detail).toBe('values of more than 41943040 bytes in memory');
+    expect(error.detail).toBe('values of more than 8388608 bytes in memory');
   });
 
   it('of a debug print is bounded', () => {
