@@ -169,17 +169,32 @@ class Attack {
     }
   }
 
-  /** Processor time of this process, in milliseconds; of a target in another process it says nothing. */
+  /**
+   * For how long an input held the event loop of this process, in milliseconds of processor time: the longest turn of one
+   * that takes several. Of a target in another process it says nothing.
+   */
   async #cost(input: Buffer): Promise<number> {
     if (this.#target.isGuided !== true) {
       await this.#open.run(input);
       return 0;
     }
-    const before = process.cpuUsage();
+    let before = process.cpuUsage().user;
+    let longest = 0;
+    const note = (): void => {
+      const now = process.cpuUsage().user;
+      longest = Math.max(longest, now - before);
+      before = now;
+    };
     const done = this.#open.run(input);
-    if (done !== undefined) await done;
-    const { user } = process.cpuUsage(before);
-    return user / 1_000;
+    if (done !== undefined) {
+      let turn = setImmediate(function next() {
+        note();
+        turn = setImmediate(next);
+      });
+      await done.finally(() => clearImmediate(turn));
+    }
+    note();
+    return longest / 1_000;
   }
 
   /** One finding for each cause. */

@@ -1,5 +1,6 @@
 /** Everything that is attacked. */
 import type { Target } from './target.ts';
+import { callsTarget } from './targets/calls.ts';
 import { filesTarget } from './targets/files.ts';
 import { httpTarget } from './targets/http.ts';
 import { modulesTarget } from './targets/modules.ts';
@@ -9,6 +10,6 @@ import { textsTarget } from './targets/texts.ts';
 import { wireTarget } from './targets/wire.ts';
 
 export const TARGETS: readonly Target[] = [
-  ...[wireTarget, modulesTarget, textsTarget, filesTarget],
+  ...[wireTarget, modulesTarget, textsTarget, filesTarget, callsTarget],
   ...[httpTarget, pagesTarget, powerTarget],
 ];

@@ -27,7 +27,6 @@ import { serveStore } from '../fork/forked-nodes.ts';
 import { sampleStore } from '../ingest/feed-following.ts';
 import { NEWEST_VERSION, type ReferenceLedger, serveReferenceChain } from './reference-chain.ts';
 import {
-  addressBytes,
   findAccounts,
   type KnownAccount,
   LATER,
@@ -37,6 +36,7 @@ import {
   transferTo,
   zeroSigned,
 } from './simulation-requests.ts';
+import { transferScript } from './transfer-script.ts';
 
 const PATH = '/v1/transactions/simulate';
 const SIGNED_TRANSACTION = 'application/x.aptos.signed_transaction+bcs';
@@ -321,30 +321,6 @@ describe('an orderless transaction', () => {
     expect(shown.vm_status).toBe('TRANSACTION_EXPIRATION_TOO_FAR_IN_FUTURE');
   });
 });
-
-/** `fun main(sender: &signer, to: address, amount: u64) { 0x1::aptos_account::transfer(sender, to, amount) }` */
-function transferScript(): Buffer {
-  const tables: readonly (readonly [kind: number, content: Buffer])[] = [
-    // Module handles, function handles, signatures, identifiers, addresses.
-    [1, Buffer.of(0, 0)],
-    [3, Buffer.of(0, 1, 0, 1, 0)],
-    [5, Buffer.of(3, 6, 12, 5, 3, 0)],
-    [7, encodeBcs((writer) => writer.string('aptos_account').string('transfer'))],
-    [8, addressBytes(ADDRESS_ONE)],
-  ];
-  return encodeBcs((writer) => {
-    writer.fixed(Buffer.from('a11ceb0b', 'hex')).u32(6).uleb32(tables.length);
-    let offset = 0;
-    for (const [kind, { length }] of tables) {
-      writer.u8(kind).uleb32(offset).uleb32(length);
-      offset += length;
-    }
-    for (const [, content] of tables) writer.fixed(content);
-    // No type parameters, parameters, no locals; MoveLoc 0 to 2, Call 0, Ret.
-    writer.uleb32(0).uleb32(0).uleb32(1).uleb32(5);
-    writer.fixed(Buffer.of(11, 0, 11, 1, 11, 2, 17, 0, 2));
-  });
-}
 
 describe('a script', () => {
   const scriptOf = (sender: KnownAccount, amount: bigint) =>

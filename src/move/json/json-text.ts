@@ -30,14 +30,14 @@ export const JSON_MAX_DEPTH = 127;
 
 /**
  * Maximum memory of the values of one text, by the estimates below, in bytes. The reference has no such limit but uses
- * as much memory: 8 MiB of tiny objects would take 300 MB here. Reading so much takes some 30 ms, and nothing else runs
- * meanwhile. No valid transaction comes near it: 64 KiB as a list of numbers are 6 MB.
+ * as much memory. Reading so much takes some 30 ms, and nothing else runs meanwhile. No valid transaction needs it:
+ * 64 KiB as a list of numbers are 6 MB.
  */
 export const JSON_MAX_VALUE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Approximate memory of values, on 64-bit V8. Array slots count three times, because arrays grow by copying. Members and
- * escapes count for the time that they take.
+ * Approximate memory of values, on 64-bit V8. Array slots count three times, because arrays grow by copying.
+ * Members and escapes count for the time that they take.
  */
 export const JSON_COST_BYTES = {
   place: 24,
