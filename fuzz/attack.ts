@@ -10,8 +10,9 @@ import { mutate, type OpenTarget, type Target } from './target.ts';
 
 /** Where inputs of findings are written. */
 const FINDINGS = fileURLToPath(new URL('findings', import.meta.url));
-/** Inputs between two looks at what code has run. */
+/** Inputs between two looks at what code has run; and for each that runs at a time: the slowest are waited for. */
 const BATCH_INPUTS = 256;
+const BATCH_INPUTS_EACH = 16;
 /** Processor time that one input may take, in milliseconds: an event loop is not held for longer. */
 const MAX_INPUT_MS = 50;
 /** A collector that runs meanwhile, or a cold function, does not count: an input is slow when it is slow each time. */
@@ -84,7 +85,9 @@ class Attack {
     const startMs = performance.now();
     let settledBytes = 0;
     while (this.#inputs < inputs && performance.now() - startMs < durationMs) {
-      await this.#batch(Math.min(BATCH_INPUTS, inputs - this.#inputs));
+      const { parallel = 1 } = this.#open;
+      const batch = Math.max(BATCH_INPUTS, BATCH_INPUTS_EACH * parallel);
+      await this.#batch(Math.min(batch, inputs - this.#inputs));
       const done = Math.max(this.#inputs / inputs, (performance.now() - startMs) / durationMs);
       if (settledBytes === 0 && done >= 0.1) settledBytes = process.memoryUsage.rss();
       if (this.#findings.length >= MAX_FINDINGS) break;
@@ -110,8 +113,13 @@ class Attack {
   async #batch(count: number): Promise<void> {
     const batch: Buffer[] = [];
     for (let made = 0; made < count; made += 1) batch.push(this.#next());
-    const runners = Array.from({ length: this.#open.parallel ?? 1 }, async (_, first) => {
-      for (let at = first; at < count; at += this.#open.parallel ?? 1) await this.#run(batch[at]!);
+    let next = 0;
+    const runners = Array.from({ length: this.#open.parallel ?? 1 }, async () => {
+      while (next < count) {
+        const input = batch[next]!;
+        next += 1;
+        await this.#run(input);
+      }
     });
     await Promise.all(runners);
     for (const input of this.#doubtful.splice(0)) await this.#runAlone(input);

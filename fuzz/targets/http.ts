@@ -16,13 +16,15 @@ const PROGRAM = fileURLToPath(new URL('../../bin/daybook', import.meta.url));
 const TRANSACTIONS = 300;
 const FLAGS = [
   ...['--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0', '--workers', '1'],
-  ...['--headers-timeout-ms', '1500', '--request-timeout-ms', '3000'],
+  ...['--headers-timeout-ms', '1500', '--request-timeout-ms', '8000'],
   ...['--keep-alive-timeout-ms', '1000', '--max-read-backlog-ms', '0'],
   ...['--max-listing-backlog-ms', '0', '--max-body-backlog-ms', '0'],
 ];
 /** A connection that has not ended by then, in milliseconds, never will. */
 const END_MS = 120_000;
-const PARALLEL = 256;
+const PARALLEL = 400;
+/** The most requests of a connection that has only right ones. */
+const PIPELINES = [1, 8, 8, 32, 120];
 /** Connections between two looks at the node's metrics. */
 const CHECK_INPUTS = 2_000;
 /** The event loop must not be held longer, in milliseconds. */
@@ -80,6 +82,7 @@ class HttpTarget implements OpenTarget {
   readonly #maker: RequestMaker;
   readonly #statuses = new Map<number, number>();
   readonly #recent: Buffer[] = [];
+  #requests = 0;
   #inputs = 0;
   #checked = 0;
   #warmBytes = 0;
@@ -105,7 +108,7 @@ class HttpTarget implements OpenTarget {
   make(random: Random): Buffer {
     const how = random.below(20) === 0 ? random.pick([IN_PIECES, CUT, HALF_CLOSED]) : WHOLE;
     if (random.below(4) === 0) return Buffer.concat([Buffer.of(how, 0), this.#maker.odd()]);
-    const count = 1 + random.below(8);
+    const count = 1 + random.below(random.pick(PIPELINES));
     return Buffer.concat([Buffer.of(how, count), this.#maker.pipeline(count)]);
   }
 
@@ -116,6 +119,7 @@ class HttpTarget implements OpenTarget {
     const [how = WHOLE, count = 0] = input;
     const answer = await this.#talk(how, input.subarray(2));
     const answers = answersIn(answer);
+    this.#requests += answers.length;
     for (const { status } of answers) {
       this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
     }
@@ -211,7 +215,8 @@ class HttpTarget implements OpenTarget {
 
   facts(): Readonly<Record<string, number>> {
     const statuses = [...this.#statuses].map(([status, count]) => [`status_${status}`, count]);
-    return { ...Object.fromEntries(statuses), longest_ms: this.#longestMs };
+    const requests = this.#requests;
+    return { requests, ...Object.fromEntries(statuses), longest_ms: this.#longestMs };
   }
 
   async close(): Promise<void> {
@@ -235,7 +240,7 @@ interface HttpAnswer {
   readonly body: string;
 }
 
-/** The answers on a connection. The last one may have no body where its headers say that it has. */
+/** The answers on a connection. Some have no body where their headers say that they have. */
 function answersIn(bytes: Buffer): HttpAnswer[] {
   const answers: HttpAnswer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -249,10 +254,15 @@ function answersIn(bytes: Buffer): HttpAnswer[] {
     const start = at;
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
     if (/\r\ntransfer-encoding: chunked/i.test(head)) at = chunksEnd(bytes, at);
-    else if (status !== 304 && length !== undefined) at += Number(length);
+    else if (status !== 304 && length !== undefined && !isAnswerAt(bytes, at)) at += Number(length);
     answers.push({ status, body: bytes.subarray(start, at).toString('latin1') });
   }
   return answers;
+}
+
+/** No body begins like this: what came before was the answer to a HEAD. */
+function isAnswerAt(bytes: Buffer, at: number): boolean {
+  return bytes.toString('latin1', at, at + 9) === 'HTTP/1.1 ';
 }
 
 function chunksEnd(bytes: Buffer, start: number): number {
