@@ -134,7 +134,7 @@ export async function* rowsByVersion(context: VerifyContext, column: Column) {
     const version = decodeBucketKey(row.partition, row.order);
     if (version > context.view.head.version) {
       noteAbove(context, column, row);
-      return;
+      continue;
     }
     yield { row, version };
   }

@@ -142,6 +142,18 @@ test('genesis is repaired', async () => {
   await expectHealed(data);
 });
 
+test('more rows above the head than there are rounds are removed', async () => {
+  const data = await damagedLedger((_, batch) => {
+    for (let version = 5_000n; version < 5_030n; version += 1n) {
+      const { partition, order } = encodeBucketKey(version);
+      for (const column of [TRANSACTION_INFOS, VERSION_WRITES]) {
+        batch.put(column, partition, order, Buffer.of(1));
+      }
+    }
+  });
+  await expectHealed(data);
+});
+
 describe('pages', () => {
   const keyOf = (version: bigint): Buffer => {
     const { partition, order } = encodeBucketKey(version);

@@ -55,7 +55,7 @@ export async function repairDerived(
   await store.commit(batch);
   const balances = anyBalance ? await putAllBalances(store, head) : 0;
   const later = new Batch();
-  for (const key of of(BALANCES)) await putBalance(later, store, head, key);
+  await putBalances(later, store, head, of(BALANCES));
   await putPrimaryStores(later, store, of(PRIMARY_STORES));
   await putWindows(later, store, head, clearedBelow, of(EVENT_TYPES));
   await store.commit(later);
@@ -81,43 +81,86 @@ async function putAllBalances(store: Store, head: Head): Promise<number> {
   let count = 0;
   for await (const page of scanPages(store, BALANCES)) {
     const batch = new Batch();
-    for (const key of page) await putBalance(batch, store, head, key);
+    await putBalances(batch, store, head, page);
     await store.commit(batch);
     count += batch.size;
   }
   return count;
 }
 
-/** The balance of an owner in an asset, from the newest state of all keys of the owner. */
-async function putBalance(batch: Batch, store: Store, head: Head, key: RowKey): Promise<void> {
-  const [owner, metadata] = [Buffer.from(key.partition), Buffer.from(key.order)];
-  const address = primaryStoreOf(owner, metadata);
-  let balance: StoredBalance | undefined;
-  const take = async (physical: Buffer): Promise<void> => {
-    const hash = stateKeyHash(physical);
-    const row = await store.seekLast(STATE, hash, encodeU64Key(head.version));
-    if (row === undefined) return;
-    const { bytes, version } = decodeStateRow(hash, row);
-    const write = balanceWriteOf(physical, bytes, version);
-    if (write === undefined) return;
-    const { change } = write;
-    if (change.kind === 'coinStore' && !change.metadata.equals(metadata)) return;
-    const before = balance ?? { version: 0n, coin: 0n, fungible: 0n };
-    balance = {
-      version: version > before.version ? version : before.version,
-      coin: change.kind === 'coinStore' ? change.amount : before.coin,
-      fungible: change.kind === 'coinStore' ? before.fungible : change.amount,
-    };
-  };
-  for await (const { key: physical } of walkAccountKeys(store, addressFromBytes(owner))) {
-    const write = balanceWriteOf(physical, undefined, 0n);
-    if (write?.change.kind === 'coinStore') await take(physical);
+/** What the last write of a coin store left in it. */
+interface CoinWrite {
+  readonly amount: StoredBalance['coin'];
+  readonly version: bigint;
+}
+
+/** @param keys those of an owner one after the other: his keys are walked once for all of them */
+async function putBalances(
+  batch: Batch,
+  store: Store,
+  head: Head,
+  keys: readonly RowKey[],
+): Promise<void> {
+  let owner: Buffer | undefined;
+  let coins: ReadonlyMap<string, CoinWrite> = new Map();
+  for (const { partition, order } of keys) {
+    if (owner?.equals(partition) !== true) {
+      owner = Buffer.from(partition);
+      coins = await coinsOf(store, head, owner);
+    }
+    await putBalance(batch, store, head, owner, Buffer.from(order), coins);
   }
-  await take(physicalStateKey(resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG)));
-  if (balance === undefined) {
+}
+
+/** The coin stores of an owner, by the metadata of their assets in hex. */
+async function coinsOf(
+  store: Store,
+  head: Head,
+  owner: Buffer,
+): Promise<ReadonlyMap<string, CoinWrite>> {
+  const coins = new Map<string, CoinWrite>();
+  for await (const { key } of walkAccountKeys(store, addressFromBytes(owner))) {
+    if (balanceWriteOf(key, undefined, 0n)?.change.kind !== 'coinStore') continue;
+    const write = await newestWrite(store, head, key);
+    if (write?.change.kind !== 'coinStore') continue;
+    const { metadata, amount } = write.change;
+    coins.set(metadata.toString('hex'), { amount, version: write.version });
+  }
+  return coins;
+}
+
+async function newestWrite(store: Store, head: Head, physical: Buffer) {
+  const hash = stateKeyHash(physical);
+  const row = await store.seekLast(STATE, hash, encodeU64Key(head.version));
+  if (row === undefined) return undefined;
+  const { bytes, version } = decodeStateRow(hash, row);
+  const change = balanceWriteOf(physical, bytes, version)?.change;
+  return change && { change, version };
+}
+
+/** The balance of an owner in an asset, from his coin stores and the newest state of his primary store. */
+async function putBalance(
+  batch: Batch,
+  store: Store,
+  head: Head,
+  owner: Buffer,
+  metadata: Buffer,
+  coins: ReadonlyMap<string, CoinWrite>,
+): Promise<void> {
+  const address = primaryStoreOf(owner, metadata);
+  const group = resourceGroupStateKey(addressFromBytes(address), OBJECT_GROUP_TAG);
+  const coin = coins.get(metadata.toString('hex'));
+  const write = await newestWrite(store, head, physicalStateKey(group));
+  if (coin === undefined && write === undefined) {
     batch.delete(BALANCES, owner, metadata);
     return;
   }
+  const [ofCoin, ofObject] = [coin?.version ?? 0n, write?.version ?? 0n];
+  const balance = {
+    version: ofCoin > ofObject ? ofCoin : ofObject,
+    coin: coin === undefined ? 0n : coin.amount,
+    fungible: write === undefined ? 0n : write.change.amount,
+  };
   BALANCE.put(batch, { owner, metadata }, balance);
   PRIMARY_STORE.put(batch, address, { owner, metadata });
 }
