@@ -31,6 +31,8 @@ export const name = 'http';
 export const title = 'HTTP: requests/s beside bare node:http';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+/** Compilers go on for as long on a quiet machine: an operation finds code that others have shaped. */
+const WARM_UP_SECONDS = 5;
 /** Most different requests of an operation. */
 const MAX_REQUESTS = 20_000;
 /** Most accounts and transactions asked for, of as many as there are: more than caches hold. */
@@ -124,7 +126,7 @@ async function measure(
   };
   const latencies = [];
   try {
-    await load(origin, requests, 2);
+    await load(origin, requests, WARM_UP_SECONDS);
     await load(bare.ready.url, requests, 1);
     for (let round = 0; round < rounds; round += 1) {
       const result = await measured(origin, serverPid, cpuMicros.ours);

@@ -13,21 +13,29 @@ const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 /** The load generator in use. */
 export const loadGenerator = hasWrk ? 'wrk' : 'autocannon';
 
+/** By requests, then by origin: the request that a load begins with. */
+const nextRequests = new WeakMap();
+
 /**
  * @typedef {{method?: string, path: string, headers?: Record<string, string>, body?: string}} LoadRequest
  * @typedef {{requestsPerSecond: number, p50Ms: number, p90Ms: number, p99Ms: number, p999Ms: number, errors: number}} LoadResult
- * Sends `requests` in turn over `connections` connections for `seconds`.
+ * Sends `requests` in turn over `connections` connections for `seconds`. It goes on where the load before ended, so
+ * that a key is not asked again before all others.
  * @param {string} origin e.g. http://127.0.0.1:1234
  * @param {LoadRequest[]} requests
  * @returns {Promise<LoadResult>}
  */
-export function load(origin, requests, seconds, connections = CONNECTIONS) {
+export async function load(origin, requests, seconds, connections = CONNECTIONS) {
   const { hostname } = new URL(origin);
   if (hostname !== '127.0.0.1' && hostname !== '[::1]')
     throw new Error(`${origin} is not loopback`);
-  return hasWrk
-    ? loadWithWrk(origin, requests, seconds, connections)
-    : loadWithAutocannon(origin, requests, seconds, connections);
+  const next = nextRequests.get(requests) ?? new Map();
+  nextRequests.set(requests, next);
+  const first = next.get(origin) ?? 0;
+  const loadWith = hasWrk ? loadWithWrk : loadWithAutocannon;
+  const { sent, ...result } = await loadWith(origin, requests, first, seconds, connections);
+  next.set(origin, (first + sent) % requests.length);
+  return result;
 }
 
 function luaText(text) {
@@ -52,6 +60,7 @@ function luaScript(requests) {
   return `local made
 local at = 0
 init = function(args)
+  at = tonumber(args[1])
   made = {}
 ${functions.map((body) => `  (function()\n${body}\n  end)()`).join(';\n')}
 end
@@ -68,7 +77,7 @@ end
 `;
 }
 
-async function loadWithWrk(origin, requests, seconds, connections) {
+async function loadWithWrk(origin, requests, first, seconds, connections) {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-'));
   try {
     const script = join(folder, 'requests.lua');
@@ -80,11 +89,14 @@ async function loadWithWrk(origin, requests, seconds, connections) {
       '-s',
       script,
       origin,
+      '--',
+      String(first),
     ]);
     const line = output.split('\n').find((text) => text.startsWith('JSON'));
     if (line === undefined) throw new Error(`wrk said: ${output}`);
     const result = JSON.parse(line.slice(4));
     return {
+      sent: result.requests,
       requestsPerSecond: result.requests / (result.us / 1e6),
       p50Ms: result.p50 / 1000,
       p90Ms: result.p90 / 1000,
@@ -111,15 +123,18 @@ function run(command, args) {
   });
 }
 
-async function loadWithAutocannon(origin, requests, seconds, connections) {
+async function loadWithAutocannon(origin, requests, first, seconds, connections) {
   const { default: autocannon } = await import('autocannon');
   const result = await autocannon({
     url: origin,
     connections,
     duration: seconds,
-    requests: requests.map(({ method = 'GET', ...rest }) => ({ method, ...rest })),
+    requests: [...requests.slice(first), ...requests.slice(0, first)].map(
+      ({ method = 'GET', ...rest }) => ({ method, ...rest }),
+    ),
   });
   return {
+    sent: result.requests.sent,
     requestsPerSecond: result.requests.average,
     p50Ms: result.latency.p50,
     p90Ms: result.latency.p90,

@@ -21,7 +21,7 @@ export const title = 'This build against another: processor time, in turns';
 
 /** Starts of each build, however few rounds are asked for. */
 const MIN_STARTS = 7;
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 5;
 
 function serve(program, data) {
   return startChild([

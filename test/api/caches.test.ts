@@ -20,6 +20,13 @@ it('gives an answer for its view, format and URL only', () => {
   expect(cache.find(second, 'json', '/a')).toBeUndefined();
 });
 
+it('knows what was asked for before', () => {
+  const cache = new AnswerCache();
+  expect(['/a', '/b', '/a', '/b', '/c'].map((url) => cache.isAskedAgain(url))).toEqual([
+    ...[false, false, true, true, false],
+  ]);
+});
+
 it('drops what it has when another view comes', () => {
   const cache = new AnswerCache();
   const [first, second] = [view(), view()];

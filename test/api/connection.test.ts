@@ -225,4 +225,17 @@ describe('clients that are slow', () => {
     socket.on('error', () => {}).destroy();
     await impatient.close();
   });
+
+  it('may be idle between requests for longer than a request may take', async () => {
+    const patient = withoutLedger({ requestTimeoutMs: 200, keepAliveTimeoutMs: 60_000 });
+    const socket = connect(await patient.port(), '127.0.0.1');
+    const ended = new Promise((resolve) => socket.on('close', () => resolve('closed')));
+    const answered = new Promise((resolve) => socket.on('data', resolve));
+    socket.write('GET /v1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await answered;
+    const later = new Promise((resolve) => setTimeout(resolve, 600, 'open'));
+    expect(await Promise.race([ended, later])).toBe('open');
+    socket.destroy();
+    await patient.close();
+  });
 });

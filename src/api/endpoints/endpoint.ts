@@ -84,8 +84,6 @@ export interface Answer {
    * Whether the same body is sent again and again, so that its compressed forms are cached; `tagCore` is its hash then.
    */
   readonly isReused?: boolean | undefined;
-  /** Whether it was made now, and is cached apart from its URL: it is cached by its URL when it is asked for again. */
-  readonly isNew?: boolean | undefined;
 }
 
 /** Reads a request body. This happens before `checkEnabled` and before the ledger is read. */

@@ -18,22 +18,31 @@ const UNANSWERED_STATUS = 499;
 export type RequestObserver = (outcome: RequestOutcome) => void;
 
 /**
- * Tells observers when a request is over, also when its client closes the connection before the answer; but not of
- * requests that wait on the same connection then.
+ * Tells observers of a request when it is over: now if the operating system has taken the answer, else later, also when
+ * its client closes the connection before that; but not of requests that wait on the same connection then.
+ * @param startedMs when the request was read, as `performance.now()` gives it
  */
 export function observe(
   observers: readonly RequestObserver[],
-  { request, response, route }: Exchange,
+  exchange: Exchange,
+  startedMs: number,
 ): void {
   if (observers.length === 0) return;
-  const startedMs = performance.now();
-  response.once('close', () => {
-    const outcome = {
-      request,
-      operationId: route.operationId,
-      status: response.headersSent ? response.statusCode : UNANSWERED_STATUS,
-      elapsedMs: performance.now() - startedMs,
-    };
-    for (const tell of observers) tell(outcome);
-  });
+  const { response } = exchange;
+  if (response.writableFinished) tell(observers, exchange, startedMs);
+  else response.once('close', () => tell(observers, exchange, startedMs));
+}
+
+function tell(
+  observers: readonly RequestObserver[],
+  { request, response, route }: Exchange,
+  startedMs: number,
+): void {
+  const outcome = {
+    request,
+    operationId: route.operationId,
+    status: response.headersSent ? response.statusCode : UNANSWERED_STATUS,
+    elapsedMs: performance.now() - startedMs,
+  };
+  for (const observer of observers) observer(outcome);
 }

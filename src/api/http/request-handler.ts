@@ -102,9 +102,9 @@ export class RequestHandler {
   /** Answers a request; never throws. Where nothing has to wait, the answer is written before this returns. */
   handle(request: IncomingMessage, response: ServerResponse): void {
     const { routes, observers } = this.#parts;
+    const startedMs = performance.now();
     if (this.#isClosing) response.setHeader('Connection', 'close');
     const exchange = routes.find(request, response);
-    observe(observers, exchange);
     void settle(
       () =>
         andThen(
@@ -117,6 +117,11 @@ export class RequestHandler {
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
+    // A client that stops reading its answer loses its connection. Node ends this timeout with the next request.
+    if (!response.writableFinished) {
+      request.socket.setTimeout(this.#context.settings.requestTimeoutMs);
+    }
+    observe(observers, exchange, startedMs);
   }
 
   /** A request that must see a version waits for it, but not for a 404 or 405. */
@@ -192,7 +197,7 @@ export function openView(ledger: LedgerReader): MaybePromise<OpenedView> {
   );
 }
 
-/** The answer that is cached for the view; else it is made, and cached where the view decides it. */
+/** The answer that is cached for the view; else it is made, and cached if the view decides it and it is asked again. */
 export function cachedOrMade(
   endpoint: AnyEndpoint,
   asked: Asked,
@@ -212,7 +217,7 @@ export function cachedOrMade(
   return (
     answers.find(view, format, url) ??
     andThen(makeAnswer(endpoint, asked, body, format, opened, context), (made) =>
-      answers.add(view, format, url, made),
+      answers.isAskedAgain(url) ? answers.add(view, format, url, made) : made,
     )
   );
 }

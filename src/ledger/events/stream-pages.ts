@@ -52,8 +52,6 @@ export interface EventPageAnswer {
   readonly body: string | Uint8Array;
   /** `contentDigest` of the body. */
   readonly tagCore: string;
-  /** Whether the page has been rendered now, and is cached. */
-  readonly isNew?: boolean;
 }
 
 /** A page with its sources, and the views for which it is valid. */
@@ -178,7 +176,7 @@ export class StreamPages {
       const key = keyOf(request, first.sequenceNumber, events.length, form);
       pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
       pages.set(anyKeyOf(request, form), ANY_PAGE, 0);
-      return { body, tagCore: answer.tagCore, isNew: true };
+      return answer;
     });
   }
 
