@@ -19,14 +19,22 @@ export interface CheckedType {
   readonly isMutable: boolean;
 }
 
-/** Types that the check of one function may look at: all types of an instruction, for each instruction. */
-const MAX_WORK = 4_000_000;
+/**
+ * Work that the check of one function may be: looking a type up, for each type of each instruction. That is some 20 ms,
+ * in which nothing else runs.
+ */
+export const MAX_WORK = 1_000_000;
+/** Work that making a type is, compared with looking one up. */
+export const MAKING_WORK = 16;
 
 export class CheckedTypes {
   readonly #tables: BinaryTables;
   readonly #types = new Map<string, CheckedType>();
   readonly #tokens = new Map<SignatureToken, CheckedType>();
   readonly #structs = new Map<string, number>();
+  readonly #signatures = new Map<number, readonly CheckedType[]>();
+  /** By the list of type arguments: that of a signature is always the same. */
+  readonly #substituted = new Map<readonly CheckedType[], Map<CheckedType, CheckedType>>();
   #workLeft = MAX_WORK;
 
   constructor(tables: BinaryTables) {
@@ -47,9 +55,14 @@ export class CheckedTypes {
     return tokens.map((token) => this.of(token));
   }
 
-  /** A signature as an operand names it. */
-  signature(index: number): CheckedType[] {
-    return this.all(this.#tables.signatures[index]!);
+  /** A signature as an operand names it: always the same list. */
+  signature(index: number): readonly CheckedType[] {
+    let known = this.#signatures.get(index);
+    if (known === undefined) {
+      known = this.all(this.#tables.signatures[index]!);
+      this.#signatures.set(index, known);
+    }
+    return known;
   }
 
   referenceTo(type: CheckedType, isMutable: boolean): CheckedType {
@@ -73,21 +86,40 @@ export class CheckedTypes {
     return this.#make(kind, [], 0);
   }
 
-  /** The type with type parameters put in. */
+  /** The type with type parameters put in. @param typeArguments the same list each time */
   substitute(type: CheckedType, typeArguments: readonly CheckedType[]): CheckedType {
-    this.#spend();
+    let known = this.#substituted.get(typeArguments);
+    if (known === undefined) {
+      known = new Map();
+      this.#substituted.set(typeArguments, known);
+    }
+    return this.#substitute(type, typeArguments, known);
+  }
+
+  #substitute(
+    type: CheckedType,
+    typeArguments: readonly CheckedType[],
+    known: Map<CheckedType, CheckedType>,
+  ): CheckedType {
+    this.#spend(1);
     if (type.kind === 'typeParameter') {
       const argument = typeArguments[type.index];
       if (argument === undefined) throw refusedCode('type parameter without argument');
       return argument;
     }
     if (type.parts.length === 0) return type;
-    const parts = type.parts.map((part) => this.substitute(part, typeArguments));
-    return this.#make(type.kind, parts, type.index, type.isMutable);
+    let made = known.get(type);
+    if (made === undefined) {
+      this.#spend(MAKING_WORK);
+      const parts = type.parts.map((part) => this.#substitute(part, typeArguments, known));
+      made = this.#make(type.kind, parts, type.index, type.isMutable);
+      known.set(type, made);
+    }
+    return made;
   }
 
-  #spend(): void {
-    this.#workLeft -= 1;
+  #spend(work: number): void {
+    this.#workLeft -= work;
     if (this.#workLeft < 0) throw refusedCode('too many types');
   }
 
@@ -97,7 +129,7 @@ export class CheckedTypes {
 
   /** A type that is not a reference and has none but in function types. */
   #value(token: SignatureToken): CheckedType {
-    this.#spend();
+    this.#spend(MAKING_WORK);
     switch (token.kind) {
       case 'reference':
         throw refusedCode('reference inside a type');

@@ -30,7 +30,7 @@ function structOf(checker: Checker, index: number, typeArguments = NO_TYPES): Na
 }
 
 /** Type arguments are values' types: no references. */
-function typeArgumentsOf(checker: Checker, signature: number): CheckedType[] {
+function typeArgumentsOf(checker: Checker, signature: number): readonly CheckedType[] {
   const types = checker.types.signature(signature);
   if (types.some(({ kind }) => kind === 'reference')) throw refusedCode('reference as argument');
   return types;
