@@ -7,9 +7,10 @@ import { modulesTarget } from './targets/modules.ts';
 import { pagesTarget } from './targets/pages.ts';
 import { powerTarget } from './targets/power.ts';
 import { textsTarget } from './targets/texts.ts';
+import { upstreamsTarget } from './targets/upstreams.ts';
 import { wireTarget } from './targets/wire.ts';
 
 export const TARGETS: readonly Target[] = [
   ...[wireTarget, modulesTarget, textsTarget, filesTarget, callsTarget],
-  ...[httpTarget, pagesTarget, powerTarget],
+  ...[upstreamsTarget, httpTarget, pagesTarget, powerTarget],
 ];
