@@ -41,7 +41,7 @@ it.each([3, 4, 5] as const)(
   async (format) => {
     const data = join(temporaryFolder(), 'old');
     unpackOldStore(format, data);
-    const way = `${data} holds store format ${format}, this program reads format 6: run daybook upgrade --data ${data}`;
+    const way = `${data} holds store format ${format}, this program reads format 7: run daybook upgrade --data ${data}`;
     for (const command of ['status', 'verify', 'serve', 'prune']) {
       const more = command === 'prune' ? ['--keep', '10'] : [];
       expect(expectFailure(await runCommand([command, '--data', data, ...more]), 1)).toBe(way);

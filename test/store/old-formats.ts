@@ -15,12 +15,12 @@ import { FORMAT } from '../../src/store/columns/identity-column.ts';
 import { type Store, scanPages } from '../../src/store/store.ts';
 import { OLD_TRANSACTIONS } from '../../src/store/upgrade/from-format-3.ts';
 
-export type OldFormat = 3 | 4 | 5;
+export type OldFormat = 3 | 4 | 5 | 6;
 
 /**
  * Puts the store that `daybook sample` of a format made into a folder: of format 3 with `--transactions 60 --accounts 10
- * --seed 3`, of format 4 with `--transactions 150 --accounts 10 --seed 4`, of format 5 with `--transactions 60 --accounts
- * 10 --seed 5`.
+ * --seed 3`, of format 4 with `--transactions 150 --accounts 10 --seed 4`, of formats 5 and 6 with `--transactions 60
+ * --accounts 10 --seed 5` and `6`.
  */
 export function unpackOldStore(format: OldFormat, directory: string): void {
   const fixture = readFileSync(new URL(`format-${format}.mdb.br`, import.meta.url));
@@ -33,6 +33,7 @@ const MISSING: Readonly<Record<OldFormat, readonly Column[]>> = {
   3: [TRANSACTIONS, TRANSACTION_HASHES, ACCOUNT_TRANSACTIONS, EVENT_TYPES],
   4: [EVENT_TYPES],
   5: [],
+  6: [],
 };
 
 /** Turns a store of the present format into one of an older. @param data a folder, or `postgres://…` */

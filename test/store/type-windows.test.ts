@@ -17,7 +17,7 @@ import type { Store } from '../../src/store/store.ts';
 import { readTypedEvents } from '../../src/store/typed-events.ts';
 import { fromFormat3 } from '../../src/store/upgrade/from-format-3.ts';
 import { fromFormat4 } from '../../src/store/upgrade/from-format-4.ts';
-import { fromFormat5 } from '../../src/store/upgrade/from-format-5.ts';
+import { putAgain } from '../../src/store/upgrade/put-again.ts';
 import { upgradeStore } from '../../src/store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { Random, testSeed } from '../random.ts';
@@ -208,7 +208,7 @@ test('reads are what a look at every event finds, in ledgers that grow, are prun
     for (const maxRows of [1_000, 10_000]) {
       await setFormat(store, 4);
       const part = { maxRows, maxBytes: 1e9 };
-      await upgradeStore(store, undefined, [fromFormat3(), fromFormat4(part), fromFormat5()]);
+      await upgradeStore(store, undefined, [fromFormat3(), fromFormat4(part), putAgain(5), putAgain(6)]);
       expect(await digestOf(store)).toEqual(made);
     }
     await ledger.compare();

@@ -8,7 +8,7 @@
  */
 
 /** The layout this program reads and writes; goes up with every change that an older or newer program misreads. */
-export const STORE_FORMAT_VERSION = 6;
+export const STORE_FORMAT_VERSION = 7;
 
 /**
  * Longest order part of a key, in bytes. Longer state keys are cut into segments of this size (state-key-column.ts).

@@ -1,13 +1,15 @@
 /** A batch as the engine writes it: row by row, with rows of the same version in one record. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, BatchOperation } from '../batch.ts';
-import type { Column, OrderBounds, RowKey } from '../columns/columns.ts';
+import { type Column, type OrderBounds, type RowKey, STATE } from '../columns/columns.ts';
 import type { LmdbColumns } from './lmdb-columns.ts';
 import type { LmdbColumn } from './lmdb-reads.ts';
+import type { RunChanges, RunWriter } from './runs/run-writer.ts';
+import { StateChanges } from './state-changes.ts';
 import { RecordChanges, type WrittenRecord } from './version-columns.ts';
 
-/** Rows or records looked up between two turns of the event loop: a few milliseconds. */
-const ROWS_PER_TURN = 2_000;
+/** Rows or records looked up or made between two turns of the event loop: a few milliseconds. */
+const ROWS_PER_TURN = 1_000;
 
 /** The order parts of the rows of a partition that are stored. */
 type StoredOrders = (
@@ -28,64 +30,112 @@ export class LmdbBatch {
   /** Rows of columns that have a database of their own. */
   readonly #rows: readonly BatchOperation[];
   readonly #deleted: DeletedRow[] = [];
+  /** Rows of state, where it has an index. */
+  readonly #stateRows: readonly BatchOperation[];
+  #state: StateChanges | undefined;
+  #runChanges: RunChanges = { put: [], removed: [] };
   #records: readonly WrittenRecord[] = [];
   #areRecordsNew = false;
+  lowestVersion: Uint8Array | undefined;
+  highestVersion: Uint8Array | undefined;
 
   constructor(databases: LmdbColumns, batch: Batch) {
     this.#databases = databases;
     this.#batch = batch;
     const rows = [...batch.rows, ...batch.published];
+    const hasState = databases.state !== undefined;
+    this.#stateRows = hasState ? rows.filter(({ column }) => column === STATE) : [];
+    const others = hasState ? rows.filter(({ column }) => column !== STATE) : rows;
     this.#rows =
-      databases.records === undefined ? rows : rows.filter((row) => !this.#changes.add(row));
+      databases.records === undefined
+        ? others
+        : others.filter((row) => !this.#changes.add(row));
     for (const key of databases.records === undefined ? [] : batch.clearedVersions) {
       this.#changes.clear(key);
     }
     for (const row of databases.outdated === undefined ? [] : rows) {
       this.#deleteFrom(databases.outdated!, row.column, row);
     }
+    this.lowestVersion = this.#changes.lowest;
+    this.highestVersion = this.#changes.highest;
+    for (const { order } of this.#stateRows) this.#widen(order);
   }
 
-  get lowestVersion(): Buffer | undefined {
-    return this.#changes.lowest;
-  }
-
-  get highestVersion(): Buffer | undefined {
-    return this.#changes.highest;
+  #widen(version: Uint8Array): void {
+    const { lowestVersion: lowest, highestVersion: highest } = this;
+    if (lowest === undefined || Buffer.compare(version, lowest) < 0) this.lowestVersion = version;
+    if (highest === undefined || Buffer.compare(version, highest) > 0) {
+      this.highestVersion = version;
+    }
   }
 
   /** Makes everything of a batch that does not depend on what is stored: its versions come after all others. */
-  prepareNew(): void {
-    const records = [...this.#changes.written(() => undefined)];
+  async prepareNew(): Promise<void> {
+    await this.#changeState(true, []);
+    const records = await this.#written(() => undefined);
     this.#records = records.sort((a, b) => Buffer.compare(a.key.partition, b.key.partition));
     this.#areRecordsNew = true;
   }
 
   /** Looks up what the batch changes, when all earlier commits are there. @throws RowDamagedError */
   async prepareChange(orders: StoredOrders): Promise<void> {
-    const { own, outdated, records } = this.#databases;
+    const { own, outdated, records, state } = this.#databases;
+    const deletedState: RowKey[] = [];
     let count = 0;
     for (const { column, partition, isOfClearedVersion, ...bounds } of this.#batch.ranges) {
       // Their records are replaced as a whole, without being read.
       if (isOfClearedVersion && records !== undefined) continue;
       for (const order of orders(column, partition, bounds)) {
         const row = { column, partition, order, value: undefined };
-        if (!this.#deleteFrom(own, column, row)) this.#changes.deleteFirst(row);
+        if (column === STATE && state !== undefined) deletedState.push(row);
+        else if (!this.#deleteFrom(own, column, row)) this.#changes.deleteFirst(row);
         if (outdated !== undefined) this.#deleteFrom(outdated, column, row);
         count += 1;
         if (count % ROWS_PER_TURN === 0) await nextTurn();
       }
     }
+    await this.#changeState(false, deletedState);
+    this.#records = await this.#written((key) => records!.get(key));
+  }
+
+  /** Makes the rows of the index, when all earlier commits are there. */
+  async prepareRuns(writer: RunWriter): Promise<void> {
+    if (this.#state === undefined || this.#state.entries.length === 0) return;
+    this.#runChanges = await writer.prepare(this.#state.entries, this.#state.rows);
+  }
+
+  async #changeState(areNew: boolean, deletedFirst: readonly RowKey[]): Promise<void> {
+    const { state } = this.#databases;
+    if (state === undefined) return;
+    const isUpgrade = this.#databases.outdated !== undefined;
+    const changes = new StateChanges(state, this.#changes, { areNew, isUpgrade });
+    this.#state = changes;
+    let count = 0;
+    for (const key of deletedFirst) {
+      changes.deleteFirst(key);
+      count += 1;
+      if (count % ROWS_PER_TURN === 0) await nextTurn();
+    }
+    for (const row of this.#stateRows) {
+      changes.add(row);
+      count += 1;
+      if (count % ROWS_PER_TURN === 0) await nextTurn();
+    }
+  }
+
+  async #written(stored: (key: RowKey) => Buffer | undefined): Promise<WrittenRecord[]> {
     const written: WrittenRecord[] = [];
-    for (const record of this.#changes.written((key) => records!.get(key))) {
+    for (const record of this.#changes.written(stored)) {
       written.push(record);
       if (written.length % ROWS_PER_TURN === 0) await nextTurn();
     }
-    this.#records = written;
+    return written;
   }
 
   /** Hands everything to the engine, inside its transaction. */
   write(): void {
     for (const { database, key } of this.#deleted) database.remove(key);
+    this.#writeState();
     for (const { key, value } of this.#records) {
       const database = this.#databases.records!;
       if (value === undefined) database.remove(key);
@@ -98,6 +148,16 @@ export class LmdbBatch {
       if (row.value === undefined) database.remove(row);
       else database.put(row, row.value);
     }
+  }
+
+  #writeState(): void {
+    const { state } = this.#databases;
+    for (const row of this.#state?.own ?? []) {
+      if (row.value === undefined) state!.own.remove(row);
+      else state!.own.put(row, row.value);
+    }
+    for (const { key, value } of this.#runChanges.put) state!.runs.database.put(key, value);
+    for (const key of this.#runChanges.removed) state!.runs.database.remove(key);
   }
 
   /** @returns false when the column has no database there */

@@ -6,17 +6,24 @@
  * In a ledger, columns by version share the records of versions (version-record.ts), and state is compressed, value by
  * value. Forks, whose rows come one by one, and ledgers before format 6 have a database for every column.
  */
+import { EventEmitter } from 'node:events';
 import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { MAX_VALUE_BYTES } from '../batch.ts';
 import { type Column, type RowKey, STATE, TRANSACTIONS } from '../columns/columns.ts';
 import type { LmdbColumn, ReadableColumn } from './lmdb-reads.ts';
+import type { RunsDatabase } from './runs/run-rows.ts';
+import { WORD_BYTES } from './runs/run-shape.ts';
+import { SortedRuns } from './runs/sorted-runs.ts';
+import { STATE_SHAPE, StateColumn } from './state-column.ts';
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
 import { ValueCompressor } from './value-compression.ts';
 import { versionColumns } from './version-columns.ts';
 import { RECORD_COLUMNS } from './version-record.ts';
 
 const RECORDS = 'versions';
-const COMPRESSED_STATE = 'state';
+/** Rows of state that no record has. */
+const OWN_STATE = 'state';
+const RUNS = 'runs';
 /** No commit is larger. */
 const MAX_RECORD_BYTES = 512 * 1024 * 1024;
 
@@ -28,13 +35,15 @@ export interface LmdbColumns {
   readonly own: ReadonlyMap<number, LmdbColumn>;
   /** The records of versions; absent where all columns have databases of their own. */
   readonly records: LmdbColumn | undefined;
+  /** State; absent where it is one of the columns with a database of their own. */
+  readonly state?: StateColumn;
   /** While a ledger is upgraded, the databases that columns had, by number: rows leave them when they are written. */
   readonly outdated?: ReadonlyMap<number, LmdbColumn>;
 }
 
 /** Whether a named database is one of a store's columns. */
 export function isColumnName(name: unknown): boolean {
-  return name === RECORDS || name === COMPRESSED_STATE || /^c\d\d$/.test(String(name));
+  return [RECORDS, OWN_STATE, RUNS].includes(String(name)) || /^c\d\d$/.test(String(name));
 }
 
 /** The database that a column of any format has, or has had; `undefined` when it is not there and may not be made. */
@@ -56,12 +65,15 @@ export function openLedgerColumns(
 ): LmdbColumns | undefined {
   const rest = columns.filter((column) => column !== STATE && !RECORD_COLUMNS.includes(column));
   const own = openOwnColumns(root, rest, create);
-  const state = openDatabase(root, COMPRESSED_STATE, compressedCodec, create);
+  const ownState = openDatabase(root, OWN_STATE, compressedCodec, create);
   const records = openDatabase(root, RECORDS, recordCodec, create);
-  if (own === undefined || state === undefined || records === undefined) return undefined;
-  const withState = new Map([...own.own, [STATE.number, state]]);
-  const readable = new Map<number, ReadableColumn>([...withState, ...versionColumns(records)]);
-  return { readable, own: withState, records };
+  const runs = openRuns(root, create);
+  if (own === undefined || ownState === undefined) return undefined;
+  if (records === undefined || runs === undefined) return undefined;
+  const state = new StateColumn(new SortedRuns(runs, STATE_SHAPE, () => snapshots), ownState, records);
+  const readable = new Map<number, ReadableColumn>([...own.own, ...versionColumns(records)]);
+  readable.set(STATE.number, state);
+  return { readable, own: own.own, records, state };
 }
 
 /** Opens columns that have a database each. */
@@ -103,6 +115,24 @@ interface ValueCodec {
   decode(volatile: Uint8Array): Buffer;
 }
 
+function openRuns(root: RootDatabase<never, string>, create: boolean): RunsDatabase | undefined {
+  const options = { name: RUNS, create, encoder: wordsCodec, keyEncoder: keyCodec };
+  const database: Database | undefined = root.openDB(options);
+  noteSnapshots(database);
+  return database as unknown as RunsDatabase | undefined;
+}
+
+/** Goes up whenever a read begins a new snapshot. */
+let snapshots = 0;
+
+/** The engine (lmdb 3.5.6) says on the database that is read when it begins a snapshot; its own `on` refuses that. */
+function noteSnapshots(database: Database | undefined): void {
+  if (database === undefined) return;
+  EventEmitter.prototype.on.call(database as unknown as EventEmitter, 'begin-transaction', () => {
+    snapshots += 1;
+  });
+}
+
 function openDatabase(
   root: RootDatabase<never, string>,
   name: string,
@@ -111,6 +141,7 @@ function openDatabase(
 ): LmdbColumn | undefined {
   const options = { name, create, encoder, keyEncoder: keyCodec };
   const database: Database | undefined = root.openDB(options);
+  noteSnapshots(database);
   return database as unknown as LmdbColumn | undefined;
 }
 
@@ -160,6 +191,28 @@ const recordCodec: ValueCodec = {
     const room =
       length > RECORD_ROOM.length ? Buffer.allocUnsafe(length) : RECORD_ROOM.subarray(0, length);
     return copied(volatile, room);
+  },
+};
+
+/** Most bytes of a row of sorted runs: most have a page of 8 KiB. */
+const MAX_WORDS_BYTES = 1024 * 1024;
+/** The buffer that the engine reads into, as words. */
+let engineWords: Uint32Array = new Uint32Array(0);
+
+/** Words are valid until the next read of any column. */
+const wordsCodec = {
+  encode: (value: Uint8Array): Uint8Array => value,
+  decode(volatile: Uint8Array): Uint32Array {
+    checkLength(volatile, MAX_WORDS_BYTES);
+    const { buffer, byteOffset, length } = volatile;
+    if (byteOffset % WORD_BYTES !== 0 || length % WORD_BYTES !== 0) {
+      throw new RangeError(`no words: ${length} bytes`);
+    }
+    if (engineWords.buffer !== buffer) {
+      engineWords = new Uint32Array(buffer, 0, Math.floor(buffer.byteLength / WORD_BYTES));
+    }
+    const at = byteOffset / WORD_BYTES;
+    return engineWords.subarray(at, at + length / WORD_BYTES);
   },
 };
 

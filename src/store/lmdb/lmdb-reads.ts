@@ -40,7 +40,7 @@ export interface LmdbRange {
 
 /** One column as it is read: keys go in as their two parts, come out as one buffer. */
 export interface ReadableColumn {
-  get(key: RowKey): Buffer | undefined;
+  get(key: RowKey, options?: { readonly transaction: Transaction }): Buffer | undefined;
   getRange(range: LmdbRange): Iterable<{ readonly key: Buffer; readonly value: Buffer }>;
   getKeys(range: LmdbRange): Iterable<Buffer>;
   getStats(): {

@@ -24,7 +24,8 @@ import {
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
 import { isDamage, LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
-import { outdatedRows, withOutdated } from './outdated-columns.ts';
+import { RunWriter } from './runs/run-writer.ts';
+import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
 import { highestRecord } from './version-columns.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
@@ -237,12 +238,13 @@ function withColumns(
 class LmdbStore extends LmdbReads implements Store {
   readonly #lock: LmdbWriterLock;
   readonly #databases: LmdbColumns;
-  /** The highest version that has a record, or will have one when all commits have settled. */
-  #highestRecord: Buffer | undefined;
+  readonly #runWriter: RunWriter | undefined;
+  /** The highest version that has a record or a row of state, or will have one when all commits have settled. */
+  #highestVersion: Uint8Array | undefined;
   /** Settles, never rejects, when all commits begun so far have settled. */
   #lastCommit: Promise<void> = Promise.resolve();
-  /** The last commit that reads what is stored, until it has settled: later commits come after it. */
-  #lastChange: Promise<void> | undefined;
+  /** While a ledger is upgraded. */
+  #unindexed: UnindexedState | undefined;
   #hasFailed = false;
   #released = false;
 
@@ -256,24 +258,19 @@ class LmdbStore extends LmdbReads implements Store {
     super(root, databases.readable, directory, layout);
     this.#lock = lock;
     this.#databases = databases;
-    this.#highestRecord = databases.records && highestRecord(databases.records);
+    const { records, state } = databases;
+    this.#runWriter = state && new RunWriter(state.runs);
+    this.#highestVersion = highestOf(records && highestRecord(records), state?.highestVersion());
   }
 
   async commit(batch: Batch): Promise<void> {
     this.assertOpen();
     if (batch.size === 0) return;
     const written = new LmdbBatch(this.#databases, batch);
-    const changesStored = batch.ranges.length > 0 || this.#hasRecordsOf(written);
+    const changesStored = batch.ranges.length > 0 || this.#hasVersionsOf(written);
     const done = this.#commitInOrder(batch, written, changesStored);
     // Without a value: that would have in it what the commit before has settled with, back to the first.
-    const settled = Promise.allSettled([this.#lastCommit, done]).then(() => undefined);
-    this.#lastCommit = settled;
-    if (changesStored) {
-      this.#lastChange = settled;
-      void settled.then(() => {
-        if (this.#lastChange === settled) this.#lastChange = undefined;
-      });
-    }
+    this.#lastCommit = Promise.allSettled([this.#lastCommit, done]).then(() => undefined);
     await done;
   }
 
@@ -287,26 +284,30 @@ class LmdbStore extends LmdbReads implements Store {
   }
 
   outdatedRows(bounds: ScanBounds): readonly StoredRow[] {
-    const { outdated } = this.#databases;
-    return outdated === undefined ? [] : outdatedRows(outdated, bounds);
+    const { outdated, state } = this.#databases;
+    if (outdated === undefined || state === undefined) return [];
+    this.#unindexed ??= new UnindexedState(state);
+    return outdatedRows(outdated, this.#unindexed, bounds);
   }
 
-  /** Whether any of a batch's versions may have a record already. */
-  #hasRecordsOf({ lowestVersion: lowest, highestVersion: highest }: LmdbBatch): boolean {
+  /** Whether any of a batch's versions may have a record or a row of state already. */
+  #hasVersionsOf({ lowestVersion: lowest, highestVersion: highest }: LmdbBatch): boolean {
     if (lowest === undefined || highest === undefined) return false;
-    const before = this.#highestRecord;
-    if (before === undefined || Buffer.compare(highest, before) > 0) this.#highestRecord = highest;
+    const before = this.#highestVersion;
+    this.#highestVersion = highestOf(before, highest);
     return before !== undefined && Buffer.compare(lowest, before) <= 0;
   }
 
   async #commitInOrder(batch: Batch, written: LmdbBatch, changesStored: boolean): Promise<void> {
+    const before = this.#lastCommit;
     if (changesStored) {
-      await this.#lastCommit;
+      await before;
       await written.prepareChange((...range) => this.orders(...range));
     } else {
-      if (this.#lastChange !== undefined) await this.#lastChange;
-      written.prepareNew();
+      await written.prepareNew();
+      await before;
     }
+    if (this.#runWriter !== undefined) await written.prepareRuns(this.#runWriter);
     await this.#commit(batch, written);
   }
 
@@ -351,6 +352,15 @@ class LmdbStore extends LmdbReads implements Store {
       { cause },
     );
   }
+}
+
+function highestOf(...versions: readonly (Uint8Array | undefined)[]): Uint8Array | undefined {
+  let highest: Uint8Array | undefined;
+  for (const version of versions) {
+    if (version === undefined) continue;
+    if (highest === undefined || Buffer.compare(version, highest) > 0) highest = version;
+  }
+  return highest;
 }
 
 /** LMDB rejects with a general error first and reports the cause in a separate promise. */

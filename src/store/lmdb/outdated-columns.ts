@@ -9,6 +9,7 @@ import { NO_ORDER } from '../columns/order-key.ts';
 import type { ScanBounds } from '../store.ts';
 import { type LmdbColumns, openColumn } from './lmdb-columns.ts';
 import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
+import type { StateColumn } from './state-column.ts';
 import { RECORD_COLUMNS, VERSION_ORDER_BYTES } from './version-record.ts';
 
 type KeyedValue = { readonly key: Buffer; readonly value: Buffer };
@@ -16,8 +17,9 @@ type KeyedValue = { readonly key: Buffer; readonly value: Buffer };
 /** The present columns, with the rows that are still in the old places. */
 export function withOutdated(
   root: RootDatabase<never, string>,
-  { readable, own, records }: LmdbColumns,
+  present: LmdbColumns,
 ): LmdbColumns {
+  const { readable } = present;
   const outdated = new Map<number, LmdbColumn>();
   const united = new Map(readable);
   for (const column of [...RECORD_COLUMNS, STATE]) {
@@ -25,7 +27,7 @@ export function withOutdated(
     outdated.set(column.number, database);
     united.set(column.number, new UnitedColumn(database, readable.get(column.number)!));
   }
-  return { readable: united, own, records, outdated };
+  return { ...present, readable: united, outdated };
 }
 
 /** Rows of one column that are in two places. */
@@ -95,15 +97,19 @@ function* merged(
 }
 
 /**
- * Some rows that are in the old places: those of whole versions first, then state. None when nothing is left there.
- * The part ends with the version, or the row, that reaches the bounds.
+ * Some rows that are in the old places: those of whole versions first, then state, last what its index lacks. None when
+ * nothing is left there. The part ends with the version, or the row, that reaches the bounds.
  */
 export function outdatedRows(
   outdated: ReadonlyMap<number, LmdbColumn>,
+  state: UnindexedState,
   bounds: ScanBounds,
 ): readonly StoredRow[] {
   const end = endOfVersions(outdated, bounds);
-  if (end === undefined) return [...firstRows(outdated, STATE, bounds)];
+  if (end === undefined) {
+    const rows = [...firstRows(outdated, STATE, bounds)];
+    return rows.length === 0 ? state.next(bounds) : rows;
+  }
   const rows: StoredRow[] = [];
   for (const column of RECORD_COLUMNS) {
     const range = outdated.get(column.number)!.getRange({ ...FROM_FIRST, end });
@@ -155,4 +161,30 @@ function* firstRows(
 function storedRow(column: Column, key: Buffer, value: Buffer): StoredRow {
   const split = column.partitionBytes;
   return { column, partition: key.subarray(0, split), order: key.subarray(split), value };
+}
+
+/** Rows of state that format 6 stored: they stay where they are, and the index gets to know them. */
+export class UnindexedState {
+  readonly #state: StateColumn;
+  /** The index knows the rows up to here. */
+  #known: RowKey | undefined;
+
+  constructor(state: StateColumn) {
+    this.#state = state;
+  }
+
+  next({ maxRows, maxBytes }: ScanBounds): readonly StoredRow[] {
+    const rows: StoredRow[] = [];
+    let bytes = 0;
+    const range = { ...FROM_FIRST, start: this.#known, exclusiveStart: this.#known !== undefined };
+    for (const { key, value } of closing(this.#state.own.getRange(range))) {
+      const row = storedRow(STATE, key, value);
+      if (this.#state.placeOf(row) === undefined) {
+        rows.push(row);
+        bytes += key.length + value.length;
+        if (rows.length >= maxRows || bytes >= maxBytes) break;
+      } else if (rows.length === 0) this.#known = row;
+    }
+    return rows;
+  }
 }

@@ -11,9 +11,12 @@ import { CompressedValueError } from './value-compression.ts';
 import {
   encodeRecord,
   isIndexed,
+  MAX_COMPRESSED_BYTES,
   RECORD_COLUMNS,
+  rankOf,
   type RecordRow,
   rowsOfRecord,
+  STATE_PLACE,
   type ValueOfRecord,
   VERSION_ORDER_BYTES,
   valuesOf,
@@ -227,6 +230,9 @@ interface ChangedRecord {
   isCleared: boolean;
   readonly deletedFirst: ChangedRow[];
   readonly rows: ChangedRow[];
+  /** Bytes of the rows, and how many of them are of state. */
+  bytes: number;
+  stateRows: number;
 }
 
 /** A record as a batch leaves it; without a value it is deleted. */
@@ -251,8 +257,36 @@ export class RecordChanges {
   add({ column, partition, order, value }: BatchOperation): boolean {
     const place = PLACES.get(column);
     if (place === undefined) return false;
-    this.#recordOf(partition, order).rows.push({ place, index: indexIn(order), value });
+    const record = this.#recordOf(partition, order);
+    record.rows.push({ place, index: indexIn(order), value });
+    record.bytes += value?.length ?? 0;
     return true;
+  }
+
+  /**
+   * Adds a row of state to the record of its version, if that is made by the same batch and stays small enough to be
+   * compressed.
+   * @returns its index in the record; `undefined`: it has to be stored elsewhere
+   */
+  addState(version: Uint8Array, value: Uint8Array): number | undefined {
+    const record = this.#records.get(nameOfRecord(version));
+    if (record === undefined || record.rows.length === 0) return undefined;
+    if (record.bytes + value.length > MAX_COMPRESSED_BYTES) return undefined;
+    const index = record.stateRows;
+    record.stateRows += 1;
+    record.bytes += value.length;
+    record.rows.push({ place: STATE_PLACE, index, value });
+    return index;
+  }
+
+  /** Changes a row of state that a record has; without a value it is deleted. */
+  changeState(version: Uint8Array, index: number, value: Uint8Array | undefined): void {
+    this.#recordAt(version).rows.push({ place: STATE_PLACE, index, value });
+  }
+
+  deleteStateFirst(version: Uint8Array, index: number): void {
+    const row = { place: STATE_PLACE, index, value: undefined };
+    this.#recordAt(version).deletedFirst.push(row);
   }
 
   /** Adds a row that is deleted before anything else. */
@@ -282,16 +316,21 @@ export class RecordChanges {
     }
   }
 
+  #recordAt(version: Uint8Array): ChangedRecord {
+    const order = version.subarray(BUCKET_PARTITION_BYTES);
+    return this.#recordOf(version.subarray(0, BUCKET_PARTITION_BYTES), order);
+  }
+
   /** Rows of a version usually come together. */
   #recordOf(partition: Uint8Array, order: Uint8Array): ChangedRecord {
     if (this.#last !== undefined && isOfRecord(this.#last.key, partition, order)) return this.#last;
     const key = Buffer.allocUnsafe(U64_BYTES);
     key.set(partition);
     key.set(order.subarray(0, VERSION_ORDER_BYTES), BUCKET_PARTITION_BYTES);
-    const name = key.toString('latin1');
+    const name = nameOfRecord(key);
     let record = this.#records.get(name);
     if (record === undefined) {
-      record = { key, isCleared: false, deletedFirst: [], rows: [] };
+      record = { key, isCleared: false, deletedFirst: [], rows: [], bytes: 0, stateRows: 0 };
       this.#records.set(name, record);
       if (this.highest === undefined || Buffer.compare(key, this.highest) > 0) this.highest = key;
       if (this.lowest === undefined || Buffer.compare(key, this.lowest) < 0) this.lowest = key;
@@ -299,6 +338,10 @@ export class RecordChanges {
     this.#last = record;
     return record;
   }
+}
+
+function nameOfRecord(version: Uint8Array): string {
+  return Buffer.from(version.buffer, version.byteOffset, U64_BYTES).toString('latin1');
 }
 
 /** Compared from the end, where versions differ. */
@@ -329,12 +372,12 @@ function rowsLeft(key: Buffer, record: Buffer, changed: readonly ChangedRow[]): 
 }
 
 function nameOf({ place, index }: Pick<RecordRow, 'place' | 'index'>): number {
-  return index * RECORD_COLUMNS.length + place;
+  return index * (STATE_PLACE + 1) + place;
 }
 
 /** The rows that stay, in the order of a record: of changes of the same row the last counts. */
 function newest(changes: readonly ChangedRow[]): ValueOfRecord[] {
-  const sorted = [...changes].sort((a, b) => a.place - b.place || a.index - b.index);
+  const sorted = [...changes].sort((a, b) => rankOf(a.place) - rankOf(b.place) || a.index - b.index);
   const rows: ValueOfRecord[] = [];
   for (const [at, { place, index, value }] of sorted.entries()) {
     const next = sorted[at + 1];

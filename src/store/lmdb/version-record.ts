@@ -5,6 +5,9 @@
  * A record is the number of bytes of its index; the index: for each row its length × 4 + the place of its column, and
  * the rest of its order where its column has one (ULEB128 each); then the values of all rows, compressed as one. What
  * is read without the others comes first: expanding ends where the wanted rows do.
+ *
+ * Rows of state are in the record of the version that wrote them, and repeat the writes in its transaction. Where a row
+ * is, the index of state says (state-column.ts): its own index in the record, which never changes.
  */
 import {
   BUCKET_PARTITION_BYTES,
@@ -25,7 +28,13 @@ export const RECORD_COLUMNS: readonly Column[] = [
   MODULE_EVENTS,
   VERSION_WRITES,
 ];
+/** The place of rows of state, which come right after the info: most are read as often as it. */
+export const STATE_PLACE = RECORD_COLUMNS.length;
+/** A record with rows of state begins with a zero, and has one bit more for places. */
+const WITH_STATE = 0;
 const PLACE_BITS = 2;
+/** By place, where its rows are among those of the others. */
+const RANKS = [0, 2, 3, 4, 1];
 /** Bytes of an order that belong to the version. */
 export const VERSION_ORDER_BYTES = U64_BYTES - BUCKET_PARTITION_BYTES;
 /** Longest number in ULEB128 here: a length × 4, or u32. */
@@ -50,7 +59,12 @@ export interface ValueOfRecord {
 const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
 let head = Buffer.alloc(1_024);
 
-const IS_INDEXED = RECORD_COLUMNS.map(({ orderBytes }) => orderBytes[0] > VERSION_ORDER_BYTES);
+const IS_INDEXED = [
+  ...RECORD_COLUMNS.map(({ orderBytes }) => orderBytes[0] > VERSION_ORDER_BYTES),
+  true,
+];
+/** Most bytes of all values that are compressed. */
+export const MAX_COMPRESSED_BYTES = compressor.maxBytes;
 
 /** Whether the rows of a place have more in their order than the version. */
 export function isIndexed(place: number): boolean {
@@ -59,16 +73,22 @@ export function isIndexed(place: number): boolean {
 
 /** @param rows in the order of places and indexes */
 export function encodeRecord(rows: readonly ValueOfRecord[]): Buffer {
-  const mostBytes = (1 + 2 * rows.length) * MAX_NUMBER_BYTES;
+  const mostBytes = (2 + 2 * rows.length) * MAX_NUMBER_BYTES;
   if (head.length < mostBytes) head = Buffer.alloc(2 * mostBytes);
-  let end = MAX_NUMBER_BYTES;
+  const hasState = rows.some(({ place }) => place === STATE_PLACE);
+  const placeBits = PLACE_BITS + Number(hasState);
+  let end = 1 + MAX_NUMBER_BYTES;
   for (const { place, index, value } of rows) {
-    end = writeNumber(end, (value.length << PLACE_BITS) | place);
+    end = writeNumber(end, (value.length << placeBits) | place);
     if (isIndexed(place)) end = writeNumber(end, index);
   }
-  const indexBytes = end - MAX_NUMBER_BYTES;
-  const start = MAX_NUMBER_BYTES - numberBytes(indexBytes);
+  const indexBytes = end - 1 - MAX_NUMBER_BYTES;
+  let start = 1 + MAX_NUMBER_BYTES - numberBytes(indexBytes);
   writeNumber(start, indexBytes);
+  if (hasState) {
+    start -= 1;
+    head[start] = WITH_STATE;
+  }
   return compressor.compress(
     rows.map(({ value }) => value),
     head.subarray(start, end),
@@ -95,19 +115,47 @@ function writeNumber(at: number, value: number): number {
 /** The rows of a record, or those of one place. @throws CompressedValueError */
 export function rowsOfRecord(record: Uint8Array, wanted?: number): readonly RecordRow[] {
   const rows: RecordRow[] = [];
+  const placeBits = PLACE_BITS + Number(record[0] === WITH_STATE);
+  const placeMask = (1 << placeBits) - 1;
+  const lastRank = wanted === undefined ? STATE_PLACE : RANKS[wanted]!;
   const valuesAt = indexEnd(record);
   let from = 0;
   while (numberEnd < valuesAt) {
     const number = readNumber(record, numberEnd);
-    const place = number & ((1 << PLACE_BITS) - 1);
-    const to = from + (number >>> PLACE_BITS);
+    const place = number & placeMask;
+    const to = from + (number >>> placeBits);
     const index = IS_INDEXED[place] ? readNumber(record, numberEnd) : 0;
     if (wanted === undefined || place === wanted) rows.push({ place, index, from, to });
-    // Places come in their order.
-    else if (place > wanted) break;
+    else if (rankOf(place) > lastRank) break;
     from = to;
   }
   return rows;
+}
+
+/** Where the rows of a place are among those of others. @throws CompressedValueError */
+export function rankOf(place: number): number {
+  const rank = RANKS[place];
+  if (rank === undefined) throw new CompressedValueError('whose rows cannot be read');
+  return rank;
+}
+
+/** The value of one row of state of a record; `undefined`: it has no such row. @throws CompressedValueError */
+export function stateOfRecord(record: Uint8Array, wanted: number): Buffer | undefined {
+  if (record[0] !== WITH_STATE) return undefined;
+  const placeMask = (2 << PLACE_BITS) - 1;
+  const valuesAt = indexEnd(record);
+  let from = 0;
+  while (numberEnd < valuesAt) {
+    const number = readNumber(record, numberEnd);
+    const place = number & placeMask;
+    const to = from + (number >>> (PLACE_BITS + 1));
+    const index = IS_INDEXED[place] ? readNumber(record, numberEnd) : 0;
+    if (place === STATE_PLACE && index === wanted) {
+      return compressor.expand(record, valuesAt, from, to);
+    }
+    from = to;
+  }
+  return undefined;
 }
 
 /** Bytes `from` to `to` of the values of a record. @throws CompressedValueError */
@@ -120,7 +168,7 @@ let numberEnd = 0;
 
 /** Where the index ends that begins at `numberEnd`, which this sets. */
 function indexEnd(record: Uint8Array): number {
-  const bytes = readNumber(record, 0);
+  const bytes = readNumber(record, record[0] === WITH_STATE ? 1 : 0);
   return numberEnd + bytes;
 }
 

@@ -11,11 +11,11 @@ import { FORMAT, formatOf, UPGRADE_PROGRESS, UPGRADED_FROM } from '../columns/id
 import type { Store } from '../store.ts';
 import { fromFormat3 } from './from-format-3.ts';
 import { fromFormat4 } from './from-format-4.ts';
-import { fromFormat5 } from './from-format-5.ts';
+import { putAgain } from './put-again.ts';
 import type { UpgradeStep } from './upgrade-step.ts';
 
 /** One after the other; the last ends with the present format. */
-const STEPS: readonly UpgradeStep[] = [fromFormat3(), fromFormat4(), fromFormat5()];
+const STEPS: readonly UpgradeStep[] = [fromFormat3(), fromFormat4(), putAgain(5), putAgain(6)];
 
 /** Columns of the formats that can be upgraded, besides the present ones. */
 export const OLD_COLUMNS: readonly Column[] = STEPS.flatMap(({ oldColumns }) => oldColumns);

@@ -1,6 +1,6 @@
 /**
- * Format 5 had the same rows, but LMDB stored those of a version apart, and state uncompressed. What the engine still
- * has in the old places is put again.
+ * Format 5 had the same rows, but LMDB stored those of a version apart, and state uncompressed; format 6 had all of
+ * state in a B-tree of its own. What the engine still has in the old places, or without an index, is put again.
  */
 import { Batch } from '../batch.ts';
 import { BUCKET_PARTITION_BYTES } from '../columns/columns.ts';
@@ -10,10 +10,10 @@ import type { UpgradeStep } from './upgrade-step.ts';
 /** Bounds of one commit. */
 const PART = { maxRows: 4_000, maxBytes: 4 * 1024 * 1024 };
 
-export function fromFormat5(part = PART): UpgradeStep {
+export function putAgain(from: number, part = PART): UpgradeStep {
   let below = 0n;
   return {
-    from: 5,
+    from,
     oldColumns: [],
     async next(store) {
       const rows = store.outdatedRows?.(part) ?? [];

@@ -1,0 +1,115 @@
+/** Writes one sorted run, entry by entry, and what a reader has in memory of it. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RowKey } from '../../columns/columns.ts';
+import { addToFilter, filterWords } from './run-filter.ts';
+import type { DeadRun, Run } from './run-manifest.ts';
+import { blockKey, FILTER, FIRST_KEYS, PART_WORDS, partKey } from './run-rows.ts';
+import { compareWords, copyEntry, type RunShape, WORD_BYTES } from './run-shape.ts';
+import { FENCE_WORDS } from './sorted-runs.ts';
+
+/** A row to be put. */
+export interface WrittenRow {
+  readonly key: RowKey;
+  readonly value: Uint8Array;
+}
+
+export class RunOutput {
+  readonly #shape: RunShape;
+  readonly #id: number;
+  readonly #filter: Uint32Array | undefined;
+  #block: Uint32Array;
+  #end = 0;
+  #blocks = 0;
+  #entries = 0;
+  #rows: WrittenRow[] = [];
+  #fences: Uint32Array = new Uint32Array(PART_WORDS);
+  readonly #highestOrder: Uint32Array;
+
+  /** @param mostEntries what it has at most, for the size of a filter */
+  constructor(shape: RunShape, id: number, mostEntries: number, withFilter: boolean) {
+    this.#shape = shape;
+    this.#id = id;
+    this.#filter = withFilter ? new Uint32Array(filterWords(mostEntries)) : undefined;
+    this.#block = emptyBlock(shape);
+    this.#highestOrder = new Uint32Array(shape.keyWords - shape.partitionWords);
+  }
+
+  /** What would have to be deleted. */
+  get progress(): DeadRun {
+    return { id: this.#id, blocks: this.#blocks, parts: 0 };
+  }
+
+  add(from: Uint32Array, at: number): void {
+    const { entryWords, partitionWords } = this.#shape;
+    copyEntry(this.#shape, from, at, this.#block, this.#end);
+    this.#end += entryWords;
+    this.#entries += 1;
+    const highest = this.#highestOrder;
+    const order = at + partitionWords;
+    if (compareWords(from, order, highest, 0, highest.length) > 0) {
+      for (let word = 0; word < highest.length; word += 1) highest[word] = from[order + word]!;
+    }
+    if (this.#filter !== undefined) addToFilter(this.#shape, this.#filter, from, at);
+    if (this.#end === this.#block.length) this.#endBlock();
+  }
+
+  async addAll(entries: Uint32Array, perTurn: number): Promise<void> {
+    const { entryWords } = this.#shape;
+    for (let at = 0; at < entries.length; at += entryWords) {
+      this.add(entries, at);
+      if (this.#entries % perTurn === 0) await nextTurn();
+    }
+  }
+
+  /** Rows that have become ready. */
+  takeRows(): readonly WrittenRow[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  /** Ends the run: its last rows are ready. */
+  finish(): Run {
+    if (this.#end > 0) this.#endBlock();
+    const fences = this.#fences.subarray(0, this.#blocks * FENCE_WORDS);
+    this.#putParts(FIRST_KEYS, fences);
+    if (this.#filter !== undefined) this.#putParts(FILTER, this.#filter);
+    return {
+      ...{ id: this.#id, entries: this.#entries, blocks: this.#blocks },
+      filterWords: this.#filter?.length ?? 0,
+      highestOrder: [...this.#highestOrder],
+    };
+  }
+
+  #endBlock(): void {
+    const { keyWords } = this.#shape;
+    const block = this.#block.subarray(0, this.#end);
+    const at = this.#blocks * FENCE_WORDS;
+    if (at === this.#fences.length) {
+      const more = new Uint32Array(2 * at);
+      more.set(this.#fences);
+      this.#fences = more;
+    }
+    this.#fences.set([block[0]!, block[1]!, block[keyWords - 2]!, block[keyWords - 1]!], at);
+    this.#rows.push({
+      key: blockKey(this.#shape, this.#id, this.#blocks),
+      value: new Uint8Array(block.buffer, 0, block.length * WORD_BYTES),
+    });
+    this.#blocks += 1;
+    // The engine has the old one until the commit is done.
+    this.#block = emptyBlock(this.#shape);
+    this.#end = 0;
+  }
+
+  #putParts(kind: number, words: Uint32Array): void {
+    for (let from = 0; from < words.length; from += PART_WORDS) {
+      const part = words.slice(from, from + PART_WORDS);
+      const key = partKey(this.#shape, kind, this.#id, from / PART_WORDS);
+      this.#rows.push({ key, value: new Uint8Array(part.buffer) });
+    }
+  }
+}
+
+function emptyBlock({ blockEntries, entryWords }: RunShape): Uint32Array {
+  return new Uint32Array(blockEntries * entryWords);
+}

@@ -1,0 +1,66 @@
+/** The rows that sorted runs consist of, in a database that they share. */
+import type { Transaction } from 'lmdb';
+import type { RowKey } from '../../columns/columns.ts';
+import { NO_ORDER } from '../../columns/order-key.ts';
+import type { RunShape } from './run-shape.ts';
+
+/** A key is the column, one of these, and for the last three the run and a number, u32 big-endian. */
+const GENERATION = 0;
+const MANIFEST = 1;
+export const BLOCK = 2;
+export const FIRST_KEYS = 3;
+export const FILTER = 4;
+/** Words of one row of first keys or of a filter: with the header, exactly eight pages of 8 KiB. */
+export const PART_WORDS = 16_376;
+
+export interface ReadOptions {
+  /** The snapshot that is read; the engine's newest if absent. */
+  readonly transaction: Transaction;
+}
+
+export interface RunsDatabase {
+  /** The words of a value, until the next read. */
+  get(key: RowKey, options?: ReadOptions): Uint32Array | undefined;
+  put(key: RowKey, value: Uint8Array): unknown;
+  remove(key: RowKey): unknown;
+  /** Begins a new snapshot if the next read would. */
+  ensureReadTxn(): void;
+  getStats(): {
+    readonly pageSize: number;
+    readonly treeBranchPageCount: number;
+    readonly treeLeafPageCount: number;
+    readonly overflowPages: number;
+  };
+}
+
+const heads = new Map<number, RowKey>();
+
+/** The row that says whether the manifest has changed. */
+export function generationKey({ column }: RunShape): RowKey {
+  let key = heads.get(column);
+  if (key === undefined) {
+    key = { partition: Buffer.of(column, GENERATION), order: NO_ORDER };
+    heads.set(column, key);
+  }
+  return key;
+}
+
+export function manifestKey({ column }: RunShape): RowKey {
+  return { partition: Buffer.of(column, MANIFEST), order: NO_ORDER };
+}
+
+export function blockKey(shape: RunShape, run: number, block: number): RowKey {
+  return partKey(shape, BLOCK, run, block);
+}
+
+export function partKey({ column }: RunShape, kind: number, run: number, part: number): RowKey {
+  const order = Buffer.allocUnsafe(8);
+  order.writeUInt32BE(run, 0);
+  order.writeUInt32BE(part, 4);
+  return { partition: Buffer.of(column, kind), order };
+}
+
+/** How many rows such words take. */
+export function partsOf(words: number): number {
+  return Math.ceil(words / PART_WORDS);
+}

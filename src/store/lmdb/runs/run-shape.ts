@@ -1,0 +1,113 @@
+/**
+ * Entries of sorted runs as words: a key of fixed length, cut into big-endian numbers of 32 bits, then the place. So
+ * typed arrays compare and copy entries, and the order of words is the order of the key's bytes.
+ */
+import type { RowKey } from '../../columns/columns.ts';
+
+export const WORD_BYTES = 4;
+/** Most bytes of a block: with the header, exactly one page of 8 KiB that holds nothing else. */
+const MAX_BLOCK_BYTES = 8_168;
+
+/** The place of an entry that says: the row is deleted. */
+export const DELETED = 0xffff_ffff;
+
+/** How the entries of one column are made. */
+export interface RunShape {
+  /** The number of the column. */
+  readonly column: number;
+  readonly partitionBytes: number;
+  readonly keyBytes: number;
+  readonly partitionWords: number;
+  readonly keyWords: number;
+  /** Words of a whole entry: the key, and the place. */
+  readonly entryWords: number;
+  readonly blockEntries: number;
+}
+
+/** @param partitionBytes a multiple of four; an order too */
+export function runShape(column: number, partitionBytes: number, orderBytes: number): RunShape {
+  const keyBytes = partitionBytes + orderBytes;
+  const keyWords = keyBytes / WORD_BYTES;
+  const entryWords = keyWords + 1;
+  return {
+    ...{ column, partitionBytes, keyBytes, keyWords, entryWords },
+    partitionWords: partitionBytes / WORD_BYTES,
+    blockEntries: Math.floor(MAX_BLOCK_BYTES / (entryWords * WORD_BYTES)),
+  };
+}
+
+/** Writes a key, or as much of it as there is, and zeros for the rest. */
+export function writeKey(shape: RunShape, { partition, order }: RowKey, to: Uint32Array, at: number) {
+  writeWords(partition, to, at, shape.partitionWords);
+  writeWords(order, to, at + shape.partitionWords, shape.keyWords - shape.partitionWords);
+}
+
+function writeWords(bytes: Uint8Array, to: Uint32Array, at: number, count: number): void {
+  for (let word = 0; word < count; word += 1) {
+    const byte = word * WORD_BYTES;
+    to[at + word] =
+      (bytes[byte]! << 24) | (bytes[byte + 1]! << 16) | (bytes[byte + 2]! << 8) | bytes[byte + 3]!;
+  }
+}
+
+/** The bytes of a key. */
+export function keyOf(
+  { keyWords, keyBytes }: Pick<RunShape, 'keyWords' | 'keyBytes'>,
+  from: Uint32Array,
+  at: number,
+): Buffer {
+  const key = Buffer.allocUnsafe(keyBytes);
+  for (let word = 0; word < keyWords; word += 1) {
+    const value = from[at + word]!;
+    const byte = word * WORD_BYTES;
+    key[byte] = value >>> 24;
+    key[byte + 1] = value >>> 16;
+    key[byte + 2] = value >>> 8;
+    key[byte + 3] = value;
+  }
+  return key;
+}
+
+/** Compares some words: below zero, zero or above. */
+export function compareWords(
+  a: Uint32Array,
+  aAt: number,
+  b: Uint32Array,
+  bAt: number,
+  words: number,
+): number {
+  for (let word = 0; word < words; word += 1) {
+    const [left, right] = [a[aAt + word]!, b[bAt + word]!];
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The first of `count` sorted entries whose key is above `key` (or not below it, if `orEqual`). */
+export function firstAbove(
+  { entryWords, keyWords }: RunShape,
+  entries: Uint32Array,
+  count: number,
+  key: Uint32Array,
+  orEqual: boolean,
+): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const order = compareWords(entries, middle * entryWords, key, 0, keyWords);
+    if (order < 0 || (order === 0 && !orEqual)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Copies one entry. */
+export function copyEntry(
+  { entryWords }: RunShape,
+  from: Uint32Array,
+  fromAt: number,
+  to: Uint32Array,
+  toAt: number,
+): void {
+  for (let word = 0; word < entryWords; word += 1) to[toAt + word] = from[fromAt + word]!;
+}

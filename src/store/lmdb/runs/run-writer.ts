@@ -1,0 +1,253 @@
+/**
+ * Adds entries to sorted runs, and merges runs: eight of one size become one of the next, and all become part of the
+ * oldest run when they have an eighth of its entries. A merge goes on with every commit, by as much as the commit adds
+ * entries; what it has written is part of the column when it is whole. Only one process writes, one commit at a time.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RowKey } from '../../columns/columns.ts';
+import type { DeadRun, Manifest, Run } from './run-manifest.ts';
+import { encodeManifest } from './run-manifest.ts';
+import { RunMerge } from './run-merge.ts';
+import { RunOutput, type WrittenRow } from './run-output.ts';
+import {
+  BLOCK,
+  FILTER,
+  FIRST_KEYS,
+  generationKey,
+  manifestKey,
+  partKey,
+  partsOf,
+} from './run-rows.ts';
+import { compareWords, copyEntry, type RunShape, writeKey } from './run-shape.ts';
+import { FENCE_WORDS, type SortedRuns } from './sorted-runs.ts';
+
+/** Entries that the manifest has itself: more make a run. */
+const MAX_INLINE_ENTRIES = 512;
+/** Runs of one size that are merged. */
+const MERGED_RUNS = 8;
+/** The oldest run is merged with the others when these have this part of its entries, */
+const OLDEST_SHARE = 8;
+/** and at least so many. */
+const LEAST_MERGED_ENTRIES = 8_192;
+/** Entries that are merged for each that is added: more than merging needs in the long run. */
+const MERGED_PER_ADDED = 16;
+/** Entries that are merged between two turns of the event loop: about two milliseconds. */
+const ENTRIES_PER_TURN = 10_000;
+/** Blocks deleted with each commit, besides twice as many as it writes. */
+const LEAST_DELETED_BLOCKS = 64;
+/** Indexes of entries that fit behind 32 bits of a number. */
+const MAX_SORTED_BY_NUMBER = 2 ** 21;
+
+/** An entry to be added. */
+export interface AddedEntry extends RowKey {
+  /** DELETED: the row is gone. */
+  readonly place: number;
+}
+
+/** What a commit writes and removes. */
+export interface RunChanges {
+  readonly put: readonly WrittenRow[];
+  readonly removed: readonly RowKey[];
+}
+
+export class RunWriter {
+  readonly #runs: SortedRuns;
+  /** The one with the newest runs first. */
+  #merges: RunMerge[] = [];
+
+  constructor(runs: SortedRuns) {
+    this.#runs = runs;
+  }
+
+  /**
+   * Makes the rows of a commit, when all earlier ones are stored.
+   * @param rows how many more rows the column has then
+   */
+  async prepare(added: readonly AddedEntry[], rows: number): Promise<RunChanges> {
+    const { shape } = this.#runs;
+    const before = this.#runs.manifest();
+    const dead = this.#deadOf(before);
+    const put: WrittenRow[] = [];
+    const runs = [...before.runs];
+    // What is merged is stored already.
+    let nextRun = this.#begin(runs, before.nextRun);
+    let inline = sortedEntries(shape, added, before.inline);
+    if (inline.length > MAX_INLINE_ENTRIES * shape.entryWords) {
+      const output = new RunOutput(shape, nextRun, inline.length / shape.entryWords, true);
+      nextRun += 1;
+      await output.addAll(inline, ENTRIES_PER_TURN);
+      runs.unshift(output.finish());
+      put.push(...output.takeRows());
+      inline = inline.subarray(0, 0);
+    }
+    const finished = await this.#merge(added.length * MERGED_PER_ADDED, put);
+    for (const { inputs, made } of finished) {
+      replace(runs, inputs, made);
+      dead.push(...inputs.map(deadRun));
+    }
+    const removed = removeDead(shape, dead, LEAST_DELETED_BLOCKS + 2 * put.length);
+    const manifest: Manifest = {
+      generation: before.generation + 1,
+      ...{ nextRun, rows: before.rows + rows, runs, dead, inline },
+      unfinished: this.#merges.map((merge) => merge.progress),
+    };
+    put.push({ key: manifestKey(shape), value: encodeManifest(manifest) });
+    put.push({ key: generationKey(shape), value: generationBytes(manifest.generation) });
+    return { put, removed };
+  }
+
+  /** The dead runs. Merges that are not as what is stored says are forgotten: a commit failed, or a process ended. */
+  #deadOf({ unfinished, dead }: Manifest): DeadRun[] {
+    const isSame = ({ progress }: RunMerge): boolean =>
+      unfinished.some(({ id, blocks }) => id === progress.id && blocks === progress.blocks);
+    if (!this.#merges.every(isSame) || this.#merges.length !== unfinished.length) this.#merges = [];
+    const left = this.#merges.length === 0 ? unfinished : [];
+    return [...dead, ...left];
+  }
+
+  /** Begins the merges that are due. @returns the next run's number */
+  #begin(runs: readonly Run[], nextRun: number): number {
+    let next = nextRun;
+    for (;;) {
+      const busy = new Set(this.#merges.flatMap(({ inputs }) => inputs.map(({ id }) => id)));
+      const due = dueMerge(runs, busy);
+      if (due === undefined) return next;
+      const isOldest = due[due.length - 1] === runs[runs.length - 1];
+      this.#merges.push(new RunMerge(this.#runs, due, next, isOldest));
+      next += 1;
+      // Those of newer runs are shorter, and come first.
+      this.#merges.sort((a, b) => a.entries - b.entries);
+    }
+  }
+
+  /** Goes on with merges. @returns those that are done */
+  async #merge(entries: number, put: WrittenRow[]) {
+    const finished: { inputs: readonly Run[]; made: Run | undefined }[] = [];
+    let left = entries;
+    for (const merge of [...this.#merges]) {
+      while (left > 0 && !merge.isDone) {
+        left -= merge.step(Math.min(left, ENTRIES_PER_TURN));
+        await nextTurn();
+      }
+      if (merge.isDone) {
+        finished.push({ inputs: merge.inputs, made: merge.finish() });
+        this.#merges.splice(this.#merges.indexOf(merge), 1);
+      }
+      put.push(...merge.takeRows());
+    }
+    return finished;
+  }
+}
+
+/** The runs that are to be merged now, which are neighbours. */
+function dueMerge(runs: readonly Run[], busy: ReadonlySet<number>): readonly Run[] | undefined {
+  const isBusy = ({ id }: Run): boolean => busy.has(id);
+  const firstBusy = runs.findIndex(isBusy);
+  const newest = firstBusy < 0 ? runs.slice(0, -1) : runs.slice(0, firstBusy);
+  const levels = newest.map(levelOf);
+  for (let level = 0; level <= Math.max(0, ...levels); level += 1) {
+    const end = levels.findIndex((one) => one > level);
+    const upTo = levels.slice(0, end < 0 ? levels.length : end);
+    if (upTo.filter((one) => one === level).length < MERGED_RUNS) continue;
+    return newest.slice(upTo.indexOf(level), upTo.lastIndexOf(level) + 1);
+  }
+  const oldest = runs[runs.length - 1];
+  if (oldest === undefined || isBusy(oldest)) return undefined;
+  const others = runs.slice(runs.findLastIndex(isBusy) + 1, -1);
+  const entries = others.reduce((sum, run) => sum + run.entries, 0);
+  const least = Math.max(LEAST_MERGED_ENTRIES, oldest.entries / OLDEST_SHARE);
+  return entries < least ? undefined : [...others, oldest];
+}
+
+/** Runs of a level have up to eight times as many entries as those of the one below. */
+function levelOf({ entries }: Run): number {
+  return Math.max(0, Math.floor(Math.log(entries / MAX_INLINE_ENTRIES) / Math.log(MERGED_RUNS)));
+}
+
+function replace(runs: Run[], inputs: readonly Run[], made: Run | undefined): void {
+  const first = runs.findIndex(({ id }) => id === inputs[0]!.id);
+  runs.splice(first, inputs.length, ...(made === undefined ? [] : [made]));
+}
+
+function deadRun({ id, blocks, filterWords }: Run): DeadRun {
+  return { id, blocks, parts: Math.max(partsOf(blocks * FENCE_WORDS), partsOf(filterWords)) };
+}
+
+/** Takes rows of dead runs away, from their ends. @returns their keys */
+function removeDead(shape: RunShape, dead: DeadRun[], most: number): RowKey[] {
+  const removed: RowKey[] = [];
+  while (removed.length < most && dead.length > 0) {
+    const { id, blocks, parts } = dead[0]!;
+    const end = Math.max(0, blocks - (most - removed.length));
+    for (let block = blocks - 1; block >= end; block -= 1) {
+      removed.push(partKey(shape, BLOCK, id, block));
+    }
+    if (end > 0) {
+      dead[0] = { id, blocks: end, parts };
+      break;
+    }
+    for (let part = 0; part < parts; part += 1) {
+      removed.push(partKey(shape, FIRST_KEYS, id, part), partKey(shape, FILTER, id, part));
+    }
+    dead.shift();
+  }
+  return removed;
+}
+
+function generationBytes(generation: number): Buffer {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigUInt64LE(BigInt(generation));
+  return bytes;
+}
+
+/** Entries in their order, with older ones: of the same key the last counts. */
+function sortedEntries(
+  shape: RunShape,
+  added: readonly AddedEntry[],
+  older: Uint32Array,
+): Uint32Array {
+  const { entryWords, keyWords } = shape;
+  const count = older.length / entryWords + added.length;
+  const all = new Uint32Array(count * entryWords);
+  all.set(older);
+  let at = older.length;
+  for (const entry of added) {
+    writeKey(shape, entry, all, at);
+    all[at + keyWords] = entry.place;
+    at += entryWords;
+  }
+  const sorted = new Uint32Array(all.length);
+  let end = 0;
+  for (const index of sortedIndexes(shape, all, count)) {
+    const from = index * entryWords;
+    const isReplaced =
+      end > 0 && compareWords(sorted, end - entryWords, all, from, keyWords) === 0;
+    copyEntry(shape, all, from, sorted, isReplaced ? end - entryWords : end);
+    if (!isReplaced) end += entryWords;
+  }
+  return sorted.subarray(0, end);
+}
+
+/** Indexes of entries in the order of their keys; those of equal keys ascend. */
+function sortedIndexes(shape: RunShape, all: Uint32Array, count: number): ArrayLike<number> & Iterable<number> {
+  const { entryWords, keyWords } = shape;
+  const compare = (a: number, b: number): number =>
+    compareWords(all, a * entryWords, all, b * entryWords, keyWords) || a - b;
+  if (count > MAX_SORTED_BY_NUMBER) return Uint32Array.from({ length: count }, (_, at) => at).sort(compare);
+  // Numbers sort several times as fast as with a comparison of our own: the first word, then the index.
+  const numbers = new Float64Array(count);
+  for (let at = 0; at < count; at += 1) {
+    numbers[at] = all[at * entryWords]! * MAX_SORTED_BY_NUMBER + at;
+  }
+  numbers.sort();
+  const indexes = new Uint32Array(count);
+  for (let at = 0; at < count; at += 1) indexes[at] = numbers[at]! % MAX_SORTED_BY_NUMBER;
+  for (let from = 0; from < count; ) {
+    let to = from + 1;
+    const first = all[indexes[from]! * entryWords];
+    while (to < count && all[indexes[to]! * entryWords] === first) to += 1;
+    if (to - from > 1) indexes.subarray(from, to).sort(compare);
+    from = to;
+  }
+  return indexes;
+}

@@ -1,0 +1,412 @@
+/**
+ * The entries of a column in sorted runs (docs/data-layout.md, "Sorted runs"): every commit adds its entries as a run,
+ * written one block after the other, and runs are merged as they become many (run-writer.ts). Of entries with the same
+ * key the newest run's counts.
+ *
+ * A lookup reads one block of each run that may have the partition, the newest first, and usually ends with the first:
+ * versions ascend from run to run.
+ */
+import { hashOf, isSamePartition, mayHave } from './run-filter.ts';
+import { decodeManifest, EMPTY_MANIFEST, type Manifest, type Run } from './run-manifest.ts';
+import {
+  blockKey,
+  FILTER,
+  FIRST_KEYS,
+  generationKey,
+  manifestKey,
+  partKey,
+  type ReadOptions,
+  type RunsDatabase,
+} from './run-rows.ts';
+import { compareWords, copyEntry, DELETED, firstAbove, type RunShape } from './run-shape.ts';
+
+/** Words of the first key of a block that are in memory: two of the partition, and the last two of the order. */
+export const FENCE_WORDS = 4;
+
+/** What a process has in memory of a run. */
+export interface LoadedRun {
+  readonly fences: Uint32Array;
+  readonly filter: Uint32Array | undefined;
+}
+
+/** Which entries, and in which order; both bounds belong to it unless said otherwise. */
+export interface EntryRange {
+  readonly low: Uint32Array | undefined;
+  readonly high: Uint32Array | undefined;
+  readonly withoutLow: boolean;
+  readonly withoutHigh: boolean;
+  readonly reverse: boolean;
+}
+
+interface Known {
+  readonly manifest: Manifest;
+  /** For each run, the highest order of it and of all older ones. */
+  readonly highestFrom: readonly Uint32Array[];
+}
+
+export class SortedRuns {
+  readonly shape: RunShape;
+  readonly database: RunsDatabase;
+  readonly #snapshot: () => number;
+  #known: Known;
+  /** The snapshot that it was read from. */
+  #knownIn: number | undefined;
+  readonly #loaded = new Map<number, LoadedRun>();
+  /** The entry that was found last. */
+  readonly found: Uint32Array;
+
+  /** @param snapshot a number that is another one when reads see a newer commit */
+  constructor(database: RunsDatabase, shape: RunShape, snapshot: () => number) {
+    this.database = database;
+    this.#snapshot = snapshot;
+    this.shape = shape;
+    this.#known = { manifest: EMPTY_MANIFEST, highestFrom: [] };
+    this.found = new Uint32Array(shape.entryWords);
+  }
+
+  /** @throws RangeError for one that cannot be read */
+  manifest(options?: ReadOptions): Manifest {
+    return this.#current(options).manifest;
+  }
+
+  /** The highest order of all partitions. */
+  highestOrder(): Uint32Array | undefined {
+    const { shape } = this;
+    const { manifest, highestFrom } = this.#current(undefined);
+    let highest = highestFrom[0];
+    const { inline } = manifest;
+    for (let at = shape.partitionWords; at < inline.length; at += shape.entryWords) {
+      const order = inline.subarray(at, at + shape.keyWords - shape.partitionWords);
+      if (highest === undefined || compareWords(order, 0, highest, 0, order.length) > 0) {
+        highest = order;
+      }
+    }
+    return highest;
+  }
+
+  #current(options: ReadOptions | undefined): Known {
+    if (options === undefined) {
+      // If the next read begins a new snapshot, this says so.
+      this.database.ensureReadTxn();
+      if (this.#knownIn === this.#snapshot()) return this.#known;
+    }
+    const words = this.database.get(generationKey(this.shape), options);
+    const generation = words === undefined ? 0 : words[1]! * 0x1_0000_0000 + words[0]!;
+    if (generation !== this.#known.manifest.generation) this.#know(generation, options);
+    // The read itself may have begun the snapshot.
+    this.#knownIn = options === undefined ? this.#snapshot() : undefined;
+    return this.#known;
+  }
+
+  #know(generation: number, options: ReadOptions | undefined): void {
+    const words = this.database.get(manifestKey(this.shape), options);
+    const manifest =
+      generation === 0 || words === undefined ? EMPTY_MANIFEST : decodeManifest(this.shape, words);
+    if (manifest.generation !== generation) throw new RangeError('a list of runs of another commit');
+    const highestFrom: Uint32Array[] = [];
+    for (const { highestOrder } of manifest.runs.toReversed()) {
+      const own = Uint32Array.from(highestOrder);
+      const older = highestFrom[0];
+      const isHigher = older === undefined || compareWords(own, 0, older, 0, own.length) > 0;
+      highestFrom.unshift(isHigher ? own : older);
+    }
+    this.#known = { manifest, highestFrom };
+    const ids = new Set(manifest.runs.map(({ id }) => id));
+    for (const id of this.#loaded.keys()) if (!ids.has(id)) this.#loaded.delete(id);
+  }
+
+  /** Finds the last entry at or below a key in its partition that is not deleted. */
+  seekLast(key: Uint32Array, options?: ReadOptions): boolean {
+    const { keyWords, partitionWords } = this.shape;
+    const known = this.#current(options);
+    const hash = hashOf(this.shape, key, 0);
+    if (!this.#seekEntry(known, key, hash, options)) return false;
+    if (this.found[keyWords] !== DELETED) return true;
+    const low = new Uint32Array(keyWords);
+    low.set(key.subarray(0, partitionWords));
+    const range = { low, high: key, withoutLow: false, withoutHigh: false, reverse: true };
+    for (const entry of this.entries(range, options)) {
+      this.found.set(entry);
+      return true;
+    }
+    return false;
+  }
+
+  /** Finds the entry of a key, if it is not deleted. */
+  seekExact(key: Uint32Array, options?: ReadOptions): boolean {
+    const { keyWords } = this.shape;
+    const known = this.#current(options);
+    const hash = hashOf(this.shape, key, 0);
+    const isFound =
+      this.#seekEntry(known, key, hash, options) && this.found[keyWords] !== DELETED;
+    return isFound && compareWords(this.found, 0, key, 0, keyWords) === 0;
+  }
+
+  /** The last entry at or below a key in its partition, deleted or not. */
+  #seekEntry(
+    { manifest, highestFrom }: Known,
+    key: Uint32Array,
+    hash: number,
+    options: ReadOptions | undefined,
+  ): boolean {
+    const { shape, found } = this;
+    const { entryWords, keyWords, partitionWords } = shape;
+    const orderWords = keyWords - partitionWords;
+    const { inline, runs } = manifest;
+    const above = firstAbove(shape, inline, inline.length / entryWords, key, false);
+    let isFound = above > 0 && isSamePartition(shape, inline, (above - 1) * entryWords, key, 0);
+    if (isFound) copyEntry(shape, inline, (above - 1) * entryWords, found, 0);
+    for (let index = 0; index < runs.length; index += 1) {
+      // Older runs have no later version.
+      const highest = highestFrom[index]!;
+      if (isFound && compareWords(found, partitionWords, highest, 0, orderWords) >= 0) break;
+      const run = runs[index]!;
+      const { filter, fences } = this.#load(run, options);
+      if (filter !== undefined && !mayHave(filter, hash)) continue;
+      this.#blockOf(run, fences, key, false, options);
+      const at = firstAbove(shape, this.#block, this.#blockEntries, key, false) - 1;
+      if (at < 0) continue;
+      const from = at * entryWords;
+      if (!isSamePartition(shape, this.#block, from, key, 0)) continue;
+      const isLater =
+        !isFound ||
+        compareWords(this.#block, from + partitionWords, found, partitionWords, orderWords) > 0;
+      if (isLater) copyEntry(shape, this.#block, from, found, 0);
+      isFound = true;
+    }
+    return isFound;
+  }
+
+  /** The block that was read last, valid until the next read; and its entries. */
+  #block: Uint32Array = new Uint32Array(0);
+  #blockEntries = 0;
+
+  /** @throws RangeError for a block that is missing or has another number of entries than it should */
+  #readBlock(run: Run, number: number, options: ReadOptions | undefined): void {
+    const block = this.database.get(blockKey(this.shape, run.id, number), options);
+    const { blockEntries, entryWords } = this.shape;
+    const before = number * blockEntries;
+    const entries = Math.min(run.entries - before, blockEntries);
+    if (block === undefined || block.length !== entries * entryWords) {
+      throw new RangeError(`block ${number} of run ${run.id} is damaged or missing`);
+    }
+    this.#block = block;
+    this.#blockEntries = entries;
+  }
+
+  /** A block, copied. */
+  block(run: Run, number: number, options?: ReadOptions): Uint32Array {
+    this.#readBlock(run, number, options);
+    return this.#block.slice();
+  }
+
+  /**
+   * Reads the last block whose first entry is not above a key (below it, if `orEqual`), or the first block.
+   * @returns its number
+   */
+  #blockOf(
+    run: Run,
+    fences: Uint32Array,
+    key: Uint32Array,
+    orEqual: boolean,
+    options: ReadOptions | undefined,
+  ): number {
+    const { keyWords } = this.shape;
+    const most = orEqual ? -1 : 0;
+    let block = Math.max(0, lastFence(fences, key, keyWords));
+    this.#readBlock(run, block, options);
+    // Keys that share eight bytes may lie elsewhere than what is in memory says.
+    while (block > 0 && compareWords(this.#block, 0, key, 0, keyWords) > most) {
+      block -= 1;
+      this.#readBlock(run, block, options);
+    }
+    const last = (this.#blockEntries - 1) * this.shape.entryWords;
+    if (compareWords(this.#block, last, key, 0, keyWords) > 0) return block;
+    for (let next = block + 1; next < run.blocks && hasPrefix(fences, next, key); next += 1) {
+      this.#readBlock(run, next, options);
+      if (compareWords(this.#block, 0, key, 0, keyWords) > most) {
+        this.#readBlock(run, block, options);
+        break;
+      }
+      block = next;
+    }
+    return block;
+  }
+
+  /** @throws RangeError */
+  loaded(run: Run, options?: ReadOptions): LoadedRun {
+    return this.#load(run, options);
+  }
+
+  #load(run: Run, options: ReadOptions | undefined): LoadedRun {
+    const known = this.#loaded.get(run.id);
+    if (known !== undefined) return known;
+    const fences = this.#readParts(FIRST_KEYS, run.id, run.blocks * FENCE_WORDS, options);
+    const filter =
+      run.filterWords === 0
+        ? undefined
+        : this.#readParts(FILTER, run.id, run.filterWords, options);
+    const loaded = { fences, filter };
+    this.#loaded.set(run.id, loaded);
+    return loaded;
+  }
+
+  #readParts(kind: number, id: number, words: number, options?: ReadOptions): Uint32Array {
+    const all = new Uint32Array(words);
+    let at = 0;
+    for (let part = 0; at < words; part += 1) {
+      const read = this.database.get(partKey(this.shape, kind, id, part), options);
+      if (read === undefined || read.length === 0 || at + read.length > words) {
+        throw new RangeError(`part ${part} of run ${id} is damaged or missing`);
+      }
+      all.set(read, at);
+      at += read.length;
+    }
+    return all;
+  }
+
+  /** Entries that are not deleted. The array that is given holds the entry until the next one. */
+  *entries(range: EntryRange, options?: ReadOptions): Generator<Uint32Array> {
+    const { shape } = this;
+    const { keyWords, entryWords } = shape;
+    const { manifest } = this.#current(options);
+    const cursors = this.#cursors(manifest, range, options);
+    const direction = range.reverse ? -1 : 1;
+    const entry = new Uint32Array(entryWords);
+    let isFirst = true;
+    for (;;) {
+      let best: Cursor | undefined;
+      for (const cursor of cursors) {
+        if (cursor.isDone) continue;
+        // Of equal keys, the newest run comes first.
+        const order =
+          best === undefined
+            ? -1
+            : compareWords(cursor.words, cursor.at, best.words, best.at, keyWords) * direction;
+        if (order < 0) best = cursor;
+      }
+      if (best === undefined) return;
+      const isOlder = !isFirst && compareWords(best.words, best.at, entry, 0, keyWords) === 0;
+      isFirst = false;
+      if (!isOlder) {
+        copyEntry(shape, best.words, best.at, entry, 0);
+        if (isBeyond(range, entry, keyWords)) return;
+      }
+      best.next();
+      if (!isOlder && entry[keyWords] !== DELETED) yield entry;
+    }
+  }
+
+  #cursors(manifest: Manifest, range: EntryRange, options: ReadOptions | undefined): Cursor[] {
+    const { shape } = this;
+    const { low, high, reverse } = range;
+    const edge = reverse ? high : low;
+    const orEqual = reverse ? range.withoutHigh : !range.withoutLow;
+    const isOnePartition =
+      low !== undefined && high !== undefined && isSamePartition(shape, low, 0, high, 0);
+    const hash = isOnePartition ? hashOf(shape, low, 0) : 0;
+    const cursors = [inlineCursor(shape, manifest.inline, edge, orEqual, reverse)];
+    for (const run of manifest.runs) {
+      const { filter, fences } = this.#load(run, options);
+      if (isOnePartition && filter !== undefined && !mayHave(filter, hash)) continue;
+      const read = (number: number): Uint32Array => this.block(run, number, options);
+      let block = reverse ? run.blocks - 1 : 0;
+      if (edge !== undefined) block = this.#blockOf(run, fences, edge, orEqual, options);
+      cursors.push(new Cursor(shape, read, run.blocks, block, edge, orEqual, reverse));
+    }
+    return cursors;
+  }
+}
+
+/** Where the entries of one run have been read to. */
+export class Cursor {
+  readonly #shape: RunShape;
+  readonly #read: (block: number) => Uint32Array;
+  readonly #blocks: number;
+  readonly #step: number;
+  #block: number;
+  words: Uint32Array;
+  at: number;
+  isDone = false;
+
+  /** @param edge where it begins: at the first entry above it (or not below it, if `orEqual`), or the one before */
+  constructor(
+    shape: RunShape,
+    read: (block: number) => Uint32Array,
+    blocks: number,
+    block: number,
+    edge: Uint32Array | undefined,
+    orEqual: boolean,
+    reverse: boolean,
+  ) {
+    this.#shape = shape;
+    this.#read = read;
+    this.#blocks = blocks;
+    this.#block = block;
+    this.#step = reverse ? -shape.entryWords : shape.entryWords;
+    this.words = read(block);
+    const count = this.words.length / shape.entryWords;
+    let index = reverse ? count : 0;
+    if (edge !== undefined) index = firstAbove(shape, this.words, count, edge, orEqual);
+    this.at = (reverse ? index - 1 : index) * shape.entryWords;
+    this.#settle();
+  }
+
+  next(): void {
+    this.at += this.#step;
+    if (this.at < 0 || this.at >= this.words.length) this.#settle();
+  }
+
+  /** Goes to the next block at the end of one. */
+  #settle(): void {
+    while (this.at < 0 || this.at >= this.words.length) {
+      this.#block += Math.sign(this.#step);
+      if (this.#block < 0 || this.#block >= this.#blocks) {
+        this.isDone = true;
+        return;
+      }
+      this.words = this.#read(this.#block);
+      this.at = this.#step > 0 ? 0 : this.words.length - this.#shape.entryWords;
+    }
+  }
+}
+
+function inlineCursor(
+  shape: RunShape,
+  inline: Uint32Array,
+  edge: Uint32Array | undefined,
+  orEqual: boolean,
+  reverse: boolean,
+): Cursor {
+  return new Cursor(shape, () => inline, 1, 0, edge, orEqual, reverse);
+}
+
+function isBeyond(range: EntryRange, entry: Uint32Array, keyWords: number): boolean {
+  const end = range.reverse ? range.low : range.high;
+  if (end === undefined) return false;
+  const order = compareWords(entry, 0, end, 0, keyWords) * (range.reverse ? -1 : 1);
+  return order > 0 || (order === 0 && (range.reverse ? range.withoutLow : range.withoutHigh));
+}
+
+/** The last block whose first key, as far as it is in memory, is not above a key; −1: none. */
+function lastFence(fences: Uint32Array, key: Uint32Array, keyWords: number): number {
+  const [first, second] = [key[0]!, key[1]!];
+  const [third, fourth] = [key[keyWords - 2]!, key[keyWords - 1]!];
+  let [low, high] = [0, fences.length / FENCE_WORDS];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const at = middle * FENCE_WORDS;
+    let order = fences[at]! - first;
+    if (order === 0) order = fences[at + 1]! - second;
+    if (order === 0) order = fences[at + 2]! - third;
+    if (order === 0) order = fences[at + 3]! - fourth;
+    if (order <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function hasPrefix(fences: Uint32Array, block: number, key: Uint32Array): boolean {
+  const at = block * FENCE_WORDS;
+  return fences[at] === key[0] && fences[at + 1] === key[1];
+}

@@ -1,0 +1,91 @@
+/** What a batch changes in state: values in records or in rows of their own, and the entries that name them. */
+import type { BatchOperation } from '../batch.ts';
+import type { RowKey } from '../columns/columns.ts';
+import { DELETED } from './runs/run-shape.ts';
+import type { AddedEntry } from './runs/run-writer.ts';
+import { OWN_ROW, type StateColumn } from './state-column.ts';
+import type { RecordChanges } from './version-columns.ts';
+
+/** A row of its own as a batch leaves it; without a value it is deleted. */
+interface OwnRow extends RowKey {
+  readonly value: Uint8Array | undefined;
+}
+
+export class StateChanges {
+  readonly #column: StateColumn;
+  readonly #changes: RecordChanges;
+  readonly #areNew: boolean;
+  readonly #isUpgrade: boolean;
+  /** Where the rows are that this batch has changed, by key; `undefined`: deleted. */
+  readonly #places = new Map<string, number | undefined>();
+  readonly entries: AddedEntry[] = [];
+  readonly own: OwnRow[] = [];
+  /** How many more rows there are. */
+  rows = 0;
+
+  /** @param areNew whether nothing that is stored has a version of the batch */
+  constructor(
+    column: StateColumn,
+    changes: RecordChanges,
+    { areNew, isUpgrade }: { readonly areNew: boolean; readonly isUpgrade: boolean },
+  ) {
+    this.#column = column;
+    this.#changes = changes;
+    this.#areNew = areNew;
+    this.#isUpgrade = isUpgrade;
+  }
+
+  /** Deletes a row before anything else is done. */
+  deleteFirst(key: RowKey): void {
+    const place = this.#column.placeOf(key);
+    if (place === undefined) return;
+    if (place === OWN_ROW) this.own.push({ ...key, value: undefined });
+    else this.#changes.deleteStateFirst(key.order, place);
+    this.#name(key, nameOf(key), DELETED);
+  }
+
+  add(operation: BatchOperation): void {
+    const { partition, order, value } = operation;
+    const name = nameOf(operation);
+    const known = this.#placeOf(operation, name);
+    if (known === undefined) {
+      if (value !== undefined) this.#name(operation, name, this.#putNew(operation, value));
+      return;
+    }
+    if (known === OWN_ROW) this.own.push({ partition, order, value });
+    else this.#changes.changeState(order, known, value);
+    if (value === undefined) this.#name(operation, name, DELETED);
+  }
+
+  #placeOf(key: RowKey, name: string): number | undefined {
+    if (this.#areNew || this.#places.has(name)) return this.#places.get(name);
+    return this.#column.placeOf(key);
+  }
+
+  /** @returns the place of a row that is not there yet */
+  #putNew({ partition, order }: RowKey, value: Uint8Array): number {
+    if (this.#areNew || !this.#column.hasRecord(order)) {
+      const index = this.#changes.addState(order, value);
+      if (index !== undefined) return index;
+    }
+    // A row of format 6 is there already, and only the index lacks it.
+    if (!this.#isUpgrade || this.#column.own.get({ partition, order })?.equals(value) !== true) {
+      this.own.push({ partition, order, value });
+    }
+    return OWN_ROW;
+  }
+
+  #name({ partition, order }: RowKey, name: string, place: number): void {
+    this.entries.push({ partition, order, place });
+    this.rows += place === DELETED ? -1 : 1;
+    this.#places.set(name, place === DELETED ? undefined : place);
+  }
+}
+
+function nameOf({ partition, order }: RowKey): string {
+  return textOf(partition) + textOf(order);
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1');
+}

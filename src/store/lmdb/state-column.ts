@@ -1,0 +1,175 @@
+/**
+ * State: an index in sorted runs says where the value of each row is, in the record of the version that wrote it or in
+ * a database of its own. Read here as if it were one database.
+ */
+import { STATE, type RowKey } from '../columns/columns.ts';
+import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
+import type { ReadOptions } from './runs/run-rows.ts';
+import { keyOf, runShape, writeKey } from './runs/run-shape.ts';
+import type { EntryRange, SortedRuns } from './runs/sorted-runs.ts';
+import { CompressedValueError } from './value-compression.ts';
+import { stateOfRecord } from './version-record.ts';
+import { NO_ORDER } from '../columns/order-key.ts';
+
+const ORDER_BYTES = STATE.orderBytes[0];
+export const STATE_SHAPE = runShape(STATE.number, STATE.partitionBytes, ORDER_BYTES);
+const KEY_WORDS = STATE_SHAPE.keyWords;
+
+/** The place of a row that the database of its own has; any other: its index in the record of its version. */
+export const OWN_ROW = 0xffff_fffe;
+/** Rows that are read together, in the order of their versions. */
+const ROWS_AT_ONCE = 1_000;
+
+type KeyedValue = { readonly key: Buffer; readonly value: Buffer };
+
+interface FoundEntry {
+  readonly key: Buffer;
+  readonly place: number;
+}
+
+export class StateColumn implements ReadableColumn {
+  readonly runs: SortedRuns;
+  /** Rows that no record has. */
+  readonly own: LmdbColumn;
+  readonly #records: LmdbColumn;
+  readonly #key = new Uint32Array(KEY_WORDS);
+
+  constructor(runs: SortedRuns, own: LmdbColumn, records: LmdbColumn) {
+    this.runs = runs;
+    this.own = own;
+    this.#records = records;
+  }
+
+  get(key: RowKey): Buffer | undefined {
+    const place = this.placeOf(key);
+    return place === undefined ? undefined : this.#valueOf(key, place, undefined);
+  }
+
+  /** Where the value of a row is: OWN_ROW, or its index in the record; `undefined`: there is no such row. */
+  placeOf(key: RowKey): number | undefined {
+    writeKey(STATE_SHAPE, key, this.#key, 0);
+    return this.runs.seekExact(this.#key) ? this.runs.found[KEY_WORDS] : undefined;
+  }
+
+  /** The highest version that has ever had a row, as far as the index knows. */
+  highestVersion(): Buffer | undefined {
+    const words = this.runs.highestOrder();
+    return words && keyOf({ keyWords: words.length, keyBytes: ORDER_BYTES }, words, 0);
+  }
+
+  hasRecord(version: Uint8Array): boolean {
+    return this.#records.get({ partition: version, order: NO_ORDER }) !== undefined;
+  }
+
+  getRange(range: LmdbRange): Iterable<KeyedValue> {
+    const isOne = range.reverse === true && range.limit === 1 && range.end?.order.length === 0;
+    return isOne && range.start !== undefined && range.exclusiveStart !== true
+      ? this.#seekLast(range.start, optionsOf(range))
+      : this.#rows(range);
+  }
+
+  #seekLast(at: RowKey, options: ReadOptions | undefined): readonly KeyedValue[] {
+    writeKey(STATE_SHAPE, at, this.#key, 0);
+    if (!this.runs.seekLast(this.#key, options)) return [];
+    const { found } = this.runs;
+    const place = found[KEY_WORDS]!;
+    const key = keyOf(STATE_SHAPE, found, 0);
+    return [{ key, value: this.#valueOf(splitKey(key), place, options) }];
+  }
+
+  *getKeys(range: LmdbRange): Generator<Buffer> {
+    for (const { key } of this.#entries(range)) yield key;
+  }
+
+  *#rows(range: LmdbRange): Generator<KeyedValue> {
+    const options = optionsOf(range);
+    let part: FoundEntry[] = [];
+    for (const entry of this.#entries(range)) {
+      part.push(entry);
+      if (part.length === ROWS_AT_ONCE) {
+        yield* this.#valuesOf(part, options);
+        part = [];
+      }
+    }
+    yield* this.#valuesOf(part, options);
+  }
+
+  *#entries(range: LmdbRange): Generator<FoundEntry> {
+    let left = range.limit;
+    for (const entry of this.runs.entries(entryRange(range), optionsOf(range))) {
+      yield { key: keyOf(STATE_SHAPE, entry, 0), place: entry[KEY_WORDS]! };
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
+
+  /** Values of rows: those of one record are read together, and records in their order. */
+  #valuesOf(entries: readonly FoundEntry[], options: ReadOptions | undefined): KeyedValue[] {
+    const byVersion = entries
+      .map((entry, at) => ({ ...splitKey(entry.key), place: entry.place, at }))
+      .sort((a, b) => Buffer.compare(a.order, b.order));
+    const rows: KeyedValue[] = new Array(entries.length);
+    for (const { at, place, ...key } of byVersion) {
+      rows[at] = { key: entries[at]!.key, value: this.#valueOf(key, place, options) };
+    }
+    return rows;
+  }
+
+  /** @throws CompressedValueError for a row that the index names and nothing has */
+  #valueOf(key: RowKey, place: number, options: ReadOptions | undefined): Buffer {
+    if (place === OWN_ROW) {
+      const value = this.own.get(key, options);
+      if (value === undefined) throw missing();
+      return value;
+    }
+    const record = this.#records.get({ partition: key.order, order: NO_ORDER }, options);
+    const value = record && stateOfRecord(record, place);
+    if (value === undefined) throw missing();
+    return value;
+  }
+
+  getStats() {
+    const own = this.own.getStats();
+    const runs = this.runs.database.getStats();
+    return {
+      entryCount: this.runs.manifest().rows,
+      pageSize: own.pageSize,
+      treeBranchPageCount: own.treeBranchPageCount + runs.treeBranchPageCount,
+      treeLeafPageCount: own.treeLeafPageCount + runs.treeLeafPageCount,
+      overflowPages: own.overflowPages + runs.overflowPages,
+    };
+  }
+}
+
+function missing(): CompressedValueError {
+  return new CompressedValueError('that the index names is missing');
+}
+
+function splitKey(key: Buffer): { partition: Buffer; order: Buffer } {
+  const { partitionBytes } = STATE;
+  return { partition: key.subarray(0, partitionBytes), order: key.subarray(partitionBytes) };
+}
+
+function optionsOf({ transaction }: LmdbRange): ReadOptions | undefined {
+  return transaction && { transaction };
+}
+
+/** Bounds as words. One that is no whole key lies before all keys that begin with it, or behind the one it begins with. */
+function entryRange(range: LmdbRange): EntryRange {
+  const { start, end, reverse = false, exclusiveStart = false, inclusiveEnd = false } = range;
+  const first = boundOf(start, exclusiveStart);
+  const last = boundOf(end, !inclusiveEnd);
+  const [low, high] = reverse ? [last, first] : [first, last];
+  return {
+    ...{ low: low?.words, high: high?.words, reverse },
+    withoutLow: low !== undefined && low.length >= 0 && (low.length > 0 || low.isExclusive),
+    withoutHigh: high !== undefined && high.length <= 0 && (high.length < 0 || high.isExclusive),
+  };
+}
+
+function boundOf(key: RowKey | undefined, isExclusive: boolean) {
+  if (key === undefined) return undefined;
+  const words = new Uint32Array(KEY_WORDS);
+  writeKey(STATE_SHAPE, key, words, 0);
+  return { words, isExclusive, length: Math.sign(key.order.length - ORDER_BYTES) };
+}
