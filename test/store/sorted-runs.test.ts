@@ -76,9 +76,9 @@ describe('sorted runs', () => {
       }
       if (commit % 10 !== 9) continue;
       const keys = sortedKeys(model);
-      const scanned = store.scan(STATE, { maxRows: 10_000, maxBytes: 1e9 });
+      const scanned = await store.scan(STATE, { maxRows: 10_000, maxBytes: 1e9 });
       expect(scanned.length).toBe(Math.min(keys.length, 10_000));
-      for (const [at, row] of (await scanned).entries()) {
+      for (const [at, row] of scanned.entries()) {
         expect(Buffer.concat([row.partition, row.order]).toString('hex')).toBe(keys[at]);
         expect(row.value).toEqual(model.rows.get(keys[at]!));
       }
@@ -102,7 +102,9 @@ describe('sorted runs', () => {
         const query = { from: encodeU64Key(BigInt(below(version))), limit: 50, reverse };
         const rows = await store.range(STATE, partition, query);
         const from = partition.toString('hex') + query.from.toString('hex');
-        const inside = keys.filter((key) => key.startsWith(partition.toString('hex')) && key >= from);
+        const inside = keys.filter(
+          (key) => key.startsWith(partition.toString('hex')) && key >= from,
+        );
         const expected = (reverse ? inside.toReversed() : inside).slice(0, 50);
         expect(rows.map(({ order }) => partition.toString('hex') + order.toString('hex'))).toEqual(
           expected,

@@ -208,7 +208,12 @@ test('reads are what a look at every event finds, in ledgers that grow, are prun
     for (const maxRows of [1_000, 10_000]) {
       await setFormat(store, 4);
       const part = { maxRows, maxBytes: 1e9 };
-      await upgradeStore(store, undefined, [fromFormat3(), fromFormat4(part), putAgain(5), putAgain(6)]);
+      await upgradeStore(store, undefined, [
+        fromFormat3(),
+        fromFormat4(part),
+        putAgain(5),
+        putAgain(6),
+      ]);
       expect(await digestOf(store)).toEqual(made);
     }
     await ledger.compare();

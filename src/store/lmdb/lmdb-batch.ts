@@ -47,9 +47,7 @@ export class LmdbBatch {
     this.#stateRows = hasState ? rows.filter(({ column }) => column === STATE) : [];
     const others = hasState ? rows.filter(({ column }) => column !== STATE) : rows;
     this.#rows =
-      databases.records === undefined
-        ? others
-        : others.filter((row) => !this.#changes.add(row));
+      databases.records === undefined ? others : others.filter((row) => !this.#changes.add(row));
     for (const key of databases.records === undefined ? [] : batch.clearedVersions) {
       this.#changes.clear(key);
     }

@@ -70,7 +70,11 @@ export function openLedgerColumns(
   const runs = openRuns(root, create);
   if (own === undefined || ownState === undefined) return undefined;
   if (records === undefined || runs === undefined) return undefined;
-  const state = new StateColumn(new SortedRuns(runs, STATE_SHAPE, () => snapshots), ownState, records);
+  const state = new StateColumn(
+    new SortedRuns(runs, STATE_SHAPE, () => snapshots),
+    ownState,
+    records,
+  );
   const readable = new Map<number, ReadableColumn>([...own.own, ...versionColumns(records)]);
   readable.set(STATE.number, state);
   return { readable, own: own.own, records, state };

@@ -24,8 +24,8 @@ import {
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
 import { isDamage, LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
-import { RunWriter } from './runs/run-writer.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
+import { RunWriter } from './runs/run-writer.ts';
 import { highestRecord } from './version-columns.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */

@@ -15,10 +15,7 @@ import { RECORD_COLUMNS, VERSION_ORDER_BYTES } from './version-record.ts';
 type KeyedValue = { readonly key: Buffer; readonly value: Buffer };
 
 /** The present columns, with the rows that are still in the old places. */
-export function withOutdated(
-  root: RootDatabase<never, string>,
-  present: LmdbColumns,
-): LmdbColumns {
+export function withOutdated(root: RootDatabase<never, string>, present: LmdbColumns): LmdbColumns {
   const { readable } = present;
   const outdated = new Map<number, LmdbColumn>();
   const united = new Map(readable);

@@ -2,14 +2,14 @@
  * State: an index in sorted runs says where the value of each row is, in the record of the version that wrote it or in
  * a database of its own. Read here as if it were one database.
  */
-import { STATE, type RowKey } from '../columns/columns.ts';
+import { type RowKey, STATE } from '../columns/columns.ts';
+import { NO_ORDER } from '../columns/order-key.ts';
 import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
 import type { ReadOptions } from './runs/run-rows.ts';
 import { keyOf, runShape, writeKey } from './runs/run-shape.ts';
 import type { EntryRange, SortedRuns } from './runs/sorted-runs.ts';
 import { CompressedValueError } from './value-compression.ts';
 import { stateOfRecord } from './version-record.ts';
-import { NO_ORDER } from '../columns/order-key.ts';
 
 const ORDER_BYTES = STATE.orderBytes[0];
 export const STATE_SHAPE = runShape(STATE.number, STATE.partitionBytes, ORDER_BYTES);

@@ -13,8 +13,8 @@ import {
   isIndexed,
   MAX_COMPRESSED_BYTES,
   RECORD_COLUMNS,
-  rankOf,
   type RecordRow,
+  rankOf,
   rowsOfRecord,
   STATE_PLACE,
   type ValueOfRecord,
@@ -377,7 +377,9 @@ function nameOf({ place, index }: Pick<RecordRow, 'place' | 'index'>): number {
 
 /** The rows that stay, in the order of a record: of changes of the same row the last counts. */
 function newest(changes: readonly ChangedRow[]): ValueOfRecord[] {
-  const sorted = [...changes].sort((a, b) => rankOf(a.place) - rankOf(b.place) || a.index - b.index);
+  const sorted = [...changes].sort(
+    (a, b) => rankOf(a.place) - rankOf(b.place) || a.index - b.index,
+  );
   const rows: ValueOfRecord[] = [];
   for (const [at, { place, index, value }] of sorted.entries()) {
     const next = sorted[at + 1];

@@ -2,7 +2,7 @@
  * What a column's sorted runs are, in one row that every commit with entries writes again: runs, the newest entries, and
  * what is still to be deleted. All numbers are u32, little-endian; what needs more takes two, the low one first.
  */
-import { WORD_BYTES, type RunShape } from './run-shape.ts';
+import { type RunShape, WORD_BYTES } from './run-shape.ts';
 
 /** A sorted run: it never changes. */
 export interface Run {
@@ -91,7 +91,11 @@ export function decodeManifest(shape: RunShape, words: Uint32Array): Manifest {
   }
   const deadAt = at + unfinishedCount! * DEAD_WORDS;
   return {
-    ...{ generation: high! * TWO_32 + low!, nextRun: nextRun!, rows: rowsHigh! * TWO_32 + rowsLow! },
+    ...{
+      generation: high! * TWO_32 + low!,
+      nextRun: nextRun!,
+      rows: rowsHigh! * TWO_32 + rowsLow!,
+    },
     ...{ runs, unfinished: deadRuns(words.subarray(at, deadAt)) },
     dead: deadRuns(words.subarray(deadAt, inlineAt)),
     inline: words.slice(inlineAt),

@@ -37,7 +37,12 @@ export function runShape(column: number, partitionBytes: number, orderBytes: num
 }
 
 /** Writes a key, or as much of it as there is, and zeros for the rest. */
-export function writeKey(shape: RunShape, { partition, order }: RowKey, to: Uint32Array, at: number) {
+export function writeKey(
+  shape: RunShape,
+  { partition, order }: RowKey,
+  to: Uint32Array,
+  at: number,
+) {
   writeWords(partition, to, at, shape.partitionWords);
   writeWords(order, to, at + shape.partitionWords, shape.keyWords - shape.partitionWords);
 }

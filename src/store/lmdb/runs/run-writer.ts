@@ -220,8 +220,7 @@ function sortedEntries(
   let end = 0;
   for (const index of sortedIndexes(shape, all, count)) {
     const from = index * entryWords;
-    const isReplaced =
-      end > 0 && compareWords(sorted, end - entryWords, all, from, keyWords) === 0;
+    const isReplaced = end > 0 && compareWords(sorted, end - entryWords, all, from, keyWords) === 0;
     copyEntry(shape, all, from, sorted, isReplaced ? end - entryWords : end);
     if (!isReplaced) end += entryWords;
   }
@@ -229,11 +228,16 @@ function sortedEntries(
 }
 
 /** Indexes of entries in the order of their keys; those of equal keys ascend. */
-function sortedIndexes(shape: RunShape, all: Uint32Array, count: number): ArrayLike<number> & Iterable<number> {
+function sortedIndexes(
+  shape: RunShape,
+  all: Uint32Array,
+  count: number,
+): ArrayLike<number> & Iterable<number> {
   const { entryWords, keyWords } = shape;
   const compare = (a: number, b: number): number =>
     compareWords(all, a * entryWords, all, b * entryWords, keyWords) || a - b;
-  if (count > MAX_SORTED_BY_NUMBER) return Uint32Array.from({ length: count }, (_, at) => at).sort(compare);
+  if (count > MAX_SORTED_BY_NUMBER)
+    return Uint32Array.from({ length: count }, (_, at) => at).sort(compare);
   // Numbers sort several times as fast as with a comparison of our own: the first word, then the index.
   const numbers = new Float64Array(count);
   for (let at = 0; at < count; at += 1) {

@@ -102,7 +102,8 @@ export class SortedRuns {
     const words = this.database.get(manifestKey(this.shape), options);
     const manifest =
       generation === 0 || words === undefined ? EMPTY_MANIFEST : decodeManifest(this.shape, words);
-    if (manifest.generation !== generation) throw new RangeError('a list of runs of another commit');
+    if (manifest.generation !== generation)
+      throw new RangeError('a list of runs of another commit');
     const highestFrom: Uint32Array[] = [];
     for (const { highestOrder } of manifest.runs.toReversed()) {
       const own = Uint32Array.from(highestOrder);
@@ -137,8 +138,7 @@ export class SortedRuns {
     const { keyWords } = this.shape;
     const known = this.#current(options);
     const hash = hashOf(this.shape, key, 0);
-    const isFound =
-      this.#seekEntry(known, key, hash, options) && this.found[keyWords] !== DELETED;
+    const isFound = this.#seekEntry(known, key, hash, options) && this.found[keyWords] !== DELETED;
     return isFound && compareWords(this.found, 0, key, 0, keyWords) === 0;
   }
 
@@ -243,9 +243,7 @@ export class SortedRuns {
     if (known !== undefined) return known;
     const fences = this.#readParts(FIRST_KEYS, run.id, run.blocks * FENCE_WORDS, options);
     const filter =
-      run.filterWords === 0
-        ? undefined
-        : this.#readParts(FILTER, run.id, run.filterWords, options);
+      run.filterWords === 0 ? undefined : this.#readParts(FILTER, run.id, run.filterWords, options);
     const loaded = { fences, filter };
     this.#loaded.set(run.id, loaded);
     return loaded;
