@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const WITHIN: Record<string, readonly string[]> = {
   store: ['columns'],
   'store/columns': ['.'],
-  'store/lmdb': ['.', 'columns'],
+  'store/lmdb': ['.', 'columns', 'lmdb'],
   'store/pruning': ['.', 'columns'],
   'move/bcs': ['.', 'crypto', 'types'],
   'move/crypto': ['.', 'bcs', 'types'],

@@ -154,7 +154,10 @@ function optionsOf({ transaction }: LmdbRange): ReadOptions | undefined {
   return transaction && { transaction };
 }
 
-/** Bounds as words. One that is no whole key lies before all keys that begin with it, or behind the one it begins with. */
+/**
+ * Bounds as words. One that is no whole key lies before all keys that begin with it, or behind the
+ * one it begins with.
+ */
 function entryRange(range: LmdbRange): EntryRange {
   const { start, end, reverse = false, exclusiveStart = false, inclusiveEnd = false } = range;
   const first = boundOf(start, exclusiveStart);

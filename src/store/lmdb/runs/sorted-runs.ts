@@ -24,7 +24,7 @@ import { compareWords, copyEntry, DELETED, firstAbove, type RunShape } from './r
 export const FENCE_WORDS = 4;
 
 /** What a process has in memory of a run. */
-export interface LoadedRun {
+interface LoadedRun {
   readonly fences: Uint32Array;
   readonly filter: Uint32Array | undefined;
 }
@@ -231,11 +231,6 @@ export class SortedRuns {
       block = next;
     }
     return block;
-  }
-
-  /** @throws RangeError */
-  loaded(run: Run, options?: ReadOptions): LoadedRun {
-    return this.#load(run, options);
   }
 
   #load(run: Run, options: ReadOptions | undefined): LoadedRun {
