@@ -8,8 +8,8 @@ import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
 import type { ReadOptions } from './runs/run-rows.ts';
 import { keyOf, runShape, writeKey } from './runs/run-shape.ts';
 import type { EntryRange, SortedRuns } from './runs/sorted-runs.ts';
-import { CompressedValueError } from './value-compression.ts';
-import { stateOfRecord } from './version-record.ts';
+import { statsInRecords } from './version-columns.ts';
+import { STATE_PLACE, stateOfRecord } from './version-record.ts';
 
 const ORDER_BYTES = STATE.orderBytes[0];
 export const STATE_SHAPE = runShape(STATE.number, STATE.partitionBytes, ORDER_BYTES);
@@ -115,7 +115,7 @@ export class StateColumn implements ReadableColumn {
     return rows;
   }
 
-  /** @throws CompressedValueError for a row that the index names and nothing has */
+  /** @throws RangeError for a row that the index names and nothing has */
   #valueOf(key: RowKey, place: number, options: ReadOptions | undefined): Buffer {
     if (place === OWN_ROW) {
       const value = this.own.get(key, options);
@@ -130,19 +130,24 @@ export class StateColumn implements ReadableColumn {
 
   getStats() {
     const own = this.own.getStats();
-    const runs = this.runs.database.getStats();
+    const places = [own, this.runs.database.getStats()];
+    places.push(statsInRecords(this.#records, STATE_PLACE));
+    const pages = places.map((place) => {
+      return place.treeBranchPageCount + place.treeLeafPageCount + place.overflowPages;
+    });
     return {
       entryCount: this.runs.manifest().rows,
       pageSize: own.pageSize,
-      treeBranchPageCount: own.treeBranchPageCount + runs.treeBranchPageCount,
-      treeLeafPageCount: own.treeLeafPageCount + runs.treeLeafPageCount,
-      overflowPages: own.overflowPages + runs.overflowPages,
+      treeBranchPageCount: 0,
+      treeLeafPageCount: pages.reduce((sum, count) => sum + count, 0),
+      overflowPages: 0,
     };
   }
 }
 
-function missing(): CompressedValueError {
-  return new CompressedValueError('that the index names is missing');
+/** An error that says: damage. */
+function missing(): RangeError {
+  return new RangeError('a row that the index names is missing');
 }
 
 function splitKey(key: Buffer): { partition: Buffer; order: Buffer } {

@@ -134,29 +134,7 @@ class VersionColumn implements ReadableColumn {
   }
 
   getStats() {
-    const stats = this.#records.getStats();
-    let sampled = 0;
-    let rows = 0;
-    let bytes = 0;
-    let allBytes = 0;
-    const newest = { ...FROM_THE_NEWEST, limit: SAMPLE_RECORDS };
-    for (const { value } of closing(this.#records.getRange(newest))) {
-      sampled += 1;
-      for (const { place, from, to } of rowsOfRecord(value)) {
-        allBytes += to - from;
-        if (place !== this.#place) continue;
-        rows += 1;
-        bytes += to - from;
-      }
-    }
-    const share = (pages: number): number => (allBytes === 0 ? 0 : (pages * bytes) / allBytes);
-    return {
-      entryCount: sampled === 0 ? 0 : Math.round((stats.entryCount * rows) / sampled),
-      pageSize: stats.pageSize,
-      treeBranchPageCount: share(stats.treeBranchPageCount),
-      treeLeafPageCount: share(stats.treeLeafPageCount),
-      overflowPages: share(stats.overflowPages),
-    };
+    return statsInRecords(this.#records, this.#place);
   }
 
   #keyOf(version: Buffer, index: number): Buffer {
@@ -166,6 +144,33 @@ class VersionColumn implements ReadableColumn {
     key.writeUInt32BE(index, U64_BYTES);
     return key;
   }
+}
+
+/** What the rows of a place take of all records: as many of the pages as of the bytes of some. */
+export function statsInRecords(records: LmdbColumn, place: number) {
+  const stats = records.getStats();
+  let sampled = 0;
+  let rows = 0;
+  let bytes = 0;
+  let allBytes = 0;
+  const newest = { ...FROM_THE_NEWEST, limit: SAMPLE_RECORDS };
+  for (const { value } of closing(records.getRange(newest))) {
+    sampled += 1;
+    for (const row of rowsOfRecord(value)) {
+      allBytes += row.to - row.from;
+      if (row.place !== place) continue;
+      rows += 1;
+      bytes += row.to - row.from;
+    }
+  }
+  const share = (pages: number): number => (allBytes === 0 ? 0 : (pages * bytes) / allBytes);
+  return {
+    entryCount: sampled === 0 ? 0 : Math.round((stats.entryCount * rows) / sampled),
+    pageSize: stats.pageSize,
+    treeBranchPageCount: share(stats.treeBranchPageCount),
+    treeLeafPageCount: share(stats.treeLeafPageCount),
+    overflowPages: share(stats.overflowPages),
+  };
 }
 
 /** The highest version that has a record. */

@@ -26,6 +26,7 @@ export interface RunsDatabase {
   /** Begins a new snapshot if the next read would. */
   ensureReadTxn(): void;
   getStats(): {
+    readonly entryCount: number;
     readonly pageSize: number;
     readonly treeBranchPageCount: number;
     readonly treeLeafPageCount: number;
