@@ -36,7 +36,7 @@ async function verified(data: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-it.each([3, 4, 5] as const)(
+it.each([3, 4, 5, 6] as const)(
   'a store of format %i is refused, upgraded, and served',
   async (format) => {
     const data = join(temporaryFolder(), 'old');
@@ -48,7 +48,7 @@ it.each([3, 4, 5] as const)(
     }
     const { code, stdout } = await runCommand(['upgrade', '--data', data, '--json']);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ from_format: format, to_format: 6 });
+    expect(JSON.parse(stdout)).toMatchObject({ from_format: format, to_format: 7 });
     expect(await verified(data)).toMatchObject({ holds: true });
     const node = await ServedNode.start(data, ['--workers', '1']);
     expect((await node.get('/transactions/by_version/3')).status).toBe(200);
@@ -56,7 +56,7 @@ it.each([3, 4, 5] as const)(
     expect(expectFailure(used, 1)).toContain(`${data} is being read by process`);
     await node.stop();
     const again = await runCommand(['upgrade', '--data', data, '--json']);
-    expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 6, to_format: 6 });
+    expect(JSON.parse(again.stdout)).toMatchObject({ from_format: 7, to_format: 7 });
     const absent = join(data, 'none');
     const none = expectFailure(await runCommand(['upgrade', '--data', absent]), 1);
     expect(none).toContain('there is no ledger in');
