@@ -95,7 +95,7 @@ describe.skipIf(!canMount)('a full disk (needs the right to mount a file system)
     await makeSample(source, 10_000);
     const upstream = await ServedNode.start(source);
     const newest = BigInt(upstream.ready.ledger_version);
-    disk = new SmallDisk(join(folder, 'disk'), '20m');
+    disk = new SmallDisk(join(folder, 'disk'), '12m');
     const data = join(disk.folder, 'ledger');
     const node = await ServedNode.start(data, ['--follow', upstream.ready.url, '--workers', '2']);
     const lines = linesOf(node);

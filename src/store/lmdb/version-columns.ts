@@ -163,7 +163,8 @@ export function statsInRecords(records: LmdbColumn, place: number) {
       bytes += row.to - row.from;
     }
   }
-  const share = (pages: number): number => (allBytes === 0 ? 0 : (pages * bytes) / allBytes);
+  const share = (pages: number): number =>
+    allBytes === 0 ? 0 : Math.round((pages * bytes) / allBytes);
   return {
     entryCount: sampled === 0 ? 0 : Math.round((stats.entryCount * rows) / sampled),
     pageSize: stats.pageSize,
