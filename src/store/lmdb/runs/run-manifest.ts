@@ -1,6 +1,6 @@
 /**
- * What a column's sorted runs are, in one row that every commit with entries writes again: runs, the newest entries, and
- * what is still to be deleted. All numbers are u32, little-endian; what needs more takes two, the low one first.
+ * What a column's sorted runs are, in one row that every commit with entries writes again: runs, the newest entries,
+ * and what is still to be deleted. All numbers are u32, little-endian; what needs more takes two, the low one first.
  */
 import { type RunShape, WORD_BYTES } from './run-shape.ts';
 
