@@ -11,7 +11,7 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { MAX_VALUE_BYTES } from '../batch.ts';
 import { type Column, type RowKey, STATE, TRANSACTIONS } from '../columns/columns.ts';
 import type { LmdbColumn, ReadableColumn } from './lmdb-reads.ts';
-import type { RunsDatabase } from './runs/run-rows.ts';
+import type { RunsDatabase, VolatileWords } from './runs/run-rows.ts';
 import { WORD_BYTES } from './runs/run-shape.ts';
 import { SortedRuns } from './runs/sorted-runs.ts';
 import { STATE_SHAPE, StateColumn } from './state-column.ts';
@@ -151,10 +151,7 @@ function openDatabase(
 
 const keyCodec = {
   writeKey({ partition, order }: RowKey, target: Buffer, start: number): number {
-    target.set(partition, start);
-    const middle = start + partition.length;
-    target.set(order, middle);
-    return middle + order.length;
+    return writeBytes(order, target, writeBytes(partition, target, start));
   },
   readKey(source: Buffer, start: number, end: number): Buffer {
     const key = Buffer.allocUnsafe(end - start);
@@ -162,6 +159,13 @@ const keyCodec = {
     return key;
   },
 };
+
+/** Keys are so short that `set` takes longer. @returns where they end */
+function writeBytes(bytes: Uint8Array, target: Uint8Array, start: number): number {
+  const { length } = bytes;
+  for (let at = 0; at < length; at += 1) target[start + at] = bytes[at]!;
+  return start + length;
+}
 
 const compressor = new ValueCompressor(TRANSACTION_DICTIONARY);
 
@@ -183,40 +187,38 @@ const valueCodec: ValueCodec = {
   },
 };
 
-/** Most records are far shorter. */
-const RECORD_ROOM = Buffer.allocUnsafeSlow(64 * 1024);
-
 /** A record is valid until the next one is read: its rows are taken out of it at once. */
 const recordCodec: ValueCodec = {
   encode: (value) => value,
   decode(volatile) {
     checkLength(volatile, MAX_RECORD_BYTES);
-    const { length } = volatile;
-    const room =
-      length > RECORD_ROOM.length ? Buffer.allocUnsafe(length) : RECORD_ROOM.subarray(0, length);
-    return copied(volatile, room);
+    return Buffer.from(volatile.buffer, volatile.byteOffset, volatile.length);
   },
 };
 
 /** Most bytes of a row of sorted runs: most have a page of 8 KiB. */
 const MAX_WORDS_BYTES = 1024 * 1024;
-/** The buffer that the engine reads into, as words. */
-let engineWords: Uint32Array = new Uint32Array(0);
+/** The buffer that the engine reads into, as words: making a view for every read takes as long as some reads. */
+const volatileWords: { words: Uint32Array; count: number } = {
+  words: new Uint32Array(0),
+  count: 0,
+};
 
 /** Words are valid until the next read of any column. */
 const wordsCodec = {
   encode: (value: Uint8Array): Uint8Array => value,
-  decode(volatile: Uint8Array): Uint32Array {
+  decode(volatile: Uint8Array): VolatileWords {
     checkLength(volatile, MAX_WORDS_BYTES);
     const { buffer, byteOffset, length } = volatile;
-    if (byteOffset % WORD_BYTES !== 0 || length % WORD_BYTES !== 0) {
+    if (byteOffset !== 0 || length % WORD_BYTES !== 0) {
       throw new RangeError(`no words: ${length} bytes`);
     }
-    if (engineWords.buffer !== buffer) {
-      engineWords = new Uint32Array(buffer, 0, Math.floor(buffer.byteLength / WORD_BYTES));
+    if (volatileWords.words.buffer !== buffer) {
+      const { byteLength } = buffer;
+      volatileWords.words = new Uint32Array(buffer, 0, Math.floor(byteLength / WORD_BYTES));
     }
-    const at = byteOffset / WORD_BYTES;
-    return engineWords.subarray(at, at + length / WORD_BYTES);
+    volatileWords.count = length / WORD_BYTES;
+    return volatileWords;
   },
 };
 

@@ -41,6 +41,8 @@ export interface LmdbRange {
 /** One column as it is read: keys go in as their two parts, come out as one buffer. */
 export interface ReadableColumn {
   get(key: RowKey, options?: { readonly transaction: Transaction }): Buffer | undefined;
+  /** The last row of a partition at or below an order, where a range takes longer. */
+  seekLast?(key: RowKey): Row | undefined;
   getRange(range: LmdbRange): Iterable<{ readonly key: Buffer; readonly value: Buffer }>;
   getKeys(range: LmdbRange): Iterable<Buffer>;
   getStats(): {
@@ -109,12 +111,11 @@ export class LmdbReads implements StoreReader {
 
   seekLast(column: Column, partition: Uint8Array, order: Uint8Array): Row | undefined {
     assertKeyShape(column, partition, order);
-    const range = {
-      start: { partition, order },
-      end: { partition, order: NO_ORDER },
-      reverse: true,
-      limit: 1,
-    };
+    const start = { partition, order };
+    const database = this.columns.get(column.number);
+    if (database?.seekLast !== undefined)
+      return this.#read(column, () => database.seekLast!(start));
+    const range = { start, end: { partition, order: NO_ORDER }, reverse: true, limit: 1 };
     return this.#collect(column, range, rowOfPartition)[0];
   }
 

@@ -2,7 +2,7 @@
  * State: an index in sorted runs says where the value of each row is, in the record of the version that wrote it or in
  * a database of its own. Read here as if it were one database.
  */
-import { type RowKey, STATE } from '../columns/columns.ts';
+import { type Row, type RowKey, STATE } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
 import type { ReadOptions } from './runs/run-rows.ts';
@@ -14,6 +14,7 @@ import { STATE_PLACE, stateOfRecord } from './version-record.ts';
 const ORDER_BYTES = STATE.orderBytes[0];
 export const STATE_SHAPE = runShape(STATE.number, STATE.partitionBytes, ORDER_BYTES);
 const KEY_WORDS = STATE_SHAPE.keyWords;
+const ORDER = { keyWords: KEY_WORDS - STATE_SHAPE.partitionWords, keyBytes: ORDER_BYTES };
 
 /** The place of a row that the database of its own has; any other: its index in the record of its version. */
 export const OWN_ROW = 0xffff_fffe;
@@ -54,34 +55,27 @@ export class StateColumn implements ReadableColumn {
   /** The highest version that has ever had a row, as far as the index knows. */
   highestVersion(): Buffer | undefined {
     const words = this.runs.highestOrder();
-    return words && keyOf({ keyWords: words.length, keyBytes: ORDER_BYTES }, words, 0);
+    return words && keyOf(ORDER, words, 0);
   }
 
   hasRecord(version: Uint8Array): boolean {
     return this.#records.get({ partition: version, order: NO_ORDER }) !== undefined;
   }
 
-  getRange(range: LmdbRange): Iterable<KeyedValue> {
-    const isOne = range.reverse === true && range.limit === 1 && range.end?.order.length === 0;
-    return isOne && range.start !== undefined && range.exclusiveStart !== true
-      ? this.#seekLast(range.start, optionsOf(range))
-      : this.#rows(range);
-  }
-
-  #seekLast(at: RowKey, options: ReadOptions | undefined): readonly KeyedValue[] {
-    writeKey(STATE_SHAPE, at, this.#key, 0);
-    if (!this.runs.seekLast(this.#key, options)) return [];
+  seekLast(key: RowKey): Row | undefined {
+    writeKey(STATE_SHAPE, key, this.#key, 0);
+    if (!this.runs.seekLast(this.#key)) return undefined;
     const { found } = this.runs;
-    const place = found[KEY_WORDS]!;
-    const key = keyOf(STATE_SHAPE, found, 0);
-    return [{ key, value: this.#valueOf(splitKey(key), place, options) }];
+    const order = keyOf(ORDER, found, STATE_SHAPE.partitionWords);
+    const { partition } = key;
+    return { order, value: this.#valueOf({ partition, order }, found[KEY_WORDS]!, undefined) };
   }
 
   *getKeys(range: LmdbRange): Generator<Buffer> {
     for (const { key } of this.#entries(range)) yield key;
   }
 
-  *#rows(range: LmdbRange): Generator<KeyedValue> {
+  *getRange(range: LmdbRange): Generator<KeyedValue> {
     const options = optionsOf(range);
     let part: FoundEntry[] = [];
     for (const entry of this.#entries(range)) {

@@ -25,8 +25,6 @@ const LAST_LITERAL_BYTES = 5;
 /** Lengths from this on continue in further bytes. */
 const LONG_LENGTH = 15;
 const FULL_BYTE = 255;
-/** More than the lengths of one sequence take: a window full of literals and of matches. */
-const LONGEST_LENGTHS_BYTES = 1_024;
 /** After each further 16 positions without a match, positions are skipped one more at a time. */
 const SKIP_BITS = 4;
 
@@ -48,9 +46,12 @@ export class ValueCompressor {
   /** The dictionary, then the value: whether it is being compressed or expanded. */
   readonly #window: Uint8Array;
   readonly #words: DataView;
-  /** A value as it is stored: what has been compressed, or is being expanded. */
+  /** A value as it is stored, which has been compressed. */
   readonly #stored: Uint8Array;
   readonly #storedWords: DataView;
+  /** The buffer that has the value that is being expanded: the engine reads into one and the same. */
+  #source: Uint8Array;
+  #sourceWords: DataView;
   /** By hash of four bytes, where they are in the dictionary, and where they were last in the value; 0: nowhere. */
   readonly #inDictionary = new Uint16Array(1 << HASH_BITS);
   readonly #inValue = new Uint16Array(1 << HASH_BITS);
@@ -66,6 +67,8 @@ export class ValueCompressor {
     // Incompressible bytes grow by one in 255.
     this.#stored = new Uint8Array(HEADER_BYTES + Math.ceil(MAX_WINDOW_BYTES * 1.01) + WORD_BYTES);
     this.#storedWords = new DataView(this.#stored.buffer);
+    this.#source = this.#stored;
+    this.#sourceWords = this.#storedWords;
     for (let at = 1; at + MIN_MATCH_BYTES <= dictionary.length; at += 1) {
       this.#inDictionary[hashOf(this.#words.getInt32(at, true))] = at;
     }
@@ -195,56 +198,71 @@ export class ValueCompressor {
     const length = bytes[at + 1]! | (bytes[at + 2]! << 8);
     const wanted = to < 0 ? length : to;
     if (length > this.maxBytes) throw new CompressedValueError('that is too long');
-    const isWhole = wanted === length;
-    const wholeBytes = bytes.length - at;
-    const storedBytes = isWhole ? wholeBytes : Math.min(wholeBytes, mostStoredBytes(wanted));
+    const storedBytes = bytes.length - at;
     if (wanted > length || storedBytes > this.#stored.length - WORD_BYTES) throw cutShort();
-    // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
-    this.#stored.set(new Uint8Array(bytes.buffer, bytes.byteOffset + at, storedBytes));
+    const storedAt = this.#read(bytes, at, storedBytes);
     const start = this.#dictionaryBytes;
-    this.#expandBlock(storedBytes, start + length, start + wanted);
+    this.#expandBlock(storedAt, storedAt + storedBytes, start + length, start + wanted);
     return copied(this.#window, start + from, start + wanted);
   }
 
+  /** Makes a stored value the one that is expanded, without copying it. @returns where it begins */
+  #read(bytes: Uint8Array, at: number, storedBytes: number): number {
+    const { buffer } = bytes;
+    const start = bytes.byteOffset + at;
+    if (start + storedBytes + WORD_BYTES > buffer.byteLength) {
+      // Whole words are read: up to three bytes too many.
+      this.#stored.set(new Uint8Array(buffer, start, storedBytes));
+      this.#source = this.#stored;
+      this.#sourceWords = this.#storedWords;
+      return 0;
+    }
+    if (this.#source.buffer !== buffer) {
+      this.#source = new Uint8Array(buffer);
+      this.#sourceWords = new DataView(buffer);
+    }
+    return start;
+  }
+
   /** Expands the stored block into the window, which it fills exactly up to `end`, at least up to `wanted`. */
-  #expandBlock(storedBytes: number, end: number, wanted: number): void {
-    const [stored, storedWords] = [this.#stored, this.#storedWords];
+  #expandBlock(storedAt: number, storedEnd: number, end: number, wanted: number): void {
+    const [stored, storedWords] = [this.#source, this.#sourceWords];
     const [window, words] = [this.#window, this.#words];
-    let from = HEADER_BYTES;
+    let from = storedAt + HEADER_BYTES;
     let to = this.#dictionaryBytes;
-    while (from < storedBytes && (to < wanted || wanted === end)) {
+    while (from < storedEnd && (to < wanted || wanted === end)) {
       const token = stored[from]!;
       from += 1;
       let literals = token >> 4;
       if (literals === LONG_LENGTH) {
-        for (let more = FULL_BYTE; more === FULL_BYTE && from < storedBytes; from += 1) {
+        for (let more = FULL_BYTE; more === FULL_BYTE && from < storedEnd; from += 1) {
           more = stored[from]!;
           literals += more;
         }
       }
-      // What comes after the wanted bytes may not have been taken.
+      // Nobody wants what comes after.
       if (wanted < end && to + literals > wanted) literals = wanted - to;
       const literalsEnd = to + literals;
-      if (from + literals > storedBytes || literalsEnd > end) throw cutShort();
+      if (from + literals > storedEnd || literalsEnd > end) throw cutShort();
       for (let at = from; to < literalsEnd; at += WORD_BYTES, to += WORD_BYTES) {
         words.setInt32(to, storedWords.getInt32(at, true), true);
       }
       to = literalsEnd;
       from += literals;
-      if (from === storedBytes || (to === wanted && wanted < end)) break;
-      if (from + 2 > storedBytes) throw cutShort();
+      if (from === storedEnd || (to === wanted && wanted < end)) break;
+      if (from + 2 > storedEnd) throw cutShort();
       const offset = stored[from]! | (stored[from + 1]! << 8);
       from += 2;
       let matched = (token & LONG_LENGTH) + MIN_MATCH_BYTES;
       if (matched === LONG_LENGTH + MIN_MATCH_BYTES) {
-        for (let more = FULL_BYTE; more === FULL_BYTE && from < storedBytes; from += 1) {
+        for (let more = FULL_BYTE; more === FULL_BYTE && from < storedEnd; from += 1) {
           more = stored[from]!;
           matched += more;
         }
       }
       const matchEnd = to + matched;
       // The last sequence has no match.
-      if (offset === 0 || offset > to || matchEnd > end || from === storedBytes) throw cutShort();
+      if (offset === 0 || offset > to || matchEnd > end || from === storedEnd) throw cutShort();
       if (offset >= WORD_BYTES) {
         for (; to < matchEnd; to += WORD_BYTES) {
           words.setInt32(to, words.getInt32(to - offset, true), true);
@@ -279,11 +297,6 @@ function copied(bytes: Uint8Array, from: number, to: number): Buffer {
   // The engine’s buffer is longer than its `length` says: only a view of its bytes is safe.
   copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from));
   return copy;
-}
-
-/** A sequence is never longer than what it stands for, except for lengths at the end of what is wanted. */
-function mostStoredBytes(wanted: number): number {
-  return HEADER_BYTES + Math.ceil(wanted * 1.01) + LONGEST_LENGTHS_BYTES;
 }
 
 function cutShort(): CompressedValueError {

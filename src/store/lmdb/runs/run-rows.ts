@@ -18,9 +18,14 @@ export interface ReadOptions {
   readonly transaction: Transaction;
 }
 
+/** A value, valid until the next read: the first `count` of some words. */
+export interface VolatileWords {
+  readonly words: Uint32Array;
+  readonly count: number;
+}
+
 export interface RunsDatabase {
-  /** The words of a value, until the next read. */
-  get(key: RowKey, options?: ReadOptions): Uint32Array | undefined;
+  get(key: RowKey, options?: ReadOptions): VolatileWords | undefined;
   put(key: RowKey, value: Uint8Array): unknown;
   remove(key: RowKey): unknown;
   /** Begins a new snapshot if the next read would. */
@@ -50,15 +55,24 @@ export function manifestKey({ column }: RunShape): RowKey {
   return { partition: Buffer.of(column, MANIFEST), order: NO_ORDER };
 }
 
-export function blockKey(shape: RunShape, run: number, block: number): RowKey {
-  return partKey(shape, BLOCK, run, block);
+/** @param to a key of a block, which becomes that of another */
+export function blockKey(shape: RunShape, run: number, block: number, to?: RowKey): RowKey {
+  return partKey(shape, BLOCK, run, block, to);
 }
 
-export function partKey({ column }: RunShape, kind: number, run: number, part: number): RowKey {
-  const order = Buffer.allocUnsafe(8);
-  order.writeUInt32BE(run, 0);
-  order.writeUInt32BE(part, 4);
-  return { partition: Buffer.of(column, kind), order };
+export function partKey(
+  { column }: RunShape,
+  kind: number,
+  run: number,
+  part: number,
+  to: RowKey = { partition: Buffer.of(column, kind), order: Buffer.allocUnsafe(8) },
+): RowKey {
+  const { order } = to;
+  for (let byte = 0; byte < 4; byte += 1) {
+    order[byte] = run >>> (24 - 8 * byte);
+    order[byte + 4] = part >>> (24 - 8 * byte);
+  }
+  return to;
 }
 
 /** How many rows such words take. */

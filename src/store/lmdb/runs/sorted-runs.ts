@@ -6,6 +6,8 @@
  * A lookup reads one block of each run that may have the partition, the newest first, and usually ends with the first:
  * versions ascend from run to run.
  */
+
+import type { RowKey } from '../../columns/columns.ts';
 import { hashOf, isSamePartition, mayHave } from './run-filter.ts';
 import { decodeManifest, EMPTY_MANIFEST, type Manifest, type Run } from './run-manifest.ts';
 import {
@@ -60,6 +62,7 @@ export class SortedRuns {
     this.database = database;
     this.#snapshot = snapshot;
     this.shape = shape;
+    this.#blockKey = blockKey(shape, 0, 0);
     this.#known = { manifest: EMPTY_MANIFEST, highestFrom: [] };
     this.found = new Uint32Array(shape.entryWords);
   }
@@ -90,8 +93,8 @@ export class SortedRuns {
       this.database.ensureReadTxn();
       if (this.#knownIn === this.#snapshot()) return this.#known;
     }
-    const words = this.database.get(generationKey(this.shape), options);
-    const generation = words === undefined ? 0 : words[1]! * 0x1_0000_0000 + words[0]!;
+    const row = this.database.get(generationKey(this.shape), options);
+    const generation = row === undefined ? 0 : row.words[1]! * 0x1_0000_0000 + row.words[0]!;
     if (generation !== this.#known.manifest.generation) this.#know(generation, options);
     // The read itself may have begun the snapshot.
     this.#knownIn = options === undefined ? this.#snapshot() : undefined;
@@ -99,9 +102,11 @@ export class SortedRuns {
   }
 
   #know(generation: number, options: ReadOptions | undefined): void {
-    const words = this.database.get(manifestKey(this.shape), options);
+    const row = this.database.get(manifestKey(this.shape), options);
     const manifest =
-      generation === 0 || words === undefined ? EMPTY_MANIFEST : decodeManifest(this.shape, words);
+      generation === 0 || row === undefined
+        ? EMPTY_MANIFEST
+        : decodeManifest(this.shape, row.words.subarray(0, row.count));
     if (manifest.generation !== generation)
       throw new RangeError('a list of runs of another commit');
     const highestFrom: Uint32Array[] = [];
@@ -180,24 +185,25 @@ export class SortedRuns {
   /** The block that was read last, valid until the next read; and its entries. */
   #block: Uint32Array = new Uint32Array(0);
   #blockEntries = 0;
+  readonly #blockKey: RowKey;
 
   /** @throws RangeError for a block that is missing or has another number of entries than it should */
   #readBlock(run: Run, number: number, options: ReadOptions | undefined): void {
-    const block = this.database.get(blockKey(this.shape, run.id, number), options);
+    const block = this.database.get(blockKey(this.shape, run.id, number, this.#blockKey), options);
     const { blockEntries, entryWords } = this.shape;
     const before = number * blockEntries;
     const entries = Math.min(run.entries - before, blockEntries);
-    if (block === undefined || block.length !== entries * entryWords) {
+    if (block === undefined || block.count !== entries * entryWords) {
       throw new RangeError(`block ${number} of run ${run.id} is damaged or missing`);
     }
-    this.#block = block;
+    this.#block = block.words;
     this.#blockEntries = entries;
   }
 
   /** A block, copied. */
   block(run: Run, number: number, options?: ReadOptions): Uint32Array {
     this.#readBlock(run, number, options);
-    return this.#block.slice();
+    return this.#block.slice(0, this.#blockEntries * this.shape.entryWords);
   }
 
   /**
@@ -249,11 +255,11 @@ export class SortedRuns {
     let at = 0;
     for (let part = 0; at < words; part += 1) {
       const read = this.database.get(partKey(this.shape, kind, id, part), options);
-      if (read === undefined || read.length === 0 || at + read.length > words) {
+      if (read === undefined || read.count === 0 || at + read.count > words) {
         throw new RangeError(`part ${part} of run ${id} is damaged or missing`);
       }
-      all.set(read, at);
-      at += read.length;
+      all.set(read.words.subarray(0, read.count), at);
+      at += read.count;
     }
     return all;
   }
