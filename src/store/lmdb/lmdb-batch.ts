@@ -35,7 +35,8 @@ export class LmdbBatch {
   #state: StateChanges | undefined;
   #runChanges: RunChanges = { put: [], removed: [] };
   #records: readonly WrittenRecord[] = [];
-  #areRecordsNew = false;
+  /** Whether records, and rows of state apart from them, come after all that are stored. */
+  #areNew = false;
   lowestVersion: Uint8Array | undefined;
   highestVersion: Uint8Array | undefined;
 
@@ -72,7 +73,8 @@ export class LmdbBatch {
     await this.#changeState(true, []);
     const records = await this.#written(() => undefined);
     this.#records = records.sort((a, b) => Buffer.compare(a.key.partition, b.key.partition));
-    this.#areRecordsNew = true;
+    this.#state?.outside.sort((a, b) => compareKeys(a.key, b.key));
+    this.#areNew = true;
   }
 
   /** Looks up what the batch changes, when all earlier commits are there. @throws RowDamagedError */
@@ -138,7 +140,7 @@ export class LmdbBatch {
       const database = this.#databases.records!;
       if (value === undefined) database.remove(key);
       // What is appended has a promise of its own; the commit says the same.
-      else database.put(key, value, { append: this.#areRecordsNew }).catch(() => undefined);
+      else database.put(key, value, { append: this.#areNew }).catch(() => undefined);
     }
     for (const row of this.#rows) {
       const database = this.#databases.own.get(row.column.number)!;
@@ -150,9 +152,10 @@ export class LmdbBatch {
 
   #writeState(): void {
     const { state } = this.#databases;
-    for (const row of this.#state?.own ?? []) {
-      if (row.value === undefined) state!.own.remove(row);
-      else state!.own.put(row, row.value);
+    for (const { database, key, value } of this.#state?.outside ?? []) {
+      const append = this.#areNew && database === state!.apart;
+      if (value === undefined) database.remove(key);
+      else database.put(key, value, { append }).catch(() => undefined);
     }
     for (const { key, value } of this.#runChanges.put) state!.runs.database.put(key, value);
     for (const key of this.#runChanges.removed) state!.runs.database.remove(key);
@@ -168,4 +171,8 @@ export class LmdbBatch {
     if (database !== undefined) this.#deleted.push({ database, key: { partition, order } });
     return database !== undefined;
   }
+}
+
+function compareKeys(a: RowKey, b: RowKey): number {
+  return Buffer.compare(a.partition, b.partition) || Buffer.compare(a.order, b.order);
 }

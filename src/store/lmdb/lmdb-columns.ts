@@ -21,8 +21,9 @@ import { versionColumns } from './version-columns.ts';
 import { RECORD_COLUMNS } from './version-record.ts';
 
 const RECORDS = 'versions';
-/** Rows of state that no record has. */
+/** Rows of state that no record has: of versions that have none, and of versions that have too much. */
 const OWN_STATE = 'state';
+const APART_STATE = 'state_by_version';
 const RUNS = 'runs';
 /** No commit is larger. */
 const MAX_RECORD_BYTES = 512 * 1024 * 1024;
@@ -43,7 +44,9 @@ export interface LmdbColumns {
 
 /** Whether a named database is one of a store's columns. */
 export function isColumnName(name: unknown): boolean {
-  return [RECORDS, OWN_STATE, RUNS].includes(String(name)) || /^c\d\d$/.test(String(name));
+  return (
+    [RECORDS, OWN_STATE, APART_STATE, RUNS].includes(String(name)) || /^c\d\d$/.test(String(name))
+  );
 }
 
 /** The database that a column of any format has, or has had; `undefined` when it is not there and may not be made. */
@@ -66,13 +69,15 @@ export function openLedgerColumns(
   const rest = columns.filter((column) => column !== STATE && !RECORD_COLUMNS.includes(column));
   const own = openOwnColumns(root, rest, create);
   const ownState = openDatabase(root, OWN_STATE, compressedCodec, create);
+  const apartState = openDatabase(root, APART_STATE, compressedCodec, create);
   const records = openDatabase(root, RECORDS, recordCodec, create);
   const runs = openRuns(root, create);
-  if (own === undefined || ownState === undefined) return undefined;
+  if (own === undefined || ownState === undefined || apartState === undefined) return undefined;
   if (records === undefined || runs === undefined) return undefined;
   const state = new StateColumn(
     new SortedRuns(runs, STATE_SHAPE, () => snapshots),
     ownState,
+    apartState,
     records,
   );
   const readable = new Map<number, ReadableColumn>([...own.own, ...versionColumns(records)]);

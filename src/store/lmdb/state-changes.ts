@@ -1,13 +1,16 @@
 /** What a batch changes in state: values in records or in rows of their own, and the entries that name them. */
 import type { BatchOperation } from '../batch.ts';
 import type { RowKey } from '../columns/columns.ts';
+import type { LmdbColumn } from './lmdb-reads.ts';
 import { DELETED } from './runs/run-shape.ts';
 import type { AddedEntry } from './runs/run-writer.ts';
-import { OWN_ROW, type StateColumn } from './state-column.ts';
+import { APART, apartKey, OWN_ROW, type StateColumn } from './state-column.ts';
 import type { RecordChanges } from './version-columns.ts';
 
-/** A row of its own as a batch leaves it; without a value it is deleted. */
-interface OwnRow extends RowKey {
+/** A row that no record has as a batch leaves it; without a value it is deleted. */
+interface ChangedRow {
+  readonly database: LmdbColumn;
+  readonly key: RowKey;
   readonly value: Uint8Array | undefined;
 }
 
@@ -19,7 +22,7 @@ export class StateChanges {
   /** Where the rows are that this batch has changed, by key; `undefined`: deleted. */
   readonly #places = new Map<string, number | undefined>();
   readonly entries: AddedEntry[] = [];
-  readonly own: OwnRow[] = [];
+  readonly outside: ChangedRow[] = [];
   /** How many more rows there are. */
   rows = 0;
 
@@ -39,7 +42,7 @@ export class StateChanges {
   deleteFirst(key: RowKey): void {
     const place = this.#column.placeOf(key);
     if (place === undefined) return;
-    if (place === OWN_ROW) this.own.push({ ...key, value: undefined });
+    if (place >= APART) this.#changeOutside(key, place, undefined);
     else this.#changes.deleteStateFirst(key.order, place);
     this.#name(key, nameOf(key), DELETED);
   }
@@ -52,7 +55,7 @@ export class StateChanges {
       if (value !== undefined) this.#name(operation, name, this.#putNew(operation, value));
       return;
     }
-    if (known === OWN_ROW) this.own.push({ partition, order, value });
+    if (known >= APART) this.#changeOutside({ partition, order }, known, value);
     else this.#changes.changeState(order, known, value);
     if (value === undefined) this.#name(operation, name, DELETED);
   }
@@ -64,15 +67,29 @@ export class StateChanges {
 
   /** @returns the place of a row that is not there yet */
   #putNew({ partition, order }: RowKey, value: Uint8Array): number {
+    const key = { partition, order };
     if (this.#areNew || !this.#column.hasRecord(order)) {
-      const index = this.#changes.addState(order, value);
-      if (index !== undefined) return index;
+      const added = this.#changes.addState(order, value);
+      if (added?.isInRecord === true) return added.index;
+      if (added !== undefined) {
+        this.#changeOutside(key, APART + added.index, value);
+        return APART + added.index;
+      }
     }
     // A row of format 6 is there already, and only the index lacks it.
-    if (!this.#isUpgrade || this.#column.own.get({ partition, order })?.equals(value) !== true) {
-      this.own.push({ partition, order, value });
+    if (!this.#isUpgrade || this.#column.own.get(key)?.equals(value) !== true) {
+      this.#changeOutside(key, OWN_ROW, value);
     }
     return OWN_ROW;
+  }
+
+  #changeOutside(key: RowKey, place: number, value: Uint8Array | undefined): void {
+    const { own, apart } = this.#column;
+    const row =
+      place === OWN_ROW
+        ? { database: own, key }
+        : { database: apart, key: apartKey(key.order, place) };
+    this.outside.push({ ...row, value });
   }
 
   #name({ partition, order }: RowKey, name: string, place: number): void {

@@ -16,8 +16,13 @@ export const STATE_SHAPE = runShape(STATE.number, STATE.partitionBytes, ORDER_BY
 const KEY_WORDS = STATE_SHAPE.keyWords;
 const ORDER = { keyWords: KEY_WORDS - STATE_SHAPE.partitionWords, keyBytes: ORDER_BYTES };
 
-/** The place of a row that the database of its own has; any other: its index in the record of its version. */
+/**
+ * The place of a row: its index in the record of its version; APART and its index, if the record has no room for it;
+ * OWN_ROW, if its version had no record when it was written.
+ */
+export const APART = 0x8000_0000;
 export const OWN_ROW = 0xffff_fffe;
+const INDEX_BYTES = 4;
 /** Rows that are read together, in the order of their versions. */
 const ROWS_AT_ONCE = 1_000;
 
@@ -30,14 +35,17 @@ interface FoundEntry {
 
 export class StateColumn implements ReadableColumn {
   readonly runs: SortedRuns;
-  /** Rows that no record has. */
+  /** Rows of versions without a record, by their keys. */
   readonly own: LmdbColumn;
+  /** Rows that records have no room for, by version and index. */
+  readonly apart: LmdbColumn;
   readonly #records: LmdbColumn;
   readonly #key = new Uint32Array(KEY_WORDS);
 
-  constructor(runs: SortedRuns, own: LmdbColumn, records: LmdbColumn) {
+  constructor(runs: SortedRuns, own: LmdbColumn, apart: LmdbColumn, records: LmdbColumn) {
     this.runs = runs;
     this.own = own;
+    this.apart = apart;
     this.#records = records;
   }
 
@@ -111,20 +119,19 @@ export class StateColumn implements ReadableColumn {
 
   /** @throws RangeError for a row that the index names and nothing has */
   #valueOf(key: RowKey, place: number, options: ReadOptions | undefined): Buffer {
-    if (place === OWN_ROW) {
-      const value = this.own.get(key, options);
-      if (value === undefined) throw missing();
-      return value;
-    }
-    const record = this.#records.get({ partition: key.order, order: NO_ORDER }, options);
-    const value = record && stateOfRecord(record, place);
+    let value: Buffer | undefined;
+    if (place < APART) {
+      const record = this.#records.get({ partition: key.order, order: NO_ORDER }, options);
+      value = record && stateOfRecord(record, place);
+    } else if (place === OWN_ROW) value = this.own.get(key, options);
+    else value = this.apart.get(apartKey(key.order, place), options);
     if (value === undefined) throw missing();
     return value;
   }
 
   getStats() {
     const own = this.own.getStats();
-    const places = [own, this.runs.database.getStats()];
+    const places = [own, this.apart.getStats(), this.runs.database.getStats()];
     places.push(statsInRecords(this.#records, STATE_PLACE));
     const pages = places.map((place) => {
       return place.treeBranchPageCount + place.treeLeafPageCount + place.overflowPages;
@@ -137,6 +144,13 @@ export class StateColumn implements ReadableColumn {
       overflowPages: 0,
     };
   }
+}
+
+/** The key of a row that is apart. */
+export function apartKey(version: Uint8Array, place: number): RowKey {
+  const index = Buffer.allocUnsafe(INDEX_BYTES);
+  index.writeUInt32BE(place - APART);
+  return { partition: version, order: index };
 }
 
 /** An error that says: damage. */

@@ -23,6 +23,8 @@ import {
 } from './version-record.ts';
 
 const INDEX_BYTES = 4;
+/** Most bytes of state in a record: who reads one row expands those before it. */
+const MAX_STATE_BYTES = 4_096;
 /** Records that tell how many rows the columns have, where there are more. */
 const SAMPLE_RECORDS = 1_000;
 
@@ -236,9 +238,16 @@ interface ChangedRecord {
   isCleared: boolean;
   readonly deletedFirst: ChangedRow[];
   readonly rows: ChangedRow[];
-  /** Bytes of the rows, and how many of them are of state. */
+  /** Bytes of all rows, and of those of state. */
   bytes: number;
+  stateBytes: number;
+  /** Rows of state of the version, in the record or not. */
   stateRows: number;
+}
+
+interface AddedState {
+  readonly index: number;
+  readonly isInRecord: boolean;
 }
 
 /** A record as a batch leaves it; without a value it is deleted. */
@@ -270,19 +279,24 @@ export class RecordChanges {
   }
 
   /**
-   * Adds a row of state to the record of its version, if that is made by the same batch and stays small enough to be
-   * compressed.
-   * @returns its index in the record; `undefined`: it has to be stored elsewhere
+   * Numbers a row of state of a version whose record is made by the same batch, and adds it to the record if there is
+   * room.
+   * @returns `undefined`: no record of the version is made
    */
-  addState(version: Uint8Array, value: Uint8Array): number | undefined {
+  addState(version: Uint8Array, value: Uint8Array): AddedState | undefined {
     const record = this.#records.get(nameOfRecord(version));
     if (record === undefined || record.rows.length === 0) return undefined;
-    if (record.bytes + value.length > MAX_COMPRESSED_BYTES) return undefined;
     const index = record.stateRows;
     record.stateRows += 1;
-    record.bytes += value.length;
-    record.rows.push({ place: STATE_PLACE, index, value });
-    return index;
+    const isInRecord =
+      record.stateBytes + value.length <= MAX_STATE_BYTES &&
+      record.bytes + value.length <= MAX_COMPRESSED_BYTES;
+    if (isInRecord) {
+      record.stateBytes += value.length;
+      record.bytes += value.length;
+      record.rows.push({ place: STATE_PLACE, index, value });
+    }
+    return { index, isInRecord };
   }
 
   /** Changes a row of state that a record has; without a value it is deleted. */
@@ -336,7 +350,10 @@ export class RecordChanges {
     const name = nameOfRecord(key);
     let record = this.#records.get(name);
     if (record === undefined) {
-      record = { key, isCleared: false, deletedFirst: [], rows: [], bytes: 0, stateRows: 0 };
+      record = {
+        ...{ key, isCleared: false, deletedFirst: [], rows: [] },
+        ...{ bytes: 0, stateBytes: 0, stateRows: 0 },
+      };
       this.#records.set(name, record);
       if (this.highest === undefined || Buffer.compare(key, this.highest) > 0) this.highest = key;
       if (this.lowest === undefined || Buffer.compare(key, this.lowest) < 0) this.lowest = key;
