@@ -15,7 +15,7 @@ import { temporaryDirectory } from './engines.ts';
 
 const random = randomSource(testSeed());
 const below = (most: number): number => Math.floor(random() * most);
-const SHAPE = runShape(STATE.number, STATE.partitionBytes, 8);
+const SHAPE = runShape(STATE);
 
 /** Partitions of which some share their first eight bytes, and some nearly all. */
 function partitionOf(number: number): Buffer {

@@ -4,6 +4,7 @@ import type { Batch, BatchOperation } from '../batch.ts';
 import { type Column, type OrderBounds, type RowKey, STATE } from '../columns/columns.ts';
 import type { LmdbColumns } from './lmdb-columns.ts';
 import type { LmdbColumn } from './lmdb-reads.ts';
+import { RunColumnChanges } from './run-column-changes.ts';
 import type { RunChanges, RunWriter } from './runs/run-writer.ts';
 import { StateChanges } from './state-changes.ts';
 import { RecordChanges, type WrittenRecord } from './version-columns.ts';
@@ -33,7 +34,9 @@ export class LmdbBatch {
   /** Rows of state, where it has an index. */
   readonly #stateRows: readonly BatchOperation[];
   #state: StateChanges | undefined;
-  #runChanges: RunChanges = { put: [], removed: [] };
+  /** What changes in other columns of sorted runs, by number. */
+  readonly #indexed = new Map<number, RunColumnChanges>();
+  readonly #runChanges: RunChanges[] = [];
   #records: readonly WrittenRecord[] = [];
   /** Whether records, and rows of state apart from them, come after all that are stored. */
   #areNew = false;
@@ -47,8 +50,12 @@ export class LmdbBatch {
     const hasState = databases.state !== undefined;
     this.#stateRows = hasState ? rows.filter(({ column }) => column === STATE) : [];
     const others = hasState ? rows.filter(({ column }) => column !== STATE) : rows;
-    this.#rows =
+    const ownRows =
       databases.records === undefined ? others : others.filter((row) => !this.#changes.add(row));
+    for (const [number, column] of databases.indexed ?? []) {
+      this.#indexed.set(number, new RunColumnChanges(column));
+    }
+    this.#rows = ownRows.filter((row) => !this.#addIndexed(row));
     for (const key of databases.records === undefined ? [] : batch.clearedVersions) {
       this.#changes.clear(key);
     }
@@ -58,6 +65,13 @@ export class LmdbBatch {
     this.lowestVersion = this.#changes.lowest;
     this.highestVersion = this.#changes.highest;
     for (const { order } of this.#stateRows) this.#widen(order);
+  }
+
+  /** @returns false when the column has no sorted runs, or is state */
+  #addIndexed(operation: BatchOperation): boolean {
+    const changes = this.#indexed.get(operation.column.number);
+    changes?.add(operation);
+    return changes !== undefined;
   }
 
   #widen(version: Uint8Array): void {
@@ -88,6 +102,8 @@ export class LmdbBatch {
       for (const order of orders(column, partition, bounds)) {
         const row = { column, partition, order, value: undefined };
         if (column === STATE && state !== undefined) deletedState.push(row);
+        else if (this.#indexed.has(column.number))
+          this.#indexed.get(column.number)!.deleteFirst(row);
         else if (!this.#deleteFrom(own, column, row)) this.#changes.deleteFirst(row);
         if (outdated !== undefined) this.#deleteFrom(outdated, column, row);
         count += 1;
@@ -98,10 +114,21 @@ export class LmdbBatch {
     this.#records = await this.#written((key) => records!.get(key));
   }
 
-  /** Makes the rows of the index, when all earlier commits are there. */
-  async prepareRuns(writer: RunWriter): Promise<void> {
-    if (this.#state === undefined || this.#state.entries.length === 0) return;
-    this.#runChanges = await writer.prepare(this.#state.entries, this.#state.rows);
+  /**
+   * Makes the rows of sorted runs, when all earlier commits are there.
+   * @param writers by the number of the column
+   */
+  async prepareRuns(writers: ReadonlyMap<number, RunWriter>): Promise<void> {
+    const { entries, rows } = this.#state ?? { entries: [], rows: 0 };
+    if (entries.length > 0) {
+      this.#runChanges.push(await writers.get(STATE.number)!.prepare(entries, rows));
+    }
+    // Rows of these columns belong to versions: what a batch of new versions puts is not there yet.
+    const areNew = this.#areNew && this.lowestVersion !== undefined;
+    for (const [number, changes] of this.#indexed) {
+      const made = await changes.prepare(writers.get(number)!, areNew);
+      if (made !== undefined) this.#runChanges.push(made);
+    }
   }
 
   async #changeState(areNew: boolean, deletedFirst: readonly RowKey[]): Promise<void> {
@@ -152,13 +179,18 @@ export class LmdbBatch {
 
   #writeState(): void {
     const { state } = this.#databases;
-    for (const { database, key, value } of this.#state?.outside ?? []) {
-      const append = this.#areNew && database === state!.apart;
+    if (state === undefined) return;
+    const outside = [...this.#indexed.values()].flatMap((changes) => changes.outside);
+    for (const { database, key, value } of [...(this.#state?.outside ?? []), ...outside]) {
+      const append = this.#areNew && database === state.apart;
       if (value === undefined) database.remove(key);
       else database.put(key, value, { append }).catch(() => undefined);
     }
-    for (const { key, value } of this.#runChanges.put) state!.runs.database.put(key, value);
-    for (const key of this.#runChanges.removed) state!.runs.database.remove(key);
+    const { database } = state.runs;
+    for (const { put, removed } of this.#runChanges) {
+      for (const { key, value } of put) database.put(key, value);
+      for (const key of removed) database.remove(key);
+    }
   }
 
   /** @returns false when the column has no database there */

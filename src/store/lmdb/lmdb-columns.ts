@@ -9,10 +9,19 @@
 import { EventEmitter } from 'node:events';
 import type { Database, RootDatabase, Transaction } from 'lmdb';
 import { MAX_VALUE_BYTES } from '../batch.ts';
-import { type Column, type RowKey, STATE, TRANSACTIONS } from '../columns/columns.ts';
+import {
+  ACCOUNT_TRANSACTIONS,
+  type Column,
+  type RowKey,
+  STATE,
+  TRANSACTION_HASHES,
+  TRANSACTIONS,
+} from '../columns/columns.ts';
+import { U64_BYTES } from '../columns/order-key.ts';
 import type { LmdbColumn, ReadableColumn } from './lmdb-reads.ts';
+import { type OwnRows, RunColumn } from './run-column.ts';
 import type { RunsDatabase, VolatileWords } from './runs/run-rows.ts';
-import { WORD_BYTES } from './runs/run-shape.ts';
+import { type RunShape, runShape, WORD_BYTES } from './runs/run-shape.ts';
 import { SortedRuns } from './runs/sorted-runs.ts';
 import { STATE_SHAPE, StateColumn } from './state-column.ts';
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
@@ -25,6 +34,15 @@ const RECORDS = 'versions';
 const OWN_STATE = 'state';
 const APART_STATE = 'state_by_version';
 const RUNS = 'runs';
+/** Rows of other columns of sorted runs whose values do not fit into entries. */
+const OWN_INDEXED = 'unfit';
+
+/** Columns that are indexes: all keys are equally long, and so are all values. */
+export const INDEXED_COLUMNS: readonly { readonly column: Column; readonly valueBytes: number }[] =
+  [
+    { column: TRANSACTION_HASHES, valueBytes: 0 },
+    { column: ACCOUNT_TRANSACTIONS, valueBytes: U64_BYTES },
+  ];
 /** No commit is larger. */
 const MAX_RECORD_BYTES = 512 * 1024 * 1024;
 
@@ -38,6 +56,8 @@ export interface LmdbColumns {
   readonly records: LmdbColumn | undefined;
   /** State; absent where it is one of the columns with a database of their own. */
   readonly state?: StateColumn;
+  /** The other columns of sorted runs, by number; absent where they are among those with a database of their own. */
+  readonly indexed?: ReadonlyMap<number, RunColumn>;
   /** While a ledger is upgraded, the databases that columns had, by number: rows leave them when they are written. */
   readonly outdated?: ReadonlyMap<number, LmdbColumn>;
 }
@@ -45,7 +65,8 @@ export interface LmdbColumns {
 /** Whether a named database is one of a store's columns. */
 export function isColumnName(name: unknown): boolean {
   return (
-    [RECORDS, OWN_STATE, APART_STATE, RUNS].includes(String(name)) || /^c\d\d$/.test(String(name))
+    [RECORDS, OWN_STATE, APART_STATE, RUNS, OWN_INDEXED].includes(String(name)) ||
+    /^c\d\d$/.test(String(name))
   );
 }
 
@@ -66,23 +87,42 @@ export function openLedgerColumns(
   columns: readonly Column[],
   create: boolean,
 ): LmdbColumns | undefined {
-  const rest = columns.filter((column) => column !== STATE && !RECORD_COLUMNS.includes(column));
+  const others = [...RECORD_COLUMNS, STATE, ...INDEXED_COLUMNS.map(({ column }) => column)];
+  const rest = columns.filter((column) => !others.includes(column));
   const own = openOwnColumns(root, rest, create);
   const ownState = openDatabase(root, OWN_STATE, compressedCodec, create);
   const apartState = openDatabase(root, APART_STATE, compressedCodec, create);
   const records = openDatabase(root, RECORDS, recordCodec, create);
   const runs = openRuns(root, create);
+  const unfit = openDatabase(root, OWN_INDEXED, valueCodec, create);
   if (own === undefined || ownState === undefined || apartState === undefined) return undefined;
-  if (records === undefined || runs === undefined) return undefined;
-  const state = new StateColumn(
-    new SortedRuns(runs, STATE_SHAPE, () => snapshots),
-    ownState,
-    apartState,
-    records,
-  );
-  const readable = new Map<number, ReadableColumn>([...own.own, ...versionColumns(records)]);
-  readable.set(STATE.number, state);
-  return { readable, own: own.own, records, state };
+  if (records === undefined || runs === undefined || unfit === undefined) return undefined;
+  const runsOf = (shape: RunShape) => new SortedRuns(runs, shape, () => snapshots);
+  const state = new StateColumn(runsOf(STATE_SHAPE), ownState, apartState, records);
+  const indexed = new Map<number, RunColumn>();
+  for (const { column, valueBytes } of INDEXED_COLUMNS) {
+    const shape = runShape(column, valueBytes);
+    indexed.set(column.number, new RunColumn(column, runsOf(shape), rowsOf(unfit, column)));
+  }
+  const readable = new Map<number, ReadableColumn>([
+    ...own.own,
+    ...versionColumns(records),
+    ...indexed,
+    [STATE.number, state],
+  ]);
+  return { readable, own: own.own, records, state, indexed };
+}
+
+/** The rows that one column has in a database that columns share. */
+function rowsOf(database: LmdbColumn, { number }: Column): OwnRows {
+  const keyOf = ({ partition, order }: RowKey): RowKey => {
+    return { partition: Buffer.concat([Buffer.of(number), partition]), order };
+  };
+  return {
+    get: (key, options) => database.get(keyOf(key), options),
+    put: (key, value, options) => database.put(keyOf(key), value, options),
+    remove: (key) => database.remove(keyOf(key)),
+  };
 }
 
 /** Opens columns that have a database each. */

@@ -25,6 +25,7 @@ import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-fil
 import { isDamage, LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
+import type { RunColumn } from './run-column.ts';
 import { RunWriter } from './runs/run-writer.ts';
 import { highestRecord } from './version-columns.ts';
 
@@ -238,7 +239,8 @@ function withColumns(
 class LmdbStore extends LmdbReads implements Store {
   readonly #lock: LmdbWriterLock;
   readonly #databases: LmdbColumns;
-  readonly #runWriter: RunWriter | undefined;
+  /** By the number of the column. */
+  readonly #runWriters = new Map<number, RunWriter>();
   /** The highest version that has a record or a row of state, or will have one when all commits have settled. */
   #highestVersion: Uint8Array | undefined;
   /** Settles, never rejects, when all commits begun so far have settled. */
@@ -258,8 +260,10 @@ class LmdbStore extends LmdbReads implements Store {
     super(root, databases.readable, directory, layout);
     this.#lock = lock;
     this.#databases = databases;
-    const { records, state } = databases;
-    this.#runWriter = state && new RunWriter(state.runs);
+    const { records, state, indexed = new Map<number, RunColumn>() } = databases;
+    for (const { column, runs } of state === undefined ? [] : [state, ...indexed.values()]) {
+      this.#runWriters.set(column.number, new RunWriter(runs));
+    }
     this.#highestVersion = highestOf(records && highestRecord(records), state?.highestVersion());
   }
 
@@ -307,7 +311,7 @@ class LmdbStore extends LmdbReads implements Store {
       await written.prepareNew();
       await before;
     }
-    if (this.#runWriter !== undefined) await written.prepareRuns(this.#runWriter);
+    await written.prepareRuns(this.#runWriters);
     await this.#commit(batch, written);
   }
 

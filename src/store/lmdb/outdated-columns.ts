@@ -7,19 +7,22 @@ import type { RootDatabase } from 'lmdb';
 import { type Column, type RowKey, STATE, type StoredRow } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import type { ScanBounds } from '../store.ts';
-import { type LmdbColumns, openColumn } from './lmdb-columns.ts';
+import { INDEXED_COLUMNS, type LmdbColumns, openColumn } from './lmdb-columns.ts';
 import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
 import type { StateColumn } from './state-column.ts';
 import { RECORD_COLUMNS, VERSION_ORDER_BYTES } from './version-record.ts';
 
 type KeyedValue = { readonly key: Buffer; readonly value: Buffer };
 
+/** Columns whose rows are put again in the order of their keys, one column after the other. */
+const BY_KEY = [STATE, ...INDEXED_COLUMNS.map(({ column }) => column)];
+
 /** The present columns, with the rows that are still in the old places. */
 export function withOutdated(root: RootDatabase<never, string>, present: LmdbColumns): LmdbColumns {
   const { readable } = present;
   const outdated = new Map<number, LmdbColumn>();
   const united = new Map(readable);
-  for (const column of [...RECORD_COLUMNS, STATE]) {
+  for (const column of [...RECORD_COLUMNS, ...BY_KEY]) {
     const database = openColumn(root, column, true)!;
     outdated.set(column.number, database);
     united.set(column.number, new UnitedColumn(database, readable.get(column.number)!));
@@ -94,7 +97,7 @@ function* merged(
 }
 
 /**
- * Some rows that are in the old places: those of whole versions first, then state, last what its index lacks. None when
+ * Some rows that are in the old places: those of whole versions first, then other columns, last what the index of state lacks. None when
  * nothing is left there. The part ends with the version, or the row, that reaches the bounds.
  */
 export function outdatedRows(
@@ -104,8 +107,11 @@ export function outdatedRows(
 ): readonly StoredRow[] {
   const end = endOfVersions(outdated, bounds);
   if (end === undefined) {
-    const rows = [...firstRows(outdated, STATE, bounds)];
-    return rows.length === 0 ? state.next(bounds) : rows;
+    for (const column of BY_KEY) {
+      const rows = [...firstRows(outdated, column, bounds)];
+      if (rows.length > 0) return rows;
+    }
+    return state.next(bounds);
   }
   const rows: StoredRow[] = [];
   for (const column of RECORD_COLUMNS) {

@@ -1,18 +1,12 @@
 /** What a batch changes in state: values in records or in rows of their own, and the entries that name them. */
 import type { BatchOperation } from '../batch.ts';
 import type { RowKey } from '../columns/columns.ts';
-import type { LmdbColumn } from './lmdb-reads.ts';
+import { OWN_ROW } from './run-column.ts';
+import { nameOf, type OutsideRow } from './run-column-changes.ts';
 import { DELETED } from './runs/run-shape.ts';
 import type { AddedEntry } from './runs/run-writer.ts';
-import { APART, apartKey, OWN_ROW, type StateColumn } from './state-column.ts';
+import { APART, apartKey, type StateColumn } from './state-column.ts';
 import type { RecordChanges } from './version-columns.ts';
-
-/** A row that no record has as a batch leaves it; without a value it is deleted. */
-interface ChangedRow {
-  readonly database: LmdbColumn;
-  readonly key: RowKey;
-  readonly value: Uint8Array | undefined;
-}
 
 export class StateChanges {
   readonly #column: StateColumn;
@@ -22,7 +16,7 @@ export class StateChanges {
   /** Where the rows are that this batch has changed, by key; `undefined`: deleted. */
   readonly #places = new Map<string, number | undefined>();
   readonly entries: AddedEntry[] = [];
-  readonly outside: ChangedRow[] = [];
+  readonly outside: OutsideRow[] = [];
   /** How many more rows there are. */
   rows = 0;
 
@@ -97,12 +91,4 @@ export class StateChanges {
     this.rows += place === DELETED ? -1 : 1;
     this.#places.set(name, place === DELETED ? undefined : place);
   }
-}
-
-function nameOf({ partition, order }: RowKey): string {
-  return textOf(partition) + textOf(order);
-}
-
-function textOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1');
 }

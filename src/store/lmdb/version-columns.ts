@@ -148,6 +148,11 @@ class VersionColumn implements ReadableColumn {
   }
 }
 
+/** All pages of a database. */
+export function pagesOf(stats: ReturnType<ReadableColumn['getStats']>): number {
+  return stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+}
+
 /** What the rows of a place take of all records: as many of the pages as of the bytes of some. */
 export function statsInRecords(records: LmdbColumn, place: number) {
   const stats = records.getStats();

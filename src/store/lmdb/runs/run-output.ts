@@ -4,8 +4,13 @@ import type { RowKey } from '../../columns/columns.ts';
 import { addToFilter, filterWords } from './run-filter.ts';
 import type { DeadRun, Run } from './run-manifest.ts';
 import { blockKey, FILTER, FIRST_KEYS, PART_WORDS, partKey } from './run-rows.ts';
-import { compareWords, copyEntry, type RunShape, WORD_BYTES } from './run-shape.ts';
-import { FENCE_WORDS } from './sorted-runs.ts';
+import {
+  compareWords,
+  copyEntry,
+  FENCE_PARTITION_WORDS,
+  type RunShape,
+  WORD_BYTES,
+} from './run-shape.ts';
 
 /** A row to be put. */
 export interface WrittenRow {
@@ -71,7 +76,7 @@ export class RunOutput {
   /** Ends the run: its last rows are ready. */
   finish(): Run {
     if (this.#end > 0) this.#endBlock();
-    const fences = this.#fences.subarray(0, this.#blocks * FENCE_WORDS);
+    const fences = this.#fences.subarray(0, this.#blocks * this.#shape.fenceWords);
     this.#putParts(FIRST_KEYS, fences);
     if (this.#filter !== undefined) this.#putParts(FILTER, this.#filter);
     return {
@@ -82,15 +87,16 @@ export class RunOutput {
   }
 
   #endBlock(): void {
-    const { keyWords } = this.#shape;
+    const { keyWords, partitionWords, fenceWords } = this.#shape;
     const block = this.#block.subarray(0, this.#end);
-    const at = this.#blocks * FENCE_WORDS;
-    if (at === this.#fences.length) {
-      const more = new Uint32Array(2 * at);
+    const at = this.#blocks * fenceWords;
+    if (at + fenceWords > this.#fences.length) {
+      const more = new Uint32Array(2 * this.#fences.length);
       more.set(this.#fences);
       this.#fences = more;
     }
-    this.#fences.set([block[0]!, block[1]!, block[keyWords - 2]!, block[keyWords - 1]!], at);
+    this.#fences.set(block.subarray(0, FENCE_PARTITION_WORDS), at);
+    this.#fences.set(block.subarray(partitionWords, keyWords), at + FENCE_PARTITION_WORDS);
     this.#rows.push({
       key: blockKey(this.#shape, this.#id, this.#blocks),
       value: new Uint8Array(block.buffer, 0, block.length * WORD_BYTES),

@@ -18,8 +18,8 @@ import {
   partKey,
   partsOf,
 } from './run-rows.ts';
-import { compareWords, copyEntry, type RunShape, writeKey } from './run-shape.ts';
-import { FENCE_WORDS, type SortedRuns } from './sorted-runs.ts';
+import { compareWords, copyEntry, type RunShape, writeKey, writeWords } from './run-shape.ts';
+import type { SortedRuns } from './sorted-runs.ts';
 
 /** Entries that the manifest has itself: more make a run. */
 const MAX_INLINE_ENTRIES = 512;
@@ -42,6 +42,8 @@ const MAX_SORTED_BY_NUMBER = 2 ** 21;
 export interface AddedEntry extends RowKey {
   /** DELETED: the row is gone. */
   readonly place: number;
+  /** As long as the values that entries of the column have. */
+  readonly value?: Uint8Array | undefined;
 }
 
 /** What a commit writes and removes. */
@@ -61,9 +63,9 @@ export class RunWriter {
 
   /**
    * Makes the rows of a commit, when all earlier ones are stored.
-   * @param rows how many more rows the column has then
+   * @param rows how many more rows the column has then; absent: none of what is added is there yet
    */
-  async prepare(added: readonly AddedEntry[], rows: number): Promise<RunChanges> {
+  async prepare(added: readonly AddedEntry[], rows?: number): Promise<RunChanges> {
     const { shape } = this.#runs;
     const before = this.#runs.manifest();
     const dead = this.#deadOf(before);
@@ -72,6 +74,7 @@ export class RunWriter {
     // What is merged is stored already.
     let nextRun = this.#begin(runs, before.nextRun);
     let inline = sortedEntries(shape, added, before.inline);
+    const more = rows ?? (inline.length - before.inline.length) / shape.entryWords;
     if (inline.length > MAX_INLINE_ENTRIES * shape.entryWords) {
       const output = new RunOutput(shape, nextRun, inline.length / shape.entryWords, true);
       nextRun += 1;
@@ -83,12 +86,12 @@ export class RunWriter {
     const finished = await this.#merge(added.length * MERGED_PER_ADDED, put);
     for (const { inputs, made } of finished) {
       replace(runs, inputs, made);
-      dead.push(...inputs.map(deadRun));
+      dead.push(...inputs.map((run) => deadRun(shape, run)));
     }
     const removed = removeDead(shape, dead, LEAST_DELETED_BLOCKS + 2 * put.length);
     const manifest: Manifest = {
       generation: before.generation + 1,
-      ...{ nextRun, rows: before.rows + rows, runs, dead, inline },
+      ...{ nextRun, rows: before.rows + more, runs, dead, inline },
       unfinished: this.#merges.map((merge) => merge.progress),
     };
     put.push({ key: manifestKey(shape), value: encodeManifest(manifest) });
@@ -169,8 +172,8 @@ function replace(runs: Run[], inputs: readonly Run[], made: Run | undefined): vo
   runs.splice(first, inputs.length, ...(made === undefined ? [] : [made]));
 }
 
-function deadRun({ id, blocks, filterWords }: Run): DeadRun {
-  return { id, blocks, parts: Math.max(partsOf(blocks * FENCE_WORDS), partsOf(filterWords)) };
+function deadRun({ fenceWords }: RunShape, { id, blocks, filterWords }: Run): DeadRun {
+  return { id, blocks, parts: Math.max(partsOf(blocks * fenceWords), partsOf(filterWords)) };
 }
 
 /** Takes rows of dead runs away, from their ends. @returns their keys */
@@ -207,6 +210,7 @@ function sortedEntries(
   older: Uint32Array,
 ): Uint32Array {
   const { entryWords, keyWords } = shape;
+  const valueWords = entryWords - keyWords - 1;
   const count = older.length / entryWords + added.length;
   const all = new Uint32Array(count * entryWords);
   all.set(older);
@@ -214,6 +218,7 @@ function sortedEntries(
   for (const entry of added) {
     writeKey(shape, entry, all, at);
     all[at + keyWords] = entry.place;
+    if (entry.value !== undefined) writeWords(entry.value, all, at + keyWords + 1, valueWords);
     at += entryWords;
   }
   const sorted = new Uint32Array(all.length);

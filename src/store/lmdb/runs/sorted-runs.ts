@@ -20,10 +20,15 @@ import {
   type ReadOptions,
   type RunsDatabase,
 } from './run-rows.ts';
-import { compareWords, copyEntry, DELETED, firstAbove, type RunShape } from './run-shape.ts';
-
-/** Words of the first key of a block that are in memory: two of the partition, and the last two of the order. */
-export const FENCE_WORDS = 4;
+import {
+  compareWords,
+  copyEntry,
+  DELETED,
+  FENCE_PARTITION_WORDS,
+  firstAbove,
+  type RunShape,
+  WORD_BYTES,
+} from './run-shape.ts';
 
 /** What a process has in memory of a run. */
 interface LoadedRun {
@@ -70,6 +75,17 @@ export class SortedRuns {
   /** @throws RangeError for one that cannot be read */
   manifest(options?: ReadOptions): Manifest {
     return this.#current(options).manifest;
+  }
+
+  /** Pages that blocks, first keys and filters take, also those of runs that are dead or not there yet. */
+  pages(): number {
+    const { runs, unfinished, dead } = this.manifest();
+    const { pageSize } = this.database.getStats();
+    const blocks = [...runs, ...unfinished, ...dead].reduce((sum, run) => sum + run.blocks, 0);
+    const words = runs.reduce((sum, run) => {
+      return sum + run.blocks * this.shape.fenceWords + run.filterWords;
+    }, 0);
+    return blocks + Math.ceil((words * WORD_BYTES) / pageSize);
   }
 
   /** The highest order of all partitions. */
@@ -217,9 +233,9 @@ export class SortedRuns {
     orEqual: boolean,
     options: ReadOptions | undefined,
   ): number {
-    const { keyWords } = this.shape;
+    const { keyWords, fenceWords } = this.shape;
     const most = orEqual ? -1 : 0;
-    let block = Math.max(0, lastFence(fences, key, keyWords));
+    let block = Math.max(0, lastFence(this.shape, fences, key));
     this.#readBlock(run, block, options);
     // Keys that share eight bytes may lie elsewhere than what is in memory says.
     while (block > 0 && compareWords(this.#block, 0, key, 0, keyWords) > most) {
@@ -228,7 +244,11 @@ export class SortedRuns {
     }
     const last = (this.#blockEntries - 1) * this.shape.entryWords;
     if (compareWords(this.#block, last, key, 0, keyWords) > 0) return block;
-    for (let next = block + 1; next < run.blocks && hasPrefix(fences, next, key); next += 1) {
+    for (
+      let next = block + 1;
+      next < run.blocks && hasPrefix(fences, next * fenceWords, key);
+      next += 1
+    ) {
       this.#readBlock(run, next, options);
       if (compareWords(this.#block, 0, key, 0, keyWords) > most) {
         this.#readBlock(run, block, options);
@@ -242,7 +262,7 @@ export class SortedRuns {
   #load(run: Run, options: ReadOptions | undefined): LoadedRun {
     const known = this.#loaded.get(run.id);
     if (known !== undefined) return known;
-    const fences = this.#readParts(FIRST_KEYS, run.id, run.blocks * FENCE_WORDS, options);
+    const fences = this.#readParts(FIRST_KEYS, run.id, run.blocks * this.shape.fenceWords, options);
     const filter =
       run.filterWords === 0 ? undefined : this.#readParts(FILTER, run.id, run.filterWords, options);
     const loaded = { fences, filter };
@@ -388,24 +408,34 @@ function isBeyond(range: EntryRange, entry: Uint32Array, keyWords: number): bool
 }
 
 /** The last block whose first key, as far as it is in memory, is not above a key; −1: none. */
-function lastFence(fences: Uint32Array, key: Uint32Array, keyWords: number): number {
-  const [first, second] = [key[0]!, key[1]!];
-  const [third, fourth] = [key[keyWords - 2]!, key[keyWords - 1]!];
-  let [low, high] = [0, fences.length / FENCE_WORDS];
+function lastFence(shape: RunShape, fences: Uint32Array, key: Uint32Array): number {
+  const { fenceWords } = shape;
+  const first = key[0]!;
+  let [low, high] = [0, fences.length / fenceWords];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const at = middle * FENCE_WORDS;
+    const at = middle * fenceWords;
     let order = fences[at]! - first;
-    if (order === 0) order = fences[at + 1]! - second;
-    if (order === 0) order = fences[at + 2]! - third;
-    if (order === 0) order = fences[at + 3]! - fourth;
+    if (order === 0) order = compareFence(shape, fences, at, key);
     if (order <= 0) low = middle + 1;
     else high = middle;
   }
   return low - 1;
 }
 
-function hasPrefix(fences: Uint32Array, block: number, key: Uint32Array): boolean {
-  const at = block * FENCE_WORDS;
+/** Compares what follows the first word. */
+function compareFence(
+  { fenceWords, partitionWords }: RunShape,
+  fences: Uint32Array,
+  at: number,
+  key: Uint32Array,
+): number {
+  const order = fences[at + 1]! - key[1]!;
+  if (order !== 0) return order;
+  const orderAt = at + FENCE_PARTITION_WORDS;
+  return compareWords(fences, orderAt, key, partitionWords, fenceWords - FENCE_PARTITION_WORDS);
+}
+
+function hasPrefix(fences: Uint32Array, at: number, key: Uint32Array): boolean {
   return fences[at] === key[0] && fences[at + 1] === key[1];
 }
