@@ -97,8 +97,8 @@ function* merged(
 }
 
 /**
- * Some rows that are in the old places: those of whole versions first, then other columns, last what the index of state lacks. None when
- * nothing is left there. The part ends with the version, or the row, that reaches the bounds.
+ * Some rows that are in the old places: those of whole versions first, then other columns, last what the index of state
+ * lacks. None when nothing is left there. The part ends with the version, or the row, that reaches the bounds.
  */
 export function outdatedRows(
   outdated: ReadonlyMap<number, LmdbColumn>,
