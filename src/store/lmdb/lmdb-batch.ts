@@ -64,7 +64,12 @@ export class LmdbBatch {
     }
     this.lowestVersion = this.#changes.lowest;
     this.highestVersion = this.#changes.highest;
-    for (const { order } of this.#stateRows) this.#widen(order);
+    let last: Uint8Array | undefined;
+    for (const { order } of this.#stateRows) {
+      // Writers give all rows of a version one and the same.
+      if (order !== last) this.#widen(order);
+      last = order;
+    }
   }
 
   /** @returns false when the column has no sorted runs, or is state */
@@ -119,7 +124,7 @@ export class LmdbBatch {
    * @param writers by the number of the column
    */
   async prepareRuns(writers: ReadonlyMap<number, RunWriter>): Promise<void> {
-    const { entries, rows } = this.#state ?? { entries: [], rows: 0 };
+    const { entries, rows } = this.#state ?? { entries: [] };
     if (entries.length > 0) {
       this.#runChanges.push(await writers.get(STATE.number)!.prepare(entries, rows));
     }
@@ -135,7 +140,10 @@ export class LmdbBatch {
     const { state } = this.#databases;
     if (state === undefined) return;
     const isUpgrade = this.#databases.outdated !== undefined;
-    const changes = new StateChanges(state, this.#changes, { areNew, isUpgrade });
+    const hasDeletions =
+      deletedFirst.length > 0 || this.#stateRows.some(({ value }) => value === undefined);
+    const facts = { areNew, hasDeletions, isUpgrade };
+    const changes = new StateChanges(state, this.#changes, facts);
     this.#state = changes;
     let count = 0;
     for (const key of deletedFirst) {

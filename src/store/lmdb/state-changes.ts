@@ -8,27 +8,40 @@ import type { AddedEntry } from './runs/run-writer.ts';
 import { APART, apartKey, type StateColumn } from './state-column.ts';
 import type { RecordChanges } from './version-columns.ts';
 
+interface StateBatch {
+  readonly areNew: boolean;
+  readonly hasDeletions: boolean;
+  readonly isUpgrade: boolean;
+}
+
 export class StateChanges {
   readonly #column: StateColumn;
   readonly #changes: RecordChanges;
   readonly #areNew: boolean;
+  /** Whether rows are only put, and none is there: then nobody has to know what the batch has changed. */
+  readonly #areOnlyAdded: boolean;
   readonly #isUpgrade: boolean;
   /** Where the rows are that this batch has changed, by key; `undefined`: deleted. */
   readonly #places = new Map<string, number | undefined>();
   readonly entries: AddedEntry[] = [];
   readonly outside: OutsideRow[] = [];
-  /** How many more rows there are. */
-  rows = 0;
+  /** How many more rows there are; `undefined`: one for each key of the entries. */
+  rows: number | undefined;
 
-  /** @param areNew whether nothing that is stored has a version of the batch */
+  /**
+   * @param areNew whether nothing that is stored has a version of the batch
+   * @param hasDeletions whether the batch deletes rows
+   */
   constructor(
     column: StateColumn,
     changes: RecordChanges,
-    { areNew, isUpgrade }: { readonly areNew: boolean; readonly isUpgrade: boolean },
+    { areNew, hasDeletions, isUpgrade }: StateBatch,
   ) {
     this.#column = column;
     this.#changes = changes;
     this.#areNew = areNew;
+    this.#areOnlyAdded = areNew && !hasDeletions;
+    this.rows = this.#areOnlyAdded ? undefined : 0;
     this.#isUpgrade = isUpgrade;
   }
 
@@ -43,6 +56,10 @@ export class StateChanges {
 
   add(operation: BatchOperation): void {
     const { partition, order, value } = operation;
+    if (this.#areOnlyAdded) {
+      this.entries.push({ partition, order, place: this.#putNew(operation, value!) });
+      return;
+    }
     const name = nameOf(operation);
     const known = this.#placeOf(operation, name);
     if (known === undefined) {
@@ -88,7 +105,7 @@ export class StateChanges {
 
   #name({ partition, order }: RowKey, name: string, place: number): void {
     this.entries.push({ partition, order, place });
-    this.rows += place === DELETED ? -1 : 1;
+    this.rows = this.rows! + (place === DELETED ? -1 : 1);
     this.#places.set(name, place === DELETED ? undefined : place);
   }
 }

@@ -269,6 +269,9 @@ const PLACES: ReadonlyMap<Column, number> = new Map(
 export class RecordChanges {
   readonly #records = new Map<string, ChangedRecord>();
   #last: ChangedRecord | undefined;
+  /** The version that state was added to last, and its record. */
+  #stateVersion: Uint8Array | undefined;
+  #stateRecord: ChangedRecord | undefined;
   /** The highest version that is changed. */
   highest: Buffer | undefined;
   lowest: Buffer | undefined;
@@ -289,7 +292,11 @@ export class RecordChanges {
    * @returns `undefined`: no record of the version is made
    */
   addState(version: Uint8Array, value: Uint8Array): AddedState | undefined {
-    const record = this.#records.get(nameOfRecord(version));
+    if (version !== this.#stateVersion) {
+      this.#stateVersion = version;
+      this.#stateRecord = this.#records.get(nameOfRecord(version));
+    }
+    const record = this.#stateRecord;
     if (record === undefined || record.rows.length === 0) return undefined;
     const index = record.stateRows;
     record.stateRows += 1;
