@@ -4,17 +4,23 @@ import { RunOutput, type WrittenRow } from './run-output.ts';
 import { compareWords, DELETED, type RunShape } from './run-shape.ts';
 import { Cursor, type SortedRuns } from './sorted-runs.ts';
 
+interface Input {
+  readonly cursor: Cursor;
+  /** Of equal keys, the entry with the lowest counts: it is of the newest run. */
+  readonly rank: number;
+}
+
 export class RunMerge {
   readonly inputs: readonly Run[];
   /** Entries of all inputs. */
   readonly entries: number;
   readonly #shape: RunShape;
-  readonly #cursors: Cursor[];
+  /** By their next entries, the lowest first. */
+  readonly #sorted: Input[] = [];
   readonly #output: RunOutput;
   readonly #isOldest: boolean;
-  readonly #last: Uint32Array;
-  #hasLast = false;
-  #added = 0;
+  /** Where the entry is that was read last. */
+  #last: { readonly words: Uint32Array; readonly at: number } | undefined;
 
   /**
    * @param inputs the newest first
@@ -26,16 +32,18 @@ export class RunMerge {
     this.inputs = inputs;
     this.entries = inputs.reduce((sum, run) => sum + run.entries, 0);
     this.#isOldest = isOldest;
-    this.#last = new Uint32Array(shape.keyWords);
     this.#output = new RunOutput(shape, id, this.entries, !isOldest);
-    this.#cursors = inputs.map((run) => {
+    for (const [rank, run] of inputs.entries()) {
       const read = (block: number): Uint32Array => runs.block(run, block);
-      return new Cursor(shape, read, run.blocks, 0, undefined, false, false);
-    });
+      const cursor = new Cursor(shape, read, run.blocks, 0, undefined, false, false);
+      this.#output.raiseHighestOrder(Uint32Array.from(run.highestOrder));
+      this.#sorted.unshift({ cursor, rank });
+      this.#sortFirst();
+    }
   }
 
   get isDone(): boolean {
-    return this.#cursors.length === 0;
+    return this.#sorted.length === 0;
   }
 
   get progress(): DeadRun {
@@ -44,38 +52,73 @@ export class RunMerge {
 
   /** Merges up to so many entries. @returns how many it has read */
   step(most: number): number {
-    const { keyWords } = this.#shape;
-    const cursors = this.#cursors;
+    const { entryWords, keyWords } = this.#shape;
     let count = 0;
-    for (; count < most && cursors.length > 0; count += 1) {
-      let best = cursors[0]!;
-      for (let index = 1; index < cursors.length; index += 1) {
-        const cursor = cursors[index]!;
-        // Of equal keys the newest run's comes first.
-        if (compareWords(cursor.words, cursor.at, best.words, best.at, keyWords) < 0) best = cursor;
-      }
-      this.#take(best);
-      best.next();
-      if (best.isDone) cursors.splice(cursors.indexOf(best), 1);
+    while (count < most && this.#sorted.length > 0) {
+      const { cursor } = this.#sorted[0]!;
+      const { words, at } = cursor;
+      const last = this.#last;
+      const isOlder =
+        last !== undefined && compareWords(words, at, last.words, last.at, keyWords) === 0;
+      const end = isOlder ? at + entryWords : this.#take(most - count);
+      this.#last = { words, at: end - entryWords };
+      count += (end - at) / entryWords;
+      cursor.moveTo(end);
+      if (cursor.isDone) this.#sorted.shift();
+      else this.#sortFirst();
     }
     return count;
   }
 
-  #take({ words, at }: Cursor): void {
+  /** Takes the first entry, and those of its block that come before all other runs' entries. @returns where they end */
+  #take(most: number): number {
+    const { entryWords, keyWords } = this.#shape;
+    const [first, second] = this.#sorted;
+    const { words, at } = first!.cursor;
+    const limit = Math.min(words.length, at + most * entryWords);
+    let end = at + entryWords;
+    if (second === undefined) end = limit;
+    else {
+      const { words: others, at: othersAt } = second.cursor;
+      const other = others[othersAt]!;
+      for (; end < limit; end += entryWords) {
+        const word = words[end]!;
+        if (word > other) break;
+        // Of equal keys both are read, and the second is dropped.
+        if (word === other && compareWords(words, end, others, othersAt, keyWords) >= 0) break;
+      }
+    }
+    let from = at;
+    for (let next = at; this.#isOldest && next < end; next += entryWords) {
+      if (words[next + keyWords] !== DELETED) continue;
+      this.#output.add(words, from, next);
+      from = next + entryWords;
+    }
+    this.#output.add(words, from, end);
+    return end;
+  }
+
+  /** Moves the first input to where it belongs. */
+  #sortFirst(): void {
     const { keyWords } = this.#shape;
-    const last = this.#last;
-    const isOlder = this.#hasLast && compareWords(words, at, last, 0, keyWords) === 0;
-    if (isOlder) return;
-    this.#hasLast = true;
-    for (let word = 0; word < keyWords; word += 1) last[word] = words[at + word]!;
-    if (this.#isOldest && words[at + keyWords] === DELETED) return;
-    this.#output.add(words, at);
-    this.#added += 1;
+    const sorted = this.#sorted;
+    const moved = sorted[0]!;
+    const { words, at } = moved.cursor;
+    const word = words[at]!;
+    let to = 0;
+    for (; to + 1 < sorted.length; to += 1) {
+      const { cursor, rank } = sorted[to + 1]!;
+      let order = word - cursor.words[cursor.at]!;
+      if (order === 0) order = compareWords(words, at, cursor.words, cursor.at, keyWords);
+      if (order < 0 || (order === 0 && moved.rank < rank)) break;
+      sorted[to] = sorted[to + 1]!;
+    }
+    sorted[to] = moved;
   }
 
   /** The run that has been made; `undefined` if nothing is left. */
   finish(): Run | undefined {
-    return this.#added === 0 ? undefined : this.#output.finish();
+    return this.#output.isEmpty ? undefined : this.#output.finish();
   }
 
   takeRows(): readonly WrittenRow[] {

@@ -4,19 +4,16 @@ import type { RowKey } from '../../columns/columns.ts';
 import { addToFilter, filterWords } from './run-filter.ts';
 import type { DeadRun, Run } from './run-manifest.ts';
 import { blockKey, FILTER, FIRST_KEYS, PART_WORDS, partKey } from './run-rows.ts';
-import {
-  compareWords,
-  copyEntry,
-  FENCE_PARTITION_WORDS,
-  type RunShape,
-  WORD_BYTES,
-} from './run-shape.ts';
+import { compareWords, FENCE_PARTITION_WORDS, type RunShape, WORD_BYTES } from './run-shape.ts';
 
 /** A row to be put. */
 export interface WrittenRow {
   readonly key: RowKey;
   readonly value: Uint8Array;
 }
+
+/** From so many words on, one copy of all takes less than copying one after the other. */
+const LEAST_SET_WORDS = 128;
 
 export class RunOutput {
   readonly #shape: RunShape;
@@ -44,25 +41,47 @@ export class RunOutput {
     return { id: this.#id, blocks: this.#blocks, parts: 0 };
   }
 
-  add(from: Uint32Array, at: number): void {
-    const { entryWords, partitionWords } = this.#shape;
-    copyEntry(this.#shape, from, at, this.#block, this.#end);
-    this.#end += entryWords;
-    this.#entries += 1;
+  get isEmpty(): boolean {
+    return this.#entries === 0;
+  }
+
+  /** Says that entries may have orders up to this one. */
+  raiseHighestOrder(order: Uint32Array, at = 0): void {
     const highest = this.#highestOrder;
-    const order = at + partitionWords;
-    if (compareWords(from, order, highest, 0, highest.length) > 0) {
-      for (let word = 0; word < highest.length; word += 1) highest[word] = from[order + word]!;
+    if (compareWords(order, at, highest, 0, highest.length) <= 0) return;
+    for (let word = 0; word < highest.length; word += 1) highest[word] = order[at + word]!;
+  }
+
+  /** Adds sorted entries that come after all others. */
+  add(words: Uint32Array, from: number, to: number): void {
+    const { entryWords } = this.#shape;
+    const filter = this.#filter;
+    if (filter !== undefined) {
+      for (let at = from; at < to; at += entryWords) addToFilter(this.#shape, filter, words, at);
     }
-    if (this.#filter !== undefined) addToFilter(this.#shape, this.#filter, from, at);
-    if (this.#end === this.#block.length) this.#endBlock();
+    this.#entries += (to - from) / entryWords;
+    for (let at = from; at < to; ) {
+      const count = Math.min(to - at, this.#block.length - this.#end);
+      if (count >= LEAST_SET_WORDS) this.#block.set(words.subarray(at, at + count), this.#end);
+      else
+        for (let word = 0; word < count; word += 1)
+          this.#block[this.#end + word] = words[at + word]!;
+      this.#end += count;
+      at += count;
+      if (this.#end === this.#block.length) this.#endBlock();
+    }
   }
 
   async addAll(entries: Uint32Array, perTurn: number): Promise<void> {
-    const { entryWords } = this.#shape;
-    for (let at = 0; at < entries.length; at += entryWords) {
-      this.add(entries, at);
-      if (this.#entries % perTurn === 0) await nextTurn();
+    const { entryWords, partitionWords } = this.#shape;
+    const words = perTurn * entryWords;
+    for (let from = 0; from < entries.length; from += words) {
+      const to = Math.min(from + words, entries.length);
+      for (let at = from; at < to; at += entryWords) {
+        this.raiseHighestOrder(entries, at + partitionWords);
+      }
+      this.add(entries, from, to);
+      if (to < entries.length) await nextTurn();
     }
   }
 

@@ -372,7 +372,12 @@ export class Cursor {
   }
 
   next(): void {
-    this.at += this.#step;
+    this.moveTo(this.at + this.#step);
+  }
+
+  /** Goes on to an entry of the block, or to its end. */
+  moveTo(at: number): void {
+    this.at = at;
     if (this.at < 0 || this.at >= this.words.length) this.#settle();
   }
 
