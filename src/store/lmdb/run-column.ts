@@ -4,9 +4,10 @@
  */
 import type { Column, Row, RowKey } from '../columns/columns.ts';
 import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
+import type { EntryRange, EntryWalk } from './runs/entry-walk.ts';
 import type { ReadOptions } from './runs/run-rows.ts';
 import { bytesOf, keyOf, type RunShape, writeKey } from './runs/run-shape.ts';
-import type { EntryRange, SortedRuns } from './runs/sorted-runs.ts';
+import type { SortedRuns } from './runs/sorted-runs.ts';
 
 /** The place of a row whose value is in its entry. */
 export const IN_ENTRY = 0;
@@ -56,25 +57,28 @@ export class RunColumn implements ReadableColumn {
   }
 
   *getKeys(range: LmdbRange): Generator<Buffer> {
-    for (const entry of this.entries(range)) yield keyOf(this.shape, entry, 0);
+    const walk = this.walk(range);
+    for (let left = range.limit; left > 0 && walk.next(); left -= 1) {
+      yield keyOf(this.shape, walk.entry, 0);
+    }
   }
 
   *getRange(range: LmdbRange): Generator<KeyedValue> {
     const options = optionsOf(range);
-    for (const entry of this.entries(range)) {
-      const key = keyOf(this.shape, entry, 0);
-      yield { key, value: this.valueOf(this.split(key), entry, options) };
+    const { shape } = this;
+    const walk = this.walk(range);
+    for (let left = range.limit; left > 0 && walk.next(); left -= 1) {
+      const key = keyOf(shape, walk.entry, 0);
+      const isOwn = walk.entry[shape.keyWords] === OWN_ROW;
+      const value = isOwn
+        ? this.ownValue(this.split(key), options)
+        : bytesOf(walk.entry, shape.keyWords + 1, shape.valueBytes);
+      yield { key, value };
     }
   }
 
-  /** The array that is given holds the entry until the next one. */
-  protected *entries(range: LmdbRange): Generator<Uint32Array> {
-    let left = range.limit;
-    for (const entry of this.runs.entries(entryRange(this.shape, range), optionsOf(range))) {
-      yield entry;
-      left -= 1;
-      if (left === 0) return;
-    }
+  protected walk(range: LmdbRange): EntryWalk {
+    return this.runs.walk(entryRange(this.shape, range), optionsOf(range));
   }
 
   /** @throws RangeError for a row that the index names and nothing has */

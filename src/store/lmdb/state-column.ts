@@ -56,8 +56,9 @@ export class StateColumn extends RunColumn {
   override *getRange(range: LmdbRange): Generator<KeyedValue> {
     const options = optionsOf(range);
     let part: FoundEntry[] = [];
-    for (const entry of this.entries(range)) {
-      part.push({ key: keyOf(STATE_SHAPE, entry, 0), entry: entry.slice() });
+    const walk = this.walk(range);
+    for (let left = range.limit; left > 0 && walk.next(); left -= 1) {
+      part.push({ key: keyOf(STATE_SHAPE, walk.entry, 0), entry: walk.entry.slice() });
       if (part.length === ROWS_AT_ONCE) {
         yield* this.#valuesOf(part, options);
         part = [];

@@ -1,8 +1,9 @@
 /** Merges neighbouring sorted runs into one, in steps. */
+import { Cursor } from './entry-walk.ts';
 import type { DeadRun, Run } from './run-manifest.ts';
 import { RunOutput, type WrittenRow } from './run-output.ts';
 import { compareWords, DELETED, type RunShape } from './run-shape.ts';
-import { Cursor, type SortedRuns } from './sorted-runs.ts';
+import type { SortedRuns } from './sorted-runs.ts';
 
 interface Input {
   readonly cursor: Cursor;
@@ -35,7 +36,8 @@ export class RunMerge {
     this.#output = new RunOutput(shape, id, this.entries, !isOldest);
     for (const [rank, run] of inputs.entries()) {
       const read = (block: number): Uint32Array => runs.block(run, block);
-      const cursor = new Cursor(shape, read, run.blocks, 0, undefined, false, false);
+      const place = { blocks: run.blocks, block: 0, at: 0, reverse: false };
+      const cursor = new Cursor(shape, read, place, read(0));
       this.#output.raiseHighestOrder(Uint32Array.from(run.highestOrder));
       this.#sorted.unshift({ cursor, rank });
       this.#sortFirst();

@@ -8,6 +8,7 @@
  */
 
 import type { RowKey } from '../../columns/columns.ts';
+import { Cursor, type EntryRange, EntryWalk, isBeyond, startIn } from './entry-walk.ts';
 import { hashOf, isSamePartition, mayHave } from './run-filter.ts';
 import { decodeManifest, EMPTY_MANIFEST, type Manifest, type Run } from './run-manifest.ts';
 import {
@@ -34,15 +35,6 @@ import {
 interface LoadedRun {
   readonly fences: Uint32Array;
   readonly filter: Uint32Array | undefined;
-}
-
-/** Which entries, and in which order; both bounds belong to it unless said otherwise. */
-export interface EntryRange {
-  readonly low: Uint32Array | undefined;
-  readonly high: Uint32Array | undefined;
-  readonly withoutLow: boolean;
-  readonly withoutHigh: boolean;
-  readonly reverse: boolean;
 }
 
 interface Known {
@@ -147,11 +139,10 @@ export class SortedRuns {
     const low = new Uint32Array(keyWords);
     low.set(key.subarray(0, partitionWords));
     const range = { low, high: key, withoutLow: false, withoutHigh: false, reverse: true };
-    for (const entry of this.entries(range, options)) {
-      this.found.set(entry);
-      return true;
-    }
-    return false;
+    const walk = this.walk(range, options);
+    if (!walk.next()) return false;
+    this.found.set(walk.entry);
+    return true;
   }
 
   /** Finds the entry of a key, if it is not deleted. */
@@ -284,36 +275,10 @@ export class SortedRuns {
     return all;
   }
 
-  /** Entries that are not deleted. The array that is given holds the entry until the next one. */
-  *entries(range: EntryRange, options?: ReadOptions): Generator<Uint32Array> {
-    const { shape } = this;
-    const { keyWords, entryWords } = shape;
+  /** Goes through the entries of a range that are not deleted. */
+  walk(range: EntryRange, options?: ReadOptions): EntryWalk {
     const { manifest } = this.#current(options);
-    const cursors = this.#cursors(manifest, range, options);
-    const direction = range.reverse ? -1 : 1;
-    const entry = new Uint32Array(entryWords);
-    let isFirst = true;
-    for (;;) {
-      let best: Cursor | undefined;
-      for (const cursor of cursors) {
-        if (cursor.isDone) continue;
-        // Of equal keys, the newest run comes first.
-        const order =
-          best === undefined
-            ? -1
-            : compareWords(cursor.words, cursor.at, best.words, best.at, keyWords) * direction;
-        if (order < 0) best = cursor;
-      }
-      if (best === undefined) return;
-      const isOlder = !isFirst && compareWords(best.words, best.at, entry, 0, keyWords) === 0;
-      isFirst = false;
-      if (!isOlder) {
-        copyEntry(shape, best.words, best.at, entry, 0);
-        if (isBeyond(range, entry, keyWords)) return;
-      }
-      best.next();
-      if (!isOlder && entry[keyWords] !== DELETED) yield entry;
-    }
+    return new EntryWalk(this.shape, range, this.#cursors(manifest, range, options));
   }
 
   #cursors(manifest: Manifest, range: EntryRange, options: ReadOptions | undefined): Cursor[] {
@@ -324,92 +289,28 @@ export class SortedRuns {
     const isOnePartition =
       low !== undefined && high !== undefined && isSamePartition(shape, low, 0, high, 0);
     const hash = isOnePartition ? hashOf(shape, low, 0) : 0;
-    const cursors = [inlineCursor(shape, manifest.inline, edge, orEqual, reverse)];
+    const cursors: Cursor[] = [];
+    const { inline } = manifest;
+    if (inline.length > 0) {
+      const at = startIn(shape, inline, inline.length / shape.entryWords, edge, orEqual, reverse);
+      cursors.push(new Cursor(shape, () => inline, { blocks: 1, block: 0, at, reverse }, inline));
+    }
     for (const run of manifest.runs) {
+      const { blocks } = run;
       const { filter, fences } = this.#load(run, options);
       if (isOnePartition && filter !== undefined && !mayHave(filter, hash)) continue;
+      let block = reverse ? blocks - 1 : 0;
+      if (edge === undefined) this.#readBlock(run, block, options);
+      else block = this.#blockOf(run, fences, edge, orEqual, options);
+      const at = startIn(shape, this.#block, this.#blockEntries, edge, orEqual, reverse);
+      const isInBlock = at >= 0 && at < this.#blockEntries * shape.entryWords;
+      if (isInBlock && isBeyond(range, this.#block, at, shape.keyWords)) continue;
+      const words = this.#block.slice(0, this.#blockEntries * shape.entryWords);
       const read = (number: number): Uint32Array => this.block(run, number, options);
-      let block = reverse ? run.blocks - 1 : 0;
-      if (edge !== undefined) block = this.#blockOf(run, fences, edge, orEqual, options);
-      cursors.push(new Cursor(shape, read, run.blocks, block, edge, orEqual, reverse));
+      cursors.push(new Cursor(shape, read, { blocks, block, at, reverse }, words));
     }
-    return cursors;
+    return cursors.filter(({ isDone }) => !isDone);
   }
-}
-
-/** Where the entries of one run have been read to. */
-export class Cursor {
-  readonly #shape: RunShape;
-  readonly #read: (block: number) => Uint32Array;
-  readonly #blocks: number;
-  readonly #step: number;
-  #block: number;
-  words: Uint32Array;
-  at: number;
-  isDone = false;
-
-  /** @param edge where it begins: at the first entry above it (or not below it, if `orEqual`), or the one before */
-  constructor(
-    shape: RunShape,
-    read: (block: number) => Uint32Array,
-    blocks: number,
-    block: number,
-    edge: Uint32Array | undefined,
-    orEqual: boolean,
-    reverse: boolean,
-  ) {
-    this.#shape = shape;
-    this.#read = read;
-    this.#blocks = blocks;
-    this.#block = block;
-    this.#step = reverse ? -shape.entryWords : shape.entryWords;
-    this.words = read(block);
-    const count = this.words.length / shape.entryWords;
-    let index = reverse ? count : 0;
-    if (edge !== undefined) index = firstAbove(shape, this.words, count, edge, orEqual);
-    this.at = (reverse ? index - 1 : index) * shape.entryWords;
-    this.#settle();
-  }
-
-  next(): void {
-    this.moveTo(this.at + this.#step);
-  }
-
-  /** Goes on to an entry of the block, or to its end. */
-  moveTo(at: number): void {
-    this.at = at;
-    if (this.at < 0 || this.at >= this.words.length) this.#settle();
-  }
-
-  /** Goes to the next block at the end of one. */
-  #settle(): void {
-    while (this.at < 0 || this.at >= this.words.length) {
-      this.#block += Math.sign(this.#step);
-      if (this.#block < 0 || this.#block >= this.#blocks) {
-        this.isDone = true;
-        return;
-      }
-      this.words = this.#read(this.#block);
-      this.at = this.#step > 0 ? 0 : this.words.length - this.#shape.entryWords;
-    }
-  }
-}
-
-function inlineCursor(
-  shape: RunShape,
-  inline: Uint32Array,
-  edge: Uint32Array | undefined,
-  orEqual: boolean,
-  reverse: boolean,
-): Cursor {
-  return new Cursor(shape, () => inline, 1, 0, edge, orEqual, reverse);
-}
-
-function isBeyond(range: EntryRange, entry: Uint32Array, keyWords: number): boolean {
-  const end = range.reverse ? range.low : range.high;
-  if (end === undefined) return false;
-  const order = compareWords(entry, 0, end, 0, keyWords) * (range.reverse ? -1 : 1);
-  return order > 0 || (order === 0 && (range.reverse ? range.withoutLow : range.withoutHigh));
 }
 
 /** The last block whose first key, as far as it is in memory, is not above a key; −1: none. */
