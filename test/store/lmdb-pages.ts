@@ -1,5 +1,5 @@
 /** Damage to single pages of a data file, as a disk does it: in place, whoever has the file open. */
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { dataFileOf, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
 
 const FLAGS_AT = 18;
@@ -8,6 +8,7 @@ const HEADER_BYTES = 24;
 const OFFSET_BYTES = 2;
 const NODE_HEADER_BYTES = 8;
 const LEAF_FLAG = 2;
+const BIG_FLAG = 1;
 
 /** A row's place in the file. */
 export interface NodePlace {
@@ -36,6 +37,29 @@ export function findRow(directory: string, key: Uint8Array): NodePlace {
   }
   if (found === undefined) throw new Error('no page has the key');
   return found;
+}
+
+/** Where the value of a row is in the file, which may be on pages of its own. */
+export function findValue(directory: string, key: Uint8Array) {
+  const { nodeStart } = findRow(directory, key);
+  const file = readFileSync(dataFileOf(directory));
+  const start = nodeStart + NODE_HEADER_BYTES + key.length;
+  const isOnPages = (file.readUInt16LE(nodeStart + 4) & BIG_FLAG) !== 0;
+  const page = isOnPages ? Number(file.readBigUInt64LE(start)) : 0;
+  return {
+    start: isOnPages ? page * PAGE_BYTES + HEADER_BYTES : start,
+    length: file.readUInt32LE(nodeStart),
+  };
+}
+
+/** Flips a bit of a file. */
+export function flipBit(directory: string, at: number, bit: number): void {
+  const file = openSync(dataFileOf(directory), 'r+');
+  const byte = Buffer.alloc(1);
+  readSync(file, byte, 0, 1, at);
+  byte[0]! ^= 1 << bit;
+  writeSync(file, byte, 0, 1, at);
+  closeSync(file);
 }
 
 /** Writes bytes over those of the file. */

@@ -8,7 +8,9 @@ import { encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { addToFilter, filterWords, hashOf, mayHave } from '../../src/store/lmdb/runs/run-filter.ts';
 import { decodeManifest, encodeManifest } from '../../src/store/lmdb/runs/run-manifest.ts';
+import { sealed } from '../../src/store/lmdb/runs/run-rows.ts';
 import { runShape, writeKey } from '../../src/store/lmdb/runs/run-shape.ts';
+import { StoredValueError } from '../../src/store/lmdb/stored-value.ts';
 import { type StoreReader, scanPages } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from './engines.ts';
@@ -185,9 +187,21 @@ describe('sorted runs', () => {
     };
     const bytes = encodeManifest(manifest);
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-    expect(decodeManifest(SHAPE, words)).toEqual(manifest);
-    for (let end = 0; end < words.length; end += 1) {
-      expect(() => decodeManifest(SHAPE, words.subarray(0, end))).toThrow(RangeError);
+    expect(decodeManifest(SHAPE, { words, count: words.length })).toEqual(manifest);
+    for (let count = 0; count < words.length; count += 1) {
+      expect(() => decodeManifest(SHAPE, { words, count })).toThrow(StoredValueError);
+      // With the right checksum.
+      const short = Uint32Array.from(words);
+      sealed(short, count);
+      const cut = () => decodeManifest(SHAPE, { words: short, count: count + 1 });
+      if (count < words.length - 1) expect(cut).toThrow(StoredValueError);
+    }
+    for (let at = 0; at < words.length; at += 1) {
+      const flipped = Uint32Array.from(words);
+      flipped[at]! ^= 1 << below(32);
+      expect(() => decodeManifest(SHAPE, { words: flipped, count: words.length })).toThrow(
+        StoredValueError,
+      );
     }
   });
 
@@ -200,26 +214,27 @@ describe('sorted runs', () => {
     }
     await store.commit(batch);
     await store.close();
-    for (const damaged of [Buffer.alloc(44), Buffer.alloc(45), undefined]) {
+    for (const damaged of [Buffer.alloc(44), Buffer.alloc(45), Buffer.alloc(8_144), undefined]) {
       const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
       const runs = root.openDB<Buffer, Buffer>({
         ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
       });
       const block = Buffer.of(STATE.number, 2, 0, 0, 0, 1, 0, 0, 0, 0);
-      expect(runs.get(block)).toHaveLength(8_140);
+      const sound = runs.get(block)!;
+      expect(sound).toHaveLength(8_144);
       if (damaged === undefined) await runs.remove(block);
       else await runs.put(block, damaged);
       await root.close();
       const reader = openLmdbReader({ directory });
       expect(() => reader.scan(STATE, { maxRows: 10, maxBytes: 1_000 })).toThrow(
-        expect.objectContaining({ code: 'store_damaged', column: 'state' }),
+        expect.objectContaining({ code: 'row_damaged', column: 'state' }),
       );
       await reader.close();
       const again: RootDatabase<never, string> = open(directory, { noSubdir: false });
       const rows = again.openDB<Buffer, Buffer>({
         ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
       });
-      await rows.put(block, Buffer.alloc(8_140));
+      await rows.put(block, sound);
       await again.close();
     }
   });

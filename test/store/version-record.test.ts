@@ -1,7 +1,10 @@
 /** Records of versions: rows in both directions, and bytes that are no record. */
+import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { StoredValueError } from '../../src/store/lmdb/stored-value.ts';
 import { CompressedValueError } from '../../src/store/lmdb/value-compression.ts';
 import {
+  checkRecord,
   encodeRecord,
   rowsOfRecord,
   type ValueOfRecord,
@@ -65,14 +68,36 @@ describe('records of versions', () => {
       { place: EVENT!, index: 130, value: Buffer.from('c') },
     ];
     // An index of 4 bytes: 2 bytes in place 0; 1 byte in place 2 with index 130. Then the values as they are.
-    expect(encodeRecord(rows)).toEqual(Buffer.of(4, 8, 6, 0x82, 1, 0, 0x61, 0x62, 0x63));
+    const rest = Buffer.of(4, 16, 10, 0x82, 1, 0, 0x61, 0x62, 0x63);
+    const checksum = Buffer.alloc(4);
+    checksum.writeUInt32LE(crc32(rest));
+    expect(encodeRecord(rows)).toEqual(Buffer.concat([Buffer.of(0), checksum, rest]));
+    const ofFormat6 = Buffer.of(4, 8, 6, 0x82, 1, 0, 0x61, 0x62, 0x63);
+    checkRecord(ofFormat6);
+    expect(rowsIn(ofFormat6)).toEqual(rows);
+  });
+
+  test('any byte that is another one is noticed', () => {
+    for (const mostBytes of [40, 900]) {
+      const record = encodeRecord([...someRows(mostBytes), ...LAST]);
+      checkRecord(record);
+      for (let at = 0; at < record.length; at += 1) {
+        for (let bit = 0; bit < 8; bit += 1) {
+          const flipped = Buffer.from(record);
+          flipped[at]! ^= 1 << bit;
+          expect(() => checkRecord(flipped)).toThrow(StoredValueError);
+        }
+      }
+    }
   });
 
   test('cut anywhere: refused', () => {
     for (const mostBytes of [40, 900]) {
       const record = encodeRecord([...someRows(mostBytes), ...LAST]);
       for (let end = 0; end < record.length; end += 1) {
-        expect(() => rowsIn(record.subarray(0, end))).toThrow(CompressedValueError);
+        const cut = record.subarray(0, end);
+        if (end > 0) expect(() => checkRecord(cut)).toThrow(StoredValueError);
+        expect(() => rowsIn(cut)).toThrow(CompressedValueError);
       }
     }
   });

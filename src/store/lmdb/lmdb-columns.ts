@@ -24,10 +24,17 @@ import type { RunsDatabase, VolatileWords } from './runs/run-rows.ts';
 import { type RunShape, runShape, WORD_BYTES } from './runs/run-shape.ts';
 import { SortedRuns } from './runs/sorted-runs.ts';
 import { STATE_SHAPE, StateColumn } from './state-column.ts';
+import {
+  CHECKSUM_BYTES,
+  hasChecksum,
+  putChecksum,
+  StoredValueError,
+  wrongChecksum,
+} from './stored-value.ts';
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
 import { ValueCompressor } from './value-compression.ts';
 import { versionColumns } from './version-columns.ts';
-import { RECORD_COLUMNS } from './version-record.ts';
+import { checkRecord, RECORD_COLUMNS } from './version-record.ts';
 
 const RECORDS = 'versions';
 /** Rows of state that no record has: of versions that have none, and of versions that have too much. */
@@ -90,8 +97,8 @@ export function openLedgerColumns(
   const others = [...RECORD_COLUMNS, STATE, ...INDEXED_COLUMNS.map(({ column }) => column)];
   const rest = columns.filter((column) => !others.includes(column));
   const own = openOwnColumns(root, rest, create);
-  const ownState = openDatabase(root, OWN_STATE, compressedCodec, create);
-  const apartState = openDatabase(root, APART_STATE, compressedCodec, create);
+  const ownState = openDatabase(root, OWN_STATE, checkedCodec, create);
+  const apartState = openDatabase(root, APART_STATE, checkedCodec, create);
   const records = openDatabase(root, RECORDS, recordCodec, create);
   const runs = openRuns(root, create);
   const unfit = openDatabase(root, OWN_INDEXED, valueCodec, create);
@@ -223,6 +230,26 @@ const compressedCodec: ValueCodec = {
   },
 };
 
+/** The first byte of a compressed value that has a checksum; no bit that flips makes it one of `ValueCompressor`'s. */
+const CHECKED = 0xc3;
+const CHECKED_HEAD_BYTES = 1 + CHECKSUM_BYTES;
+const checkedHead = Buffer.alloc(CHECKED_HEAD_BYTES, CHECKED);
+
+/** For rows of state that no record has. Those of format 6 have no checksum. */
+const checkedCodec: ValueCodec = {
+  encode(value) {
+    const stored = compressor.compress([value], checkedHead);
+    putChecksum(stored, 1);
+    return stored;
+  },
+  decode(volatile) {
+    checkLength(volatile, MAX_VALUE_BYTES + 1 + CHECKED_HEAD_BYTES);
+    if (volatile[0] !== CHECKED) return compressor.expand(volatile);
+    if (!hasChecksum(volatile, 1)) throw wrongChecksum();
+    return compressor.expand(volatile, CHECKED_HEAD_BYTES);
+  },
+};
+
 const valueCodec: ValueCodec = {
   encode: (value) => value,
   /** `volatile` is overwritten by the next read, or is a window on pages that a later commit may use again. */
@@ -237,6 +264,7 @@ const recordCodec: ValueCodec = {
   encode: (value) => value,
   decode(volatile) {
     checkLength(volatile, MAX_RECORD_BYTES);
+    checkRecord(volatile);
     return Buffer.from(volatile.buffer, volatile.byteOffset, volatile.length);
   },
 };
@@ -256,7 +284,7 @@ const wordsCodec = {
     checkLength(volatile, MAX_WORDS_BYTES);
     const { buffer, byteOffset, length } = volatile;
     if (byteOffset !== 0 || length % WORD_BYTES !== 0) {
-      throw new RangeError(`no words: ${length} bytes`);
+      throw new StoredValueError(`no words: ${length} bytes`);
     }
     if (volatileWords.words.buffer !== buffer) {
       const { byteLength } = buffer;

@@ -24,7 +24,7 @@ import {
   type StoreReader,
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
-import { CompressedValueError } from './value-compression.ts';
+import { StoredValueError } from './stored-value.ts';
 
 /** Bounds of a range as the engine takes them. A `start` of `undefined` is the very beginning. */
 export interface LmdbRange {
@@ -212,7 +212,7 @@ export class LmdbReads implements StoreReader {
     try {
       return read(database);
     } catch (cause) {
-      if (cause instanceof CompressedValueError) {
+      if (cause instanceof StoredValueError) {
         throw new RowDamagedError(column, key, cause.message, { cause });
       }
       throw this.#readFailure(column, key, cause);

@@ -8,6 +8,7 @@ import type { EntryRange, EntryWalk } from './runs/entry-walk.ts';
 import type { ReadOptions } from './runs/run-rows.ts';
 import { bytesOf, keyOf, type RunShape, writeKey } from './runs/run-shape.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
+import { StoredValueError } from './stored-value.ts';
 
 /** The place of a row whose value is in its entry. */
 export const IN_ENTRY = 0;
@@ -81,7 +82,7 @@ export class RunColumn implements ReadableColumn {
     return this.runs.walk(entryRange(this.shape, range), optionsOf(range));
   }
 
-  /** @throws RangeError for a row that the index names and nothing has */
+  /** @throws StoredValueError for a row that the index names and nothing has */
   protected valueOf(key: RowKey, entry: Uint32Array, options: ReadOptions | undefined): Buffer {
     const { keyWords, valueBytes } = this.shape;
     return entry[keyWords] === OWN_ROW
@@ -112,9 +113,8 @@ export class RunColumn implements ReadableColumn {
   }
 }
 
-/** An error that says: damage. */
-export function missing(): RangeError {
-  return new RangeError('a row that the index names is missing');
+export function missing(): StoredValueError {
+  return new StoredValueError('the index names it, and it is missing');
 }
 
 export function optionsOf({ transaction }: LmdbRange): ReadOptions | undefined {

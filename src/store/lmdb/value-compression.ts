@@ -6,6 +6,7 @@
  * A value is one tag byte, then: 0: the bytes as they are; 1: their number u16, then the block. What is wanted most
  * comes first: expanding stops where the wanted bytes end.
  */
+import { StoredValueError } from './stored-value.ts';
 
 /** Offsets are u16: the dictionary and the value are within reach of one another. */
 const MAX_WINDOW_BYTES = 65_536;
@@ -31,10 +32,9 @@ const SKIP_BITS = 4;
 const NO_BYTES = new Uint8Array(0);
 
 /** Bytes that are not a compressed value. */
-export class CompressedValueError extends Error {
+export class CompressedValueError extends StoredValueError {
   constructor(detail: string) {
     super(`a compressed value ${detail}`);
-    this.name = 'CompressedValueError';
   }
 }
 

@@ -7,7 +7,7 @@ import { BUCKET_PARTITION_BYTES, type Column, type RowKey } from '../columns/col
 import { NO_ORDER, U64_BYTES } from '../columns/order-key.ts';
 import { RowDamagedError } from '../store-error.ts';
 import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
-import { CompressedValueError } from './value-compression.ts';
+import { StoredValueError } from './stored-value.ts';
 import {
   encodeRecord,
   isIndexed,
@@ -399,7 +399,7 @@ function rowsLeft(key: Buffer, record: Buffer, changed: readonly ChangedRow[]): 
       return { place, index, value: valuesOf(record, from, to) };
     });
   } catch (cause) {
-    if (!(cause instanceof CompressedValueError)) throw cause;
+    if (!(cause instanceof StoredValueError)) throw cause;
     const order = key.subarray(BUCKET_PARTITION_BYTES);
     const name = { partition: key.subarray(0, BUCKET_PARTITION_BYTES), order };
     throw new RowDamagedError(RECORD_COLUMNS[0]!, name, cause.message, { cause });

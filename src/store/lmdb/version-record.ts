@@ -2,9 +2,10 @@
  * The rows of one version in one record: transaction, info, module events and writes repeat each other's bytes, so
  * that together they take little more than the transaction alone (docs/data-layout.md, "Records of versions").
  *
- * A record is the number of bytes of its index; the index: for each row its length × 4 + the place of its column, and
- * the rest of its order where its column has one (ULEB128 each); then the values of all rows, compressed as one. What
- * is read without the others comes first: expanding ends where the wanted rows do.
+ * A record is a zero; the checksum of the rest; the number of bytes of its index; the index: for each row its
+ * length × 8 + the place of its column, and the rest of its order where its column has one (ULEB128 each); then the
+ * values of all rows, compressed as one. What is read without the others comes first: expanding ends where the wanted
+ * rows do. Format 6 had neither zero nor checksum, and lengths × 4.
  *
  * Rows of state are in the record of the version that wrote them, and repeat the writes in its transaction. Where a row
  * is, the index of state says (state-column.ts): its own index in the record, which never changes.
@@ -18,6 +19,7 @@ import {
   VERSION_WRITES,
 } from '../columns/columns.ts';
 import { U64_BYTES } from '../columns/order-key.ts';
+import { CHECKSUM_BYTES, hasChecksum, putChecksum, wrongChecksum } from './stored-value.ts';
 import { TRANSACTION_DICTIONARY } from './transaction-dictionary.ts';
 import { CompressedValueError, ValueCompressor } from './value-compression.ts';
 
@@ -30,9 +32,11 @@ export const RECORD_COLUMNS: readonly Column[] = [
 ];
 /** The place of rows of state, which come right after the info: most are read as often as it. */
 export const STATE_PLACE = RECORD_COLUMNS.length;
-/** A record with rows of state begins with a zero, and has one bit more for places. */
-const WITH_STATE = 0;
-const PLACE_BITS = 2;
+/** A record begins with it; those of format 6 do not, and have one bit less for places. */
+const CHECKED = 0;
+const CHECKED_HEAD_BYTES = 1 + CHECKSUM_BYTES;
+const PLACE_BITS = 3;
+const OLD_PLACE_BITS = 2;
 /** By place, where its rows are among those of the others. */
 const RANKS = [0, 2, 3, 4, 1];
 /** Bytes of an order that belong to the version. */
@@ -73,26 +77,23 @@ export function isIndexed(place: number): boolean {
 
 /** @param rows in the order of places and indexes */
 export function encodeRecord(rows: readonly ValueOfRecord[]): Buffer {
-  const mostBytes = (2 + 2 * rows.length) * MAX_NUMBER_BYTES;
+  const mostBytes = CHECKED_HEAD_BYTES + (1 + 2 * rows.length) * MAX_NUMBER_BYTES;
   if (head.length < mostBytes) head = Buffer.alloc(2 * mostBytes);
-  const hasState = rows.some(({ place }) => place === STATE_PLACE);
-  const placeBits = PLACE_BITS + Number(hasState);
-  let end = 1 + MAX_NUMBER_BYTES;
+  let end = CHECKED_HEAD_BYTES + MAX_NUMBER_BYTES;
   for (const { place, index, value } of rows) {
-    end = writeNumber(end, (value.length << placeBits) | place);
+    end = writeNumber(end, (value.length << PLACE_BITS) | place);
     if (isIndexed(place)) end = writeNumber(end, index);
   }
-  const indexBytes = end - 1 - MAX_NUMBER_BYTES;
-  let start = 1 + MAX_NUMBER_BYTES - numberBytes(indexBytes);
+  const indexBytes = end - CHECKED_HEAD_BYTES - MAX_NUMBER_BYTES;
+  const start = CHECKED_HEAD_BYTES + MAX_NUMBER_BYTES - numberBytes(indexBytes);
   writeNumber(start, indexBytes);
-  if (hasState) {
-    start -= 1;
-    head[start] = WITH_STATE;
-  }
-  return compressor.compress(
+  head[start - CHECKED_HEAD_BYTES] = CHECKED;
+  const record = compressor.compress(
     rows.map(({ value }) => value),
-    head.subarray(start, end),
+    head.subarray(start - CHECKED_HEAD_BYTES, end),
   );
+  putChecksum(record, 1);
+  return record;
 }
 
 function numberBytes(value: number): number {
@@ -112,10 +113,16 @@ function writeNumber(at: number, value: number): number {
   return end + 1;
 }
 
+/** @throws StoredValueError for a record whose bytes are not those that were stored; those of format 6 do not tell */
+export function checkRecord(record: Uint8Array): void {
+  // Where only the first byte is another, the checksum is right.
+  if (hasChecksum(record, 1) !== (record[0] === CHECKED)) throw wrongChecksum();
+}
+
 /** The rows of a record, or those of one place. @throws CompressedValueError */
 export function rowsOfRecord(record: Uint8Array, wanted?: number): readonly RecordRow[] {
   const rows: RecordRow[] = [];
-  const placeBits = PLACE_BITS + Number(record[0] === WITH_STATE);
+  const placeBits = record[0] === CHECKED ? PLACE_BITS : OLD_PLACE_BITS;
   const placeMask = (1 << placeBits) - 1;
   const lastRank = wanted === undefined ? STATE_PLACE : RANKS[wanted]!;
   const valuesAt = indexEnd(record);
@@ -141,14 +148,14 @@ export function rankOf(place: number): number {
 
 /** The value of one row of state of a record; `undefined`: it has no such row. @throws CompressedValueError */
 export function stateOfRecord(record: Uint8Array, wanted: number): Buffer | undefined {
-  if (record[0] !== WITH_STATE) return undefined;
-  const placeMask = (2 << PLACE_BITS) - 1;
+  if (record[0] !== CHECKED) return undefined;
+  const placeMask = (1 << PLACE_BITS) - 1;
   const valuesAt = indexEnd(record);
   let from = 0;
   while (numberEnd < valuesAt) {
     const number = readNumber(record, numberEnd);
     const place = number & placeMask;
-    const to = from + (number >>> (PLACE_BITS + 1));
+    const to = from + (number >>> PLACE_BITS);
     const index = IS_INDEXED[place] ? readNumber(record, numberEnd) : 0;
     if (place === STATE_PLACE && index === wanted) {
       return compressor.expand(record, valuesAt, from, to);
@@ -168,7 +175,7 @@ let numberEnd = 0;
 
 /** Where the index ends that begins at `numberEnd`, which this sets. */
 function indexEnd(record: Uint8Array): number {
-  const bytes = readNumber(record, record[0] === WITH_STATE ? 1 : 0);
+  const bytes = readNumber(record, record[0] === CHECKED ? CHECKED_HEAD_BYTES : 0);
   return numberEnd + bytes;
 }
 

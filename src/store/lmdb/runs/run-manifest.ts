@@ -2,7 +2,9 @@
  * What a column's sorted runs are, in one row that every commit with entries writes again: runs, the newest entries,
  * and what is still to be deleted. All numbers are u32, little-endian; what needs more takes two, the low one first.
  */
-import { type RunShape, WORD_BYTES } from './run-shape.ts';
+import { StoredValueError } from '../stored-value.ts';
+import { isSound, sealed, type VolatileWords } from './run-rows.ts';
+import type { RunShape } from './run-shape.ts';
 
 /** A sorted run: it never changes. */
 export interface Run {
@@ -51,7 +53,7 @@ function orderWords({ keyWords, partitionWords }: RunShape): number {
   return keyWords - partitionWords;
 }
 
-export function encodeManifest(manifest: Manifest): Buffer {
+export function encodeManifest(manifest: Manifest): Uint8Array {
   const { generation, nextRun, rows, runs, unfinished, dead, inline } = manifest;
   const words = [
     ...[generation % TWO_32, Math.floor(generation / TWO_32), nextRun],
@@ -62,20 +64,22 @@ export function encodeManifest(manifest: Manifest): Buffer {
     words.push(id, entries, blocks, filterWords, ...highestOrder);
   }
   for (const { id, blocks, parts } of [...unfinished, ...dead]) words.push(id, blocks, parts);
-  const bytes = Buffer.allocUnsafeSlow((words.length + inline.length) * WORD_BYTES);
-  const stored = new Uint32Array(bytes.buffer);
+  const count = words.length + inline.length;
+  const stored = new Uint32Array(count + 1);
   stored.set(words);
   stored.set(inline, words.length);
-  return bytes;
+  return sealed(stored, count);
 }
 
-/** @throws RangeError for bytes that are no manifest */
-export function decodeManifest(shape: RunShape, words: Uint32Array): Manifest {
+/** @throws StoredValueError for words that are no manifest */
+export function decodeManifest(shape: RunShape, row: VolatileWords): Manifest {
+  if (row.count <= HEAD_WORDS || !isSound(row, row.count - 1)) throw damaged();
+  const words = row.words.subarray(0, row.count - 1);
   const [low, high, nextRun, rowsLow, rowsHigh, runCount, unfinishedCount, deadCount, inlineWords] =
     words;
   const runWords = 4 + orderWords(shape);
   const counts = [runCount, unfinishedCount, deadCount, inlineWords];
-  if (words.length < HEAD_WORDS || counts.some((count) => count! > words.length)) throw damaged();
+  if (counts.some((count) => count! > words.length)) throw damaged();
   const inlineAt = HEAD_WORDS + runCount! * runWords + (unfinishedCount! + deadCount!) * DEAD_WORDS;
   if (words.length !== inlineAt + inlineWords! || inlineWords! % shape.entryWords !== 0) {
     throw damaged();
@@ -110,6 +114,6 @@ function deadRuns(words: Uint32Array): DeadRun[] {
   return runs;
 }
 
-function damaged(): RangeError {
-  return new RangeError('a list of sorted runs that cannot be read');
+function damaged(): StoredValueError {
+  return new StoredValueError('a list of sorted runs that cannot be read');
 }

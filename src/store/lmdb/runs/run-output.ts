@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RowKey } from '../../columns/columns.ts';
 import { addToFilter, filterWords } from './run-filter.ts';
 import type { DeadRun, Run } from './run-manifest.ts';
-import { blockKey, FILTER, FIRST_KEYS, PART_WORDS, partKey } from './run-rows.ts';
-import { compareWords, FENCE_PARTITION_WORDS, type RunShape, WORD_BYTES } from './run-shape.ts';
+import { blockKey, FILTER, FIRST_KEYS, PART_WORDS, partKey, sealed } from './run-rows.ts';
+import { compareWords, FENCE_PARTITION_WORDS, type RunShape } from './run-shape.ts';
 
 /** A row to be put. */
 export interface WrittenRow {
@@ -54,21 +54,22 @@ export class RunOutput {
 
   /** Adds sorted entries that come after all others. */
   add(words: Uint32Array, from: number, to: number): void {
-    const { entryWords } = this.#shape;
+    const { entryWords, blockEntries } = this.#shape;
+    const blockWords = blockEntries * entryWords;
     const filter = this.#filter;
     if (filter !== undefined) {
       for (let at = from; at < to; at += entryWords) addToFilter(this.#shape, filter, words, at);
     }
     this.#entries += (to - from) / entryWords;
     for (let at = from; at < to; ) {
-      const count = Math.min(to - at, this.#block.length - this.#end);
+      const count = Math.min(to - at, blockWords - this.#end);
       if (count >= LEAST_SET_WORDS) this.#block.set(words.subarray(at, at + count), this.#end);
       else
         for (let word = 0; word < count; word += 1)
           this.#block[this.#end + word] = words[at + word]!;
       this.#end += count;
       at += count;
-      if (this.#end === this.#block.length) this.#endBlock();
+      if (this.#end === blockWords) this.#endBlock();
     }
   }
 
@@ -118,7 +119,7 @@ export class RunOutput {
     this.#fences.set(block.subarray(partitionWords, keyWords), at + FENCE_PARTITION_WORDS);
     this.#rows.push({
       key: blockKey(this.#shape, this.#id, this.#blocks),
-      value: new Uint8Array(block.buffer, 0, block.length * WORD_BYTES),
+      value: sealed(this.#block, this.#end),
     });
     this.#blocks += 1;
     // The engine has the old one until the commit is done.
@@ -128,13 +129,15 @@ export class RunOutput {
 
   #putParts(kind: number, words: Uint32Array): void {
     for (let from = 0; from < words.length; from += PART_WORDS) {
-      const part = words.slice(from, from + PART_WORDS);
+      const part = words.subarray(from, from + PART_WORDS);
+      const room = new Uint32Array(part.length + 1);
+      room.set(part);
       const key = partKey(this.#shape, kind, this.#id, from / PART_WORDS);
-      this.#rows.push({ key, value: new Uint8Array(part.buffer) });
+      this.#rows.push({ key, value: sealed(room, part.length) });
     }
   }
 }
 
 function emptyBlock({ blockEntries, entryWords }: RunShape): Uint32Array {
-  return new Uint32Array(blockEntries * entryWords);
+  return new Uint32Array(blockEntries * entryWords + 1);
 }

@@ -1,8 +1,9 @@
 /** The rows that sorted runs consist of, in a database that they share. */
+import { crc32 } from 'node:zlib';
 import type { Transaction } from 'lmdb';
 import type { RowKey } from '../../columns/columns.ts';
 import { NO_ORDER } from '../../columns/order-key.ts';
-import type { RunShape } from './run-shape.ts';
+import { type RunShape, WORD_BYTES } from './run-shape.ts';
 
 /** A key is the column, one of these, and for the last three the run and a number, u32 big-endian. */
 const GENERATION = 0;
@@ -10,8 +11,8 @@ const MANIFEST = 1;
 export const BLOCK = 2;
 export const FIRST_KEYS = 3;
 export const FILTER = 4;
-/** Words of one row of first keys or of a filter: with the header, exactly eight pages of 8 KiB. */
-export const PART_WORDS = 16_376;
+/** Words of one row of first keys or of a filter: with the checksum and the header, exactly eight pages of 8 KiB. */
+export const PART_WORDS = 16_375;
 
 export interface ReadOptions {
   /** The snapshot that is read; the engine's newest if absent. */
@@ -37,6 +38,21 @@ export interface RunsDatabase {
     readonly treeLeafPageCount: number;
     readonly overflowPages: number;
   };
+}
+
+/** A value of some words, with the checksum that all rows but the generation end with; there must be room for it. */
+export function sealed(words: Uint32Array, count: number): Uint8Array {
+  words[count] = checksumOf(words, count);
+  return new Uint8Array(words.buffer, words.byteOffset, (count + 1) * WORD_BYTES);
+}
+
+/** Whether a value has the number of words that it should have, besides its checksum, and the checksum is theirs. */
+export function isSound(row: VolatileWords | undefined, count: number): row is VolatileWords {
+  return row?.count === count + 1 && row.words[count] === checksumOf(row.words, count);
+}
+
+function checksumOf({ buffer, byteOffset }: Uint32Array, count: number): number {
+  return crc32(new Uint8Array(buffer, byteOffset, count * WORD_BYTES));
 }
 
 const heads = new Map<number, RowKey>();

@@ -6,6 +6,7 @@
 import type { Column, RowKey } from '../../columns/columns.ts';
 
 export const WORD_BYTES = 4;
+const CHECKSUM_BYTES = 4;
 /** Most bytes of a block: with the header, exactly one page of 8 KiB that holds nothing else. */
 const MAX_BLOCK_BYTES = 8_168;
 
@@ -48,7 +49,7 @@ export function runShape(
     ...{ column, partitionBytes, valueBytes, partitionWords, keyWords, entryWords },
     keyBytes: partitionBytes + orderBytes[0],
     fenceWords: FENCE_PARTITION_WORDS + orderWords,
-    blockEntries: Math.floor(MAX_BLOCK_BYTES / (entryWords * WORD_BYTES)),
+    blockEntries: Math.floor((MAX_BLOCK_BYTES - CHECKSUM_BYTES) / (entryWords * WORD_BYTES)),
   };
 }
 

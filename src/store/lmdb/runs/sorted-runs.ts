@@ -6,8 +6,8 @@
  * A lookup reads one block of each run that may have the partition, the newest first, and usually ends with the first:
  * versions ascend from run to run.
  */
-
 import type { RowKey } from '../../columns/columns.ts';
+import { StoredValueError } from '../stored-value.ts';
 import { Cursor, type EntryRange, EntryWalk, isBeyond, startIn } from './entry-walk.ts';
 import { hashOf, isSamePartition, mayHave } from './run-filter.ts';
 import { decodeManifest, EMPTY_MANIFEST, type Manifest, type Run } from './run-manifest.ts';
@@ -16,7 +16,9 @@ import {
   FILTER,
   FIRST_KEYS,
   generationKey,
+  isSound,
   manifestKey,
+  PART_WORDS,
   partKey,
   type ReadOptions,
   type RunsDatabase,
@@ -34,6 +36,8 @@ import {
 /** What a process has in memory of a run. */
 interface LoadedRun {
   readonly fences: Uint32Array;
+  /** 1 for each block whose checksum this process has compared: blocks never change. */
+  readonly checked: Uint8Array;
   readonly filter: Uint32Array | undefined;
 }
 
@@ -64,7 +68,7 @@ export class SortedRuns {
     this.found = new Uint32Array(shape.entryWords);
   }
 
-  /** @throws RangeError for one that cannot be read */
+  /** @throws StoredValueError for one that cannot be read */
   manifest(options?: ReadOptions): Manifest {
     return this.#current(options).manifest;
   }
@@ -112,11 +116,10 @@ export class SortedRuns {
   #know(generation: number, options: ReadOptions | undefined): void {
     const row = this.database.get(manifestKey(this.shape), options);
     const manifest =
-      generation === 0 || row === undefined
-        ? EMPTY_MANIFEST
-        : decodeManifest(this.shape, row.words.subarray(0, row.count));
-    if (manifest.generation !== generation)
-      throw new RangeError('a list of runs of another commit');
+      generation === 0 || row === undefined ? EMPTY_MANIFEST : decodeManifest(this.shape, row);
+    if (manifest.generation !== generation) {
+      throw new StoredValueError('a list of sorted runs of another commit');
+    }
     const highestFrom: Uint32Array[] = [];
     for (const { highestOrder } of manifest.runs.toReversed()) {
       const own = Uint32Array.from(highestOrder);
@@ -194,15 +197,19 @@ export class SortedRuns {
   #blockEntries = 0;
   readonly #blockKey: RowKey;
 
-  /** @throws RangeError for a block that is missing or has another number of entries than it should */
+  /** @throws StoredValueError for a block that is missing, or is not what was stored */
   #readBlock(run: Run, number: number, options: ReadOptions | undefined): void {
+    const { checked } = this.#load(run, options);
     const block = this.database.get(blockKey(this.shape, run.id, number, this.#blockKey), options);
     const { blockEntries, entryWords } = this.shape;
     const before = number * blockEntries;
     const entries = Math.min(run.entries - before, blockEntries);
-    if (block === undefined || block.count !== entries * entryWords) {
-      throw new RangeError(`block ${number} of run ${run.id} is damaged or missing`);
+    const words = entries * entryWords;
+    const isIntact = checked[number] === 1 ? block?.count === words + 1 : isSound(block, words);
+    if (block === undefined || !isIntact) {
+      throw new StoredValueError(`block ${number} of sorted run ${run.id} is damaged or missing`);
     }
+    checked[number] = 1;
     this.#block = block.words;
     this.#blockEntries = entries;
   }
@@ -256,7 +263,7 @@ export class SortedRuns {
     const fences = this.#readParts(FIRST_KEYS, run.id, run.blocks * this.shape.fenceWords, options);
     const filter =
       run.filterWords === 0 ? undefined : this.#readParts(FILTER, run.id, run.filterWords, options);
-    const loaded = { fences, filter };
+    const loaded = { fences, filter, checked: new Uint8Array(run.blocks) };
     this.#loaded.set(run.id, loaded);
     return loaded;
   }
@@ -266,11 +273,12 @@ export class SortedRuns {
     let at = 0;
     for (let part = 0; at < words; part += 1) {
       const read = this.database.get(partKey(this.shape, kind, id, part), options);
-      if (read === undefined || read.count === 0 || at + read.count > words) {
-        throw new RangeError(`part ${part} of run ${id} is damaged or missing`);
+      const count = Math.min(words - at, PART_WORDS);
+      if (!isSound(read, count)) {
+        throw new StoredValueError(`part ${part} of sorted run ${id} is damaged or missing`);
       }
-      all.set(read.words.subarray(0, read.count), at);
-      at += read.count;
+      all.set(read.words.subarray(0, count), at);
+      at += count;
     }
     return all;
   }

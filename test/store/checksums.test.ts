@@ -1,0 +1,133 @@
+/** Bytes that a disk has changed are noticed where they are read, and never answered. */
+import { describe, expect, test } from 'vitest';
+import { Batch } from '../../src/store/batch.ts';
+import {
+  type Column,
+  MODULE_EVENTS,
+  type RowKey,
+  STATE,
+  TRANSACTION_INFOS,
+  TRANSACTIONS,
+  VERSION_WRITES,
+} from '../../src/store/columns/columns.ts';
+import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { partKey } from '../../src/store/lmdb/runs/run-rows.ts';
+import { STATE_SHAPE } from '../../src/store/lmdb/state-column.ts';
+import type { StoreReader } from '../../src/store/store.ts';
+import { randomSource, testSeed } from '../random.ts';
+import { temporaryDirectory } from './engines.ts';
+import { findValue, flipBit } from './lmdb-pages.ts';
+
+const random = randomSource(testSeed());
+const below = (most: number): number => Math.floor(random() * most);
+const VERSION = encodeU64Key(7n);
+const OTHER = encodeU64Key(9n);
+
+interface SomeRow extends RowKey {
+  readonly column: Column;
+  readonly value: Buffer;
+}
+
+function stateRow(number: number, order: Buffer, value: Buffer): SomeRow {
+  const partition = Buffer.alloc(32, number);
+  partition.writeUInt32BE(number * 7_919, 0);
+  return { column: STATE, partition, order, value };
+}
+
+const bucket = encodeBucketKey(7n);
+const event = { ...bucket, order: Buffer.concat([bucket.order, Buffer.of(0, 0, 0, 3)]) };
+const words = (text: string, times: number): Buffer => Buffer.from(text.repeat(times));
+const ROWS: Readonly<Record<string, readonly SomeRow[]>> = {
+  'a record': [
+    { column: TRANSACTION_INFOS, ...bucket, value: words('info ', 9) },
+    { column: TRANSACTIONS, ...bucket, value: words('a transaction ', 7) },
+    { column: MODULE_EVENTS, ...event, value: words('an event ', 5) },
+    { column: VERSION_WRITES, ...bucket, value: words('writes ', 6) },
+    stateRow(1, VERSION, words('a value ', 4)),
+    stateRow(2, VERSION, words('another value ', 4)),
+  ],
+  'a row apart from its record': [stateRow(3, VERSION, words('a long value ', 500))],
+  'a row of a version without a record': [stateRow(4, OTHER, words('its value ', 8))],
+};
+
+async function storeWith(rows: readonly SomeRow[]): Promise<string> {
+  const directory = temporaryDirectory();
+  const store = await openLmdbStore({ directory });
+  const batch = new Batch();
+  for (const { column, partition, order, value } of rows) {
+    batch.put(column, partition, order, value);
+  }
+  await store.commit(batch);
+  await store.close();
+  return directory;
+}
+
+/** How many rows cannot be read; all others must be right. */
+async function refused(reader: StoreReader, rows: readonly SomeRow[]): Promise<number> {
+  let count = 0;
+  for (const { column, partition, order, value } of rows) {
+    try {
+      const row = await reader.seekLast(column, partition, order);
+      expect(row).toEqual({ order, value });
+      expect(await reader.get(column, partition, order)).toEqual(value);
+    } catch (error) {
+      if (!(error instanceof Error) || !('code' in error)) throw error;
+      expect(error).toMatchObject({ code: 'row_damaged', column: column.name });
+      count += 1;
+    }
+  }
+  return count;
+}
+
+describe('any byte that is another one', () => {
+  test.each([
+    ['a record', VERSION],
+    ['a row apart from its record', Buffer.concat([VERSION, Buffer.of(0, 0, 0, 2)])],
+    [
+      'a row of a version without a record',
+      Buffer.concat([stateRow(4, OTHER, OTHER).partition, OTHER]),
+    ],
+  ])('of %s is noticed by reads of that, and by no others', async (what, key) => {
+    const all = Object.values(ROWS).flat();
+    const directory = await storeWith(all);
+    const { start, length } = findValue(directory, key);
+    const reader = openLmdbReader({ directory });
+    expect(await refused(reader, all)).toBe(0);
+    for (let at = start; at < start + length; at += 1) {
+      const bit = below(8);
+      flipBit(directory, at, bit);
+      expect(await refused(reader, all)).toBe(ROWS[what]!.length);
+      expect(await refused(reader, ROWS[what]!)).toBe(ROWS[what]!.length);
+      flipBit(directory, at, bit);
+    }
+    expect(await refused(reader, all)).toBe(0);
+    await reader.close();
+  });
+
+  const BLOCK_ROWS = STATE_SHAPE.blockEntries;
+  test.each([
+    ['a block', partKey(STATE_SHAPE, 2, 1, 1), BLOCK_ROWS],
+    ['first keys', partKey(STATE_SHAPE, 3, 1, 0), 4 * BLOCK_ROWS],
+    ['a filter', partKey(STATE_SHAPE, 4, 1, 0), 4 * BLOCK_ROWS],
+    [
+      'the list of runs',
+      { partition: Buffer.of(STATE.number, 1), order: Buffer.alloc(0) },
+      4 * BLOCK_ROWS,
+    ],
+  ])('of %s of a sorted run is noticed by reads that need it', async (_, key, count) => {
+    const rows = Array.from({ length: 4 * BLOCK_ROWS }, (_, number) => {
+      return stateRow(number, OTHER, words(`value ${number} `, 3));
+    });
+    const directory = await storeWith(rows);
+    const { start, length } = findValue(directory, Buffer.concat([key.partition, key.order]));
+    for (let flips = 0; flips < 20; flips += 1) {
+      const [at, bit] = [start + below(length), below(8)];
+      flipBit(directory, at, bit);
+      const reader = openLmdbReader({ directory });
+      expect(await refused(reader, rows)).toBe(count);
+      await reader.close();
+      flipBit(directory, at, bit);
+    }
+  });
+});
