@@ -1,6 +1,6 @@
 /**
- * What this engine puts around values: a checksum, so that what a disk has changed is noticed when it is read. It is the
- * CRC-32 of zlib, which the processor computes at some gigabytes a second (docs/data-layout.md, "Checksums").
+ * Checksums around values, so that what a disk has changed is noticed when it is read: the CRC-32 of zlib, which the
+ * processor computes at some gigabytes a second (docs/data-layout.md, "Checksums").
  */
 import { crc32 } from 'node:zlib';
 
