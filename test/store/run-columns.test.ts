@@ -114,6 +114,29 @@ describe.each([TRANSACTION_HASHES, ACCOUNT_TRANSACTIONS])('$name', (column) => {
     }
   }, 240_000);
 
+  test('rows that are deleted take room only until their runs are merged', async () => {
+    const store = await openLmdbStore({ directory: temporaryDirectory() });
+    onTestFinished(() => store.close());
+    const statistics = async () => (await store.statistics()).find((one) => one.column === column)!;
+    const commitPart = async (part: number, isDeleted: boolean): Promise<void> => {
+      const batch = new Batch();
+      for (let row = part * 1_000; row < (part + 1) * 1_000; row += 1) {
+        const key = { partition: partitionOf(column, row % 601), order: orderOf(column, row) };
+        if (isDeleted) batch.delete(column, key.partition, key.order);
+        else batch.put(column, key.partition, key.order, valueFor(column, 1));
+      }
+      await store.commit(batch);
+    };
+    for (let part = 0; part < 40; part += 1) await commitPart(part, false);
+    const full = await statistics();
+    expect(full.rows).toBe(40_000);
+    for (let part = 0; part < 39; part += 1) await commitPart(part, true);
+    for (let part = 40; part < 43; part += 1) await commitPart(part, false);
+    const left = await statistics();
+    expect(left.rows).toBe(4_000);
+    expect(left.bytes).toBeLessThan(full.bytes / 2);
+  });
+
   test('rows of new versions are counted without a look at what is there', async () => {
     const store = await openLmdbStore({ directory: temporaryDirectory() });
     onTestFinished(() => store.close());

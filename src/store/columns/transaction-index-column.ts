@@ -2,8 +2,8 @@
  * The indexes of whole transactions: by hash, and by sender. Their rows follow from the transaction and its info, so
  * whoever deletes or checks a transaction can make their keys again.
  *
- * - By hash: the first bytes of the hash, then the version; the value is empty. Hashes come in random order, so each
- *   row changes a page of its own: short rows are fewer pages. Two transactions may share the bytes; the infos tell.
+ * - By hash: the first bytes of the hash, then the version; the value is empty. Hashes come in random order and are
+ *   moved when indexes are merged, so short rows count. Two transactions may share the bytes; the infos tell.
  * - By sender: one row for each user transaction, for lists by sequence number and lists by version. The sequence
  *   numbers of an account increase with the version (docs/spec/transactions.md §5), so the rows of both orders are the
  *   same. Transactions without a sequence number stand apart, by version.

@@ -3,8 +3,9 @@
  * ours. Measured on 300,000 rows, compared with joined buffers and the library's copies: seek 1.3 times, pages of 25
  * rows 3 times as fast.
  *
- * In a ledger, columns by version share the records of versions (version-record.ts), and state is compressed, value by
- * value. Forks, whose rows come one by one, and ledgers before format 6 have a database for every column.
+ * In a ledger, columns by version share the records of versions (version-record.ts); state and the indexes of
+ * transactions are found by sorted runs (run-column.ts). Forks, whose rows come one by one, and ledgers before format 6
+ * have a database for every column.
  */
 import { EventEmitter } from 'node:events';
 import type { Database, RootDatabase, Transaction } from 'lmdb';

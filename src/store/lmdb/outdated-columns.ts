@@ -1,5 +1,5 @@
 /**
- * Columns while a ledger of format 5 or older is upgraded: rows are read wherever they are, in the databases that each
+ * Columns while a ledger of format 6 or older is upgraded: rows are read wherever they are, in the databases that each
  * column had of its own, or where they are now. Whatever is written goes to the present place and out of the old one
  * (lmdb-store.ts), so that writing every row again is the upgrade.
  */

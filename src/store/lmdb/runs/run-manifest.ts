@@ -13,7 +13,7 @@ export interface Run {
   readonly blocks: number;
   /** Words of its filter; 0: it has none. */
   readonly filterWords: number;
-  /** The highest order, of all partitions. */
+  /** No entry has a higher order, in any partition. */
   readonly highestOrder: readonly number[];
 }
 

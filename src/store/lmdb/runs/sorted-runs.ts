@@ -3,8 +3,8 @@
  * written one block after the other, and runs are merged as they become many (run-writer.ts). Of entries with the same
  * key the newest run's counts.
  *
- * A lookup reads one block of each run that may have the partition, the newest first, and usually ends with the first:
- * versions ascend from run to run.
+ * A lookup reads one block of each run that may have the partition, the newest first. Where orders are versions, it
+ * usually ends with the first: they ascend from run to run.
  */
 import type { RowKey } from '../../columns/columns.ts';
 import { StoredValueError } from '../stored-value.ts';
