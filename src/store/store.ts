@@ -86,6 +86,12 @@ export interface ReadServer {
   readonly standbyWaitMs: number;
 }
 
+/** Damage that is in no row, but may hide rows. */
+export interface EngineDamage {
+  readonly column: Column;
+  readonly detail: string;
+}
+
 /** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
 export interface StoreReader {
   /** The server that is read from; absent where the store is in this machine. */
@@ -114,6 +120,12 @@ export interface StoreReader {
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
 
   statistics(): MaybePromise<readonly ColumnStatistics[]>;
+
+  /**
+   * Examines what the engine stores besides the rows, such as indexes of its own. Absent where it has none.
+   * @param onBlocks gets a column, and how much of it has been read
+   */
+  examine?(onBlocks: (column: Column, blocks: number) => void): Promise<readonly EngineDamage[]>;
 
   /** Reads that have not been answered; absent where they are answered at once. */
   waitingReads?(): number;
@@ -148,6 +160,14 @@ export interface Store extends StoreReader {
    * their present places. Absent where the engine has never stored rows differently. Only while a store is upgraded.
    */
   outdatedRows?(bounds: ScanBounds): readonly StoredRow[];
+
+  /**
+   * Mends what `examine` finds damaged: all rows can be read then, but for those that are lost, which are missing and
+   * can be put again. No commit may be under way.
+   * @returns how many places were written
+   * @throws StoreError as `commit`
+   */
+  mend?(): Promise<number>;
 }
 
 /** How a new store is made. */

@@ -22,6 +22,8 @@ export interface Damage {
   readonly detail: string;
   /** Whether the engine cannot walk its own pages there: writing to them is not safe. */
   readonly isOfEngine?: boolean | undefined;
+  /** Whether it is in what the engine stores besides rows, and can mend. */
+  readonly isOfIndex?: boolean | undefined;
   /** Whether it is a row of a version above the head. */
   readonly isAbove?: boolean | undefined;
 }

@@ -68,6 +68,7 @@ export async function verifyLedger(
   const context = await contextOf(store, head, onProgress, maxListed);
   const { damages } = context;
   await checkFixedRows(context);
+  await examineEngine(context, onProgress);
   await verifyVersions(context, (done) => onProgress({ what: 'versions', done }));
   await verifyByVersion(context);
   await verifyTransactionIndexes(context);
@@ -130,6 +131,19 @@ async function contextOf(
       onProgress({ what: column.name, done });
     },
   };
+}
+
+/** What the engine stores besides the rows. */
+async function examineEngine(
+  { damages, store }: VerifyContext,
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<void> {
+  const onBlocks = ({ name }: Column, done: number): void => {
+    onProgress({ what: `index of ${name}`, done });
+  };
+  for (const { column, detail } of (await store.examine?.(onBlocks)) ?? []) {
+    damages.add({ column: column.name, detail, isOfIndex: true });
+  }
 }
 
 /** Checks the rows that are few: identity, head, pruning. */

@@ -1,8 +1,10 @@
 /** Repairing a ledger from a real node on loopback: any damage of any column that follows from its versions. */
+import { open } from 'lmdb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import {
   ACCOUNT_KEYS,
+  ACCOUNT_TRANSACTIONS,
   BALANCES,
   BLOCKS_BY_HEIGHT,
   COLUMNS,
@@ -15,6 +17,7 @@ import {
   type ScannedRow,
   STATE,
   STATE_KEYS,
+  TRANSACTION_HASHES,
   TRANSACTION_INFOS,
   TRANSACTIONS,
   VERSION_WRITES,
@@ -31,7 +34,14 @@ import { digests, upstreamOver } from '../ingest/feed-following.ts';
 import { NO_POSTGRES } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
 import { randomSource, testSeed } from '../random.ts';
-import { findRow, overwrite, spoilPage, spoilValues } from '../store/lmdb-pages.ts';
+import {
+  findRow,
+  findValue,
+  flipBit,
+  overwrite,
+  spoilPage,
+  spoilValues,
+} from '../store/lmdb-pages.ts';
 import {
   damagedLedger,
   digestsOf,
@@ -154,6 +164,20 @@ test('more rows above the head than there are rounds are removed', async () => {
   await expectHealed(data);
 });
 
+/** The first keys of the database of sorted runs that begin with some bytes, where there are any. */
+function firstKeys(path: string, starts: readonly Buffer[]): Buffer[] {
+  const root = open({ path, readOnly: true });
+  try {
+    const runs = root.openDB<Buffer, Buffer>({ name: 'runs', keyEncoding: 'binary' });
+    return starts.flatMap((start) => {
+      const [key] = [...runs.getKeys({ start, limit: 1 })];
+      return key?.subarray(0, start.length).equals(start) === true ? [Buffer.from(key)] : [];
+    });
+  } finally {
+    void root.close();
+  }
+}
+
 describe('pages', () => {
   const keyOf = (version: bigint): Buffer => {
     const { partition, order } = encodeBucketKey(version);
@@ -169,16 +193,48 @@ describe('pages', () => {
   });
 
   test('several whose values are rubbish, of versions and of state', async () => {
-    const keys = [keyOf(30n), keyOf(200n), keyOf(390n)];
-    const data = await damagedLedger(async (store) => {
+    // Those of genesis are apart from its record.
+    const keys = [keyOf(30n), keyOf(200n), keyOf(390n), Buffer.alloc(12)];
+    const data = await damagedLedger(async (store, batch) => {
       const rows = await store.scan(STATE, ALL);
+      const deletion = new Batch();
       for (const at of [0, rows.length >> 1]) {
-        keys.push(Buffer.concat([rows[at]!.partition, rows[at]!.order]));
+        const { partition, order, value } = rows[at]!;
+        keys.push(Buffer.concat([partition, order]));
+        // A row that comes when its version has a record has a place of its own.
+        deletion.delete(STATE, partition, order);
+        batch.put(STATE, partition, order, value);
       }
+      await store.commit(deletion);
     });
     for (const key of keys) spoilValues(data, findRow(data, key));
     await expectHealed(data);
   });
+
+  const indexed = [STATE, TRANSACTION_HASHES, ACCOUNT_TRANSACTIONS];
+  test.each([
+    ['generations', 0],
+    ['lists', 1],
+    ['blocks', 2],
+    ['first keys', 3],
+    ['filters', 4],
+  ])(
+    '%s of sorted runs that are damaged are mended, and what is lost is put again',
+    async (_, kind) => {
+      const data = await damagedLedger(() => undefined);
+      const keys = firstKeys(
+        data,
+        indexed.map(({ number }) => Buffer.of(number, kind)),
+      );
+      // Fewer than 512 entries are in the list itself.
+      expect(keys.length).toBe(kind < 2 ? indexed.length : 1);
+      for (const key of keys) {
+        const { start, length } = findValue(data, key);
+        flipBit(data, start + (length >> 1), 3);
+      }
+      await expectHealed(data);
+    },
+  );
 
   test('nothing is written where the engine cannot walk its pages', async () => {
     const data = await damagedLedger(() => undefined);

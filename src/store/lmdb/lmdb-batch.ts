@@ -5,7 +5,7 @@ import { type Column, type OrderBounds, type RowKey, STATE } from '../columns/co
 import type { LmdbColumns } from './lmdb-columns.ts';
 import type { LmdbColumn } from './lmdb-reads.ts';
 import { RunColumnChanges } from './run-column-changes.ts';
-import type { RunChanges, RunWriter } from './runs/run-writer.ts';
+import { type RunChanges, type RunWriter, writeRuns } from './runs/run-writer.ts';
 import { StateChanges } from './state-changes.ts';
 import { RecordChanges, type WrittenRecord } from './version-columns.ts';
 
@@ -194,11 +194,7 @@ export class LmdbBatch {
       if (value === undefined) database.remove(key);
       else database.put(key, value, { append }).catch(() => undefined);
     }
-    const { database } = state.runs;
-    for (const { put, removed } of this.#runChanges) {
-      for (const { key, value } of put) database.put(key, value);
-      for (const key of removed) database.remove(key);
-    }
+    for (const changes of this.#runChanges) writeRuns(state.runs.database, changes);
   }
 
   /** @returns false when the column has no database there */

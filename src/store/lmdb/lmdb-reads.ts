@@ -18,12 +18,14 @@ import {
   assertRanges,
   assertScan,
   type ColumnStatistics,
+  type EngineDamage,
   type PartitionRange,
   type RangeQuery,
   type ScanQuery,
   type StoreReader,
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
+import type { RunExamination } from './runs/run-examination.ts';
 import { StoredValueError } from './stored-value.ts';
 
 /** Bounds of a range as the engine takes them. A `start` of `undefined` is the very beginning. */
@@ -40,6 +42,8 @@ export interface LmdbRange {
 
 /** One column as it is read: keys go in as their two parts, come out as one buffer. */
 export interface ReadableColumn {
+  /** Examines what the engine stores besides rows, and makes what mends it. */
+  examine?(onBlocks: (blocks: number) => void): Promise<RunExamination>;
   get(key: RowKey, options?: { readonly transaction: Transaction }): Buffer | undefined;
   /** The last row of a partition at or below an order, where a range takes longer. */
   seekLast?(key: RowKey): Row | undefined;
@@ -152,6 +156,19 @@ export class LmdbReads implements StoreReader {
       const pageCount = pages.treeBranchPageCount + pages.treeLeafPageCount + pages.overflowPages;
       return { column, rows: pages.entryCount, bytes: pageCount * pages.pageSize };
     });
+  }
+
+  async examine(
+    onBlocks: (column: Column, blocks: number) => void,
+  ): Promise<readonly EngineDamage[]> {
+    const damages: EngineDamage[] = [];
+    for (const column of this.#layout.columns) {
+      const examined = await this.columns
+        .get(column.number)!
+        .examine?.((blocks) => onBlocks(column, blocks));
+      for (const detail of examined?.damages ?? []) damages.push({ column, detail });
+    }
+    return damages;
   }
 
   async close(): Promise<void> {

@@ -26,7 +26,8 @@ import { isDamage, LmdbReads } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
 import type { RunColumn } from './run-column.ts';
-import { RunWriter } from './runs/run-writer.ts';
+import { RunWriter, writeRuns } from './runs/run-writer.ts';
+import { StoredValueError } from './stored-value.ts';
 import { highestRecord } from './version-columns.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
@@ -294,6 +295,20 @@ class LmdbStore extends LmdbReads implements Store {
     return outdatedRows(outdated, this.#unindexed, bounds);
   }
 
+  async mend(): Promise<number> {
+    await this.#lastCommit;
+    let count = 0;
+    const { readable, state } = this.#databases;
+    for (const column of readable.values()) {
+      const changes = (await column.examine?.(() => undefined))?.changes;
+      if (changes === undefined || changes.put.length === 0) continue;
+      const bytes = changes.put.reduce((sum, { value }) => sum + value.length, 0);
+      await this.#commit(bytes, () => writeRuns(state!.runs.database, changes));
+      count += changes.put.length + changes.removed.length;
+    }
+    return count;
+  }
+
   /** Whether any of a batch's versions may have a record or a row of state already. */
   #hasVersionsOf({ lowestVersion: lowest, highestVersion: highest }: LmdbBatch): boolean {
     if (lowest === undefined || highest === undefined) return false;
@@ -304,26 +319,32 @@ class LmdbStore extends LmdbReads implements Store {
 
   async #commitInOrder(batch: Batch, written: LmdbBatch, changesStored: boolean): Promise<void> {
     const before = this.#lastCommit;
-    if (changesStored) {
-      await before;
-      await written.prepareChange((...range) => this.orders(...range));
-    } else {
-      await written.prepareNew();
-      await before;
+    try {
+      if (changesStored) {
+        await before;
+        await written.prepareChange((...range) => this.orders(...range));
+      } else {
+        await written.prepareNew();
+        await before;
+      }
+      await written.prepareRuns(this.#runWriters);
+    } catch (cause) {
+      if (!(cause instanceof StoredValueError)) throw cause;
+      const what = `what a commit to ${this.directory} changes is damaged: ${cause.message}`;
+      throw new StoreError('store_damaged', what, { cause });
     }
-    await written.prepareRuns(this.#runWriters);
-    await this.#commit(batch, written);
+    await this.#commit(batch.byteLength, () => written.write());
   }
 
-  async #commit(batch: Batch, written: LmdbBatch): Promise<void> {
+  async #commit(batchBytes: number, write: () => void): Promise<void> {
     let stored: boolean;
     try {
       // After a failure the engine may refuse every transaction; its thread would then never answer.
       if (this.#hasFailed) this.#lock.probe();
-      stored = await this.#lock.commit(() => written.write());
+      stored = await this.#lock.commit(write);
     } catch (error) {
       this.#hasFailed = true;
-      throw await this.#commitFailure(error, batch);
+      throw await this.#commitFailure(error, batchBytes);
     }
     this.#hasFailed = false;
     if (!stored) {
@@ -335,11 +356,10 @@ class LmdbStore extends LmdbReads implements Store {
     }
   }
 
-  async #commitFailure(error: unknown, batch: Batch): Promise<StoreError> {
+  async #commitFailure(error: unknown, batchBytes: number): Promise<StoreError> {
     const cause = await causeOfFailure(error);
     const errno = (cause as { code?: unknown }).code;
     const freeBytes = freeBytesAt(this.directory);
-    const batchBytes = batch.byteLength;
     // A write that is cut short by a full disk comes out of the engine as an I/O error.
     const nearlyFull = freeBytes < Math.max(NEARLY_FULL_BYTES, batchBytes);
     if (errno === ERRNO_NO_SPACE || (errno === ERRNO_IO && nearlyFull)) {

@@ -5,6 +5,7 @@
 import type { Column, Row, RowKey } from '../columns/columns.ts';
 import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
 import type { EntryRange, EntryWalk } from './runs/entry-walk.ts';
+import { examineRuns, type RunExamination } from './runs/run-examination.ts';
 import type { ReadOptions } from './runs/run-rows.ts';
 import { bytesOf, keyOf, type RunShape, writeKey } from './runs/run-shape.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
@@ -99,6 +100,10 @@ export class RunColumn implements ReadableColumn {
   protected split(key: Buffer): { partition: Buffer; order: Buffer } {
     const { partitionBytes } = this.column;
     return { partition: key.subarray(0, partitionBytes), order: key.subarray(partitionBytes) };
+  }
+
+  examine(onBlocks: (blocks: number) => void): Promise<RunExamination> {
+    return examineRuns(this.runs, onBlocks);
   }
 
   getStats() {

@@ -9,6 +9,7 @@ import { type KeyedValue, missing, OWN_ROW, optionsOf, RunColumn } from './run-c
 import type { ReadOptions } from './runs/run-rows.ts';
 import { bytesOf, keyOf, runShape } from './runs/run-shape.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
+import { StoredValueError } from './stored-value.ts';
 import { pagesOf, statsInRecords } from './version-columns.ts';
 import { STATE_PLACE, stateOfRecord } from './version-record.ts';
 
@@ -21,6 +22,7 @@ export const STATE_SHAPE = runShape(STATE);
  */
 export const APART = 0x8000_0000;
 const INDEX_BYTES = 4;
+const ANY_VERSION = Buffer.alloc(STATE.orderBytes[0], 0xff);
 /** Rows that are read together, in the order of their versions. */
 const ROWS_AT_ONCE = 1_000;
 
@@ -43,10 +45,15 @@ export class StateColumn extends RunColumn {
     this.#records = records;
   }
 
-  /** The highest version that has ever had a row, as far as the index knows. */
+  /** The highest version that may ever have had a row. */
   highestVersion(): Buffer | undefined {
-    const words = this.runs.highestOrder();
-    return words && bytesOf(words, 0, STATE.orderBytes[0]);
+    try {
+      const words = this.runs.highestOrder();
+      return words && bytesOf(words, 0, STATE.orderBytes[0]);
+    } catch (error) {
+      if (!(error instanceof StoredValueError)) throw error;
+      return ANY_VERSION;
+    }
   }
 
   hasRecord(version: Uint8Array): boolean {

@@ -102,6 +102,11 @@ export class LedgerRepair {
     const progress = await readPruneProgress(store);
     const { clearedBelow } = progress;
     if (!identity.keepsTransactions) await refuseTransactions(store);
+    if (damages.some(({ isOfIndex }) => isOfIndex === true)) {
+      // Rows that are lost are missing then: the next examination names them.
+      this.repaired.rows += (await store.mend?.()) ?? 0;
+      return;
+    }
     const versions = await damagedVersions(store, damages, head, clearedBelow);
     // What is still named then is not in its rows.
     for (const [version, times] of this.#written) if (times >= MAX_TIMES) versions.delete(version);

@@ -97,26 +97,25 @@ export class RunOutput {
   finish(): Run {
     if (this.#end > 0) this.#endBlock();
     const fences = this.#fences.subarray(0, this.#blocks * this.#shape.fenceWords);
-    this.#putParts(FIRST_KEYS, fences);
-    if (this.#filter !== undefined) this.#putParts(FILTER, this.#filter);
+    this.#rows.push(...partRows(this.#shape, FIRST_KEYS, this.#id, fences));
+    const filter = this.#filter ?? new Uint32Array(0);
+    this.#rows.push(...partRows(this.#shape, FILTER, this.#id, filter));
     return {
       ...{ id: this.#id, entries: this.#entries, blocks: this.#blocks },
-      filterWords: this.#filter?.length ?? 0,
+      filterWords: filter.length,
       highestOrder: [...this.#highestOrder],
     };
   }
 
   #endBlock(): void {
-    const { keyWords, partitionWords, fenceWords } = this.#shape;
-    const block = this.#block.subarray(0, this.#end);
+    const { fenceWords } = this.#shape;
     const at = this.#blocks * fenceWords;
     if (at + fenceWords > this.#fences.length) {
       const more = new Uint32Array(2 * this.#fences.length);
       more.set(this.#fences);
       this.#fences = more;
     }
-    this.#fences.set(block.subarray(0, FENCE_PARTITION_WORDS), at);
-    this.#fences.set(block.subarray(partitionWords, keyWords), at + FENCE_PARTITION_WORDS);
+    this.#fences.set(fenceOf(this.#shape, this.#block), at);
     this.#rows.push({
       key: blockKey(this.#shape, this.#id, this.#blocks),
       value: sealed(this.#block, this.#end),
@@ -126,16 +125,30 @@ export class RunOutput {
     this.#block = emptyBlock(this.#shape);
     this.#end = 0;
   }
+}
 
-  #putParts(kind: number, words: Uint32Array): void {
-    for (let from = 0; from < words.length; from += PART_WORDS) {
-      const part = words.subarray(from, from + PART_WORDS);
-      const room = new Uint32Array(part.length + 1);
-      room.set(part);
-      const key = partKey(this.#shape, kind, this.#id, from / PART_WORDS);
-      this.#rows.push({ key, value: sealed(room, part.length) });
-    }
+/** What is in memory of the first key of a block. */
+export function fenceOf({ keyWords, partitionWords }: RunShape, block: Uint32Array): number[] {
+  const order = block.subarray(partitionWords, keyWords);
+  return [...block.subarray(0, FENCE_PARTITION_WORDS), ...order];
+}
+
+/** The rows of the first keys, or of the filter, of a run. */
+export function partRows(
+  shape: RunShape,
+  kind: number,
+  run: number,
+  words: Uint32Array,
+): WrittenRow[] {
+  const rows: WrittenRow[] = [];
+  for (let from = 0; from < words.length; from += PART_WORDS) {
+    const part = words.subarray(from, from + PART_WORDS);
+    const room = new Uint32Array(part.length + 1);
+    room.set(part);
+    const key = partKey(shape, kind, run, from / PART_WORDS);
+    rows.push({ key, value: sealed(room, part.length) });
   }
+  return rows;
 }
 
 function emptyBlock({ blockEntries, entryWords }: RunShape): Uint32Array {

@@ -27,6 +27,7 @@ export interface VolatileWords {
 
 export interface RunsDatabase {
   get(key: RowKey, options?: ReadOptions): VolatileWords | undefined;
+  getKeys(range: { readonly start: RowKey; readonly end: RowKey }): Iterable<Buffer>;
   put(key: RowKey, value: Uint8Array): unknown;
   remove(key: RowKey): unknown;
   /** Begins a new snapshot if the next read would. */
@@ -89,6 +90,14 @@ export function partKey(
     order[byte + 4] = part >>> (24 - 8 * byte);
   }
   return to;
+}
+
+/** The keys of all rows of runs, besides their list. */
+export function runRange({ column }: RunShape) {
+  return {
+    start: { partition: Buffer.of(column, BLOCK), order: NO_ORDER },
+    end: { partition: Buffer.of(column, FILTER + 1), order: NO_ORDER },
+  };
 }
 
 /** How many rows such words take. */

@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RowKey } from '../../columns/columns.ts';
+import { StoredValueError } from '../stored-value.ts';
 import type { DeadRun, Manifest, Run } from './run-manifest.ts';
 import { encodeManifest } from './run-manifest.ts';
 import { RunMerge } from './run-merge.ts';
@@ -17,6 +18,7 @@ import {
   manifestKey,
   partKey,
   partsOf,
+  type RunsDatabase,
 } from './run-rows.ts';
 import { compareWords, copyEntry, type RunShape, writeKey, writeWords } from './run-shape.ts';
 import type { SortedRuns } from './sorted-runs.ts';
@@ -56,6 +58,7 @@ export class RunWriter {
   readonly #runs: SortedRuns;
   /** The one with the newest runs first. */
   #merges: RunMerge[] = [];
+  #hasMetDamage = false;
 
   constructor(runs: SortedRuns) {
     this.#runs = runs;
@@ -83,19 +86,16 @@ export class RunWriter {
       put.push(...output.takeRows());
       inline = inline.subarray(0, 0);
     }
-    const finished = await this.#merge(added.length * MERGED_PER_ADDED, put);
+    const finished = await this.#merge(added.length * MERGED_PER_ADDED, put, dead);
     for (const { inputs, made } of finished) {
       replace(runs, inputs, made);
       dead.push(...inputs.map((run) => deadRun(shape, run)));
     }
     const removed = removeDead(shape, dead, LEAST_DELETED_BLOCKS + 2 * put.length);
-    const manifest: Manifest = {
-      generation: before.generation + 1,
-      ...{ nextRun, rows: before.rows + more, runs, dead, inline },
-      unfinished: this.#merges.map((merge) => merge.progress),
-    };
-    put.push({ key: manifestKey(shape), value: encodeManifest(manifest) });
-    put.push({ key: generationKey(shape), value: generationBytes(manifest.generation) });
+    const { generation } = before;
+    const unfinished = this.#merges.map((merge) => merge.progress);
+    const manifest = { nextRun, rows: before.rows + more, runs, dead, inline, unfinished };
+    put.push(...manifestRows(shape, { generation, ...manifest }));
     return { put, removed };
   }
 
@@ -113,10 +113,15 @@ export class RunWriter {
     let next = nextRun;
     for (;;) {
       const busy = new Set(this.#merges.flatMap(({ inputs }) => inputs.map(({ id }) => id)));
-      const due = dueMerge(runs, busy);
+      const due = this.#hasMetDamage ? undefined : dueMerge(runs, busy);
       if (due === undefined) return next;
       const isOldest = due[due.length - 1] === runs[runs.length - 1];
-      this.#merges.push(new RunMerge(this.#runs, due, next, isOldest));
+      try {
+        this.#merges.push(new RunMerge(this.#runs, due, next, isOldest));
+      } catch (error) {
+        this.#stopMerging(error);
+        return next;
+      }
       next += 1;
       // Those of newer runs are shorter, and come first.
       this.#merges.sort((a, b) => a.entries - b.entries);
@@ -124,12 +129,19 @@ export class RunWriter {
   }
 
   /** Goes on with merges. @returns those that are done */
-  async #merge(entries: number, put: WrittenRow[]) {
+  async #merge(entries: number, put: WrittenRow[], dead: DeadRun[]) {
     const finished: { inputs: readonly Run[]; made: Run | undefined }[] = [];
     let left = entries;
     for (const merge of [...this.#merges]) {
       while (left > 0 && !merge.isDone) {
-        left -= merge.step(Math.min(left, ENTRIES_PER_TURN));
+        try {
+          left -= merge.step(Math.min(left, ENTRIES_PER_TURN));
+        } catch (error) {
+          this.#stopMerging(error);
+          dead.push(...this.#merges.map(({ progress }) => progress));
+          this.#merges = [];
+          return finished;
+        }
         await nextTurn();
       }
       if (merge.isDone) {
@@ -140,6 +152,27 @@ export class RunWriter {
     }
     return finished;
   }
+
+  /** Reads that need what is damaged fail, and nothing else: until it is repaired, runs become more. */
+  #stopMerging(error: unknown): void {
+    if (!(error instanceof StoredValueError)) throw error;
+    this.#hasMetDamage = true;
+  }
+}
+
+/** Hands changes to the engine, inside its transaction. */
+export function writeRuns(database: RunsDatabase, { put, removed }: RunChanges): void {
+  for (const { key, value } of put) database.put(key, value);
+  for (const key of removed) database.remove(key);
+}
+
+/** The rows of a manifest that comes after the one of its generation. */
+export function manifestRows(shape: RunShape, manifest: Manifest): WrittenRow[] {
+  const generation = manifest.generation + 1;
+  return [
+    { key: manifestKey(shape), value: encodeManifest({ ...manifest, generation }) },
+    { key: generationKey(shape), value: generationBytes(generation) },
+  ];
 }
 
 /** The runs that are to be merged now, which are neighbours. */
@@ -172,7 +205,7 @@ function replace(runs: Run[], inputs: readonly Run[], made: Run | undefined): vo
   runs.splice(first, inputs.length, ...(made === undefined ? [] : [made]));
 }
 
-function deadRun({ fenceWords }: RunShape, { id, blocks, filterWords }: Run): DeadRun {
+export function deadRun({ fenceWords }: RunShape, { id, blocks, filterWords }: Run): DeadRun {
   return { id, blocks, parts: Math.max(partsOf(blocks * fenceWords), partsOf(filterWords)) };
 }
 
