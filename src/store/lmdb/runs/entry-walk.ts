@@ -10,18 +10,29 @@ export interface EntryRange {
   readonly reverse: boolean;
 }
 
-/** Where the entries of a range begin in a block; before or behind it, if not in it. */
-export function startIn(
+/**
+ * A cursor on the entries of a range that one run has.
+ * @param words the block in which the range begins, valid until the next read, and more
+ * @param count entries of the block
+ * @returns `undefined` if there are none
+ */
+export function cursorIn(
   shape: RunShape,
+  { low, high, withoutLow, withoutHigh, reverse }: EntryRange,
+  read: (block: number) => Uint32Array,
   words: Uint32Array,
-  count: number,
-  edge: Uint32Array | undefined,
-  orEqual: boolean,
-  reverse: boolean,
-): number {
-  let index = reverse ? count : 0;
-  if (edge !== undefined) index = firstAbove(shape, words, count, edge, orEqual);
-  return (reverse ? index - 1 : index) * shape.entryWords;
+  { count, block, blocks }: { readonly count: number; readonly block: number; blocks: number },
+): Cursor | undefined {
+  const { entryWords } = shape;
+  const first = low === undefined ? 0 : firstAbove(shape, words, count, low, !withoutLow);
+  const end = high === undefined ? count : firstAbove(shape, words, count, high, withoutHigh);
+  const endsHere = reverse ? first > 0 : end < count;
+  if (endsHere && first >= end) return undefined;
+  const lastBlock = endsHere ? block : reverse ? 0 : blocks - 1;
+  // A copy of some entries costs far less than one of the whole block.
+  const own = words.slice(first * entryWords, Math.max(first, end) * entryWords);
+  const cursor = new Cursor(shape, read, { block, lastBlock, reverse }, own);
+  return cursor.isDone ? undefined : cursor;
 }
 
 /** The entries of a range, of all runs in one order, but for those that are deleted. */
@@ -78,9 +89,8 @@ export class EntryWalk {
 }
 
 interface CursorPlace {
-  readonly blocks: number;
   readonly block: number;
-  readonly at: number;
+  readonly lastBlock: number;
   readonly reverse: boolean;
 }
 
@@ -88,27 +98,27 @@ interface CursorPlace {
 export class Cursor {
   readonly #shape: RunShape;
   readonly #read: (block: number) => Uint32Array;
-  readonly #blocks: number;
+  readonly #lastBlock: number;
   readonly #step: number;
   #block: number;
   words: Uint32Array;
   at: number;
   isDone = false;
 
-  /** @param words the block that it begins in */
+  /** @param words entries of the block that it begins in, with those at which it begins and ends */
   constructor(
     shape: RunShape,
     read: (block: number) => Uint32Array,
-    { blocks, block, at, reverse }: CursorPlace,
+    { block, lastBlock, reverse }: CursorPlace,
     words: Uint32Array,
   ) {
     this.#shape = shape;
     this.#read = read;
-    this.#blocks = blocks;
+    this.#lastBlock = lastBlock;
     this.#block = block;
     this.#step = reverse ? -shape.entryWords : shape.entryWords;
     this.words = words;
-    this.at = at;
+    this.at = reverse ? words.length - shape.entryWords : 0;
     this.#settle();
   }
 
@@ -125,23 +135,18 @@ export class Cursor {
   /** Goes to the next block at the end of one. */
   #settle(): void {
     while (this.at < 0 || this.at >= this.words.length) {
-      this.#block += Math.sign(this.#step);
-      if (this.#block < 0 || this.#block >= this.#blocks) {
+      if (this.#block === this.#lastBlock) {
         this.isDone = true;
         return;
       }
+      this.#block += Math.sign(this.#step);
       this.words = this.#read(this.#block);
       this.at = this.#step > 0 ? 0 : this.words.length - this.#shape.entryWords;
     }
   }
 }
 
-export function isBeyond(
-  range: EntryRange,
-  words: Uint32Array,
-  at: number,
-  keyWords: number,
-): boolean {
+function isBeyond(range: EntryRange, words: Uint32Array, at: number, keyWords: number): boolean {
   const end = range.reverse ? range.low : range.high;
   if (end === undefined) return false;
   const order = compareWords(words, at, end, 0, keyWords) * (range.reverse ? -1 : 1);

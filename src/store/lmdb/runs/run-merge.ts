@@ -36,7 +36,7 @@ export class RunMerge {
     this.#output = new RunOutput(shape, id, this.entries, !isOldest);
     for (const [rank, run] of inputs.entries()) {
       const read = (block: number): Uint32Array => runs.block(run, block);
-      const place = { blocks: run.blocks, block: 0, at: 0, reverse: false };
+      const place = { block: 0, lastBlock: run.blocks - 1, reverse: false };
       const cursor = new Cursor(shape, read, place, read(0));
       this.#output.raiseHighestOrder(Uint32Array.from(run.highestOrder));
       this.#sorted.unshift({ cursor, rank });

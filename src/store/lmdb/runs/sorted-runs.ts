@@ -8,7 +8,7 @@
  */
 import type { RowKey } from '../../columns/columns.ts';
 import { StoredValueError } from '../stored-value.ts';
-import { Cursor, type EntryRange, EntryWalk, isBeyond, startIn } from './entry-walk.ts';
+import { type Cursor, cursorIn, type EntryRange, EntryWalk } from './entry-walk.ts';
 import { hashOf, isSamePartition, mayHave } from './run-filter.ts';
 import { decodeManifest, EMPTY_MANIFEST, type Manifest, type Run } from './run-manifest.ts';
 import {
@@ -297,12 +297,9 @@ export class SortedRuns {
     const isOnePartition =
       low !== undefined && high !== undefined && isSamePartition(shape, low, 0, high, 0);
     const hash = isOnePartition ? hashOf(shape, low, 0) : 0;
-    const cursors: Cursor[] = [];
     const { inline } = manifest;
-    if (inline.length > 0) {
-      const at = startIn(shape, inline, inline.length / shape.entryWords, edge, orEqual, reverse);
-      cursors.push(new Cursor(shape, () => inline, { blocks: 1, block: 0, at, reverse }, inline));
-    }
+    const inlinePlace = { count: inline.length / shape.entryWords, block: 0, blocks: 1 };
+    const cursors = [cursorIn(shape, range, () => inline, inline, inlinePlace)];
     for (const run of manifest.runs) {
       const { blocks } = run;
       const { filter, fences } = this.#load(run, options);
@@ -310,14 +307,11 @@ export class SortedRuns {
       let block = reverse ? blocks - 1 : 0;
       if (edge === undefined) this.#readBlock(run, block, options);
       else block = this.#blockOf(run, fences, edge, orEqual, options);
-      const at = startIn(shape, this.#block, this.#blockEntries, edge, orEqual, reverse);
-      const isInBlock = at >= 0 && at < this.#blockEntries * shape.entryWords;
-      if (isInBlock && isBeyond(range, this.#block, at, shape.keyWords)) continue;
-      const words = this.#block.slice(0, this.#blockEntries * shape.entryWords);
+      const place = { count: this.#blockEntries, block, blocks };
       const read = (number: number): Uint32Array => this.block(run, number, options);
-      cursors.push(new Cursor(shape, read, { blocks, block, at, reverse }, words));
+      cursors.push(cursorIn(shape, range, read, this.#block, place));
     }
-    return cursors.filter(({ isDone }) => !isDone);
+    return cursors.filter((cursor) => cursor !== undefined);
   }
 }
 
