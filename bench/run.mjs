@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import * as backup from './backup.mjs';
 import * as batch from './batch.mjs';
 import * as codec from './codec.mjs';
+import * as commits from './commits.mjs';
 import * as encode from './encode.mjs';
 import * as engineMemory from './engine-memory.mjs';
 import * as engines from './engines.mjs';
@@ -30,7 +31,7 @@ import * as workers from './workers.mjs';
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
   ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, view, batch],
-  ...[history, fork, workers, overload, listeners, ingest, versus, growth, instead],
+  ...[history, fork, workers, overload, listeners, ingest, commits, versus, growth, instead],
   ...[engines, memory, engineMemory],
 ];
 
