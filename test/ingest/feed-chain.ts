@@ -28,8 +28,16 @@ export interface MadePage {
   readonly items: readonly Buffer[];
 }
 
-/** Random items as a chain that continues after `firstVersion` arbitrary leaves. */
-export function randomChain(seed: number, count: number, firstVersion: bigint): MadePage {
+/**
+ * Random items as a chain that continues after `firstVersion` arbitrary leaves.
+ * @param change changes what the items contain
+ */
+export function randomChain(
+  seed: number,
+  count: number,
+  firstVersion: bigint,
+  change = (data: TransactionOnChainData): TransactionOnChainData => data,
+): MadePage {
   const accumulator = new MerkleAccumulator('TransactionAccumulator');
   while (accumulator.leafCount < firstVersion) {
     accumulator.append(transactionInfoHash(Buffer.from(String(accumulator.leafCount))));
@@ -37,7 +45,7 @@ export function randomChain(seed: number, count: number, firstVersion: bigint): 
   const frozenRoots = accumulator.frozenSubtreeRoots;
   const items = fc
     .sample(onChainData, { seed, numRuns: count })
-    .map((data, index) => fitting(data, firstVersion + BigInt(index), accumulator));
+    .map((data, index) => fitting(change(data), firstVersion + BigInt(index), accumulator));
   return { firstVersion, frozenRoots, items };
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PageError } from '../../src/ingest/feed/feed-error.ts';
 import { PageVerifier } from '../../src/ingest/feed/page-verifier.ts';
+import { versionsOf } from '../../src/ingest/feed/verified-page.ts';
 import { BcsReader } from '../../src/move/bcs/bcs-reader.ts';
 import { MerkleAccumulator } from '../../src/move/crypto/accumulator.ts';
 import { readTransactionPayload } from '../../src/move/transactions/payload.ts';
@@ -117,6 +118,15 @@ async function samplePages(pageItems: number, transactions: number): Promise<Mad
   }
   return pages;
 }
+
+it('a transaction may have any number of events', () => {
+  const count = 50_000;
+  const event = { kind: 'v2', typeTag: { kind: 'u8' }, data: Buffer.of(1) } as const;
+  const events = Array.from({ length: count }, () => event);
+  const page = randomChain(1, 1, 7n, (data) => ({ ...data, events }));
+  const [version] = versionsOf(verifierAt(page).verify(pageOf(page.items)), false);
+  expect(version!.events).toHaveLength(count);
+});
 
 describe('a flipped bit', () => {
   it('is refused wherever it is in a sample ledger', async () => {

@@ -86,7 +86,8 @@ class FoundPlaces {
     const itemAt = whole.byteOffset - this.#pageOffset;
     const infoAt = info.byteOffset - this.#pageOffset;
     const spans = [itemAt, itemAt + whole.length, infoAt, infoAt + info.length] as const;
-    places.push(...versionPlaces(spans, marks, this.#events, this.#writes));
+    // Not as arguments of one call: a version may have more numbers than a call takes.
+    for (const place of versionPlaces(spans, marks, this.#events, this.#writes)) places.push(place);
   }
 }
 
