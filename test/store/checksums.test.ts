@@ -131,3 +131,51 @@ describe('any byte that is another one', () => {
     }
   });
 });
+
+test('commits go on where a merge meets a damaged block, which is mended, and its rows put again', async () => {
+  const directory = temporaryDirectory();
+  let store = await openLmdbStore({ directory });
+  const rows: SomeRow[] = [];
+  const commit = async (): Promise<void> => {
+    const version = encodeU64Key(BigInt(rows.length));
+    const more = Array.from({ length: 600 }, (_, number) => {
+      return stateRow(rows.length + number, version, words(`row ${rows.length + number} `, 2));
+    });
+    const batch = new Batch();
+    for (const row of more) batch.put(row.column, row.partition, row.order, row.value);
+    rows.push(...more);
+    await store.commit(batch);
+  };
+  for (let count = 0; count < 7; count += 1) await commit();
+  await store.close();
+  const { partition, order } = partKey(STATE_SHAPE, 2, 3, 1);
+  const { start, length } = findValue(directory, Buffer.concat([partition, order]));
+  flipBit(directory, start + below(length), below(8));
+  store = await openLmdbStore({ directory });
+  // Eight runs are merged.
+  for (let count = 0; count < 6; count += 1) await commit();
+  expect(await refused(store, rows)).toBe(STATE_SHAPE.blockEntries);
+  const damages = await store.examine!(() => undefined);
+  expect(damages.map(({ detail }) => detail)).toContain(
+    'sorted run 3: block 1 is damaged or missing',
+  );
+  expect(await store.mend!()).toBeGreaterThan(0);
+  const again = new Batch();
+  for (const row of rows) {
+    const value = await store.get(STATE, row.partition, row.order);
+    if (value === undefined) again.put(STATE, row.partition, row.order, row.value);
+    else expect(value).toEqual(row.value);
+  }
+  expect(again.size).toBe(STATE_SHAPE.blockEntries);
+  // What is there is not what the list has counted.
+  expect(await store.mend!()).toBeGreaterThan(0);
+  await store.commit(again);
+  for (let count = 0; count < 3; count += 1) await commit();
+  await store.close();
+  store = await openLmdbStore({ directory });
+  for (let count = 0; count < 10; count += 1) await commit();
+  expect(await refused(store, rows)).toBe(0);
+  expect(await store.examine!(() => undefined)).toEqual([]);
+  expect(await store.mend!()).toBe(0);
+  await store.close();
+});
