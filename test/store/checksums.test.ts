@@ -132,6 +132,22 @@ describe('any byte that is another one', () => {
   });
 });
 
+test('a store whose newest record is damaged is opened for writing, and the record made again', async () => {
+  const rows = ROWS['a record']!;
+  const directory = await storeWith(rows);
+  const { start, length } = findValue(directory, VERSION);
+  flipBit(directory, start + below(length), below(8));
+  const store = await openLmdbStore({ directory });
+  expect(await refused(store, rows)).toBe(rows.length);
+  const batch = new Batch().clearVersion(bucket);
+  for (const { column, partition, order, value } of rows) {
+    batch.put(column, partition, order, value);
+  }
+  await store.commit(batch);
+  expect(await refused(store, rows)).toBe(0);
+  await store.close();
+});
+
 test('commits go on where a merge meets a damaged block, which is mended, and its rows put again', async () => {
   const directory = temporaryDirectory();
   let store = await openLmdbStore({ directory });

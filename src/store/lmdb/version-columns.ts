@@ -181,10 +181,9 @@ export function statsInRecords(records: LmdbColumn, place: number) {
   };
 }
 
-/** The highest version that has a record. */
+/** The highest version that has a record, which may be damaged. */
 export function highestRecord(records: LmdbColumn): Buffer | undefined {
-  const newest = records.getRange({ ...FROM_THE_NEWEST, limit: 1 });
-  for (const { key } of closing(newest)) return key;
+  for (const key of closing(records.getKeys({ ...FROM_THE_NEWEST, limit: 1 }))) return key;
   return undefined;
 }
 
