@@ -139,6 +139,7 @@ test('a store whose newest record is damaged is opened for writing, and the reco
   flipBit(directory, start + below(length), below(8));
   const store = await openLmdbStore({ directory });
   expect(await refused(store, rows)).toBe(rows.length);
+  expect(await store.statistics()).toContainEqual({ column: TRANSACTIONS, rows: 0, bytes: 0 });
   const batch = new Batch().clearVersion(bucket);
   for (const { column, partition, order, value } of rows) {
     batch.put(column, partition, order, value);

@@ -161,9 +161,11 @@ export function statsInRecords(records: LmdbColumn, place: number) {
   let bytes = 0;
   let allBytes = 0;
   const newest = { ...FROM_THE_NEWEST, limit: SAMPLE_RECORDS };
-  for (const { value } of closing(records.getRange(newest))) {
+  for (const key of [...closing(records.getKeys(newest))]) {
+    const record = soundRecord(records, key);
+    if (record === undefined) continue;
     sampled += 1;
-    for (const row of rowsOfRecord(value)) {
+    for (const row of rowsOfRecord(record)) {
       allBytes += row.to - row.from;
       if (row.place !== place) continue;
       rows += 1;
@@ -179,6 +181,16 @@ export function statsInRecords(records: LmdbColumn, place: number) {
     treeLeafPageCount: share(stats.treeLeafPageCount),
     overflowPages: share(stats.overflowPages),
   };
+}
+
+/** The record of a version; `undefined` if it is damaged. */
+function soundRecord(records: LmdbColumn, version: Buffer): Buffer | undefined {
+  try {
+    return records.get({ partition: version, order: NO_ORDER });
+  } catch (error) {
+    if (!(error instanceof StoredValueError)) throw error;
+    return undefined;
+  }
 }
 
 /** The highest version that has a record, which may be damaged. */
