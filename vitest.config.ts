@@ -31,14 +31,14 @@ const quick = { ...shared, isolate: false };
 
 /**
  * Tests of the API for which one store engine is enough: the SDKs' start the built program, which has its own store; some
- * are of connections and clients; the others send bodies that are refused, nearly all before anything is read, or more of
+ * are of connections, clients and caches; the others send bodies that are refused, nearly all before anything is read, or more of
  * what transactions-requests.test.ts sends.
  */
 const NOT_OF_ENGINES = [
   'test/api/sdk-*',
   'test/api/{connection,client-quota,fair-share,unsent-answers}.test.ts',
   'test/api/{encode,decode}-hostile.long.test.ts',
-  'test/api/transactions-requests.long.test.ts',
+  'test/api/{event-pages-cached,transactions-requests}.long.test.ts',
 ];
 
 /** Over PostgreSQL, where it is installed. */

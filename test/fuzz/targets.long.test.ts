@@ -6,7 +6,7 @@ import { TARGETS } from '../../fuzz/targets.ts';
 import { testSeed } from '../random.ts';
 
 /** Inputs of targets in this process, and of those that start others. */
-const INPUTS = 4_000;
+const INPUTS = 2_000;
 const SLOW_INPUTS = 20;
 
 it.each(TARGETS)('$name: $about', async (target) => {

@@ -88,7 +88,7 @@ describe.each([TRANSACTION_HASHES, ACCOUNT_TRANSACTIONS])('$name', (column) => {
     const other = openLmdbReader({ directory });
     onTestFinished(() => other.close());
     const most = 3_000;
-    for (let commit = 0; commit < 30; commit += 1) {
+    for (let commit = 0; commit < 20; commit += 1) {
       const size = [3, 60, 700, 2_500][below(4)]!;
       const range = random() < 0.2 ? randomKey(column, most) : undefined;
       const changes = Array.from({ length: size }, () => {
