@@ -1,4 +1,5 @@
 /** Bytes that a disk has changed are noticed where they are read, and never answered. */
+import { open, type RootDatabase } from 'lmdb';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import {
@@ -12,7 +13,8 @@ import {
 } from '../../src/store/columns/columns.ts';
 import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
-import { partKey } from '../../src/store/lmdb/runs/run-rows.ts';
+import { decodeManifest } from '../../src/store/lmdb/runs/run-manifest.ts';
+import { manifestKey, partKey } from '../../src/store/lmdb/runs/run-rows.ts';
 import { STATE_SHAPE } from '../../src/store/lmdb/state-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
@@ -195,4 +197,41 @@ test('commits go on where a merge meets a damaged block, which is mended, and it
   expect(await store.examine!(() => undefined)).toEqual([]);
   expect(await store.mend!()).toBe(0);
   await store.close();
+});
+
+test('newer runs are merged where a damaged one cannot be', async () => {
+  const directory = temporaryDirectory();
+  let store = await openLmdbStore({ directory });
+  let commits = 0;
+  const commit = async (): Promise<void> => {
+    const version = encodeU64Key(BigInt(commits));
+    const batch = new Batch();
+    for (let number = 0; number < 600; number += 1) {
+      const { partition, value } = stateRow(commits * 600 + number, version, words('row ', 2));
+      batch.put(STATE, partition, version, value);
+    }
+    commits += 1;
+    await store.commit(batch);
+  };
+  for (let count = 0; count < 7; count += 1) await commit();
+  await store.close();
+  const { partition, order } = partKey(STATE_SHAPE, 2, 3, 1);
+  const { start, length } = findValue(directory, Buffer.concat([partition, order]));
+  flipBit(directory, start + below(length), below(8));
+  store = await openLmdbStore({ directory });
+  for (let count = 0; count < 130; count += 1) await commit();
+  await store.close();
+  const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
+  const rows = root.openDB<Buffer, Buffer>({
+    ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
+  });
+  const stored = Uint8Array.from(rows.get(Buffer.from(manifestKey(STATE_SHAPE).partition))!);
+  await root.close();
+  const manifest = decodeManifest(STATE_SHAPE, {
+    words: new Uint32Array(stored.buffer),
+    count: stored.length / 4,
+  });
+  expect(manifest.rows).toBe(600 * commits);
+  // Eight that cannot be merged; seven each of two sizes, those of the next, and two merges under way.
+  expect(manifest.runs.length).toBeLessThan(40);
 });

@@ -58,7 +58,8 @@ export class RunWriter {
   readonly #runs: SortedRuns;
   /** The one with the newest runs first. */
   #merges: RunMerge[] = [];
-  #hasMetDamage = false;
+  /** Runs that are not merged: one of them is damaged, or was merged with one that is. */
+  readonly #leftAlone = new Set<number>();
 
   constructor(runs: SortedRuns) {
     this.#runs = runs;
@@ -112,15 +113,16 @@ export class RunWriter {
   #begin(runs: readonly Run[], nextRun: number): number {
     let next = nextRun;
     for (;;) {
-      const busy = new Set(this.#merges.flatMap(({ inputs }) => inputs.map(({ id }) => id)));
-      const due = this.#hasMetDamage ? undefined : dueMerge(runs, busy);
+      const busy = new Set(this.#leftAlone);
+      for (const { inputs } of this.#merges) for (const { id } of inputs) busy.add(id);
+      const due = dueMerge(runs, busy);
       if (due === undefined) return next;
       const isOldest = due[due.length - 1] === runs[runs.length - 1];
       try {
         this.#merges.push(new RunMerge(this.#runs, due, next, isOldest));
       } catch (error) {
-        this.#stopMerging(error);
-        return next;
+        this.#leaveAlone(due, error);
+        continue;
       }
       next += 1;
       // Those of newer runs are shorter, and come first.
@@ -133,16 +135,16 @@ export class RunWriter {
     const finished: { inputs: readonly Run[]; made: Run | undefined }[] = [];
     let left = entries;
     for (const merge of [...this.#merges]) {
-      while (left > 0 && !merge.isDone) {
-        try {
+      try {
+        while (left > 0 && !merge.isDone) {
           left -= merge.step(Math.min(left, ENTRIES_PER_TURN));
-        } catch (error) {
-          this.#stopMerging(error);
-          dead.push(...this.#merges.map(({ progress }) => progress));
-          this.#merges = [];
-          return finished;
+          await nextTurn();
         }
-        await nextTurn();
+      } catch (error) {
+        this.#leaveAlone(merge.inputs, error);
+        dead.push(merge.progress);
+        this.#merges.splice(this.#merges.indexOf(merge), 1);
+        continue;
       }
       if (merge.isDone) {
         finished.push({ inputs: merge.inputs, made: merge.finish() });
@@ -153,10 +155,10 @@ export class RunWriter {
     return finished;
   }
 
-  /** Reads that need what is damaged fail, and nothing else: until it is repaired, runs become more. */
-  #stopMerging(error: unknown): void {
+  /** Reads that need what is damaged fail, and nothing else: newer runs are merged, or the list would grow for ever. */
+  #leaveAlone(inputs: readonly Run[], error: unknown): void {
     if (!(error instanceof StoredValueError)) throw error;
-    this.#hasMetDamage = true;
+    for (const { id } of inputs) this.#leftAlone.add(id);
   }
 }
 
