@@ -1,5 +1,5 @@
 /** Where an LMDB store has the values of state: in records of versions, apart from them, or in rows of their own. */
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
 import { STATE, TRANSACTIONS } from '../../src/store/columns/columns.ts';
@@ -8,6 +8,7 @@ import { openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from './engines.ts';
+import { findValue, flipBit } from './lmdb-pages.ts';
 
 const MAX_STATE_BYTES = 4_096;
 const random = randomSource(testSeed());
@@ -89,4 +90,31 @@ describe('values of state', () => {
     await store.commit(new Batch().deleteRange(STATE, hashOf(1), {}));
     expect(await rowsOutside(directory)).toEqual({ apart: 0, own: 0 });
   });
+
+  test.each(['is lost', 'is damaged'])(
+    'are put again where the record of their version %s, and one of them is not in the index',
+    async (what) => {
+      const directory = temporaryDirectory();
+      const values = [bytesOf(10), bytesOf(20), bytesOf(30)];
+      let store = await openLmdbStore({ directory });
+      await store.commit(versionWith(7, values.slice(0, 2)));
+      await store.close();
+      const name = encodeU64Key(7n);
+      if (what === 'is damaged') {
+        const { start, length } = findValue(directory, name);
+        flipBit(directory, start + length - 1, 0);
+      } else {
+        const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
+        const raw = { encoding: 'binary', keyEncoding: 'binary' } as const;
+        await root.openDB<Buffer, Buffer>({ name: 'versions', ...raw }).remove(name);
+        await root.close();
+      }
+      store = await openLmdbStore({ directory });
+      onTestFinished(() => store.close());
+      await store.commit(versionWith(7, values).clearVersion(encodeBucketKey(7n)));
+      for (const [number, value] of values.entries()) {
+        expect(await store.get(STATE, hashOf(number), name)).toEqual(value);
+      }
+    },
+  );
 });

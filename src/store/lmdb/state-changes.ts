@@ -79,7 +79,8 @@ export class StateChanges {
   /** @returns the place of a row that is not there yet */
   #putNew({ partition, order }: RowKey, value: Uint8Array): number {
     const key = { partition, order };
-    if (this.#areNew || !this.#column.hasRecord(order)) {
+    // Places of versions that may be stored are taken, also where the record that had them is lost.
+    if (this.#areNew) {
       const added = this.#changes.addState(order, value);
       if (added?.isInRecord === true) return added.index;
       if (added !== undefined) {

@@ -18,7 +18,7 @@ export const STATE_SHAPE = runShape(STATE);
 
 /**
  * The place of a row: its index in the record of its version; APART and its index, if the record has no room for it;
- * OWN_ROW, if its version had no record when it was written.
+ * OWN_ROW, if it was not written with the record of its version.
  */
 export const APART = 0x8000_0000;
 const INDEX_BYTES = 4;
@@ -54,10 +54,6 @@ export class StateColumn extends RunColumn {
       if (!(error instanceof StoredValueError)) throw error;
       return ANY_VERSION;
     }
-  }
-
-  hasRecord(version: Uint8Array): boolean {
-    return this.#records.get({ partition: version, order: NO_ORDER }) !== undefined;
   }
 
   override *getRange(range: LmdbRange): Generator<KeyedValue> {
