@@ -235,3 +235,21 @@ test('newer runs are merged where a damaged one cannot be', async () => {
   // Eight that cannot be merged; seven each of two sizes, those of the next, and two merges under way.
   expect(manifest.runs.length).toBeLessThan(40);
 });
+
+test('a list of runs that is no words is damage that is mended', async () => {
+  const rows = Array.from({ length: 700 }, (_, number) =>
+    stateRow(number, OTHER, words('row ', 2)),
+  );
+  const directory = await storeWith(rows);
+  const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
+  const runs = root.openDB<Buffer, Buffer>({
+    ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
+  });
+  await runs.put(Buffer.from(manifestKey(STATE_SHAPE).partition), Buffer.alloc(45));
+  await root.close();
+  const store = await openLmdbStore({ directory });
+  expect((await store.examine!(() => undefined)).map(({ column }) => column)).toEqual([STATE]);
+  expect(await store.mend!()).toBeGreaterThan(0);
+  expect(await store.examine!(() => undefined)).toEqual([]);
+  await store.close();
+});

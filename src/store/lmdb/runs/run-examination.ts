@@ -179,8 +179,8 @@ async function examineCount(runs: SortedRuns, manifest: Manifest): Promise<RunEx
 
 /** Nothing of the runs is known without their list, unless only the number of the last commit is wrong. */
 function withoutManifest({ shape, database }: SortedRuns, detail: string): RunExamination {
-  const row = database.get(manifestKey(shape));
   try {
+    const row = database.get(manifestKey(shape));
     const manifest = row && decodeManifest(shape, row);
     if (manifest !== undefined) {
       return { damages: [detail], changes: { put: manifestRows(shape, manifest), removed: [] } };
