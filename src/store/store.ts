@@ -90,6 +90,8 @@ export interface ReadServer {
 export interface EngineDamage {
   readonly column: Column;
   readonly detail: string;
+  /** Whether it is in the engine's own pages: then nothing can be mended in place. */
+  readonly isOfPages?: boolean;
 }
 
 /** Reads. After `close`, and only then, they throw StoreError `store_closed`. */
@@ -159,7 +161,7 @@ export interface Store extends StoreReader {
    * Some rows that the engine stores as it did in an older format: putting them again, as they are, brings them to
    * their present places. Absent where the engine has never stored rows differently. Only while a store is upgraded.
    */
-  outdatedRows?(bounds: ScanBounds): readonly StoredRow[];
+  outdatedRows?(bounds: ScanBounds): Promise<readonly StoredRow[]>;
 
   /**
    * Mends what `examine` finds damaged: all rows can be read then, but for those that are lost, which are missing and

@@ -141,8 +141,8 @@ async function examineEngine(
   const onBlocks = ({ name }: Column, done: number): void => {
     onProgress({ what: `index of ${name}`, done });
   };
-  for (const { column, detail } of (await store.examine?.(onBlocks)) ?? []) {
-    damages.add({ column: column.name, detail, isOfIndex: true });
+  for (const { column, detail, isOfPages } of (await store.examine?.(onBlocks)) ?? []) {
+    damages.add({ column: column.name, detail, isOfIndex: true, isOfEngine: isOfPages });
   }
 }
 

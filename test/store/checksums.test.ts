@@ -14,7 +14,7 @@ import {
 import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { decodeManifest } from '../../src/store/lmdb/runs/run-manifest.ts';
-import { manifestKey, partKey } from '../../src/store/lmdb/runs/run-rows.ts';
+import { generationKey, manifestKey, partKey } from '../../src/store/lmdb/runs/run-rows.ts';
 import { STATE_SHAPE } from '../../src/store/lmdb/state-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { randomSource, testSeed } from '../random.ts';
@@ -236,20 +236,62 @@ test('newer runs are merged where a damaged one cannot be', async () => {
   expect(manifest.runs.length).toBeLessThan(40);
 });
 
-test('a list of runs that is no words is damage that is mended', async () => {
-  const rows = Array.from({ length: 700 }, (_, number) =>
-    stateRow(number, OTHER, words('row ', 2)),
-  );
+describe.each([
+  ['a list of runs', manifestKey(STATE_SHAPE)],
+  ['a block', partKey(STATE_SHAPE, 2, 1, 1)],
+  ['first keys', partKey(STATE_SHAPE, 3, 1, 0)],
+  ['a filter', partKey(STATE_SHAPE, 4, 1, 0)],
+])('%s of a length that is no words', (_, { partition, order }) => {
+  test.each([45, 2 ** 21])('%d bytes: it is damage that is mended', async (bytes) => {
+    const rows = Array.from({ length: 700 }, (_, number) =>
+      stateRow(number, OTHER, words('row ', 2)),
+    );
+    const directory = await storeWith(rows);
+    const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
+    const runs = root.openDB<Buffer, Buffer>({
+      ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
+    });
+    await runs.put(Buffer.concat([partition, order]), Buffer.alloc(bytes));
+    await root.close();
+    const store = await openLmdbStore({ directory });
+    expect(await refused(store, rows)).toBeGreaterThan(0);
+    const damages = await store.examine!(() => undefined);
+    expect(damages.length).toBeGreaterThan(0);
+    for (const { column, isOfPages } of damages)
+      expect([column, isOfPages]).toEqual([STATE, undefined]);
+    expect(await store.mend!()).toBeGreaterThan(0);
+    // What is there is not what the list has counted.
+    await store.mend!();
+    expect(await store.examine!(() => undefined)).toEqual([]);
+    await store.close();
+  });
+});
+
+test.each([
+  ['more than 32 bits', [5, 3], 3 * 2 ** 32 + 6],
+  ['no whole number', [0xffff_ffff, 0xffff_ffff], 1],
+])('without their list runs go on from a generation of %s', async (_, generation, next) => {
+  const rows = [stateRow(1, OTHER, words('row ', 2))];
   const directory = await storeWith(rows);
   const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
   const runs = root.openDB<Buffer, Buffer>({
     ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
   });
-  await runs.put(Buffer.from(manifestKey(STATE_SHAPE).partition), Buffer.alloc(45));
+  const name = Buffer.from(generationKey(STATE_SHAPE).partition);
+  await runs.remove(Buffer.from(manifestKey(STATE_SHAPE).partition));
+  await runs.put(name, Buffer.from(Uint32Array.from(generation).buffer));
   await root.close();
   const store = await openLmdbStore({ directory });
-  expect((await store.examine!(() => undefined)).map(({ column }) => column)).toEqual([STATE]);
   expect(await store.mend!()).toBeGreaterThan(0);
-  expect(await store.examine!(() => undefined)).toEqual([]);
+  expect(await store.get(STATE, rows[0]!.partition, OTHER)).toBeUndefined();
+  await store.commit(new Batch().put(STATE, rows[0]!.partition, OTHER, rows[0]!.value));
+  expect(await refused(store, rows)).toBe(0);
   await store.close();
+  const again: RootDatabase<never, string> = open(directory, { noSubdir: false });
+  const stored = again
+    .openDB<Buffer, Buffer>({ ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' } })
+    .get(name)!;
+  // The commit has made one more.
+  expect(Number(stored.readBigUInt64LE())).toBe(next + 1);
+  await again.close();
 });

@@ -2,10 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
-import { STATE } from '../../src/store/columns/columns.ts';
-import { encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { STATE, TRANSACTIONS } from '../../src/store/columns/columns.ts';
+import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
 import { dataFileOf, PAGE_BYTES } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
+import { partKey } from '../../src/store/lmdb/runs/run-rows.ts';
+import { STATE_SHAPE } from '../../src/store/lmdb/state-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
 import { temporaryDirectory } from './engines.ts';
 import { findRow, overwrite, spoilPage } from './lmdb-pages.ts';
@@ -81,6 +83,51 @@ describe('a page of no kind', () => {
       expect(() => reader.range(STATE, partitionOf(1_500), { limit: 1 })).toThrow(damaged);
     }
     await reader.close();
+  });
+});
+
+describe('a store of sorted runs or of records with a page of no kind', () => {
+  const bucket = encodeBucketKey(7n);
+  const refusal = expect.objectContaining({ code: 'store_damaged' });
+
+  /** A store of a record and of state, with a page that is spoiled. */
+  async function spoiled(name: Buffer): Promise<string> {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    const batch = new Batch().put(TRANSACTIONS, bucket.partition, bucket.order, Buffer.alloc(60));
+    for (let row = 0; row < ROWS; row += 1) {
+      batch.put(STATE, partitionOf(row), ORDER, Buffer.alloc(60, row));
+    }
+    await store.commit(batch);
+    await store.close();
+    spoilPage(directory, findRow(directory, name));
+    return directory;
+  }
+
+  test('is opened; reads of state are refused, and no others', async () => {
+    const { partition, order } = partKey(STATE_SHAPE, 2, 1, 1);
+    const directory = await spoiled(Buffer.concat([partition, order]));
+    const store = await openLmdbStore({ directory });
+    for (let round = 0; round < 3; round += 1) {
+      expect(() => store.get(STATE, partitionOf(5), ORDER)).toThrow(refusal);
+      expect(await store.get(TRANSACTIONS, bucket.partition, bucket.order)).toHaveLength(60);
+      const more = new Batch().put(STATE, partitionOf(9_999), ORDER, Buffer.alloc(60));
+      await expect(store.commit(more)).rejects.toEqual(refusal);
+      expect(await store.get(TRANSACTIONS, bucket.partition, bucket.order)).toHaveLength(60);
+    }
+    expect(await store.examine!(() => undefined)).toContainEqual(
+      expect.objectContaining({ column: STATE, isOfPages: true }),
+    );
+    await expect(store.mend!()).rejects.toEqual(refusal);
+    await store.close();
+  });
+
+  test('is opened where the newest record is on it', async () => {
+    const directory = await spoiled(encodeU64Key(7n));
+    const store = await openLmdbStore({ directory });
+    expect(() => store.get(TRANSACTIONS, bucket.partition, bucket.order)).toThrow(refusal);
+    expect(await store.get(STATE, partitionOf(5), ORDER)).toEqual(Buffer.alloc(60, 5));
+    await store.close();
   });
 });
 

@@ -160,6 +160,33 @@ describe('sorted runs', () => {
     }
   }, 240_000);
 
+  test('of many entries in one commit, and others get turns while they are sorted', async () => {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    onTestFinished(() => store.close());
+    const batch = new Batch();
+    const rows: string[] = [];
+    for (let row = 0; row < 70_000; row += 1) {
+      const partition = partitionOf(below(60_000));
+      const order = encodeU64Key(BigInt(row));
+      const value = Buffer.from(String(row));
+      batch.put(STATE, partition, order, value);
+      rows.push(`${partition.toString('hex')} ${textOf({ order, value })}`);
+    }
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    await store.commit(batch);
+    isDone = true;
+    // For making, sorting and writing some at a time, twice each.
+    expect(turns).toBeGreaterThan(20);
+    expect((await allRows(store)).join('\n') === rows.sort().join('\n')).toBe(true);
+  });
+
   test('a filter has everything that was added, and little else', () => {
     const filter = new Uint32Array(filterWords(2_000));
     const keyOf = (number: number): Uint32Array => {

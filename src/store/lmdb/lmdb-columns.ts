@@ -176,7 +176,22 @@ function openRuns(root: RootDatabase<never, string>, create: boolean): RunsDatab
   const options = { name: RUNS, create, encoder: wordsCodec, keyEncoder: keyCodec };
   const database: Database | undefined = root.openDB(options);
   noteSnapshots(database);
-  return database as unknown as RunsDatabase | undefined;
+  const runs = database as unknown as RunsDatabase | undefined;
+  return runs && recovering(root, runs);
+}
+
+/** The engine refuses every further read of a snapshot in which it has met damage, and who merges runs goes on. */
+function recovering(root: RootDatabase<never, string>, runs: RunsDatabase): RunsDatabase {
+  const get = runs.get.bind(runs);
+  runs.get = (key, options) => {
+    try {
+      return get(key, options);
+    } catch (error) {
+      root.resetReadTxn();
+      throw error;
+    }
+  };
+  return runs;
 }
 
 /** Goes up whenever a read begins a new snapshot. */
@@ -282,9 +297,8 @@ const volatileWords: { words: Uint32Array; count: number } = {
 const wordsCodec = {
   encode: (value: Uint8Array): Uint8Array => value,
   decode(volatile: Uint8Array): VolatileWords {
-    checkLength(volatile, MAX_WORDS_BYTES);
     const { buffer, byteOffset, length } = volatile;
-    if (byteOffset !== 0 || length % WORD_BYTES !== 0) {
+    if (byteOffset !== 0 || length % WORD_BYTES !== 0 || length > MAX_WORDS_BYTES) {
       throw new StoredValueError(`no words: ${length} bytes`);
     }
     if (volatileWords.words.buffer !== buffer) {

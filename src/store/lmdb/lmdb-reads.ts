@@ -26,7 +26,7 @@ import {
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
 import type { RunExamination } from './runs/run-examination.ts';
-import { StoredValueError } from './stored-value.ts';
+import { isPageDamage, StoredValueError } from './stored-value.ts';
 
 /** Bounds of a range as the engine takes them. A `start` of `undefined` is the very beginning. */
 export interface LmdbRange {
@@ -65,10 +65,6 @@ export interface LmdbColumn extends ReadableColumn {
   remove(key: RowKey): unknown;
 }
 
-/** LMDB's own error codes, */
-const LMDB_CODES = { least: -30799, most: -30769 };
-/** and those among them that say that something is full or has changed: all others are of pages that are wrong. */
-const RESOURCE_CODES: readonly number[] = [-30792, -30791, -30790, -30789, -30788, -30785, -30783];
 /** Keys that `orders` reads at once. */
 const KEYS_AT_ONCE = 2_000;
 const ALL_ONES = Buffer.alloc(MAX_ORDER_BYTES + 1, 0xff);
@@ -163,10 +159,14 @@ export class LmdbReads implements StoreReader {
   ): Promise<readonly EngineDamage[]> {
     const damages: EngineDamage[] = [];
     for (const column of this.#layout.columns) {
-      const examined = await this.columns
-        .get(column.number)!
-        .examine?.((blocks) => onBlocks(column, blocks));
-      for (const detail of examined?.damages ?? []) damages.push({ column, detail });
+      const database = this.columns.get(column.number)!;
+      try {
+        const examined = await database.examine?.((blocks) => onBlocks(column, blocks));
+        for (const detail of examined?.damages ?? []) damages.push({ column, detail });
+      } catch (cause) {
+        if (!isPageDamage(cause)) throw cause;
+        damages.push({ column, detail: reason(cause), isOfPages: true });
+      }
     }
     return damages;
   }
@@ -239,7 +239,7 @@ export class LmdbReads implements StoreReader {
   #readFailure(column: Column, key: RowKey, cause: unknown): StoreError {
     // The engine refuses every further read of a transaction that has met damage.
     this.#root.resetReadTxn();
-    const detail = cause instanceof Error ? cause.message : String(cause);
+    const detail = reason(cause);
     const what = `column ${column.name} of ${this.directory}`;
     if (!isDamage(cause)) {
       return new StoreError('store_io', `${what} cannot be read: ${detail}`, { cause });
@@ -249,12 +249,13 @@ export class LmdbReads implements StoreReader {
   }
 }
 
+export function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Whether the engine has met a damaged page: it says so, or was led to sizes that nothing has. */
-export function isDamage(cause: unknown): boolean {
-  const { code } = cause as { code?: unknown };
-  if (typeof code !== 'number') return true;
-  const isOfLmdb = code >= LMDB_CODES.least && code <= LMDB_CODES.most;
-  return isOfLmdb && !RESOURCE_CODES.includes(code);
+function isDamage(cause: unknown): boolean {
+  return typeof (cause as { code?: unknown }).code !== 'number' || isPageDamage(cause);
 }
 
 /** Calls `use` until it returns false. Unlike `for`, closes an iterator that throws, which frees its transaction. */

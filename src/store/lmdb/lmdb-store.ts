@@ -22,12 +22,13 @@ import {
   snapshotColumns,
 } from './lmdb-columns.ts';
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
-import { isDamage, LmdbReads } from './lmdb-reads.ts';
+import { LmdbReads, type ReadableColumn, reason } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
 import type { RunColumn } from './run-column.ts';
+import type { RunExamination } from './runs/run-examination.ts';
 import { RunWriter, writeRuns } from './runs/run-writer.ts';
-import { StoredValueError } from './stored-value.ts';
+import { isPageDamage, isStoredDamage } from './stored-value.ts';
 import { highestRecord } from './version-columns.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
@@ -171,10 +172,6 @@ function freeBytesAt(directory: string): number {
   return bavail * bsize;
 }
 
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** @param oldColumns for an upgrade */
 async function openForWriting(
   options: LmdbStoreOptions,
@@ -266,6 +263,8 @@ class LmdbStore extends LmdbReads implements Store {
       this.#runWriters.set(column.number, new RunWriter(runs));
     }
     this.#highestVersion = highestOf(records && highestRecord(records), state?.highestVersion());
+    // The engine refuses every further read of a snapshot in which it has met damage.
+    root.resetReadTxn();
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -288,11 +287,11 @@ class LmdbStore extends LmdbReads implements Store {
     await super.close();
   }
 
-  outdatedRows(bounds: ScanBounds): readonly StoredRow[] {
+  async outdatedRows(bounds: ScanBounds): Promise<readonly StoredRow[]> {
     const { outdated, state } = this.#databases;
     if (outdated === undefined || state === undefined) return [];
     this.#unindexed ??= new UnindexedState(state);
-    return outdatedRows(outdated, this.#unindexed, bounds);
+    return await outdatedRows(outdated, this.#unindexed, bounds);
   }
 
   async mend(): Promise<number> {
@@ -300,13 +299,28 @@ class LmdbStore extends LmdbReads implements Store {
     let count = 0;
     const { readable, state } = this.#databases;
     for (const column of readable.values()) {
-      const changes = (await column.examine?.(() => undefined))?.changes;
+      const changes = (await this.#examined(column))?.changes;
       if (changes === undefined || changes.put.length === 0) continue;
       const bytes = changes.put.reduce((sum, { value }) => sum + value.length, 0);
       await this.#commit(bytes, () => writeRuns(state!.runs.database, changes));
       count += changes.put.length + changes.removed.length;
     }
     return count;
+  }
+
+  async #examined(column: ReadableColumn): Promise<RunExamination | undefined> {
+    try {
+      return await column.examine?.(() => undefined);
+    } catch (cause) {
+      throw this.#damageMet(cause, 'an index');
+    }
+  }
+
+  /** The error of the store for damage that was met outside a read; any other error as it is. */
+  #damageMet(cause: unknown, what: string): unknown {
+    if (!isStoredDamage(cause)) return cause;
+    const message = `${what} in ${this.directory} is damaged: ${reason(cause)}`;
+    return new StoreError('store_damaged', message, { cause });
   }
 
   /** Whether any of a batch's versions may have a record or a row of state already. */
@@ -329,9 +343,7 @@ class LmdbStore extends LmdbReads implements Store {
       }
       await written.prepareRuns(this.#runWriters);
     } catch (cause) {
-      if (!(cause instanceof StoredValueError)) throw cause;
-      const what = `what a commit to ${this.directory} changes is damaged: ${cause.message}`;
-      throw new StoreError('store_damaged', what, { cause });
+      throw this.#damageMet(cause, 'what a commit changes');
     }
     await this.#commit(batch.byteLength, () => written.write());
   }
@@ -452,8 +464,7 @@ function notFound(directory: string): StoreError {
 /** The engine's error for a page that is missing or of another kind, as an error of the store. */
 function openingFailure(error: unknown, directory: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const { code } = error as { code?: unknown };
-  if (typeof code !== 'number' || !isDamage(error)) return error;
+  if (!isPageDamage(error)) return error;
   return damaged(directory, error.message, error);
 }
 

@@ -3,6 +3,7 @@
  * column had of its own, or where they are now. Whatever is written goes to the present place and out of the old one
  * (lmdb-store.ts), so that writing every row again is the upgrade.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { type Column, type RowKey, STATE, type StoredRow } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
@@ -100,18 +101,18 @@ function* merged(
  * Some rows that are in the old places: those of whole versions first, then other columns, last what the index of state
  * lacks. None when nothing is left there. The part ends with the version, or the row, that reaches the bounds.
  */
-export function outdatedRows(
+export async function outdatedRows(
   outdated: ReadonlyMap<number, LmdbColumn>,
   state: UnindexedState,
   bounds: ScanBounds,
-): readonly StoredRow[] {
+): Promise<readonly StoredRow[]> {
   const end = endOfVersions(outdated, bounds);
   if (end === undefined) {
     for (const column of BY_KEY) {
       const rows = [...firstRows(outdated, column, bounds)];
       if (rows.length > 0) return rows;
     }
-    return state.next(bounds);
+    return await state.next(bounds);
   }
   const rows: StoredRow[] = [];
   for (const column of RECORD_COLUMNS) {
@@ -166,6 +167,9 @@ function storedRow(column: Column, key: Buffer, value: Buffer): StoredRow {
   return { column, partition: key.subarray(0, split), order: key.subarray(split), value };
 }
 
+/** Rows looked up in the index between two turns of the event loop: a few milliseconds. */
+const ROWS_PER_TURN = 1_000;
+
 /** Rows of state that format 6 stored: they stay where they are, and the index gets to know them. */
 export class UnindexedState {
   readonly #state: StateColumn;
@@ -176,9 +180,20 @@ export class UnindexedState {
     this.#state = state;
   }
 
-  next({ maxRows, maxBytes }: ScanBounds): readonly StoredRow[] {
+  async next(bounds: ScanBounds): Promise<readonly StoredRow[]> {
+    for (;;) {
+      const before = this.#known;
+      const rows = this.#some(bounds);
+      if (rows.length > 0 || this.#known === before) return rows;
+      await nextTurn();
+    }
+  }
+
+  /** Rows that the index lacks; none if it knows the next ones, or if there are no more. */
+  #some({ maxRows, maxBytes }: ScanBounds): readonly StoredRow[] {
     const rows: StoredRow[] = [];
     let bytes = 0;
+    let count = 0;
     const range = { ...FROM_FIRST, start: this.#known, exclusiveStart: this.#known !== undefined };
     for (const { key, value } of closing(this.#state.own.getRange(range))) {
       const row = storedRow(STATE, key, value);
@@ -187,6 +202,8 @@ export class UnindexedState {
         bytes += key.length + value.length;
         if (rows.length >= maxRows || bytes >= maxBytes) break;
       } else if (rows.length === 0) this.#known = row;
+      count += 1;
+      if (count === ROWS_PER_TURN) break;
     }
     return rows;
   }

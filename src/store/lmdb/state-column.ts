@@ -9,8 +9,8 @@ import { type KeyedValue, missing, OWN_ROW, optionsOf, RunColumn } from './run-c
 import type { ReadOptions } from './runs/run-rows.ts';
 import { bytesOf, keyOf, runShape } from './runs/run-shape.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
-import { StoredValueError } from './stored-value.ts';
-import { pagesOf, statsInRecords } from './version-columns.ts';
+import { isStoredDamage } from './stored-value.ts';
+import { ANY_VERSION, pagesOf, statsInRecords } from './version-columns.ts';
 import { STATE_PLACE, stateOfRecord } from './version-record.ts';
 
 /** Entries have no values. */
@@ -22,7 +22,6 @@ export const STATE_SHAPE = runShape(STATE);
  */
 export const APART = 0x8000_0000;
 const INDEX_BYTES = 4;
-const ANY_VERSION = Buffer.alloc(STATE.orderBytes[0], 0xff);
 /** Rows that are read together, in the order of their versions. */
 const ROWS_AT_ONCE = 1_000;
 
@@ -51,7 +50,7 @@ export class StateColumn extends RunColumn {
       const words = this.runs.highestOrder();
       return words && bytesOf(words, 0, STATE.orderBytes[0]);
     } catch (error) {
-      if (!(error instanceof StoredValueError)) throw error;
+      if (!isStoredDamage(error)) throw error;
       return ANY_VERSION;
     }
   }

@@ -12,6 +12,23 @@ export class StoredValueError extends Error {
   }
 }
 
+/** LMDB's own error codes, */
+const LMDB_CODES = { least: -30799, most: -30769 };
+/** and those among them that say that something is full or has changed: all others are of pages that are wrong. */
+const RESOURCE_CODES: readonly number[] = [-30792, -30791, -30790, -30789, -30788, -30785, -30783];
+
+/** Whether the engine says that it has met a page that is wrong. Writing to such pages is not safe. */
+export function isPageDamage(cause: unknown): boolean {
+  const { code } = cause as { code?: unknown };
+  if (typeof code !== 'number' || RESOURCE_CODES.includes(code)) return false;
+  return code >= LMDB_CODES.least && code <= LMDB_CODES.most;
+}
+
+/** Whether what is stored is damaged where it was read, bytes or pages. */
+export function isStoredDamage(cause: unknown): boolean {
+  return cause instanceof StoredValueError || isPageDamage(cause);
+}
+
 export const CHECKSUM_BYTES = 4;
 
 /** The checksum of some bytes of a buffer. The engine's buffer is longer than its `length` says: a view is safe. */

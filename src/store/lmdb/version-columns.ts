@@ -7,7 +7,7 @@ import { BUCKET_PARTITION_BYTES, type Column, type RowKey } from '../columns/col
 import { NO_ORDER, U64_BYTES } from '../columns/order-key.ts';
 import { RowDamagedError } from '../store-error.ts';
 import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
-import { StoredValueError } from './stored-value.ts';
+import { isStoredDamage, StoredValueError } from './stored-value.ts';
 import {
   encodeRecord,
   isIndexed,
@@ -28,9 +28,12 @@ const MAX_STATE_BYTES = 4_096;
 /** Records that tell how many rows the columns have, where there are more. */
 const SAMPLE_RECORDS = 1_000;
 
+/** What comes after all versions. */
+export const ANY_VERSION = Buffer.alloc(U64_BYTES, 0xff);
+
 /** All records. The engine takes a missing end, but not a property that is not there. */
 const FROM_THE_NEWEST = {
-  start: { partition: Buffer.alloc(U64_BYTES, 0xff), order: NO_ORDER },
+  start: { partition: ANY_VERSION, order: NO_ORDER },
   end: undefined,
   reverse: true,
 };
@@ -193,10 +196,15 @@ function soundRecord(records: LmdbColumn, version: Buffer): Buffer | undefined {
   }
 }
 
-/** The highest version that has a record, which may be damaged. */
+/** The highest version that may have a record, which may be damaged. */
 export function highestRecord(records: LmdbColumn): Buffer | undefined {
-  for (const key of closing(records.getKeys({ ...FROM_THE_NEWEST, limit: 1 }))) return key;
-  return undefined;
+  try {
+    for (const key of closing(records.getKeys({ ...FROM_THE_NEWEST, limit: 1 }))) return key;
+    return undefined;
+  } catch (error) {
+    if (!isStoredDamage(error)) throw error;
+    return ANY_VERSION;
+  }
 }
 
 function wholeKey({ partition, order }: RowKey): Buffer {

@@ -16,7 +16,7 @@ export function putAgain(from: number, part = PART): UpgradeStep {
     from,
     oldColumns: [],
     async next(store) {
-      const rows = store.outdatedRows?.(part) ?? [];
+      const rows = (await store.outdatedRows?.(part)) ?? [];
       if (rows.length === 0) return undefined;
       const batch = new Batch();
       for (const { column, partition, order, value } of rows) {

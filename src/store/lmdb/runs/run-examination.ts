@@ -19,11 +19,15 @@ import {
   blockKey,
   FILTER,
   FIRST_KEYS,
+  GENERATION_WORDS,
   generationKey,
+  generationOf,
   isSound,
   manifestKey,
+  type RunsDatabase,
   runRange,
   sealed,
+  type VolatileWords,
 } from './run-rows.ts';
 import { compareWords, copyEntry, type RunShape, WORD_BYTES } from './run-shape.ts';
 import { deadRun, manifestRows, type RunChanges } from './run-writer.ts';
@@ -115,7 +119,7 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
   for (let block = 0; block < run.blocks; block += 1) {
     if (block % STEPS_PER_TURN === 0) await nextTurn();
     const count = entriesOf(block) * entryWords;
-    const row = database.get(blockKey(shape, run.id, block));
+    const row = wordsAt(database, blockKey(shape, run.id, block));
     const words = isSound(row, count) ? row.words.slice(0, count) : undefined;
     const isAfter = words && hasLast ? compareWords(last, 0, words, 0, keyWords) <= 0 : true;
     if (words === undefined || !isAfter || !isSorted(shape, words)) {
@@ -136,9 +140,9 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
     [FIRST_KEYS, fences, 'its first keys are not those of its blocks'],
     [FILTER, filter, 'its filter is not that of its entries'],
   ] as const) {
-    const rows = partRows(shape, kind, run.id, made);
+    const rows = await partRows(shape, kind, run.id, made);
     const differ = rows.filter(({ key, value }) => {
-      const stored = database.get(key);
+      const stored = wordsAt(database, key);
       if (stored === undefined || stored.count * WORD_BYTES !== value.length) return true;
       const { buffer, byteOffset } = stored.words;
       return Buffer.compare(new Uint8Array(buffer, byteOffset, value.length), value) !== 0;
@@ -147,6 +151,16 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
     put.push(...differ);
   }
   return { damages, put, isLost: false };
+}
+
+/** A row; `undefined` where it is missing, or no words. */
+function wordsAt(database: RunsDatabase, key: RowKey): VolatileWords | undefined {
+  try {
+    return database.get(key);
+  } catch (error) {
+    if (!(error instanceof StoredValueError)) throw error;
+    return undefined;
+  }
 }
 
 function isSorted({ entryWords, keyWords }: RunShape, words: Uint32Array): boolean {
@@ -179,8 +193,8 @@ async function examineCount(runs: SortedRuns, manifest: Manifest): Promise<RunEx
 
 /** Nothing of the runs is known without their list, unless only the number of the last commit is wrong. */
 function withoutManifest({ shape, database }: SortedRuns, detail: string): RunExamination {
+  const row = wordsAt(database, manifestKey(shape));
   try {
-    const row = database.get(manifestKey(shape));
     const manifest = row && decodeManifest(shape, row);
     if (manifest !== undefined) {
       return { damages: [detail], changes: { put: manifestRows(shape, manifest), removed: [] } };
@@ -194,7 +208,9 @@ function withoutManifest({ shape, database }: SortedRuns, detail: string): RunEx
     lastRun = Math.max(lastRun, key.readUInt32BE(2));
     removed.push({ partition: key.subarray(0, 2), order: key.subarray(2) });
   }
-  const generation = database.get(generationKey(shape))?.words[0] ?? 0;
-  const manifest = { ...EMPTY_MANIFEST, generation, nextRun: lastRun + 1 };
+  const stored = wordsAt(database, generationKey(shape));
+  const generation = stored?.count === GENERATION_WORDS ? generationOf(stored) : 0;
+  const known = Number.isSafeInteger(generation + 1) ? generation : 0;
+  const manifest = { ...EMPTY_MANIFEST, generation: known, nextRun: lastRun + 1 };
   return { damages: [detail], changes: { put: manifestRows(shape, manifest), removed } };
 }

@@ -119,7 +119,7 @@ export class RunMerge {
   }
 
   /** The run that has been made; `undefined` if nothing is left. */
-  finish(): Run | undefined {
+  async finish(): Promise<Run | undefined> {
     return this.#output.isEmpty ? undefined : this.#output.finish();
   }
 

@@ -12,6 +12,8 @@ export interface WrittenRow {
   readonly value: Uint8Array;
 }
 
+/** Rows of first keys or of a filter made between two turns of the event loop: about two milliseconds. */
+const PARTS_PER_TURN = 32;
 /** From so many words on, one copy of all takes less than copying one after the other. */
 const LEAST_SET_WORDS = 128;
 
@@ -94,12 +96,12 @@ export class RunOutput {
   }
 
   /** Ends the run: its last rows are ready. */
-  finish(): Run {
+  async finish(): Promise<Run> {
     if (this.#end > 0) this.#endBlock();
     const fences = this.#fences.subarray(0, this.#blocks * this.#shape.fenceWords);
-    this.#rows.push(...partRows(this.#shape, FIRST_KEYS, this.#id, fences));
+    this.#rows.push(...(await partRows(this.#shape, FIRST_KEYS, this.#id, fences)));
     const filter = this.#filter ?? new Uint32Array(0);
-    this.#rows.push(...partRows(this.#shape, FILTER, this.#id, filter));
+    this.#rows.push(...(await partRows(this.#shape, FILTER, this.#id, filter)));
     return {
       ...{ id: this.#id, entries: this.#entries, blocks: this.#blocks },
       filterWords: filter.length,
@@ -134,14 +136,15 @@ export function fenceOf({ keyWords, partitionWords }: RunShape, block: Uint32Arr
 }
 
 /** The rows of the first keys, or of the filter, of a run. */
-export function partRows(
+export async function partRows(
   shape: RunShape,
   kind: number,
   run: number,
   words: Uint32Array,
-): WrittenRow[] {
+): Promise<WrittenRow[]> {
   const rows: WrittenRow[] = [];
   for (let from = 0; from < words.length; from += PART_WORDS) {
+    if (rows.length % PARTS_PER_TURN === PARTS_PER_TURN - 1) await nextTurn();
     const part = words.subarray(from, from + PART_WORDS);
     const room = new Uint32Array(part.length + 1);
     room.set(part);

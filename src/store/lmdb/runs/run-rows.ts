@@ -14,6 +14,9 @@ export const FILTER = 4;
 /** Words of one row of first keys or of a filter: with the checksum and the header, exactly eight pages of 8 KiB. */
 export const PART_WORDS = 16_375;
 
+/** The value of a generation: a number of two words, the low one first. */
+export const GENERATION_WORDS = 2;
+
 export interface ReadOptions {
   /** The snapshot that is read; the engine's newest if absent. */
   readonly transaction: Transaction;
@@ -66,6 +69,10 @@ export function generationKey({ column }: RunShape): RowKey {
     heads.set(column, key);
   }
   return key;
+}
+
+export function generationOf({ words }: VolatileWords): number {
+  return words[1]! * 0x1_0000_0000 + words[0]!;
 }
 
 export function manifestKey({ column }: RunShape): RowKey {

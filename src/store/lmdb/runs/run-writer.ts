@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RowKey } from '../../columns/columns.ts';
-import { StoredValueError } from '../stored-value.ts';
+import { isStoredDamage } from '../stored-value.ts';
 import type { DeadRun, Manifest, Run } from './run-manifest.ts';
 import { encodeManifest } from './run-manifest.ts';
 import { RunMerge } from './run-merge.ts';
@@ -39,6 +39,8 @@ const ENTRIES_PER_TURN = 10_000;
 const LEAST_DELETED_BLOCKS = 64;
 /** Indexes of entries that fit behind 32 bits of a number. */
 const MAX_SORTED_BY_NUMBER = 2 ** 21;
+/** Numbers that are sorted between two turns of the event loop: about two milliseconds. */
+const SORTED_PER_TURN = 32_768;
 
 /** An entry to be added. */
 export interface AddedEntry extends RowKey {
@@ -77,13 +79,13 @@ export class RunWriter {
     const runs = [...before.runs];
     // What is merged is stored already.
     let nextRun = this.#begin(runs, before.nextRun);
-    let inline = sortedEntries(shape, added, before.inline);
+    let inline = await sortedEntries(shape, added, before.inline);
     const more = rows ?? (inline.length - before.inline.length) / shape.entryWords;
     if (inline.length > MAX_INLINE_ENTRIES * shape.entryWords) {
       const output = new RunOutput(shape, nextRun, inline.length / shape.entryWords, true);
       nextRun += 1;
       await output.addAll(inline, ENTRIES_PER_TURN);
-      runs.unshift(output.finish());
+      runs.unshift(await output.finish());
       put.push(...output.takeRows());
       inline = inline.subarray(0, 0);
     }
@@ -147,7 +149,7 @@ export class RunWriter {
         continue;
       }
       if (merge.isDone) {
-        finished.push({ inputs: merge.inputs, made: merge.finish() });
+        finished.push({ inputs: merge.inputs, made: await merge.finish() });
         this.#merges.splice(this.#merges.indexOf(merge), 1);
       }
       put.push(...merge.takeRows());
@@ -157,7 +159,7 @@ export class RunWriter {
 
   /** Reads that need what is damaged fail, and nothing else: newer runs are merged, or the list would grow for ever. */
   #leaveAlone(inputs: readonly Run[], error: unknown): void {
-    if (!(error instanceof StoredValueError)) throw error;
+    if (!isStoredDamage(error)) throw error;
     for (const { id } of inputs) this.#leftAlone.add(id);
   }
 }
@@ -239,40 +241,43 @@ function generationBytes(generation: number): Buffer {
 }
 
 /** Entries in their order, with older ones: of the same key the last counts. */
-function sortedEntries(
+async function sortedEntries(
   shape: RunShape,
   added: readonly AddedEntry[],
   older: Uint32Array,
-): Uint32Array {
+): Promise<Uint32Array> {
   const { entryWords, keyWords } = shape;
   const valueWords = entryWords - keyWords - 1;
   const count = older.length / entryWords + added.length;
   const all = new Uint32Array(count * entryWords);
   all.set(older);
   let at = older.length;
-  for (const entry of added) {
+  for (const [index, entry] of added.entries()) {
     writeKey(shape, entry, all, at);
     all[at + keyWords] = entry.place;
     if (entry.value !== undefined) writeWords(entry.value, all, at + keyWords + 1, valueWords);
     at += entryWords;
+    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
   }
+  const indexes = await sortedIndexes(shape, all, count);
   const sorted = new Uint32Array(all.length);
   let end = 0;
-  for (const index of sortedIndexes(shape, all, count)) {
-    const from = index * entryWords;
+  for (let place = 0; place < count; place += 1) {
+    const from = indexes[place]! * entryWords;
     const isReplaced = end > 0 && compareWords(sorted, end - entryWords, all, from, keyWords) === 0;
     copyEntry(shape, all, from, sorted, isReplaced ? end - entryWords : end);
     if (!isReplaced) end += entryWords;
+    if (place % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
   }
   return sorted.subarray(0, end);
 }
 
 /** Indexes of entries in the order of their keys; those of equal keys ascend. */
-function sortedIndexes(
+async function sortedIndexes(
   shape: RunShape,
   all: Uint32Array,
   count: number,
-): ArrayLike<number> & Iterable<number> {
+): Promise<Uint32Array> {
   const { entryWords, keyWords } = shape;
   const compare = (a: number, b: number): number =>
     compareWords(all, a * entryWords, all, b * entryWords, keyWords) || a - b;
@@ -283,15 +288,51 @@ function sortedIndexes(
   for (let at = 0; at < count; at += 1) {
     numbers[at] = all[at * entryWords]! * MAX_SORTED_BY_NUMBER + at;
   }
-  numbers.sort();
+  const sorted = await sortedNumbers(numbers);
   const indexes = new Uint32Array(count);
-  for (let at = 0; at < count; at += 1) indexes[at] = numbers[at]! % MAX_SORTED_BY_NUMBER;
+  for (let at = 0; at < count; at += 1) indexes[at] = sorted[at]! % MAX_SORTED_BY_NUMBER;
   for (let from = 0; from < count; ) {
     let to = from + 1;
+    let isSorted = true;
     const first = all[indexes[from]! * entryWords];
-    while (to < count && all[indexes[to]! * entryWords] === first) to += 1;
-    if (to - from > 1) indexes.subarray(from, to).sort(compare);
+    for (; to < count && all[indexes[to]! * entryWords] === first; to += 1) {
+      isSorted &&= compare(indexes[to - 1]!, indexes[to]!) < 0;
+    }
+    // Many writes of one key come in the order of their versions.
+    if (!isSorted) indexes.subarray(from, to).sort(compare);
     from = to;
   }
   return indexes;
+}
+
+/** Sorts numbers that all differ, some between two turns of the event loop. */
+async function sortedNumbers(numbers: Float64Array): Promise<Float64Array> {
+  const { length } = numbers;
+  for (let from = 0; from < length; from += SORTED_PER_TURN) {
+    await nextTurn();
+    numbers.subarray(from, from + SORTED_PER_TURN).sort();
+  }
+  let sorted = numbers;
+  let other: Float64Array = new Float64Array(length > SORTED_PER_TURN ? length : 0);
+  for (let part = SORTED_PER_TURN; part < length; part *= 2) {
+    for (let from = 0; from < length; from += 2 * part) {
+      await nextTurn();
+      mergeNumbers(sorted, from, part, other);
+    }
+    [sorted, other] = [other, sorted];
+  }
+  return sorted;
+}
+
+/** Merges two sorted parts of so many numbers, of which the second may be shorter, to the same place elsewhere. */
+function mergeNumbers(from: Float64Array, start: number, part: number, to: Float64Array): void {
+  const middle = Math.min(start + part, from.length);
+  const end = Math.min(middle + part, from.length);
+  let [left, right] = [start, middle];
+  for (let at = start; at < end; at += 1) {
+    const isLeft = right === end || (left < middle && from[left]! < from[right]!);
+    to[at] = from[isLeft ? left : right]!;
+    if (isLeft) left += 1;
+    else right += 1;
+  }
 }

@@ -16,6 +16,7 @@ import {
   FILTER,
   FIRST_KEYS,
   generationKey,
+  generationOf,
   isSound,
   manifestKey,
   PART_WORDS,
@@ -106,7 +107,7 @@ export class SortedRuns {
       if (this.#knownIn === this.#snapshot()) return this.#known;
     }
     const row = this.database.get(generationKey(this.shape), options);
-    const generation = row === undefined ? 0 : row.words[1]! * 0x1_0000_0000 + row.words[0]!;
+    const generation = row === undefined ? 0 : generationOf(row);
     if (generation !== this.#known.manifest.generation) this.#know(generation, options);
     // The read itself may have begun the snapshot.
     this.#knownIn = options === undefined ? this.#snapshot() : undefined;
