@@ -9,6 +9,9 @@ import { MAX_SCAN_ROWS, type StoreReader } from './store.ts';
 const PAGE_BYTES = 4 * 1024 * 1024;
 const LAST_ORDER = encodeU64Key(U64_MAX);
 
+/** The reads that a walk over the state needs. */
+export type StateReads = Pick<StoreReader, 'scan' | 'seekLast'>;
+
 /** A key that has a value, by its hash. */
 export interface LiveValue extends StateValue {
   readonly keyHash: Buffer;
@@ -21,7 +24,7 @@ export interface LiveValue extends StateValue {
  * @throws RowDamagedError
  */
 export async function* liveState(
-  store: StoreReader,
+  store: StateReads,
   version: bigint,
   after?: Uint8Array,
 ): AsyncGenerator<readonly LiveValue[]> {

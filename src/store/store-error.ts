@@ -118,12 +118,15 @@ export class RowDamagedError extends StoreError {
   readonly column: string;
   /** The key in hex, `partition/order`. */
   readonly key: string;
+  /** The key; of a scan that has met a damaged row, where it can go on behind. Without a partition: not known. */
+  readonly row: RowKey;
 
   constructor(column: Column, key: RowKey, detail: string, facts?: { readonly cause: unknown }) {
     const text = keyText(key);
     super('row_damaged', `row ${text} of column ${column.name} is damaged: ${detail}`, facts);
     this.column = column.name;
     this.key = text;
+    this.row = key;
   }
 }
 

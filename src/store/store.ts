@@ -118,7 +118,11 @@ export interface StoreReader {
     ranges: readonly PartitionRange[],
   ): MaybePromise<readonly (readonly Row[])[]>;
 
-  /** Rows of a column in the order of their whole keys; an empty page is the end. */
+  /**
+   * Rows of a column in the order of their whole keys; an empty page is the end.
+   * @throws RowDamagedError for a row that is damaged, if it would be the first: whoever can do without it goes on
+   *   behind it
+   */
   scan(column: Column, query: ScanQuery): MaybePromise<readonly ScannedRow[]>;
 
   statistics(): MaybePromise<readonly ColumnStatistics[]>;
@@ -248,12 +252,16 @@ export async function* rowsBetween(
   }
 }
 
-/** All rows of a column in the order of their keys, page by page. Rows that come while it is read may be missing. */
+/**
+ * All rows of a column in the order of their keys, or those after one of them, page by page. Rows that come while it is
+ * read may be missing.
+ */
 export async function* scanPages(
   store: Pick<StoreReader, 'scan'>,
   column: Column,
+  first?: RowKey,
 ): AsyncGenerator<readonly ScannedRow[]> {
-  let after: RowKey | undefined;
+  let after = first;
   for (;;) {
     const page = await store.scan(column, { after, maxRows: MAX_SCAN_ROWS, maxBytes: PAGE_BYTES });
     after = page[page.length - 1];

@@ -26,6 +26,8 @@ export interface Damage {
   readonly isOfIndex?: boolean | undefined;
   /** Whether it is a row of a version above the head. */
   readonly isAbove?: boolean | undefined;
+  /** Whether it is a row of the indexes of transactions, of a version that pruning has cleared. */
+  readonly isCleared?: boolean | undefined;
 }
 
 export class DamageList {
@@ -105,28 +107,41 @@ export function noteAbove({ above }: VerifyContext, column: Column, row: RowKey)
   above.add({ column: column.name, key: keyText(row), detail, isAbove: true });
 }
 
-/** All rows of a column in order; if LMDB fails or returns keys out of order, it reports damage and stops. */
+/**
+ * All rows of a column in order. It reports those that cannot be read, and goes on. If LMDB fails or returns keys out
+ * of order, it reports damage and stops.
+ */
 export async function* scanColumn(
   { store, damages, onRows }: VerifyContext,
   column: Column,
 ): AsyncGenerator<ScannedRow> {
-  let last: ScannedRow | undefined;
-  try {
-    for await (const page of scanPages(store, column)) {
-      onRows(column, page.length);
-      for (const row of page) {
-        if (last !== undefined && compareKeys(last, row) >= 0) {
-          const detail = 'it is out of order: the engine’s tree is damaged';
-          damages.add({ column: column.name, key: keyText(row), detail, isOfEngine: true });
-          return;
+  let last: RowKey | undefined;
+  for (;;) {
+    try {
+      for await (const page of scanPages(store, column, last)) {
+        onRows(column, page.length);
+        for (const row of page) {
+          if (last !== undefined && compareKeys(last, row) >= 0) {
+            const detail = 'it is out of order: the engine’s tree is damaged';
+            damages.add({ column: column.name, key: keyText(row), detail, isOfEngine: true });
+            return;
+          }
+          yield row;
+          last = row;
         }
-        yield row;
-        last = row;
       }
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      const row = error instanceof RowDamagedError ? error.row : undefined;
+      const isKnown = row?.partition.length === column.partitionBytes;
+      if (!isKnown || (last !== undefined && compareKeys(last, row) >= 0)) {
+        damages.failure(column, 'cannot be read further', error);
+        return;
+      }
+      damages.row(column, row, error.message);
+      last = row;
     }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    damages.failure(column, 'cannot be read further', error);
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { decodeU64Key, encodeBucketKey } from '../store/columns/order-key.ts';
 import { decoding } from '../store/columns/row-codec.ts';
 import { indexRows, SENDER_TRANSACTION } from '../store/columns/transaction-index-column.ts';
+import { keyText } from '../store/store-error.ts';
 import { DamageList, noteAbove, scanColumn, type VerifyContext } from './context.ts';
 
 interface Index {
@@ -52,7 +53,11 @@ async function countRows(context: VerifyContext, { column, versionOf }: Index): 
     if (version === undefined) continue;
     if (version > view.head.version) noteAbove(context, column, row);
     else if (version >= progress.clearedBelow && identity.keepsTransactions) rows += 1n;
-    else damages.row(column, row, 'there should be no such row', version);
+    else {
+      const isCleared = version < progress.clearedBelow;
+      const detail = 'there should be no such row';
+      damages.add({ column: column.name, key: keyText(row), version, detail, isCleared });
+    }
   }
   return rows;
 }

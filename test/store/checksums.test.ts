@@ -11,12 +11,18 @@ import {
   TRANSACTIONS,
   VERSION_WRITES,
 } from '../../src/store/columns/columns.ts';
-import { encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import {
+  decodeBucketKey,
+  decodeU64Key,
+  encodeBucketKey,
+  encodeU64Key,
+} from '../../src/store/columns/order-key.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { decodeManifest } from '../../src/store/lmdb/runs/run-manifest.ts';
 import { generationKey, manifestKey, partKey } from '../../src/store/lmdb/runs/run-rows.ts';
 import { STATE_SHAPE } from '../../src/store/lmdb/state-column.ts';
 import type { StoreReader } from '../../src/store/store.ts';
+import { keyText, RowDamagedError } from '../../src/store/store-error.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from './engines.ts';
 import { findValue, flipBit } from './lmdb-pages.ts';
@@ -133,6 +139,70 @@ describe('any byte that is another one', () => {
     }
   });
 });
+
+describe('scans', () => {
+  /** Every row of a column, and in between the keys of those that are damaged. */
+  async function scanned(reader: StoreReader, column: Column): Promise<string[]> {
+    const found: string[] = [];
+    let after: RowKey | undefined;
+    for (;;) {
+      try {
+        const rows = await reader.scan(column, { after, maxRows: 3, maxBytes: 10_000 });
+        if (rows.length === 0) return found;
+        found.push(...rows.map((row) => keyText(row)));
+        after = rows[rows.length - 1]!;
+      } catch (error) {
+        if (!(error instanceof RowDamagedError)) throw error;
+        found.push(`damaged ${error.key}`);
+        after = error.row;
+      }
+    }
+  }
+
+  test('go on behind a damaged record in every column that it has rows of', async () => {
+    const rows: SomeRow[] = [];
+    for (let version = 0; version < 20; version += 1) {
+      const key = encodeBucketKey(BigInt(version));
+      for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES]) {
+        rows.push({ column, ...key, value: words(`${column.name} ${version} `, 3) });
+      }
+      for (let index = 0; index < 4; index += 1) {
+        const order = Buffer.concat([key.order, Buffer.of(0, 0, 0, index)]);
+        rows.push({ column: MODULE_EVENTS, ...key, order, value: words(`event ${index} `, 3) });
+      }
+      const order = encodeU64Key(BigInt(version));
+      for (const number of [1, 2])
+        rows.push(stateRow(number, order, words(`value ${version} `, 2)));
+    }
+    const directory = await storeWith(rows);
+    const isDamaged = (version: bigint): boolean => [0n, 5n, 6n, 19n].includes(version);
+    for (const version of [0n, 5n, 6n, 19n]) {
+      const { start, length } = findValue(directory, encodeU64Key(version));
+      flipBit(directory, start + below(length), below(8));
+    }
+    const reader = openLmdbReader({ directory });
+    for (const column of [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS, STATE]) {
+      const expected = new Set<string>();
+      const own = rows.filter((row) => row.column === column);
+      own.sort((a, b) => Buffer.compare(wholeKey(a), wholeKey(b)));
+      for (const row of own) {
+        const version =
+          column === STATE
+            ? decodeU64Key(Buffer.from(row.order))
+            : decodeBucketKey(row.partition, row.order);
+        const order = Buffer.concat([row.order.subarray(0, 2), Buffer.alloc(4, 0xff)]);
+        const named = column === MODULE_EVENTS ? { partition: row.partition, order } : row;
+        expected.add(isDamaged(version) ? `damaged ${keyText(named)}` : keyText(row));
+      }
+      expect(await scanned(reader, column)).toEqual([...expected]);
+    }
+    await reader.close();
+  });
+});
+
+function wholeKey({ partition, order }: RowKey): Buffer {
+  return Buffer.concat([partition, order]);
+}
 
 test('a store whose newest record is damaged is opened for writing, and the record made again', async () => {
   const rows = ROWS['a record']!;

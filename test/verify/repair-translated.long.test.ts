@@ -3,22 +3,30 @@ import { beforeAll, expect, test } from 'vitest';
 import { FeedClient } from '../../src/ingest/feed/feed-client.ts';
 import { interfaceBase } from '../../src/ingest/feed/interface-url.ts';
 import { Batch } from '../../src/store/batch.ts';
-import { EVENTS, MODULE_EVENTS } from '../../src/store/columns/columns.ts';
+import {
+  EVENTS,
+  MODULE_EVENTS,
+  TRANSACTIONS,
+  VERSION_WRITES,
+} from '../../src/store/columns/columns.ts';
 import { decodeEventRow } from '../../src/store/columns/event-column.ts';
 import { decodeU64Key, encodeBucketKey, encodeU64Key } from '../../src/store/columns/order-key.ts';
+import { copyRows } from '../../src/store/copy-rows.ts';
 import { type Store, scanPages } from '../../src/store/store.ts';
 import { verifyLedger } from '../../src/verify/ledger.ts';
 import { LedgerRepair, MAX_DAMAGES_AT_ONCE } from '../../src/verify/repair/repair.ts';
 import { digests, sampleStore, upstreamOver } from '../ingest/feed-following.ts';
+import { temporaryDirectory, temporaryLmdbStore } from '../store/engines.ts';
+import { findValue, flipBit } from '../store/lmdb-pages.ts';
 
 /** Where the sample begins to emit events that are translated. */
-const TRANSACTIONS = 3_000;
+const COUNT = 3_000;
 const MAX_ROUNDS = 10;
 const TIMEOUTS = { silenceTimeoutMs: 5_000, totalTimeoutMs: 10_000 };
 
 let sound: Store;
 beforeAll(async () => {
-  sound = await sampleStore(TRANSACTIONS);
+  sound = await sampleStore(COUNT);
 });
 
 /** The newest event of a stream that a module event was translated into. */
@@ -58,7 +66,7 @@ async function repairedFrom(store: Store, oldest: bigint) {
 }
 
 test('events that were translated are again, those that wait for others later', async () => {
-  const store = await sampleStore(TRANSACTIONS);
+  const store = await sampleStore(COUNT);
   const expected = await digests(store);
   const { partition, order, version } = await translatedEvent(store);
   await store.commit(new Batch().delete(EVENTS, partition, order));
@@ -72,6 +80,28 @@ test('events that were translated are again, those that wait for others later', 
   expect(first.repaired).toMatchObject({ unavailable: 1 });
   expect(await store.get(EVENTS, partition, order)).toBeUndefined();
   expect(await store.get(EVENTS, partition, before)).toBeUndefined();
+  expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
+  expect(await digests(store)).toEqual(expected);
+});
+
+test('a damaged record whose events wait for others is made again without them', async () => {
+  const directory = temporaryDirectory();
+  const made = await temporaryLmdbStore(directory);
+  await copyRows(sound, made, () => undefined);
+  const expected = await digests(made);
+  const { partition, order, version } = await translatedEvent(made);
+  const before = encodeU64Key(decodeU64Key(order) - 1n);
+  await made.commit(new Batch().delete(EVENTS, partition, before));
+  await made.close();
+  const { start, length } = findValue(directory, encodeU64Key(version));
+  flipBit(directory, start + (length >> 1), 3);
+  const store = await temporaryLmdbStore(directory);
+  const first = await repairedFrom(store, version);
+  expect(first.repaired).toMatchObject({ unavailable: 1 });
+  const key = encodeBucketKey(version);
+  const stored = await sound.get(TRANSACTIONS, key.partition, key.order);
+  expect(await store.get(TRANSACTIONS, key.partition, key.order)).toEqual(stored);
+  expect(await store.get(VERSION_WRITES, key.partition, key.order)).toBeUndefined();
   expect((await repairedFrom(store, 0n)).report.damages).toEqual([]);
   expect(await digests(store)).toEqual(expected);
 });

@@ -27,9 +27,11 @@ import { HEAD_KEY } from '../../src/store/columns/head.ts';
 import { LEDGER_IDENTITY } from '../../src/store/columns/identity-column.ts';
 import { encodeBucketKey, encodeU64Key, NO_ORDER } from '../../src/store/columns/order-key.ts';
 import { readPruneProgress } from '../../src/store/columns/pruning-column.ts';
+import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/location.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { keyText } from '../../src/store/store-error.ts';
 import { digests, upstreamOver } from '../ingest/feed-following.ts';
 import { NO_POSTGRES } from '../postgres/cluster.ts';
 import { newPostgresLocation } from '../postgres/shared.ts';
@@ -164,19 +166,20 @@ test('more rows above the head than there are rounds are removed', async () => {
   await expectHealed(data);
 });
 
-/** The first keys of the database of sorted runs that begin with some bytes, where there are any. */
-function firstKeys(path: string, starts: readonly Buffer[]): Buffer[] {
+/** The keys of a database that begin with some bytes. */
+function keysOf(path: string, name: string, start: Buffer): Buffer[] {
   const root = open({ path, readOnly: true });
   try {
-    const runs = root.openDB<Buffer, Buffer>({ name: 'runs', keyEncoding: 'binary' });
-    return starts.flatMap((start) => {
-      const [key] = [...runs.getKeys({ start, limit: 1 })];
-      return key?.subarray(0, start.length).equals(start) === true ? [Buffer.from(key)] : [];
-    });
+    const database = root.openDB<Buffer, Buffer>({ name, keyEncoding: 'binary' });
+    const keys = [...database.getKeys({ start })].map((key) => Buffer.from(key));
+    return keys.filter((key) => key.subarray(0, start.length).equals(start));
   } finally {
     void root.close();
   }
 }
+
+const keysOfRecords = (path: string): Buffer[] => keysOf(path, 'versions', Buffer.alloc(0));
+const keysOfRuns = (path: string, start: Buffer): Buffer[] => keysOf(path, 'runs', start);
 
 describe('pages', () => {
   const keyOf = (version: bigint): Buffer => {
@@ -222,9 +225,8 @@ describe('pages', () => {
     '%s of sorted runs that are damaged are mended, and what is lost is put again',
     async (_, kind) => {
       const data = await damagedLedger(() => undefined);
-      const keys = firstKeys(
-        data,
-        indexed.map(({ number }) => Buffer.of(number, kind)),
+      const keys = indexed.flatMap(({ number }) =>
+        keysOfRuns(data, Buffer.of(number, kind)).slice(0, 1),
       );
       // Fewer than 512 entries are in the list itself.
       expect(keys.length).toBe(kind < 2 ? indexed.length : 1);
@@ -264,6 +266,72 @@ describe('a pruned ledger', () => {
       await damage(store, batch);
     }, 'pruned');
     await expectHealed(data, before);
+  });
+
+  test('rows of the indexes of transactions that its versions no longer have are removed', async () => {
+    const before = await digestsOf(await damagedLedger(() => undefined, 'pruned'));
+    const data = await damagedLedger(async (_, batch) => {
+      for (const column of [TRANSACTION_HASHES, ACCOUNT_TRANSACTIONS]) {
+        for (const { partition, order, value } of (await sound.scan(column, ALL)).slice(0, 50)) {
+          batch.put(column, partition, order, value);
+        }
+      }
+    }, 'pruned');
+    await expectHealed(data, before);
+  });
+
+  test('deletions of state that the index has lost are made again', async () => {
+    const data = await damagedLedger(() => undefined, 'pruned');
+    const before = await digestsOf(data);
+    // The first run has what was put before pruning, the second what pruning has deleted.
+    const blocks = keysOfRuns(data, Buffer.of(STATE.number, 2, 0, 0, 0, 2));
+    expect(blocks.length).toBeGreaterThan(3);
+    for (const key of blocks.slice(0, 2)) {
+      const { start, length } = findValue(data, key);
+      flipBit(data, start + (length >> 1), 3);
+    }
+    await expectHealed(data, before);
+  });
+
+  test('a damaged value of older state is not taken for a deleted one', async () => {
+    let rows: readonly ScannedRow[] = [];
+    const data = await damagedLedger(async (store) => {
+      rows = await store.scan(STATE, ALL);
+    }, 'pruned');
+    const [version] = keysOfRecords(data);
+    const lost = rows.find(({ order }) => order.equals(version!))!;
+    const { start, length } = findValue(data, version!);
+    flipBit(data, start + (length >> 1), 3);
+    const { url } = await upstreamOver(sound);
+    const { report } = await repaired(data, url);
+    const key = keyText(lost);
+    expect(report.damages).toContainEqual(expect.objectContaining({ column: STATE.name, key }));
+    const store = openLmdbReader({ directory: data });
+    expect(() => store.get(STATE, lost.partition, lost.order)).toThrow(
+      expect.objectContaining({ code: 'row_damaged' }),
+    );
+    await store.close();
+  });
+
+  test('a damaged record of older state hides no other damage', async () => {
+    const data = await damagedLedger(async (store, batch) => {
+      const { clearedBelow } = await readPruneProgress(store);
+      const { partition, order } = encodeBucketKey(clearedBelow + 40n);
+      batch.delete(TRANSACTIONS, partition, order);
+      // No version names it.
+      const above = encodeBucketKey(5_000n);
+      batch.put(VERSION_WRITES, above.partition, above.order, Buffer.of(1));
+    }, 'pruned');
+    const records = keysOfRecords(data);
+    const { start, length } = findValue(data, records[0]!);
+    flipBit(data, start + (length >> 1), 3);
+    const { url } = await upstreamOver(sound);
+    const { report, repaired: done } = await repaired(data, url);
+    expect(done).toMatchObject({ versions: 1 });
+    const places = report.damages.map(({ key }) => key ?? '').filter((key) => key !== '');
+    const version = records[0]!.toString('hex');
+    for (const place of places) expect(place.replace('/', '')).toContain(version);
+    expect(places.length).toBeGreaterThan(3);
   });
 
   test('keys of older state are found at a source that has its versions', async () => {

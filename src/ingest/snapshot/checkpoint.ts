@@ -3,8 +3,7 @@ import { decodeBcs } from '../../move/bcs/bcs-reader.ts';
 import { StateRootBuilder } from '../../move/crypto/sparse-merkle.ts';
 import { readTransactionInfo } from '../../move/transactions/transaction-info.ts';
 import { stateValueHash } from '../../move/types/state-value.ts';
-import { liveState } from '../../store/live-state.ts';
-import type { StoreReader } from '../../store/store.ts';
+import { liveState, type StateReads } from '../../store/live-state.ts';
 import type { StoreView } from '../../store/view.ts';
 
 /** Versions that are searched for a checkpoint: the largest block that is committed as a whole. */
@@ -50,7 +49,7 @@ export async function checkpointUpTo(
  * @throws RowDamagedError
  */
 export async function stateRootAt(
-  store: StoreReader,
+  store: StateReads,
   version: bigint,
   onKeys: (keys: number) => void = () => undefined,
 ): Promise<Buffer> {

@@ -142,8 +142,9 @@ export class LmdbReads implements StoreReader {
 
   scan(column: Column, query: ScanQuery): readonly ScannedRow[] {
     assertScan(column, query);
-    const range = { start: query.after, exclusiveStart: true, limit: query.maxRows };
-    return this.#collect(column, range, scannedRow, query.maxBytes);
+    const { after, maxRows, maxBytes } = query;
+    const range = { start: after, exclusiveStart: true, limit: maxRows };
+    return this.#collect(column, range, scannedRow, { maxBytes, endsAtDamage: true });
   }
 
   statistics(): readonly ColumnStatistics[] {
@@ -201,22 +202,29 @@ export class LmdbReads implements StoreReader {
     }
   }
 
-  /** Rows of a range, at most `limit` rows, ending with the one that reaches `maxBytes`. */
+  /**
+   * Rows of a range, at most `limit` rows, ending with the one that reaches `maxBytes`.
+   * @param endsAtDamage whether the rows before one that is damaged are given, if there are any
+   */
   #collect<T>(
     column: Column,
     range: LmdbRange,
     make: (column: Column, key: Buffer, value: Buffer) => T,
-    maxBytes = Number.POSITIVE_INFINITY,
+    { maxBytes = Number.POSITIVE_INFINITY, endsAtDamage = false } = {},
   ): T[] {
     return this.#read(column, (database) => {
       const rows: T[] = [];
       let byteLength = 0;
-      visit(database.getRange(range), ({ key, value }) => {
-        rows.push(make(column, key, value));
-        byteLength += key.length + value.length;
-        // Leaving early saves the engine a step to a row that is not wanted.
-        return rows.length < range.limit && byteLength < maxBytes;
-      });
+      try {
+        visit(database.getRange(range), ({ key, value }) => {
+          rows.push(make(column, key, value));
+          byteLength += key.length + value.length;
+          // Leaving early saves the engine a step to a row that is not wanted.
+          return rows.length < range.limit && byteLength < maxBytes;
+        });
+      } catch (error) {
+        if (!endsAtDamage || rows.length === 0 || !(error instanceof StoredValueError)) throw error;
+      }
       return rows;
     });
   }
@@ -230,7 +238,9 @@ export class LmdbReads implements StoreReader {
       return read(database);
     } catch (cause) {
       if (cause instanceof StoredValueError) {
-        throw new RowDamagedError(column, key, cause.message, { cause });
+        const whole = cause.key;
+        const place = whole === undefined ? key : splitKey(column, whole);
+        throw new RowDamagedError(column, place, cause.message, { cause });
       }
       throw this.#readFailure(column, key, cause);
     }
@@ -309,11 +319,14 @@ function afterAllOrders(column: Column): Buffer {
   return ALL_ONES.subarray(0, column.orderBytes[1] + 1);
 }
 
+function splitKey({ partitionBytes }: Column, key: Buffer) {
+  return { partition: key.subarray(0, partitionBytes), order: key.subarray(partitionBytes) };
+}
+
 function rowOfPartition(column: Column, key: Buffer, value: Buffer): Row {
   return { order: key.subarray(column.partitionBytes), value };
 }
 
 function scannedRow(column: Column, key: Buffer, value: Buffer): ScannedRow {
-  const split = column.partitionBytes;
-  return { partition: key.subarray(0, split), order: key.subarray(split), value };
+  return { ...splitKey(column, key), value };
 }

@@ -55,7 +55,7 @@ export class RunColumn implements ReadableColumn {
     const { found } = this.runs;
     const order = bytesOf(found, shape.partitionWords, shape.keyBytes - shape.partitionBytes);
     const { partition } = key;
-    return { order, value: this.valueOf({ partition, order }, found, undefined) };
+    return { order, value: this.namedValueOf({ partition, order }, found, undefined) };
   }
 
   *getKeys(range: LmdbRange): Generator<Buffer> {
@@ -71,16 +71,26 @@ export class RunColumn implements ReadableColumn {
     const walk = this.walk(range);
     for (let left = range.limit; left > 0 && walk.next(); left -= 1) {
       const key = keyOf(shape, walk.entry, 0);
-      const isOwn = walk.entry[shape.keyWords] === OWN_ROW;
-      const value = isOwn
-        ? this.ownValue(this.split(key), options)
-        : bytesOf(walk.entry, shape.keyWords + 1, shape.valueBytes);
-      yield { key, value };
+      yield { key, value: this.namedValueOf(this.split(key), walk.entry, options) };
     }
   }
 
   protected walk(range: LmdbRange): EntryWalk {
     return this.runs.walk(entryRange(this.shape, range), optionsOf(range));
+  }
+
+  /** @throws StoredValueError with the key of the row */
+  protected namedValueOf(
+    key: RowKey,
+    entry: Uint32Array,
+    options: ReadOptions | undefined,
+  ): Buffer {
+    try {
+      return this.valueOf(key, entry, options);
+    } catch (error) {
+      if (error instanceof StoredValueError) error.key = Buffer.concat([key.partition, key.order]);
+      throw error;
+    }
   }
 
   /** @throws StoredValueError for a row that the index names and nothing has */

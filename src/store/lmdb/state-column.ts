@@ -9,7 +9,7 @@ import { type KeyedValue, missing, OWN_ROW, optionsOf, RunColumn } from './run-c
 import type { ReadOptions } from './runs/run-rows.ts';
 import { bytesOf, keyOf, runShape } from './runs/run-shape.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
-import { isStoredDamage } from './stored-value.ts';
+import { isStoredDamage, StoredValueError } from './stored-value.ts';
 import { ANY_VERSION, pagesOf, statsInRecords } from './version-columns.ts';
 import { STATE_PLACE, stateOfRecord } from './version-record.ts';
 
@@ -69,14 +69,32 @@ export class StateColumn extends RunColumn {
     yield* this.#valuesOf(part, options);
   }
 
-  /** Values of rows: those of one record are read together, and records in their order. */
-  #valuesOf(entries: readonly FoundEntry[], options: ReadOptions | undefined): KeyedValue[] {
+  *#valuesOf(
+    entries: readonly FoundEntry[],
+    options: ReadOptions | undefined,
+  ): Generator<KeyedValue> {
+    for (const row of this.#readTogether(entries, options)) {
+      if (row instanceof StoredValueError) throw row;
+      yield row;
+    }
+  }
+
+  /** Rows, or why one cannot be read: those of one record are read together, and records in their order. */
+  #readTogether(
+    entries: readonly FoundEntry[],
+    options: ReadOptions | undefined,
+  ): readonly (KeyedValue | StoredValueError)[] {
     const byVersion = entries
       .map(({ key, entry }, at) => ({ ...this.split(key), entry, at }))
       .sort((a, b) => Buffer.compare(a.order, b.order));
-    const rows: KeyedValue[] = new Array(entries.length);
+    const rows: (KeyedValue | StoredValueError)[] = new Array(entries.length);
     for (const { at, entry, ...key } of byVersion) {
-      rows[at] = { key: entries[at]!.key, value: this.valueOf(key, entry, options) };
+      try {
+        rows[at] = { key: entries[at]!.key, value: this.namedValueOf(key, entry, options) };
+      } catch (error) {
+        if (!(error instanceof StoredValueError)) throw error;
+        rows[at] = error;
+      }
     }
     return rows;
   }

@@ -6,6 +6,9 @@ import { crc32 } from 'node:zlib';
 
 /** Bytes that are not what was stored: of one row, or of the index of a column. Other reads may go on. */
 export class StoredValueError extends Error {
+  /** The whole key of the row, or of the last one that may be damaged, where it was read among others. */
+  key: Buffer | undefined;
+
   constructor(detail: string) {
     super(detail);
     this.name = this.constructor.name;

@@ -23,6 +23,7 @@ import {
 } from './version-record.ts';
 
 const INDEX_BYTES = 4;
+const LAST_INDEX = 0xffff_ffff;
 /** Most bytes of state in a record: who reads one row expands those before it. */
 const MAX_STATE_BYTES = 4_096;
 /** Records that tell how many rows the columns have, where there are more. */
@@ -61,20 +62,26 @@ class VersionColumn implements ReadableColumn {
     const { start, end } = range;
     const edges = [start, end].map((key) => key && wholeKey(key).subarray(0, U64_BYTES));
     const records = this.#recordsOf(range, edges)[Symbol.iterator]();
+    let done: Buffer | undefined;
     try {
       for (let step = records.next(); step.done !== true; step = records.next()) {
         const { key: version, value: record } = step.value;
         let rows = rowsOfRecord(record, this.#place);
         if (edges.some((edge) => isVersion(edge, version)))
           rows = this.#inRange(range, version, rows);
-        if (rows.length === 0) continue;
         if (rows.length === 1) {
           const { index, from, to } = rows[0]!;
           yield { key: this.#keyOf(version, index), value: valuesOf(record, from, to) };
-        } else yield* this.#several(version, record, rows, range.reverse ?? false);
+        } else if (rows.length > 1) {
+          yield* this.#several(version, record, rows, range.reverse ?? false);
+        }
         left -= rows.length;
         if (left <= 0) return;
+        done = version;
       }
+    } catch (error) {
+      if (error instanceof StoredValueError) error.key = this.#keyAfter(done, range);
+      throw error;
     } finally {
       records.return?.();
     }
@@ -84,7 +91,9 @@ class VersionColumn implements ReadableColumn {
     const { start, end } = range;
     const edges = [start, end].map((key) => key && wholeKey(key).subarray(0, U64_BYTES));
     let left = range.limit;
-    for (const { key: version, value } of closing(this.#records.getRange(recordRange(range)))) {
+    for (const { key: version, value } of closing(
+      this.#records.getRange(recordRange(range, this.#place)),
+    )) {
       let rows = rowsOfRecord(value, this.#place);
       if (edges.some((edge) => isVersion(edge, version)))
         rows = this.#inRange(range, version, rows);
@@ -97,6 +106,16 @@ class VersionColumn implements ReadableColumn {
     }
   }
 
+  /** The last key that the first record of a range may have, or the one after another. */
+  #keyAfter(done: Buffer | undefined, range: LmdbRange): Buffer | undefined {
+    const after = done && { start: { partition: done, order: NO_ORDER }, exclusiveStart: true };
+    const rest = { ...recordRange(range, this.#place), ...after, limit: 1 };
+    for (const version of closing(this.#records.getKeys(rest))) {
+      return this.#keyOf(version, LAST_INDEX);
+    }
+    return undefined;
+  }
+
   /** The records that may have rows of a range; that of a single version is read without a cursor. */
   #recordsOf(
     range: LmdbRange,
@@ -104,7 +123,7 @@ class VersionColumn implements ReadableColumn {
   ): Iterable<{ readonly key: Buffer; readonly value: Buffer }> {
     const isOne = first?.length === U64_BYTES && last?.length === U64_BYTES;
     if (!isOne || !isVersion(last, first) || range.transaction !== undefined) {
-      return this.#records.getRange(recordRange(range));
+      return this.#records.getRange(recordRange(range, this.#place));
     }
     const value = this.#records.get({ partition: first, order: NO_ORDER });
     return value === undefined ? [] : [{ key: first, value }];
@@ -219,13 +238,22 @@ function isVersion(edge: Buffer | undefined, version: Buffer): boolean {
 }
 
 /** The records that may have rows of a range. */
-function recordRange({ start, end, reverse, transaction }: LmdbRange): LmdbRange {
+function recordRange(
+  { start, end, reverse, transaction, exclusiveStart }: LmdbRange,
+  place: number,
+): LmdbRange {
+  // Of the record that has the last row before the range nothing may be left, and it may be damaged.
+  const isAfter =
+    exclusiveStart === true &&
+    start !== undefined &&
+    (!isIndexed(place) || indexIn(start.order) === LAST_INDEX);
   return {
     start: start && recordKey(wholeKey(start)),
     end: end && recordKey(wholeKey(end)),
     inclusiveEnd: true,
     limit: Number.POSITIVE_INFINITY,
     ...(reverse && { reverse }),
+    ...(isAfter && { exclusiveStart }),
     ...(transaction && { transaction }),
   };
 }

@@ -5,12 +5,28 @@ import { STATE, STATE_KEYS } from '../../store/columns/columns.ts';
 import type { Head } from '../../store/columns/head.ts';
 import { decodeU64Key, encodeU64Key } from '../../store/columns/order-key.ts';
 import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, StoreReader } from '../../store/store.ts';
+import { isDamaged } from '../../store/store-error.ts';
 import type { Damage } from '../context.ts';
 import { chunkOf } from './version-rows.ts';
 import type { VersionSource } from './version-source.ts';
 
 const NAMES = [STATE, STATE_KEYS].map(({ name }) => name);
+
+/** The version of the newest row of a key; `undefined` if there is none, or it cannot be read. */
+export async function newestVersionOf(
+  store: StoreReader,
+  hash: Buffer,
+  newest: Uint8Array,
+): Promise<bigint | undefined> {
+  try {
+    const last = await store.seekLast(STATE, hash, newest);
+    return last && decodeU64Key(last.order);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    return undefined;
+  }
+}
 
 /**
  * The versions cannot be proved any more, but that a key is the one of a hash proves itself.
@@ -29,9 +45,8 @@ export async function repairOldKeys(
     if (!NAMES.includes(column) || key?.endsWith('/') !== true) continue;
     const hash = Buffer.from(key.slice(0, -1), 'hex');
     if (hash.length !== STATE.partitionBytes) continue;
-    const last = await store.seekLast(STATE, hash, encodeU64Key(newest));
-    if (last === undefined) continue;
-    const version = decodeU64Key(last.order);
+    const version = await newestVersionOf(store, hash, encodeU64Key(newest));
+    if (version === undefined) continue;
     wanted.set(version, (wanted.get(version) ?? new Set()).add(hash.toString('hex')));
   }
   if (wanted.size === 0) return 0;

@@ -29,8 +29,9 @@ import type { Store } from '../../store/store.ts';
 import { RowDamagedError } from '../../store/store-error.ts';
 import type { Damage } from '../context.ts';
 import type { VerifyReport } from '../ledger.ts';
+import { removeDeleted } from './deleted-state.ts';
 import { type DerivedRows, repairDerived } from './derived-rows.ts';
-import { repairOldKeys } from './old-keys.ts';
+import { newestVersionOf, repairOldKeys } from './old-keys.ts';
 import { Proof } from './proof.ts';
 import { type NamedRow, repairVersions, type VersionsToRepair } from './version-rows.ts';
 import { VersionSource } from './version-source.ts';
@@ -117,7 +118,8 @@ export class LedgerRepair {
     // Nothing that another node has can prove these.
     if (damages.some(({ column }) => FIXED.includes(column))) return;
     const { repaired } = this;
-    repaired.rows += await removeAbove(store, damages, head);
+    repaired.rows += await removeStray(store, damages, head);
+    repaired.rows += await removeDeleted(store, head, oldStateRows(damages, clearedBelow));
     repaired.rows += await repairOldKeys(store, damages, head, this.#source);
     repaired.rows += await repairDerived(store, derivedRows(report, head, clearedBelow));
   }
@@ -138,7 +140,7 @@ export class LedgerRepair {
     if (there.size === 0) return;
     const found = [...there.keys()];
     const proof = await Proof.of(store, head, progress, found, source, repaired.unavailable);
-    repaired.rows += await removeAbove(store, damages, head);
+    repaired.rows += await removeStray(store, damages, head);
     const firstLacking = [...versions.keys()].find((version) => !there.has(version));
     const plan = { ...ledger, versions: there, commitBytes: this.#commitBytes, firstLacking };
     const before = repaired.versions;
@@ -148,6 +150,16 @@ export class LedgerRepair {
     });
     for (const version of found) this.#written.set(version, (this.#written.get(version) ?? 0) + 1);
   }
+}
+
+/** Damaged rows of state from before the versions that are left. */
+function oldStateRows(damages: readonly Damage[], clearedBelow: bigint): readonly NamedRow[] {
+  return damages
+    .map(rowOf)
+    .filter((row) => row !== undefined)
+    .filter(({ column, order }) => {
+      return column === STATE && decodeU64Key(order) < clearedBelow;
+    });
 }
 
 function isThere(
@@ -215,15 +227,16 @@ async function damagedVersions(
   return new Map([...versions].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Removes rows of versions that were never committed. Nobody else writes meanwhile. */
-async function removeAbove(
+/** Removes rows of versions that were never committed, or are cleared. Nobody else writes meanwhile. */
+async function removeStray(
   store: Store,
   damages: readonly Damage[],
   { version }: Head,
 ): Promise<number> {
   const batch = new Batch();
   for (const damage of damages) {
-    const row = damage.isAbove === true ? rowOf(damage) : undefined;
+    const isStray = damage.isAbove === true || damage.isCleared === true;
+    const row = isStray ? rowOf(damage) : undefined;
     if (row === undefined || MADE_AGAIN.includes(row.column)) continue;
     // A window that begins below the head is made again too.
     if (row.column === EVENT_TYPES && decodeU64Key(row.order) <= version) continue;
@@ -261,6 +274,5 @@ async function versionOf(
   if (!isOfState || key === undefined) return undefined;
   const hash = Buffer.from(key.split('/')[0]!, 'hex');
   if (hash.length !== STATE.partitionBytes) return undefined;
-  const last = await store.seekLast(STATE, hash, newest);
-  return last && decodeU64Key(last.order);
+  return await newestVersionOf(store, hash, newest);
 }

@@ -83,12 +83,13 @@ export async function repairVersions(
     isWaiting ||= whole === undefined;
     const made = chunkRows(whole ?? own, identity);
     const names = new Set<string>();
-    // Without its translated events a version stays damaged, until they can be made.
-    if (whole !== undefined) batch.clearVersion(encodeBucketKey(version));
+    // Without its translated events a version stays damaged, until they can be made: its writes lack.
+    const isReplaced = whole !== undefined || !(await hasReadableWrites(store, version));
+    if (isReplaced) batch.clearVersion(encodeBucketKey(version));
     for (const row of made.batch.rows) {
+      if (isCleared(row, version, clearedBelow)) continue;
       names.add(nameOf(row));
       if (whole === undefined && row.column === VERSION_WRITES) continue;
-      if (isCleared(row, version, clearedBelow)) continue;
       batch.put(row.column, row.partition, row.order, row.value!);
     }
     for (const { physical, hash } of made.keys) {
@@ -119,6 +120,18 @@ function mayTranslate({ transactions }: Chunk): boolean {
   return transactions.some(({ events }) =>
     events.some(({ kind, typeTag }) => kind === 'module' && translationOf(typeTag) !== undefined),
   );
+}
+
+/** Whether what a version wrote can be read: if not, nothing that is stored with it can. */
+async function hasReadableWrites(store: Store, version: bigint): Promise<boolean> {
+  const { partition, order } = encodeBucketKey(version);
+  try {
+    await store.get(VERSION_WRITES, partition, order);
+    return true;
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    return false;
+  }
 }
 
 /** With its translated events; `undefined` when what they depend on is damaged itself. */
