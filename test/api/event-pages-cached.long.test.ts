@@ -153,3 +153,31 @@ describe.each([
     }
   });
 });
+
+describe('pages of a stream that grows', () => {
+  it('replace those that nobody will ask for again', async () => {
+    const streams = await GrowingStreams.open(await temporaryLmdbStore(), randomSource(1));
+    const caching = await node(streams.store, 64 * 1024 * 1024);
+    const requests = [
+      { address: STREAM_ACCOUNTS[0]!, start: undefined, limit: 25 },
+      { address: STREAM_ACCOUNTS[0]!, start: 0, limit: 60 },
+    ];
+    const lengths = new Set<number>();
+    try {
+      while (streams.lengths[0]! < 60) {
+        await streams.grow();
+        lengths.add(streams.lengths[0]!);
+        for (const request of requests) {
+          for (const accept of Object.values(ACCEPTS)) {
+            const { status } = await ask(caching.origin, pathOf(request), { accept });
+            expect(status).toBe(200);
+          }
+        }
+      }
+      expect(lengths.size).toBeGreaterThan(5);
+      expect(caching.pages.size.entries).toBe(requests.length * Object.keys(ACCEPTS).length);
+    } finally {
+      await caching.close();
+    }
+  });
+});

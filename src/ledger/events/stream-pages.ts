@@ -1,7 +1,8 @@
 /**
  * Pages of event streams as one view answers them. Events never change, so a page that was rendered once is right at
- * every view that shows all its events and has the modules that its layouts were made from; such pages are cached by
- * stream, first number, count and form (test/api/event-pages-cached.long.test.ts compares them with rendered ones).
+ * every view where its request has the same events, and the modules that their layouts were made from are the same.
+ * Pages are cached by what was asked for, so that a stream that grows replaces its newest page
+ * (test/api/event-pages-cached.long.test.ts compares cached pages with rendered ones).
  */
 import { type Cache, copiedBytes } from '../../cache.ts';
 import { andThen, type MaybePromise, mapInOrder, settle } from '../../maybe-promise.ts';
@@ -57,19 +58,16 @@ export interface EventPageAnswer {
 /** A page with its sources, and the views for which it is valid. */
 export interface CachedPage {
   readonly answer: EventPageAnswer;
+  readonly count: number;
+  readonly lastSequenceNumber: bigint;
   readonly firstVersion: bigint;
   readonly lastVersion: bigint;
   /** The modules that the layouts of its types were made from; none for BCS. */
   readonly modules: readonly ModuleStamp[];
 }
 
-/** Pages by stream, first sequence number, count and form; for all views of a ledger. */
+/** Pages by request and form; for all views of a ledger. */
 export type EventPageCache = Cache<CachedPage>;
-
-const ANY_PAGE: CachedPage = {
-  answer: { body: '', tagCore: '' },
-  ...{ firstVersion: 0n, lastVersion: 0n, modules: [] },
-};
 
 /**
  * Longest page that stays a text, in UTF-16 units: it goes out with its head, as a text. Bytes of their own memory cost
@@ -145,16 +143,7 @@ export class StreamPages {
   }
 
   #make(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
-    const { start, limit } = request;
-    return andThen(this.#events(request), (events) => {
-      const first = events[0]?.sequenceNumber;
-      // Where the stream ends before the page is full, this is known only now.
-      const known =
-        first === undefined || start === undefined || events.length === limit
-          ? undefined
-          : this.#cached(request, first, events.length, form);
-      return andThen(known, (answer) => answer ?? this.#render(request, events, form));
-    });
+    return andThen(this.#events(request), (events) => this.#render(request, events, form));
   }
 
   #render(
@@ -171,47 +160,36 @@ export class StreamPages {
       const answer = { body, tagCore: contentDigest(body) };
       const first = events[0];
       if (first === undefined) return answer;
-      const { version: lastVersion } = events[events.length - 1]!;
-      const page = { answer, firstVersion: first.version, lastVersion, modules };
-      const key = keyOf(request, first.sequenceNumber, events.length, form);
-      pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
-      pages.set(anyKeyOf(request, form), ANY_PAGE, 0);
+      const { sequenceNumber: lastSequenceNumber, version: lastVersion } = events.at(-1)!;
+      const shown = { firstVersion: first.version, lastVersion, modules };
+      const page = { answer, count: events.length, lastSequenceNumber, ...shown };
+      pages.set(keyOf(request, form), page, PAGE_OVERHEAD_BYTES + body.length);
       return answer;
     });
   }
 
+  /** The cached page of a request, if it is valid for this view. */
   #find(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
-    const { pages, store } = this.#sources;
-    // A full page never changes, whatever is appended to the stream.
-    if (start !== undefined) return this.#cached(request, start, limit, form);
-    // Where the stream ends matters only if a page of it is cached.
-    if (pages.get(anyKeyOf(request, form)) === undefined) return undefined;
-    return andThen(store.eventStream(request).lastSequenceNumber(), (last) => {
-      if (last === undefined) return undefined;
-      const first = firstOfNewest(last, limit);
-      return this.#cached(request, first, Number(last - first) + 1, form);
-    });
-  }
-
-  /** The cached page of some events, if it is valid for this view. */
-  #cached(
-    stream: StreamId,
-    first: bigint,
-    count: number,
-    form: EventPageForm,
-  ): MaybePromise<EventPageAnswer | undefined> {
     const { store, guard, modules, pages } = this.#sources;
-    const page = pages.get(keyOf(stream, first, count, form));
+    const page = pages.get(keyOf(request, form));
     // All its events must be there: none above the head, none pruned.
     const isShown =
       page !== undefined &&
       page.lastVersion <= store.head.version &&
-      page.firstVersion >= guard.oldestVersionOf(stream.address);
+      page.firstVersion >= guard.oldestVersionOf(request.address);
     if (!isShown) return undefined;
-    return andThen(areUnchanged(page.modules, modules.lookup), (isRight) =>
-      isRight ? page.answer : undefined,
-    );
+    const answer = (): MaybePromise<EventPageAnswer | undefined> =>
+      andThen(areUnchanged(page.modules, modules.lookup), (isRight) =>
+        isRight ? page.answer : undefined,
+      );
+    // A full page never changes, whatever is appended to the stream.
+    if (start !== undefined && page.count === limit) return answer();
+    return andThen(store.eventStream(request).lastSequenceNumber(), (last) => {
+      if (last !== page.lastSequenceNumber) return undefined;
+      const first = start ?? firstOfNewest(last, limit);
+      return last - first === BigInt(page.count - 1) ? answer() : undefined;
+    });
   }
 
   #events(request: EventPageRequest): MaybePromise<readonly StoredEvent[]> {
@@ -241,18 +219,9 @@ export class StreamPages {
   }
 }
 
-function keyOf(
-  { address, creationNumber }: StreamId,
-  first: bigint,
-  count: number,
-  form: EventPageForm,
-): string {
-  return `${address}${creationNumber}/${first}/${count}/${form}`;
-}
-
-/** The place of `ANY_PAGE`, which says that some page of a stream may be cached. */
-function anyKeyOf({ address, creationNumber }: StreamId, form: EventPageForm): string {
-  return `${address}${creationNumber}/${form}`;
+function keyOf(request: EventPageRequest, form: EventPageForm): string {
+  const { address, creationNumber, start, limit } = request;
+  return `${address}${creationNumber}/${start ?? ''}/${limit}/${form}`;
 }
 
 /** 80 hex digits: creation number little-endian, then the address (docs/spec/http.md §5.7). */
