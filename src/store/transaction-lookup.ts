@@ -9,7 +9,7 @@ import {
   TRANSACTION_INFOS,
 } from './columns/columns.ts';
 import type { Head } from './columns/head.ts';
-import { decodeU64Key, encodeBucketKey, U64_MAX } from './columns/order-key.ts';
+import { decodeU64Key, encodeBucketKey, encodeU64Key, U64_MAX } from './columns/order-key.ts';
 import { decoding } from './columns/row-codec.ts';
 import {
   hashPartition,
@@ -18,7 +18,7 @@ import {
   SENDER_TRANSACTION,
   type SenderTransaction,
 } from './columns/transaction-index-column.ts';
-import { getAll, MAX_RANGE_ROWS, type StoreReader } from './store.ts';
+import { getAll, type StoreReader } from './store.ts';
 
 /**
  * The version of the transaction with a hash; `undefined` if none up to the head has it, or it is pruned.
@@ -29,28 +29,23 @@ export function versionOfHash(
   head: Head,
   hash: Uint8Array,
 ): MaybePromise<bigint | undefined> {
-  const partition = hashPartition(hash);
-  // One row, unless hashes share their first bytes: nobody can make that many collide.
-  const rows = store.range(TRANSACTION_HASHES, partition, { limit: MAX_RANGE_ROWS });
-  return andThen(rows, (found) => {
-    const versions = found.map(({ order }) => decodeU64Key(order));
-    return firstWithHash(
-      store,
-      hash,
-      versions.filter((version) => version <= head.version),
-    );
-  });
+  return versionUpTo(store, hash, encodeU64Key(head.version));
 }
 
-function firstWithHash(
+/** The newest of those whose hashes share their first bytes: nobody can make that many collide. */
+function versionUpTo(
   store: StoreReader,
   hash: Uint8Array,
-  [version, ...others]: readonly bigint[],
+  order: Buffer,
 ): MaybePromise<bigint | undefined> {
-  if (version === undefined) return undefined;
-  return andThen(transactionHashAt(store, version), (found) =>
-    found?.equals(hash) === true ? version : firstWithHash(store, hash, others),
-  );
+  return andThen(store.seekLast(TRANSACTION_HASHES, hashPartition(hash), order), (row) => {
+    if (row === undefined) return undefined;
+    const version = decodeU64Key(row.order);
+    return andThen(transactionHashAt(store, version), (found) => {
+      if (found?.equals(hash) === true) return version;
+      return version === 0n ? undefined : versionUpTo(store, hash, encodeU64Key(version - 1n));
+    });
+  });
 }
 
 /** The hash of a version's transaction; `undefined` if it is not retained. @throws RowDamagedError */

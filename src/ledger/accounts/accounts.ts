@@ -1,12 +1,17 @@
 /** Reads of an account: the account itself, its resources and modules, the streams of its event handles. */
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { encodeBcs } from '../../move/bcs/bcs-writer.ts';
-import { type Address, addressBytes, formatAddress } from '../../move/types/address.ts';
+import {
+  ADDRESS_ZERO,
+  type Address,
+  addressBytes,
+  formatAddress,
+} from '../../move/types/address.ts';
 import { ACCOUNT_TAG } from '../../move/types/framework-tag.ts';
 import type { ModuleId } from '../../move/types/module-id.ts';
 import { decodeResourceGroup, encodeStructTag } from '../../move/types/resource-group.ts';
 import type { Path } from '../../move/types/state-key.ts';
-import { hashedStateKey, resourceStateKey } from '../../move/types/state-key.ts';
+import { resourceStateKey } from '../../move/types/state-key.ts';
 import type { StructTag } from '../../move/types/type-tag.ts';
 import { compareStructTags } from '../../move/types/type-tag-order.ts';
 import {
@@ -22,6 +27,7 @@ import { DEFAULT_ACCOUNT_FLAG, featuresAt } from '../modules/features.ts';
 import type { ModuleView } from '../modules/module-view.ts';
 import { nextTurn } from '../pace.ts';
 import type { PruningGuard } from '../pruning-guard.ts';
+import { AccountKeyHasher } from './account-keys.ts';
 import { type ListedItem, type ListedPage, type ListingRequest, listAccount } from './listing.ts';
 import { readResource, resourceJson } from './resource.ts';
 
@@ -32,7 +38,7 @@ interface ResourceAnswer {
   /** The stored bytes; for a member of a group, those of the member. */
   readonly bytes: Uint8Array;
   /** `{"type":"…","data":{…}}` as JSON text, rendered by the types of the version read. */
-  json(): Promise<string>;
+  json(): MaybePromise<string>;
 }
 
 /** A page of an account's resources or modules. */
@@ -58,18 +64,19 @@ export class Accounts {
     this.#sources = sources;
   }
 
-  /** Throws `account_not_found`. */
-  account(address: Address, version: bigint): Promise<AccountAnswer> {
+  /** Throws `account_not_found`, or rejects with it. */
+  account(address: Address, version: bigint): MaybePromise<AccountAnswer> {
     return accountAt(this.#sources.guard, address, version);
   }
 
-  /** Throws `resource_not_found`. */
-  async resource(address: Address, tag: StructTag, version: bigint): Promise<ResourceAnswer> {
+  /** Throws `resource_not_found`, or rejects with it. */
+  resource(address: Address, tag: StructTag, version: bigint): MaybePromise<ResourceAnswer> {
     const { guard, modulesAt } = this.#sources;
     const modules = modulesAt(version);
-    const bytes = await readResource(guard, modules, address, tag);
-    const failure = 'Failed to deserialize resource data retrieved from DB';
-    return { bytes, json: () => resourceJson(tag, bytes, modules, failure) };
+    return andThen(readResource(guard, modules, address, tag), (bytes) => {
+      const failure = 'Failed to deserialize resource data retrieved from DB';
+      return { bytes, json: () => resourceJson(tag, bytes, modules, failure) };
+    });
   }
 
   /** A page of resources, with the members of groups; empty for an account without resources. */
@@ -174,45 +181,58 @@ interface AccountAnswer {
   readonly bytes: Uint8Array;
 }
 
+const ACCOUNT_KEYS = new AccountKeyHasher(resourceStateKey(ADDRESS_ZERO, ACCOUNT_TAG));
+
 /**
  * The account as its resource says it; `undefined` without one.
- * @throws LedgerError `internal_error` for a resource that does not decode
+ * @throws LedgerError `internal_error` for a resource that does not decode; or rejects with it
  */
-export async function storedAccount(
+export function storedAccount(
   guard: PruningGuard,
   address: Address,
   version: bigint,
-): Promise<AccountAnswer | undefined> {
-  const key = hashedStateKey(resourceStateKey(address, ACCOUNT_TAG));
-  const bytes = (await guard.state(address, key, version))?.bytes;
-  if (bytes === undefined) return undefined;
-  const failure = 'Internal error deserializing response from DB: ';
-  return answerOf(
-    decodeStored(failure, () => accountCodec.decode(bytes)),
-    bytes,
-  );
+): MaybePromise<AccountAnswer | undefined> {
+  return andThen(guard.state(address, ACCOUNT_KEYS.key(address), version), (entry) => {
+    const bytes = entry?.bytes;
+    if (bytes === undefined) return undefined;
+    const failure = 'Internal error deserializing response from DB: ';
+    return answerOf(
+      decodeStored(failure, () => accountCodec.decode(bytes)),
+      bytes,
+    );
+  });
 }
 
 /**
  * The account at a version: its resource, or the default account if the chain allows that.
- * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode
+ * @throws LedgerError `account_not_found`; `internal_error` for a resource that does not decode; or rejects with it
  */
-async function accountAt(
+function accountAt(
   guard: PruningGuard,
   address: Address,
   version: bigint,
-): Promise<AccountAnswer> {
-  const stored = await storedAccount(guard, address, version);
-  if (stored !== undefined) return stored;
-  const features = await featuresAt(guard, version);
-  if (features === undefined || !isFeatureEnabled(features, DEFAULT_ACCOUNT_FLAG)) {
-    throw new LedgerError(
-      'account_not_found',
-      `Account not found by Address(${formatAddress(address)}) and Ledger version(${version})`,
-    );
-  }
-  const account = defaultAccount(address);
-  return answerOf(account, accountCodec.encode(account));
+): MaybePromise<AccountAnswer> {
+  return andThen(
+    storedAccount(guard, address, version),
+    (stored) => stored ?? accountByDefault(guard, address, version),
+  );
+}
+
+function accountByDefault(
+  guard: PruningGuard,
+  address: Address,
+  version: bigint,
+): MaybePromise<AccountAnswer> {
+  return andThen(featuresAt(guard, version), (features) => {
+    if (features === undefined || !isFeatureEnabled(features, DEFAULT_ACCOUNT_FLAG)) {
+      throw new LedgerError(
+        'account_not_found',
+        `Account not found by Address(${formatAddress(address)}) and Ledger version(${version})`,
+      );
+    }
+    const account = defaultAccount(address);
+    return answerOf(account, accountCodec.encode(account));
+  });
 }
 
 function answerOf(account: Account, bytes: Uint8Array): AccountAnswer {

@@ -23,22 +23,26 @@ const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
 
 /**
  * The bytes of a resource at the version of some modules.
- * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode
+ * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode; or rejects with it
  */
-export async function readResource(
+export function readResource(
   guard: PruningGuard,
   modules: ModuleView,
   address: Address,
   tag: StructTag,
-): Promise<Buffer> {
-  const place = await resourcePlace(tag, modules.lookup);
-  const bytes = await resourceAt(guard, modules.version, address, place);
-  if (bytes !== undefined) return bytes;
-  throw new LedgerError(
-    'resource_not_found',
-    `Resource not found by Address(${formatAddress(address)}), ` +
-      `Struct tag(${formatStructTag(tag)}) and Ledger version(${modules.version})`,
+): MaybePromise<Buffer> {
+  const { version } = modules;
+  const found = andThen(resourcePlace(tag, modules.lookup), (place) =>
+    resourceAt(guard, version, address, place),
   );
+  return andThen(found, (bytes) => {
+    if (bytes !== undefined) return bytes;
+    throw new LedgerError(
+      'resource_not_found',
+      `Resource not found by Address(${formatAddress(address)}), ` +
+        `Struct tag(${formatStructTag(tag)}) and Ledger version(${version})`,
+    );
+  });
 }
 
 /** Where the resources of a type are, of whatever account. */
@@ -95,28 +99,33 @@ export function groupOf(tag: StructTag, lookup: ModuleLookup): MaybePromise<Stru
 
 /**
  * What is needed to render values of a resource type.
- * @throws LayoutError
+ * @throws LayoutError; or rejects with it
  */
-export async function resourceType(tag: StructTag, modules: ModuleView): Promise<RenderedType> {
+export function resourceType(tag: StructTag, modules: ModuleView): MaybePromise<RenderedType> {
   const tagBytes = Buffer.concat([STRUCT_INDEX, encodeStructTag(tag)]);
-  return (await modules.type(tagBytes, { kind: 'struct', struct: tag })).value;
+  return andThen(modules.type(tagBytes, { kind: 'struct', struct: tag }), ({ value }) => value);
 }
 
 /**
  * The JSON text of a resource: `{"type":"…","data":{…}}`.
  * @param failure beginning of error messages: what failed
- * @throws LedgerError `internal_error`
+ * @throws LedgerError `internal_error`; or rejects with it
  */
-export async function resourceJson(
+export function resourceJson(
   tag: StructTag,
   bytes: Uint8Array,
   modules: ModuleView,
   failure: string,
-): Promise<string> {
-  try {
-    const type = await resourceType(tag, modules);
-    return `{"type":${type.jsonText},"data":${renderValue(type.layout, bytes)}}`;
-  } catch (cause) {
-    throw conversionError(failure, cause);
-  }
+): MaybePromise<string> {
+  return settle(
+    () =>
+      andThen(
+        resourceType(tag, modules),
+        ({ jsonText, layout }) => `{"type":${jsonText},"data":${renderValue(layout, bytes)}}`,
+      ),
+    (text) => text,
+    (cause) => {
+      throw conversionError(failure, cause);
+    },
+  );
 }
