@@ -21,6 +21,7 @@ import * as instead from './instead/instead.mjs';
 import * as listeners from './listeners.mjs';
 import * as memory from './memory.mjs';
 import * as overload from './overload.mjs';
+import * as reads from './reads.mjs';
 import * as start from './start.mjs';
 import * as store from './store.mjs';
 import * as versus from './versus.mjs';
@@ -30,7 +31,7 @@ import * as workers from './workers.mjs';
 
 /** In-process ones first; those that take long, last. */
 const BENCHMARKS = [
-  ...[codec, waiting, encode, store, backup, start, forkPack, fresh, http, view, batch],
+  ...[codec, waiting, encode, store, reads, backup, start, forkPack, fresh, http, view, batch],
   ...[history, fork, workers, overload, listeners, ingest, commits, versus, growth, instead],
   ...[engines, memory, engineMemory],
 ];
