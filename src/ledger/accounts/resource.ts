@@ -23,7 +23,8 @@ const STRUCT_INDEX = Buffer.of(INDEX_OF_KIND.get('struct')!);
 
 /**
  * The bytes of a resource at the version of some modules.
- * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode; or rejects with it
+ * @throws LedgerError `resource_not_found`; `internal_error` for a group's value that does not decode
+ *   (it may also reject with them)
  */
 export function readResource(
   guard: PruningGuard,
