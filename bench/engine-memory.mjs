@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild } from './child.mjs';
 import { load, loadGenerator } from './load.mjs';
 import { MINUTES, mixedRequests } from './memory.mjs';
-import { logMemory, memoryOf, memorySample } from './memory-figures.mjs';
+import { addMemorySample, logMemory, memoryOf } from './memory-figures.mjs';
 import { findPostgres, startPostgres } from './postgres-server.mjs';
 import { generate, PROGRAM, runCommand, temporaryFolder } from './sample-ledger.mjs';
 import { shown } from './statistics.mjs';
@@ -45,8 +45,7 @@ export async function run({ log }) {
     const startedMs = performance.now();
     const watching = setInterval(() => {
       const minutes = (performance.now() - startedMs) / 60_000;
-      for (const [index, { pid }] of nodes.entries())
-        samples[index].push(memorySample(pid, minutes));
+      for (const [index, { pid }] of nodes.entries()) addMemorySample(samples[index], pid, minutes);
     }, SAMPLE_INTERVAL_MS);
     let [asked, errors] = [0, 0];
     while (performance.now() - startedMs < MINUTES * 60_000) {

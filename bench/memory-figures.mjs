@@ -1,24 +1,35 @@
 // Memory of processes over time, and its slope.
-import { memoryBytes } from './process-figures.mjs';
+import { mallocHeapBytes, memoryBytes } from './process-figures.mjs';
 import { leastSquares, shown, shownSummary, summary } from './statistics.mjs';
 
 /** Share of the time at the beginning that does not count for the slope: heaps and caches grow to their size then. */
 const WARM_UP_SHARE = 1 / 3;
 /**
- * A heap grows and shrinks from one collection to the next, so samples one after the other are not independent. The
- * means of so many stretches are, if a stretch is longer than that.
+ * A heap grows and shrinks from one collection to the next, and a cache drops its older half every quarter of an hour,
+ * so samples one after the other are not independent. The means of so many stretches of two hours are (with 20 the
+ * correlation of neighbours was 0.3).
  */
-const STRETCHES = 20;
+const STRETCHES = 10;
 /** Of Student's distribution, two-sided, for the slope of a line through so many points. */
-const T_95 = 2.101;
+const T_95 = 2.306;
+/** One sample in so many has the parts too. */
+const SAMPLES_PER_PARTS = 30;
 
-/** What a process has in memory now, with the time it is asked. */
-export function memorySample(pid, minutes) {
+/** Adds what a process has in memory now, with the time it is asked. */
+export function addMemorySample(samples, pid, minutes) {
   const { anonymous, files } = memoryBytes(pid);
-  return { minutes, anonymous: anonymous / 1_024, files: files / 1_024 };
+  const sample = { minutes, anonymous: anonymous / 1_024, files: files / 1_024 };
+  if (samples.length % SAMPLES_PER_PARTS === 0) {
+    sample.malloc = mallocHeapBytes(pid) / 1_024;
+    sample.others = sample.anonymous - sample.malloc;
+  }
+  samples.push(sample);
 }
 
-/** @param {{minutes: number, anonymous: number, files: number}[]} samples of one process, memory in KiB */
+/**
+ * @typedef {{minutes: number, anonymous: number, files: number, malloc?: number, others?: number}} MemorySample
+ * @param {MemorySample[]} samples of one process, memory in KiB
+ */
 export function memoryOf(pid, role, samples) {
   const counted = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
   return {
@@ -26,17 +37,22 @@ export function memoryOf(pid, role, samples) {
     role,
     samples: counted.length,
     anonymous: trendOf(counted, 'anonymous'),
+    malloc: trendOf(counted, 'malloc'),
+    others: trendOf(counted, 'others'),
     files: trendOf(counted, 'files'),
   };
 }
 
-function trendOf(samples, which) {
+/** Undefined where there are too few samples. */
+function trendOf(allSamples, which) {
+  const samples = allSamples.filter((sample) => sample[which] !== undefined);
+  if (samples.length < STRETCHES) return undefined;
   const length = samples.length / STRETCHES;
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const points = Array.from({ length: STRETCHES }, (_, stretch) => {
     const part = samples.slice(Math.floor(stretch * length), Math.floor((stretch + 1) * length));
     return [mean(part.map(({ minutes }) => minutes)), mean(part.map((sample) => sample[which]))];
-  }).filter(([minutes]) => !Number.isNaN(minutes));
+  });
   const { slope, standardError } = leastSquares(points);
   return {
     kibibytes: summary(samples.map((sample) => sample[which])),
@@ -45,12 +61,18 @@ function trendOf(samples, which) {
   };
 }
 
-/** Two lines for each of `memoryOf`. */
+/** Up to four lines for each of `memoryOf`. */
 export function logMemory(log, processes) {
-  for (const { role, pid, anonymous, files } of processes) {
-    const who = `${role.padEnd(16)} ${pid}:`;
-    log(`${who} own memory   ${shownTrend(anonymous)}`);
-    log(`${who} mapped files ${shownTrend(files)}`);
+  for (const { role, pid, anonymous, malloc, others, files } of processes) {
+    const trends = [
+      ['own memory', anonymous],
+      ['of malloc', malloc],
+      ["mostly V8's", others],
+      ['mapped files', files],
+    ].filter(([, trend]) => trend !== undefined);
+    for (const [what, trend] of trends) {
+      log(`${role.padEnd(16)} ${pid}: ${what.padEnd(12)} ${shownTrend(trend)}`);
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import { openLmdbReader } from '../dist/store/lmdb/lmdb-store.js';
 import { startChild } from './child.mjs';
 import { gentleLoad } from './gentle-load.mjs';
 import { load, loadGenerator } from './load.mjs';
-import { logMemory, memoryOf, memorySample } from './memory-figures.mjs';
+import { addMemorySample, logMemory, memoryOf } from './memory-figures.mjs';
 import { withChildren } from './process-figures.mjs';
 import { randomAccounts, randomStreams } from './random-keys.mjs';
 import {
@@ -89,7 +89,7 @@ async function watch(node, store, isOver) {
   const lags = [];
   while (!isOver()) {
     const minutes = (performance.now() - startedMs) / 60_000;
-    for (const [pid, samples] of memory) samples.push(memorySample(pid, minutes));
+    for (const [pid, samples] of memory) addMemorySample(samples, pid, minutes);
     lags.push(await lagOf(node.ready.url, store));
     await sleep(SAMPLE_INTERVAL_MS);
   }

@@ -55,6 +55,14 @@ export function anonymousBytes(pid) {
   return memoryBytes(pid).anonymous;
 }
 
+/** The heap that `malloc` grows with brk (`[heap]`), in bytes. Takes some ten milliseconds of the system. */
+export function mallocHeapBytes(pid) {
+  const heap = /\[heap\]\n(?:\w+:.*\n)*?Anonymous:\s+(\d+) kB$/m.exec(
+    read(`/proc/${pid}/smaps`) ?? '',
+  );
+  return 1024 * Number(heap?.[1] ?? 0);
+}
+
 /** Memory of a process with its share of what it has in common with others (Pss), in bytes; mapped files count. */
 export function proportionalBytes(pid) {
   const rollup = read(`/proc/${pid}/smaps_rollup`) ?? '';
