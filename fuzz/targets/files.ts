@@ -112,7 +112,10 @@ export const filesTarget = decoderTarget(
     {
       name: 'record of a version',
       samples: () => [
-        encodeRecord(chainSamples().map((value, index) => ({ ...EVENT, index, value }))),
+        encodeRecord(
+          chainSamples().map((value, index) => ({ ...EVENT, index, value })),
+          0,
+        ),
       ],
       run: (bytes) => {
         for (const { from, to } of rowsOfRecord(bytes)) valuesOf(bytes, from, to);

@@ -1,4 +1,5 @@
 /** Bytes that a disk has changed are noticed where they are read, and never answered. */
+import { readFileSync } from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
 import { describe, expect, test } from 'vitest';
 import { Batch } from '../../src/store/batch.ts';
@@ -17,6 +18,7 @@ import {
   encodeBucketKey,
   encodeU64Key,
 } from '../../src/store/columns/order-key.ts';
+import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbReader, openLmdbStore } from '../../src/store/lmdb/lmdb-store.ts';
 import { decodeManifest } from '../../src/store/lmdb/runs/run-manifest.ts';
 import { generationKey, manifestKey, partKey } from '../../src/store/lmdb/runs/run-rows.ts';
@@ -25,7 +27,7 @@ import type { StoreReader } from '../../src/store/store.ts';
 import { keyText, RowDamagedError } from '../../src/store/store-error.ts';
 import { randomSource, testSeed } from '../random.ts';
 import { temporaryDirectory } from './engines.ts';
-import { findValue, flipBit } from './lmdb-pages.ts';
+import { findValue, flipBit, overwrite } from './lmdb-pages.ts';
 
 const random = randomSource(testSeed());
 const below = (most: number): number => Math.floor(random() * most);
@@ -137,6 +139,100 @@ describe('any byte that is another one', () => {
       await reader.close();
       flipBit(directory, at, bit);
     }
+  });
+});
+
+test('without the number of the last commit nothing is answered, until it is mended', async () => {
+  const rows = Array.from({ length: 700 }, (_, number) =>
+    stateRow(number, OTHER, words('row ', 2)),
+  );
+  const directory = await storeWith(rows);
+  const root: RootDatabase<never, string> = open(directory, { noSubdir: false });
+  const runs = root.openDB<Buffer, Buffer>({
+    ...{ name: 'runs', encoding: 'binary', keyEncoding: 'binary' },
+  });
+  await runs.remove(Buffer.from(generationKey(STATE_SHAPE).partition));
+  await root.close();
+  const store = await openLmdbStore({ directory });
+  expect(await refused(store, rows)).toBe(rows.length);
+  expect(await store.examine!(() => undefined)).toHaveLength(1);
+  await store.mend!();
+  expect(await refused(store, rows)).toBe(0);
+  expect(await store.examine!(() => undefined)).toEqual([]);
+  await store.close();
+});
+
+describe('a value in the place of another', () => {
+  /** Writes pages of one value over those of another. */
+  function exchange(directory: string, from: Buffer, to: Buffer): void {
+    const [source, target] = [findValue(directory, from), findValue(directory, to)];
+    expect(source.length).toBe(target.length);
+    const file = readFileSync(dataFileOf(directory));
+    overwrite(directory, target.start, file.subarray(source.start, source.start + source.length));
+  }
+
+  test('of a record is noticed', async () => {
+    const versions = [7n, 8n, 9n];
+    const rows = versions.map((version) => {
+      const value = Buffer.alloc(6_000, Number(version));
+      for (let at = 0; at < value.length; at += 1) value[at] = below(256);
+      return { column: TRANSACTIONS, ...encodeBucketKey(version), value };
+    });
+    const directory = await storeWith(rows);
+    exchange(directory, encodeU64Key(8n), encodeU64Key(9n));
+    const reader = openLmdbReader({ directory });
+    expect(await refused(reader, rows)).toBe(1);
+    expect(await refused(reader, rows.slice(2))).toBe(1);
+    await reader.close();
+  });
+
+  test('of a block of a sorted run is noticed, and mended', async () => {
+    const rows = Array.from({ length: 5 * STATE_SHAPE.blockEntries }, (_, number) =>
+      stateRow(number, OTHER, words('row ', 2)),
+    );
+    const directory = await storeWith(rows);
+    const [from, to] = [3, 1].map((block) => wholeKey(partKey(STATE_SHAPE, 2, 1, block)));
+    exchange(directory, from!, to!);
+    const store = await openLmdbStore({ directory });
+    expect(await refused(store, rows)).toBe(STATE_SHAPE.blockEntries);
+    const damages = await store.examine!(() => undefined);
+    expect(damages.map(({ detail }) => detail)).toContain(
+      'sorted run 1: block 1 is damaged or missing',
+    );
+    await store.mend!();
+    await store.mend!();
+    expect(await store.examine!(() => undefined)).toEqual([]);
+    let lost = 0;
+    for (const { column, partition, order, value } of rows) {
+      const stored = await store.get(column, partition, order);
+      if (stored === undefined) lost += 1;
+      else expect(stored).toEqual(value);
+    }
+    expect(lost).toBe(STATE_SHAPE.blockEntries);
+    await store.close();
+  });
+
+  test('of a part of a filter is noticed', async () => {
+    const directory = temporaryDirectory();
+    const store = await openLmdbStore({ directory });
+    const rows = [0, 700].map((first) =>
+      Array.from({ length: 700 }, (_, number) =>
+        stateRow(first + number, encodeU64Key(BigInt(first)), words('row ', 2)),
+      ),
+    );
+    for (const part of rows) {
+      const batch = new Batch();
+      for (const { column, partition, order, value } of part) {
+        batch.put(column, partition, order, value);
+      }
+      await store.commit(batch);
+    }
+    await store.close();
+    const [from, to] = [1, 2].map((run) => wholeKey(partKey(STATE_SHAPE, 4, run, 0)));
+    exchange(directory, from!, to!);
+    const reader = openLmdbReader({ directory });
+    expect(await refused(reader, rows[1]!)).toBe(700);
+    await reader.close();
   });
 });
 

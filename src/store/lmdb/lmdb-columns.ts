@@ -28,6 +28,7 @@ import { STATE_SHAPE, StateColumn } from './state-column.ts';
 import {
   CHECKSUM_BYTES,
   hasChecksum,
+  markOf,
   putChecksum,
   StoredValueError,
   wrongChecksum,
@@ -100,7 +101,7 @@ export function openLedgerColumns(
   const own = openOwnColumns(root, rest, create);
   const ownState = openDatabase(root, OWN_STATE, checkedCodec, create);
   const apartState = openDatabase(root, APART_STATE, checkedCodec, create);
-  const records = openDatabase(root, RECORDS, recordCodec, create);
+  const records = openDatabase(root, RECORDS, recordCodec, create, recordKeyCodec);
   const runs = openRuns(root, create);
   const unfit = openDatabase(root, OWN_INDEXED, valueCodec, create);
   if (own === undefined || ownState === undefined || apartState === undefined) return undefined;
@@ -210,8 +211,9 @@ function openDatabase(
   name: string,
   encoder: ValueCodec,
   create: boolean,
+  keyEncoder = keyCodec,
 ): LmdbColumn | undefined {
-  const options = { name, create, encoder, keyEncoder: keyCodec };
+  const options = { name, create, encoder, keyEncoder };
   const database: Database | undefined = root.openDB(options);
   noteSnapshots(database);
   return database as unknown as LmdbColumn | undefined;
@@ -275,12 +277,26 @@ const valueCodec: ValueCodec = {
   },
 };
 
+/** The mark of the key that was written or read last: the engine (lmdb 3.5.6) does so before it decodes a value. */
+let recordMark = 0;
+const recordKeyCodec = {
+  writeKey(key: RowKey, target: Buffer, start: number): number {
+    const end = keyCodec.writeKey(key, target, start);
+    recordMark = markOf(target, start, end);
+    return end;
+  },
+  readKey(source: Buffer, start: number, end: number): Buffer {
+    recordMark = markOf(source, start, end);
+    return keyCodec.readKey(source, start, end);
+  },
+};
+
 /** A record is valid until the next one is read: its rows are taken out of it at once. */
 const recordCodec: ValueCodec = {
   encode: (value) => value,
   decode(volatile) {
     checkLength(volatile, MAX_RECORD_BYTES);
-    checkRecord(volatile);
+    checkRecord(volatile, recordMark);
     return Buffer.from(volatile.buffer, volatile.byteOffset, volatile.length);
   },
 };

@@ -39,17 +39,26 @@ function checksumOf({ buffer, byteOffset }: Uint8Array, from: number, to: number
   return crc32(new Uint8Array(buffer, byteOffset + from, to - from));
 }
 
-/** Writes the checksum of everything behind it at a place. */
-export function putChecksum(bytes: Buffer, at: number): void {
-  bytes.writeUInt32LE(checksumOf(bytes, at + CHECKSUM_BYTES, bytes.length), at);
+/** The mark of a key: the FNV-1a hash of its bytes. A checksum with it is that of the key's value and of no other's. */
+export function markOf(key: Uint8Array, from = 0, to = key.length): number {
+  let mark = 0x811c_9dc5;
+  for (let at = from; at < to; at += 1) mark = Math.imul(mark ^ key[at]!, 0x0100_0193);
+  return mark >>> 0;
 }
 
-/** Whether the checksum at a place is that of everything behind it. */
-export function hasChecksum(bytes: Uint8Array, at: number): boolean {
+/** Writes the checksum of everything behind it at a place, with the mark of a key. */
+export function putChecksum(bytes: Buffer, at: number, mark = 0): void {
+  bytes.writeUInt32LE((checksumOf(bytes, at + CHECKSUM_BYTES, bytes.length) ^ mark) >>> 0, at);
+}
+
+/** Whether the checksum at a place is that of everything behind it, with the mark of its key or none. */
+export function hasChecksum(bytes: Uint8Array, at: number, mark = 0): boolean {
   const from = at + CHECKSUM_BYTES;
   const stored =
     (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
-  return bytes.length >= from && checksumOf(bytes, from, bytes.length) === stored;
+  if (bytes.length < from) return false;
+  const other = (checksumOf(bytes, from, bytes.length) ^ stored) >>> 0;
+  return other === mark || other === 0;
 }
 
 export function wrongChecksum(): StoredValueError {

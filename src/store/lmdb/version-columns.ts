@@ -7,7 +7,7 @@ import { BUCKET_PARTITION_BYTES, type Column, type RowKey } from '../columns/col
 import { NO_ORDER, U64_BYTES } from '../columns/order-key.ts';
 import { RowDamagedError } from '../store-error.ts';
 import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
-import { isStoredDamage, StoredValueError } from './stored-value.ts';
+import { isStoredDamage, markOf, StoredValueError } from './stored-value.ts';
 import {
   encodeRecord,
   isIndexed,
@@ -391,7 +391,7 @@ export class RecordChanges {
       const changes = deletedFirst.length === 0 ? rows : [...deletedFirst, ...rows];
       const before = record === undefined ? [] : rowsLeft(key, record, changes);
       const left = newest([...before, ...changes]);
-      yield { key: name, value: left.length === 0 ? undefined : encodeRecord(left) };
+      yield { key: name, value: left.length === 0 ? undefined : encodeRecord(left, markOf(key)) };
     }
   }
 

@@ -2,10 +2,10 @@
  * The rows of one version in one record: transaction, info, module events and writes repeat each other's bytes, so
  * that together they take little more than the transaction alone (docs/data-layout.md, "Records of versions").
  *
- * A record is a zero; the checksum of the rest; the number of bytes of its index; the index: for each row its
- * length × 8 + the place of its column, and the rest of its order where its column has one (ULEB128 each); then the
- * values of all rows, compressed as one. What is read without the others comes first: expanding ends where the wanted
- * rows do. Format 6 had neither zero nor checksum, and lengths × 4.
+ * A record is a zero; the checksum of the rest, with the mark of the version; the number of bytes of its index; the
+ * index: for each row its length × 8 + the place of its column, and the rest of its order where its column has one
+ * (ULEB128 each); then the values of all rows, compressed as one. What is read without the others comes first:
+ * expanding ends where the wanted rows do. Format 6 had neither zero nor checksum, and lengths × 4.
  *
  * Rows of state are in the record of the version that wrote them, and repeat the writes in its transaction. Where a row
  * is, the index of state says (state-column.ts): its own index in the record, which never changes.
@@ -75,8 +75,11 @@ export function isIndexed(place: number): boolean {
   return IS_INDEXED[place]!;
 }
 
-/** @param rows in the order of places and indexes */
-export function encodeRecord(rows: readonly ValueOfRecord[]): Buffer {
+/**
+ * @param rows in the order of places and indexes
+ * @param mark of the key of the record
+ */
+export function encodeRecord(rows: readonly ValueOfRecord[], mark: number): Buffer {
   const mostBytes = CHECKED_HEAD_BYTES + (1 + 2 * rows.length) * MAX_NUMBER_BYTES;
   if (head.length < mostBytes) head = Buffer.alloc(2 * mostBytes);
   let end = CHECKED_HEAD_BYTES + MAX_NUMBER_BYTES;
@@ -92,7 +95,7 @@ export function encodeRecord(rows: readonly ValueOfRecord[]): Buffer {
     rows.map(({ value }) => value),
     head.subarray(start - CHECKED_HEAD_BYTES, end),
   );
-  putChecksum(record, 1);
+  putChecksum(record, 1, mark);
   return record;
 }
 
@@ -113,10 +116,13 @@ function writeNumber(at: number, value: number): number {
   return end + 1;
 }
 
-/** @throws StoredValueError for a record whose bytes are not those that were stored; those of format 6 do not tell */
-export function checkRecord(record: Uint8Array): void {
+/**
+ * @param mark of the key under which it was found
+ * @throws StoredValueError for a record whose bytes are not those that were stored there; those of format 6 do not tell
+ */
+export function checkRecord(record: Uint8Array, mark: number): void {
   // Where only the first byte is another, the checksum is right.
-  if (hasChecksum(record, 1) !== (record[0] === CHECKED)) throw wrongChecksum();
+  if (hasChecksum(record, 1, mark) !== (record[0] === CHECKED)) throw wrongChecksum();
 }
 
 /** The rows of a record, or those of one place. @throws CompressedValueError */

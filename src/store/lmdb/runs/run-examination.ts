@@ -24,6 +24,7 @@ import {
   generationOf,
   isSound,
   manifestKey,
+  markOfPart,
   type RunsDatabase,
   runRange,
   sealed,
@@ -31,7 +32,7 @@ import {
 } from './run-rows.ts';
 import { compareWords, copyEntry, type RunShape, WORD_BYTES } from './run-shape.ts';
 import { deadRun, manifestRows, type RunChanges } from './run-writer.ts';
-import type { SortedRuns } from './sorted-runs.ts';
+import { hasFence, type SortedRuns } from './sorted-runs.ts';
 
 /** Blocks read, or a thousand entries counted, between two turns of the event loop. */
 const STEPS_PER_TURN = 20;
@@ -98,6 +99,7 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
   const put: WrittenRow[] = [];
   const filter = new Uint32Array(run.filterWords);
   const fences = new Uint32Array(run.blocks * fenceWords);
+  const stored = storedFences(runs, run);
   const last = new Uint32Array(entryWords);
   let hasLast = false;
   /** The first blocks, as long as none can be read. */
@@ -122,7 +124,8 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
     const row = wordsAt(database, blockKey(shape, run.id, block));
     const words = isSound(row, count) ? row.words.slice(0, count) : undefined;
     const isAfter = words && hasLast ? compareWords(last, 0, words, 0, keyWords) <= 0 : true;
-    if (words === undefined || !isAfter || !isSorted(shape, words)) {
+    const isOther = words && stored && !hasFence(shape, stored, block, words);
+    if (words === undefined || isOther || !isAfter || !isSorted(shape, words)) {
       damages.push(`block ${block} is damaged or missing`);
       if (hasLast) fill(block);
       else waiting.push(block);
@@ -142,15 +145,27 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
   ] as const) {
     const rows = await partRows(shape, kind, run.id, made);
     const differ = rows.filter(({ key, value }) => {
+      const count = value.length / WORD_BYTES - 1;
       const stored = wordsAt(database, key);
-      if (stored === undefined || stored.count * WORD_BYTES !== value.length) return true;
+      if (!isSound(stored, count, markOfPart(key))) return true;
       const { buffer, byteOffset } = stored.words;
-      return Buffer.compare(new Uint8Array(buffer, byteOffset, value.length), value) !== 0;
+      const words = new Uint8Array(buffer, byteOffset, count * WORD_BYTES);
+      return Buffer.compare(words, value.subarray(0, words.length)) !== 0;
     });
     if (differ.length > 0) damages.push(what);
     put.push(...differ);
   }
   return { damages, put, isLost: false };
+}
+
+/** The first keys of blocks; `undefined` where they cannot be read. */
+function storedFences(runs: SortedRuns, run: Run): Uint32Array | undefined {
+  try {
+    return runs.fences(run);
+  } catch (error) {
+    if (!(error instanceof StoredValueError)) throw error;
+    return undefined;
+  }
 }
 
 /** A row; `undefined` where it is missing, or no words. */

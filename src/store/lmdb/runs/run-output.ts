@@ -3,7 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RowKey } from '../../columns/columns.ts';
 import { addToFilter, filterWords } from './run-filter.ts';
 import type { DeadRun, Run } from './run-manifest.ts';
-import { blockKey, FILTER, FIRST_KEYS, PART_WORDS, partKey, sealed } from './run-rows.ts';
+import {
+  blockKey,
+  FILTER,
+  FIRST_KEYS,
+  markOfPart,
+  PART_WORDS,
+  partKey,
+  sealed,
+} from './run-rows.ts';
 import { compareWords, FENCE_PARTITION_WORDS, type RunShape } from './run-shape.ts';
 
 /** A row to be put. */
@@ -149,7 +157,7 @@ export async function partRows(
     const room = new Uint32Array(part.length + 1);
     room.set(part);
     const key = partKey(shape, kind, run, from / PART_WORDS);
-    rows.push({ key, value: sealed(room, part.length) });
+    rows.push({ key, value: sealed(room, part.length, markOfPart(key)) });
   }
   return rows;
 }

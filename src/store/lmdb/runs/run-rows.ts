@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Transaction } from 'lmdb';
 import type { RowKey } from '../../columns/columns.ts';
 import { NO_ORDER } from '../../columns/order-key.ts';
+import { markOf } from '../stored-value.ts';
 import { type RunShape, WORD_BYTES } from './run-shape.ts';
 
 /** A key is the column, one of these, and for the last three the run and a number, u32 big-endian. */
@@ -30,7 +31,9 @@ export interface VolatileWords {
 
 export interface RunsDatabase {
   get(key: RowKey, options?: ReadOptions): VolatileWords | undefined;
-  getKeys(range: { readonly start: RowKey; readonly end: RowKey }): Iterable<Buffer>;
+  getKeys(
+    range: { readonly start: RowKey; readonly end: RowKey } & Partial<ReadOptions>,
+  ): Iterable<Buffer>;
   put(key: RowKey, value: Uint8Array): unknown;
   remove(key: RowKey): unknown;
   /** Begins a new snapshot if the next read would. */
@@ -44,15 +47,29 @@ export interface RunsDatabase {
   };
 }
 
-/** A value of some words, with the checksum that all rows but the generation end with; there must be room for it. */
-export function sealed(words: Uint32Array, count: number): Uint8Array {
-  words[count] = checksumOf(words, count);
+/**
+ * A value of some words, with the checksum that all rows but the generation end with; there must be room for it.
+ * @param mark of the key, where nothing else tells that the value is in its place
+ */
+export function sealed(words: Uint32Array, count: number, mark = 0): Uint8Array {
+  words[count] = checksumOf(words, count) ^ mark;
   return new Uint8Array(words.buffer, words.byteOffset, (count + 1) * WORD_BYTES);
 }
 
 /** Whether a value has the number of words that it should have, besides its checksum, and the checksum is theirs. */
-export function isSound(row: VolatileWords | undefined, count: number): row is VolatileWords {
-  return row?.count === count + 1 && row.words[count] === checksumOf(row.words, count);
+export function isSound(
+  row: VolatileWords | undefined,
+  count: number,
+  mark = 0,
+): row is VolatileWords {
+  if (row?.count !== count + 1) return false;
+  const other = (row.words[count]! ^ checksumOf(row.words, count)) >>> 0;
+  return other === mark || other === 0;
+}
+
+/** The mark of the key of a row. */
+export function markOfPart({ partition, order }: RowKey): number {
+  return markOf(Buffer.concat([partition, order]));
 }
 
 function checksumOf({ buffer, byteOffset }: Uint32Array, count: number): number {

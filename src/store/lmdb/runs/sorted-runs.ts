@@ -19,10 +19,12 @@ import {
   generationOf,
   isSound,
   manifestKey,
+  markOfPart,
   PART_WORDS,
   partKey,
   type ReadOptions,
   type RunsDatabase,
+  runRange,
 } from './run-rows.ts';
 import {
   compareWords,
@@ -107,11 +109,23 @@ export class SortedRuns {
       if (this.#knownIn === this.#snapshot()) return this.#known;
     }
     const row = this.database.get(generationKey(this.shape), options);
+    if (row === undefined && this.#hasRows(options)) {
+      throw new StoredValueError('the number of the last commit is missing');
+    }
     const generation = row === undefined ? 0 : generationOf(row);
     if (generation !== this.#known.manifest.generation) this.#know(generation, options);
     // The read itself may have begun the snapshot.
     this.#knownIn = options === undefined ? this.#snapshot() : undefined;
     return this.#known;
+  }
+
+  /** Whether anything is there besides the generation. */
+  #hasRows(options: ReadOptions | undefined): boolean {
+    const start = manifestKey(this.shape);
+    for (const _ of this.database.getKeys({ ...runRange(this.shape), start, ...options })) {
+      return true;
+    }
+    return false;
   }
 
   #know(generation: number, options: ReadOptions | undefined): void {
@@ -199,15 +213,29 @@ export class SortedRuns {
   readonly #blockKey: RowKey;
 
   /** @throws StoredValueError for a block that is missing, or is not what was stored */
-  #readBlock(run: Run, number: number, options: ReadOptions | undefined): void {
-    const { checked } = this.#load(run, options);
+  #readBlock(
+    run: Run,
+    number: number,
+    options: ReadOptions | undefined,
+    isLoadedAgain = false,
+  ): void {
+    const { checked, fences } = this.#load(run, options);
     const block = this.database.get(blockKey(this.shape, run.id, number, this.#blockKey), options);
     const { blockEntries, entryWords } = this.shape;
     const before = number * blockEntries;
     const entries = Math.min(run.entries - before, blockEntries);
     const words = entries * entryWords;
     const isIntact = checked[number] === 1 ? block?.count === words + 1 : isSound(block, words);
-    if (block === undefined || !isIntact) {
+    // One that belongs elsewhere has the right checksum, too, but another first key.
+    const isOther =
+      isIntact && checked[number] !== 1 && !hasFence(this.shape, fences, number, block!.words);
+    if (isOther && !isLoadedAgain) {
+      // A repair may have changed both.
+      this.#loaded.delete(run.id);
+      this.#readBlock(run, number, options, true);
+      return;
+    }
+    if (block === undefined || !isIntact || isOther) {
       throw new StoredValueError(`block ${number} of sorted run ${run.id} is damaged or missing`);
     }
     checked[number] = 1;
@@ -261,7 +289,7 @@ export class SortedRuns {
   #load(run: Run, options: ReadOptions | undefined): LoadedRun {
     const known = this.#loaded.get(run.id);
     if (known !== undefined) return known;
-    const fences = this.#readParts(FIRST_KEYS, run.id, run.blocks * this.shape.fenceWords, options);
+    const fences = this.fences(run, options);
     const filter =
       run.filterWords === 0 ? undefined : this.#readParts(FILTER, run.id, run.filterWords, options);
     const loaded = { fences, filter, checked: new Uint8Array(run.blocks) };
@@ -269,13 +297,19 @@ export class SortedRuns {
     return loaded;
   }
 
+  /** What is stored of the first keys of a run's blocks. @throws StoredValueError */
+  fences({ id, blocks }: Run, options?: ReadOptions): Uint32Array {
+    return this.#readParts(FIRST_KEYS, id, blocks * this.shape.fenceWords, options);
+  }
+
   #readParts(kind: number, id: number, words: number, options?: ReadOptions): Uint32Array {
     const all = new Uint32Array(words);
     let at = 0;
     for (let part = 0; at < words; part += 1) {
-      const read = this.database.get(partKey(this.shape, kind, id, part), options);
+      const key = partKey(this.shape, kind, id, part);
+      const read = this.database.get(key, options);
       const count = Math.min(words - at, PART_WORDS);
-      if (!isSound(read, count)) {
+      if (!isSound(read, count, markOfPart(key))) {
         throw new StoredValueError(`part ${part} of sorted run ${id} is damaged or missing`);
       }
       all.set(read.words.subarray(0, count), at);
@@ -343,6 +377,21 @@ function compareFence(
   if (order !== 0) return order;
   const orderAt = at + FENCE_PARTITION_WORDS;
   return compareWords(fences, orderAt, key, partitionWords, fenceWords - FENCE_PARTITION_WORDS);
+}
+
+/** Whether a block begins with the key that its number has. */
+export function hasFence(
+  { fenceWords, partitionWords }: RunShape,
+  fences: Uint32Array,
+  number: number,
+  block: Uint32Array,
+): boolean {
+  const at = number * fenceWords;
+  const orderWords = fenceWords - FENCE_PARTITION_WORDS;
+  return (
+    hasPrefix(fences, at, block) &&
+    compareWords(fences, at + FENCE_PARTITION_WORDS, block, partitionWords, orderWords) === 0
+  );
 }
 
 function hasPrefix(fences: Uint32Array, at: number, key: Uint32Array): boolean {
