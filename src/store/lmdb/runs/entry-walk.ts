@@ -31,23 +31,41 @@ export function cursorIn(
   const lastBlock = endsHere ? block : reverse ? 0 : blocks - 1;
   // A copy of some entries costs far less than one of the whole block.
   const own = words.slice(first * entryWords, Math.max(first, end) * entryWords);
-  const cursor = new Cursor(shape, read, { block, lastBlock, reverse }, own);
+  const cut = (next: Uint32Array): Uint32Array => {
+    const all = next.length / entryWords;
+    if (reverse) {
+      const from = low === undefined ? 0 : firstAbove(shape, next, all, low, !withoutLow);
+      return from === 0 ? next : next.subarray(from * entryWords);
+    }
+    const to = high === undefined ? all : firstAbove(shape, next, all, high, withoutHigh);
+    return to === all ? next : next.subarray(0, to * entryWords);
+  };
+  const cursor = new Cursor(shape, read, { block, lastBlock, reverse }, own, cut);
   return cursor.isDone ? undefined : cursor;
 }
 
 /** The entries of a range, of all runs in one order, but for those that are deleted. */
 export class EntryWalk {
   readonly #shape: RunShape;
-  readonly #range: EntryRange;
-  /** The newest first. */
+  readonly #direction: number;
+  /** The words of keys that differ: in one partition those of the order. */
+  readonly #firstWord: number;
+  readonly #words: number;
+  /** The newest first; they have nothing outside the range. */
   readonly #cursors: Cursor[];
   #isFirst = true;
   /** The entry that `next` has gone to. */
   readonly entry: Uint32Array;
 
-  constructor(shape: RunShape, range: EntryRange, cursors: Cursor[]) {
+  constructor(
+    shape: RunShape,
+    cursors: Cursor[],
+    { reverse, isOnePartition }: { readonly reverse: boolean; readonly isOnePartition: boolean },
+  ) {
     this.#shape = shape;
-    this.#range = range;
+    this.#direction = reverse ? -1 : 1;
+    this.#firstWord = isOnePartition ? shape.partitionWords : 0;
+    this.#words = shape.keyWords - this.#firstWord;
     this.#cursors = cursors;
     this.entry = new Uint32Array(shape.entryWords);
   }
@@ -57,16 +75,15 @@ export class EntryWalk {
     const { entry } = this;
     const shape = this.#shape;
     const { keyWords } = shape;
+    const first = this.#firstWord;
     for (;;) {
       const best = this.#best();
       if (best === undefined) return false;
       const { words, at } = best;
-      const isOlder = !this.#isFirst && compareWords(words, at, entry, 0, keyWords) === 0;
+      const isOlder =
+        !this.#isFirst && compareWords(words, at + first, entry, first, this.#words) === 0;
       this.#isFirst = false;
-      if (!isOlder) {
-        if (isBeyond(this.#range, words, at, keyWords)) return false;
-        copyEntry(shape, words, at, entry, 0);
-      }
+      if (!isOlder) copyEntry(shape, words, at, entry, 0);
       best.next();
       if (best.isDone) this.#cursors.splice(this.#cursors.indexOf(best), 1);
       if (!isOlder && entry[keyWords] !== DELETED) return true;
@@ -76,13 +93,13 @@ export class EntryWalk {
   /** The cursor with the first entry. Of equal keys the newest run's comes first. */
   #best(): Cursor | undefined {
     const cursors = this.#cursors;
-    const { keyWords } = this.#shape;
-    const direction = this.#range.reverse ? -1 : 1;
+    const first = this.#firstWord;
     let best = cursors[0];
     for (let index = 1; index < cursors.length; index += 1) {
       const cursor = cursors[index]!;
-      const order = compareWords(cursor.words, cursor.at, best!.words, best!.at, keyWords);
-      if (order * direction < 0) best = cursor;
+      const { words, at } = best!;
+      const order = compareWords(cursor.words, cursor.at + first, words, at + first, this.#words);
+      if (order * this.#direction < 0) best = cursor;
     }
     return best;
   }
@@ -98,21 +115,27 @@ interface CursorPlace {
 export class Cursor {
   readonly #shape: RunShape;
   readonly #read: (block: number) => Uint32Array;
-  readonly #lastBlock: number;
+  readonly #cut: (words: Uint32Array) => Uint32Array;
+  #lastBlock: number;
   readonly #step: number;
   #block: number;
   words: Uint32Array;
   at: number;
   isDone = false;
 
-  /** @param words entries of the block that it begins in, with those at which it begins and ends */
+  /**
+   * @param words entries of the block that it begins in, with those at which it begins and ends
+   * @param cut leaves out what is behind the last entry of a further block
+   */
   constructor(
     shape: RunShape,
     read: (block: number) => Uint32Array,
     { block, lastBlock, reverse }: CursorPlace,
     words: Uint32Array,
+    cut = (whole: Uint32Array): Uint32Array => whole,
   ) {
     this.#shape = shape;
+    this.#cut = cut;
     this.#read = read;
     this.#lastBlock = lastBlock;
     this.#block = block;
@@ -140,15 +163,10 @@ export class Cursor {
         return;
       }
       this.#block += Math.sign(this.#step);
-      this.words = this.#read(this.#block);
+      const whole = this.#read(this.#block);
+      this.words = this.#cut(whole);
+      if (this.words.length < whole.length) this.#lastBlock = this.#block;
       this.at = this.#step > 0 ? 0 : this.words.length - this.#shape.entryWords;
     }
   }
-}
-
-function isBeyond(range: EntryRange, words: Uint32Array, at: number, keyWords: number): boolean {
-  const end = range.reverse ? range.low : range.high;
-  if (end === undefined) return false;
-  const order = compareWords(words, at, end, 0, keyWords) * (range.reverse ? -1 : 1);
-  return order > 0 || (order === 0 && (range.reverse ? range.withoutLow : range.withoutHigh));
 }

@@ -320,25 +320,34 @@ export class SortedRuns {
 
   /** Goes through the entries of a range that are not deleted. */
   walk(range: EntryRange, options?: ReadOptions): EntryWalk {
+    const { shape } = this;
+    const { low, high, reverse } = range;
     const { manifest } = this.#current(options);
-    return new EntryWalk(this.shape, range, this.#cursors(manifest, range, options));
+    const isOnePartition =
+      low !== undefined && high !== undefined && isSamePartition(shape, low, 0, high, 0);
+    const hash = isOnePartition ? hashOf(shape, low, 0) : undefined;
+    const cursors = this.#cursors(manifest, range, hash, options);
+    return new EntryWalk(shape, cursors, { reverse, isOnePartition });
   }
 
-  #cursors(manifest: Manifest, range: EntryRange, options: ReadOptions | undefined): Cursor[] {
+  /** @param hash of the one partition that a range has */
+  #cursors(
+    manifest: Manifest,
+    range: EntryRange,
+    hash: number | undefined,
+    options: ReadOptions | undefined,
+  ): Cursor[] {
     const { shape } = this;
     const { low, high, reverse } = range;
     const edge = reverse ? high : low;
     const orEqual = reverse ? range.withoutHigh : !range.withoutLow;
-    const isOnePartition =
-      low !== undefined && high !== undefined && isSamePartition(shape, low, 0, high, 0);
-    const hash = isOnePartition ? hashOf(shape, low, 0) : 0;
     const { inline } = manifest;
     const inlinePlace = { count: inline.length / shape.entryWords, block: 0, blocks: 1 };
     const cursors = [cursorIn(shape, range, () => inline, inline, inlinePlace)];
     for (const run of manifest.runs) {
       const { blocks } = run;
       const { filter, fences } = this.#load(run, options);
-      if (isOnePartition && filter !== undefined && !mayHave(filter, hash)) continue;
+      if (hash !== undefined && filter !== undefined && !mayHave(filter, hash)) continue;
       let block = reverse ? blocks - 1 : 0;
       if (edge === undefined) this.#readBlock(run, block, options);
       else block = this.#blockOf(run, fences, edge, orEqual, options);
