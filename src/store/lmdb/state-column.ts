@@ -11,7 +11,7 @@ import { bytesOf, keyOf, runShape } from './runs/run-shape.ts';
 import type { SortedRuns } from './runs/sorted-runs.ts';
 import { isStoredDamage, StoredValueError } from './stored-value.ts';
 import { ANY_VERSION, pagesOf, statsInRecords } from './version-columns.ts';
-import { STATE_PLACE, stateOfRecord } from './version-record.ts';
+import { STATE_PLACE, valueInRecord } from './version-record.ts';
 
 /** Entries have no values. */
 export const STATE_SHAPE = runShape(STATE);
@@ -109,7 +109,7 @@ export class StateColumn extends RunColumn {
     let value: Buffer | undefined;
     if (place < APART) {
       const record = this.#records.get({ partition: key.order, order: NO_ORDER }, options);
-      value = record && stateOfRecord(record, place);
+      value = record && valueInRecord(record, STATE_PLACE, place);
     } else value = this.apart.get(apartKey(key.order, place), options);
     if (value === undefined) throw missing();
     return value;

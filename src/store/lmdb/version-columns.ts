@@ -19,6 +19,7 @@ import {
   STATE_PLACE,
   type ValueOfRecord,
   VERSION_ORDER_BYTES,
+  valueInRecord,
   valuesOf,
 } from './version-record.ts';
 
@@ -51,10 +52,7 @@ class VersionColumn implements ReadableColumn {
 
   get({ partition, order }: RowKey): Buffer | undefined {
     const record = this.#records.get({ partition, order: order.subarray(0, VERSION_ORDER_BYTES) });
-    if (record === undefined) return undefined;
-    const index = indexIn(order);
-    const row = rowsOfRecord(record, this.#place).find((one) => one.index === index);
-    return row && valuesOf(record, row.from, row.to);
+    return record && valueInRecord(record, this.#place, indexIn(order));
   }
 
   *getRange(range: LmdbRange): Generator<{ readonly key: Buffer; readonly value: Buffer }> {

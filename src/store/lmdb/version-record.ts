@@ -152,20 +152,26 @@ export function rankOf(place: number): number {
   return rank;
 }
 
-/** The value of one row of state of a record; `undefined`: it has no such row. @throws CompressedValueError */
-export function stateOfRecord(record: Uint8Array, wanted: number): Buffer | undefined {
-  if (record[0] !== CHECKED) return undefined;
-  const placeMask = (1 << PLACE_BITS) - 1;
+/** The value of one row of a record; `undefined`: it has no such row. @throws CompressedValueError */
+export function valueInRecord(
+  record: Uint8Array,
+  wantedPlace: number,
+  wantedIndex: number,
+): Buffer | undefined {
+  const placeBits = record[0] === CHECKED ? PLACE_BITS : OLD_PLACE_BITS;
+  const placeMask = (1 << placeBits) - 1;
+  const lastRank = RANKS[wantedPlace]!;
   const valuesAt = indexEnd(record);
   let from = 0;
   while (numberEnd < valuesAt) {
     const number = readNumber(record, numberEnd);
     const place = number & placeMask;
-    const to = from + (number >>> PLACE_BITS);
+    const to = from + (number >>> placeBits);
     const index = IS_INDEXED[place] ? readNumber(record, numberEnd) : 0;
-    if (place === STATE_PLACE && index === wanted) {
+    if (place === wantedPlace && index === wantedIndex) {
       return compressor.expand(record, valuesAt, from, to);
     }
+    if (rankOf(place) > lastRank) return undefined;
     from = to;
   }
   return undefined;
