@@ -3,10 +3,11 @@
  * (docs/spec/http.md §5.1, §10.3; docs/spec/decisions.md D8).
  */
 import type { IncomingMessage } from 'node:http';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { overloadError } from '../load/overload.ts';
 import type { ApiSettings } from '../settings.ts';
 import { bodyTooLarge, decompressBody } from './compression.ts';
-import { frameworkError } from './error-table.ts';
+import { type ApiError, frameworkError } from './error-table.ts';
 
 /** Bodies up to this size, in bytes, never wait: slow clients with large ones must not stop ordinary requests. */
 export const SMALL_BODY_BYTES = 64 * 1024;
@@ -71,7 +72,8 @@ export function declaresTooMuch(request: IncomingMessage, limitBytes: number): b
 }
 
 /**
- * The whole body of a request, decompressed unless that is switched off.
+ * The whole body of a request, decompressed unless that is switched off: at once where all of it is here. Call it no
+ * earlier than in the tick after the request's event: the parser gives the body after the head has been handled.
  * @param budget shared by all requests of a server
  * @throws ApiError 413 `payload too large`, 400 `io: …`, 503 when too many bodies wait
  */
@@ -79,7 +81,7 @@ export function readBody(
   request: IncomingMessage,
   limits: { readonly contentLengthLimitBytes: number; readonly compressionEnabled: boolean },
   budget: BodyBudget,
-): Promise<Buffer> {
+): MaybePromise<Buffer> {
   const limitBytes = limits.contentLengthLimitBytes;
   if (declaresTooMuch(request, limitBytes)) throw bodyTooLarge();
   const neededBytes = Math.min(bytesToReserve(request, limitBytes), budget.maxBytes);
@@ -90,7 +92,7 @@ export function readBody(
   const coding = limits.compressionEnabled ? request.headers['content-encoding'] : undefined;
   return coding === undefined
     ? sent
-    : sent.then((bytes) => decompressBody(bytes, coding, limitBytes));
+    : andThen(sent, (bytes) => decompressBody(bytes, coding, limitBytes));
 }
 
 /** Until a listener is added, the body stays with the client. */
@@ -109,54 +111,69 @@ async function readWithinBudget(
 }
 
 /** The maximum bytes of a body; 0 for a small one. A chunked one may become as large as any. */
-function bytesToReserve({ headers }: IncomingMessage, limitBytes: number): number {
-  const declaredBytes =
-    headers['transfer-encoding'] === undefined
-      ? Number(headers['content-length'] ?? 0)
-      : limitBytes;
-  return declaredBytes <= SMALL_BODY_BYTES ? 0 : declaredBytes;
+function bytesToReserve(request: IncomingMessage, limitBytes: number): number {
+  const maxBytes = Math.min(lengthOf(request), limitBytes);
+  return maxBytes <= SMALL_BODY_BYTES ? 0 : maxBytes;
+}
+
+/** The length of a body as its head tells it, in bytes; infinite for a chunked one. */
+function lengthOf({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
+  return Number(headers['content-length'] ?? 0);
 }
 
 /**
  * Collects what is sent. Over the limit it stops collecting and discards the rest. What came together with the head is
- * taken without listeners: on a small request they are most of what reading costs.
+ * taken without listeners or a promise: on a small request they are most of what reading costs.
  */
-function readSentBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let receivedBytes = 0;
+function readSentBytes(request: IncomingMessage, limitBytes: number): MaybePromise<Buffer> {
+  const wholeBytes = lengthOf(request);
+  const chunks: Buffer[] = [];
+  let receivedBytes = 0;
+  /** Takes what has come. @returns whether nothing more can change what the body comes to */
+  const take = (): boolean => {
+    for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read()) {
+      receivedBytes += chunk.length;
+      if (receivedBytes <= limitBytes) chunks.push(chunk);
+      else chunks.length = 0;
+    }
+    return request.complete || receivedBytes === wholeBytes || receivedBytes > limitBytes;
+  };
+  const body = (): Buffer => {
+    if (receivedBytes > limitBytes) throw bodyTooLarge();
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, receivedBytes);
+  };
+  if (request.destroyed) throw readFailure(closedEarly());
+  let isOver = take();
+  if (isOver) {
+    // Node runs ticks when the parser has given the last bytes, before it gives the end: the stream ends by itself.
+    if (!request.complete) request.resume();
+    return body();
+  }
+  return new Promise<void>((resolve, reject) => {
     // Listeners end with the request; removing each of them costs more than letting it be called.
-    let isOver = false;
-    const fail = (error: Error): void => {
+    const takeMore = (): void => {
+      isOver = take() || isOver;
+      if (isOver) resolve();
+    };
+    const fail = (cause: Error): void => {
       isOver = true;
-      chunks.length = 0;
-      reject(error);
+      reject(readFailure(cause));
     };
-    const onError = (cause: Error): void => {
-      if (!isOver) fail(frameworkError(400, `io: ${cause.message}`, { cause }));
-    };
-    const onClose = (): void => {
-      if (!isOver) onError(new Error('connection closed before the body was complete'));
-    };
-    const take = (): void => {
-      for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read()) {
-        if (isOver) continue;
-        receivedBytes += chunk.length;
-        chunks.push(chunk);
-        if (receivedBytes > limitBytes) fail(bodyTooLarge());
-      }
-      if (isOver || !request.complete) return;
-      isOver = true;
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, receivedBytes));
-    };
-    // The parser gives the body after the head has been handled.
-    process.nextTick(() => {
-      if (request.destroyed) {
-        onClose();
-        return;
-      }
-      take();
-      if (!request.complete) request.on('readable', take).on('error', onError).on('close', onClose);
+    request.on('readable', takeMore);
+    request.on('error', (cause) => {
+      if (!isOver) fail(cause);
     });
-  });
+    request.on('close', () => {
+      if (!isOver) fail(closedEarly());
+    });
+  }).then(body);
+}
+
+function closedEarly(): Error {
+  return new Error('connection closed before the body was complete');
+}
+
+function readFailure(cause: Error): ApiError {
+  return frameworkError(400, `io: ${cause.message}`, { cause });
 }
