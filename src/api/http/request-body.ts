@@ -146,7 +146,7 @@ function readSentBytes(request: IncomingMessage, limitBytes: number): MaybePromi
   if (request.destroyed) throw readFailure(closedEarly());
   let isOver = take();
   if (isOver) {
-    // Node runs ticks when the parser has given the last bytes, before it gives the end: the stream ends by itself.
+    // Node runs ticks when the parser has given the last bytes, before it gives the end, which nobody waits for.
     if (!request.complete) request.resume();
     return body();
   }
