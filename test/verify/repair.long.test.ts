@@ -286,10 +286,8 @@ describe('a pruned ledger', () => {
     // The first run has what was put before pruning, the second what pruning has deleted.
     const blocks = keysOfRuns(data, Buffer.of(STATE.number, 2, 0, 0, 0, 2));
     expect(blocks.length).toBeGreaterThan(3);
-    for (const key of blocks.slice(0, 2)) {
-      const { start, length } = findValue(data, key);
-      flipBit(data, start + (length >> 1), 3);
-    }
+    const { start, length } = findValue(data, blocks[0]!);
+    flipBit(data, start + (length >> 1), 3);
     await expectHealed(data, before);
   });
 
@@ -332,6 +330,33 @@ describe('a pruned ledger', () => {
     const version = records[0]!.toString('hex');
     for (const place of places) expect(place.replace('/', '')).toContain(version);
     expect(places.length).toBeGreaterThan(3);
+  });
+
+  test('a damaged value of older state does not stop the repair of newer rows of its key', async () => {
+    let version: Buffer | undefined;
+    let lost: ScannedRow | undefined;
+    const data = await damagedLedger(async (store, batch) => {
+      const { clearedBelow } = await readPruneProgress(store);
+      const rows = await store.scan(STATE, ALL);
+      const versionOf = ({ order }: ScannedRow): bigint => order.readBigUInt64BE();
+      // A key with a row from before the oldest version, in a record, and a newer one.
+      const at = rows.findIndex((row, index) => {
+        const next = rows[index + 1];
+        const isOld = versionOf(row) > 0n && versionOf(row) < clearedBelow;
+        return isOld && next?.partition.equals(row.partition) === true;
+      });
+      version = rows[at]!.order;
+      lost = rows[at + 1]!;
+      batch.delete(STATE, lost.partition, lost.order);
+    }, 'pruned');
+    const { start, length } = findValue(data, version!);
+    flipBit(data, start + (length >> 1), 3);
+    const { url } = await upstreamOver(sound);
+    const { report } = await repaired(data, url);
+    expect(report.damageCount).toBeGreaterThan(0);
+    const store = openLmdbReader({ directory: data });
+    expect(await store.get(STATE, lost!.partition, lost!.order)).toEqual(lost!.value);
+    await store.close();
   });
 
   test('keys of older state are found at a source that has its versions', async () => {

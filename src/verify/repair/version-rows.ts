@@ -27,7 +27,7 @@ import {
 import { decodeStateRow } from '../../store/columns/state-column.ts';
 import { putKey, rowsOfKey } from '../../store/columns/state-key-column.ts';
 import type { Store } from '../../store/store.ts';
-import { isDamaged, keyText } from '../../store/store-error.ts';
+import { isDamaged, keyText, RowDamagedError } from '../../store/store-error.ts';
 import type { Proof } from './proof.ts';
 import type { VersionSource } from './version-source.ts';
 
@@ -157,6 +157,17 @@ function isCleared(
   return decodeStateRow(partition, row).deletedKey !== undefined;
 }
 
+/** The version of the first row of a key, which may be damaged. */
+async function firstVersionOf(store: Store, hash: Buffer): Promise<bigint | undefined> {
+  try {
+    const [first] = await store.range(STATE, hash, { limit: 1 });
+    return first && decodeU64Key(first.order);
+  } catch (error) {
+    if (!(error instanceof RowDamagedError) || error.row.order.length !== U64_BYTES) throw error;
+    return decodeU64Key(Buffer.from(error.row.order));
+  }
+}
+
 /** Files a key as the first version that wrote it did. */
 async function putFirstWrite(
   batch: Batch,
@@ -164,9 +175,8 @@ async function putFirstWrite(
   { physical, hash }: ChunkKey,
   clearedBelow: bigint,
 ): Promise<void> {
-  const [first] = await store.range(STATE, hash, { limit: 1 });
-  if (first === undefined) return;
-  const firstVersion = decodeU64Key(first.order);
+  const firstVersion = await firstVersionOf(store, hash);
+  if (firstVersion === undefined) return;
   const rows = rowsOfKey(physical, hash);
   const end = rows[rows.length - 1]!;
   const made = new Batch();
