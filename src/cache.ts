@@ -69,6 +69,9 @@ interface Entry<V> {
 /** Memory of an entry besides key and value: map slot and entry object. In bytes, estimated. */
 const ENTRY_OVERHEAD_BYTES = 160;
 
+/** Keys that a cache remembers as asked for; a power of two. */
+const ASKED_PLACES = 64 * 1024;
+
 /**
  * Values by text keys, bounded in bytes. New entries go into the young generation, and so does an entry of the old one
  * that is used. When the young generation reaches half of the budget, it becomes the old one, and the previous old one
@@ -81,6 +84,8 @@ export class Cache<V> {
   #youngBytes = 0;
   #old = new Map<string, Entry<V>>();
   #oldBytes = 0;
+  /** Hashes of keys that were asked for lately; made when the first one is. */
+  #asked: Uint32Array | undefined;
 
   /** @param budgetBytes maximum bytes of all entries together, for tests; default: from the list */
   constructor(name: CacheName, budgetBytes: number = CACHE_BUDGETS[name]) {
@@ -105,6 +110,23 @@ export class Cache<V> {
     this.#removeOld(key, aged);
     this.#add(key, aged);
     return aged.value;
+  }
+
+  /**
+   * Notes that a key is asked for. Where a value is made about as fast as it is cached, only what is asked for again is
+   * worth caching. @returns whether it was asked for before, as far as is remembered
+   */
+  isAskedAgain(key: string): boolean {
+    let hash = 0x811c_9dc5;
+    for (let index = 0; index < key.length; index += 1) {
+      hash = Math.imul(hash ^ key.charCodeAt(index), 0x0100_0193);
+    }
+    hash >>>= 0;
+    this.#asked ??= new Uint32Array(ASKED_PLACES);
+    const place = hash & (ASKED_PLACES - 1);
+    const isKnown = this.#asked[place] === hash;
+    this.#asked[place] = hash;
+    return isKnown;
   }
 
   /** Takes a value of about `valueBytes`, unless that is more than half of the budget. */

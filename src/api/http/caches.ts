@@ -13,9 +13,6 @@ const MAX_TEXT_LENGTH = MAX_JOINED_BODY_BYTES;
 /** Memory of an answer besides its URL, its body and its tag, in bytes; measured. */
 const ANSWER_OVERHEAD_BYTES = 100;
 
-/** URLs that are remembered as asked for; a power of two. */
-const ASKED_PLACES = 64 * 1024;
-
 const textEncoder = new TextEncoder();
 
 export class ApiCaches {
@@ -33,28 +30,15 @@ export class ApiCaches {
  */
 export class AnswerCache {
   readonly #answers = new Cache<Answer>('answers');
-  /** Hashes of URLs that were asked for lately. */
-  readonly #asked = new Uint32Array(ASKED_PLACES);
   #view: LedgerView | undefined;
 
   find(view: LedgerView, format: Format, url: string): Answer | undefined {
     return view === this.#view ? this.#answers.get(keyOf(format, url)) : undefined;
   }
 
-  /**
-   * Notes that a URL is asked for. Only what is asked for again is worth caching, which costs as much as making a short
-   * answer. @returns whether it was asked for before, as far as is remembered
-   */
+  /** As Cache.isAskedAgain, of a URL. */
   isAskedAgain(url: string): boolean {
-    let hash = 0x811c_9dc5;
-    for (let index = 0; index < url.length; index += 1) {
-      hash = Math.imul(hash ^ url.charCodeAt(index), 0x0100_0193);
-    }
-    hash >>>= 0;
-    const place = hash & (ASKED_PLACES - 1);
-    const isKnown = this.#asked[place] === hash;
-    this.#asked[place] = hash;
-    return isKnown;
+    return this.#answers.isAskedAgain(url);
   }
 
   /**

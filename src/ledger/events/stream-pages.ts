@@ -1,7 +1,7 @@
 /**
  * Pages of event streams as one view answers them. Events never change, so a page that was rendered once is right at
  * every view where its request has the same events, and the modules that their layouts were made from are the same.
- * Pages are cached by what was asked for, so that a stream that grows replaces its newest page
+ * Pages that are asked for again are cached by what was asked for, so that a stream that grows replaces its newest page
  * (test/api/event-pages-cached.long.test.ts compares cached pages with rendered ones).
  */
 import { type Cache, copiedBytes } from '../../cache.ts';
@@ -97,11 +97,12 @@ export class StreamPages {
    *   with them
    */
   page(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
+    const key = keyOf(request, form);
     return settle(
-      () => this.#find(request, form),
-      (found) => found ?? this.#make(request, form),
+      () => this.#find(request, key),
+      (found) => found ?? this.#make(request, form, key),
       // An error here occurs again when the page is rendered, which reports it with the API's message.
-      () => this.#make(request, form),
+      () => this.#make(request, form, key),
     );
   }
 
@@ -142,37 +143,44 @@ export class StreamPages {
     return first === undefined ? await this.end(stream) : first.sequenceNumber;
   }
 
-  #make(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer> {
-    return andThen(this.#events(request), (events) => this.#render(request, events, form));
+  #make(
+    request: EventPageRequest,
+    form: EventPageForm,
+    key: string,
+  ): MaybePromise<EventPageAnswer> {
+    return andThen(this.#events(request), (events) => this.#render(request, events, form, key));
   }
 
   #render(
     request: EventPageRequest,
     events: readonly StoredEvent[],
     form: EventPageForm,
+    key: string,
   ): MaybePromise<EventPageAnswer> {
     const { modules: view, pages } = this.#sources;
     const rendered =
       form === 'json'
         ? eventsJson(request, events, view)
-        : { body: copiedBytes(eventsBcs(request, events)), modules: [] };
+        : { body: eventsBcs(request, events), modules: [] };
     return andThen(rendered, ({ body, modules }) => {
       const answer = { body, tagCore: contentDigest(body) };
       const first = events[0];
       if (first === undefined) return answer;
+      if (!pages.isAskedAgain(key)) return answer;
       const { sequenceNumber: lastSequenceNumber, version: lastVersion } = events.at(-1)!;
       const shown = { firstVersion: first.version, lastVersion, modules };
-      const page = { answer, count: events.length, lastSequenceNumber, ...shown };
-      pages.set(keyOf(request, form), page, PAGE_OVERHEAD_BYTES + body.length);
-      return answer;
+      const cached = typeof body === 'string' ? answer : { ...answer, body: copiedBytes(body) };
+      const page = { answer: cached, count: events.length, lastSequenceNumber, ...shown };
+      pages.set(key, page, PAGE_OVERHEAD_BYTES + body.length);
+      return cached;
     });
   }
 
   /** The cached page of a request, if it is valid for this view. */
-  #find(request: EventPageRequest, form: EventPageForm): MaybePromise<EventPageAnswer | undefined> {
+  #find(request: EventPageRequest, key: string): MaybePromise<EventPageAnswer | undefined> {
     const { start, limit } = request;
     const { store, guard, modules, pages } = this.#sources;
-    const page = pages.get(keyOf(request, form));
+    const page = pages.get(key);
     // All its events must be there: none above the head, none pruned.
     const isShown =
       page !== undefined &&
@@ -265,7 +273,7 @@ function eventsJson(
 function bodyOf(utf8: string): string | Uint8Array {
   // Asking for the length also makes one piece of the text.
   if (utf8.length <= MAX_TEXT_LENGTH && Buffer.byteLength(utf8) === utf8.length) return utf8;
-  return copiedBytes(Buffer.from(utf8, 'latin1'));
+  return Buffer.from(utf8, 'latin1');
 }
 
 interface ResolvedTypes {

@@ -63,7 +63,7 @@ export class TransactionRenderer {
     const known = cache.get(key);
     if (known !== undefined) return known;
     return andThen(this.renderSimulated(item, '', pace), (made) => {
-      if (!made.isFinal) return made;
+      if (!made.isFinal || !cache.isAskedAgain(key)) return made;
       const rendered = { ...made, json: copiedBytes(made.json) };
       cache.set(key, rendered, rendered.json.length);
       return rendered;
