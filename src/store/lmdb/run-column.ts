@@ -66,7 +66,7 @@ export class RunColumn implements ReadableColumn {
     const walk = this.walk(range);
     while (rows.length < range.limit && walk.next()) {
       const order = bytesOf(walk.entry, shape.partitionWords, orderBytes);
-      rows.push({ order, value: this.valueOf({ partition, order }, walk.entry, options) });
+      rows.push({ order, value: this.namedValueOf({ partition, order }, walk.entry, options) });
     }
     return rows;
   }
