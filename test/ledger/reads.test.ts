@@ -132,7 +132,7 @@ test('encoding a call of a cached function reads its module once at a view, then
   expect(await reads()).toEqual([]);
 });
 
-test('an event page is read once, then only the end of the stream where the page reaches it', async () => {
+test('an event page is read until it is asked for again, then only the end of the stream where the page reaches it', async () => {
   const { opened, readsOf } = await ledger();
   const view = await opened.view();
   const stream = { address: ADDRESS, creationNumber: 2n };
@@ -140,7 +140,9 @@ test('an event page is read once, then only the end of the stream where the page
   const newest = () => view.eventPage({ ...stream, limit: 2 }, 'json');
   const first = await readsOf(full);
   expect(first.filter((read) => read.startsWith('range'))).toEqual(['range events']);
+  expect(await readsOf(full)).toEqual(['range events']);
   expect(await readsOf(full)).toEqual([]);
+  expect(await readsOf(newest)).toEqual(['range events']);
   expect(await readsOf(newest)).toEqual(['range events']);
   expect(await readsOf(newest)).toEqual(['seekLast events']);
 });

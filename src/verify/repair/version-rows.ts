@@ -83,7 +83,7 @@ export async function repairVersions(
     isWaiting ||= whole === undefined;
     const made = chunkRows(whole ?? own, identity);
     const names = new Set<string>();
-    // Without its translated events a version stays damaged, until they can be made: its writes lack.
+    // Without its translated events a version stays damaged until they can be made: its writes are left out.
     const isReplaced = whole !== undefined || !(await hasReadableWrites(store, version));
     if (isReplaced) batch.clearVersion(encodeBucketKey(version));
     for (const row of made.batch.rows) {
