@@ -21,7 +21,8 @@ import { findValue, flipBit } from '../store/lmdb-pages.ts';
 
 /** Where the sample begins to emit events that are translated. */
 const COUNT = 3_000;
-const MAX_ROUNDS = 10;
+/** A repair that has to wait uses them all. */
+const MAX_ROUNDS = 3;
 const TIMEOUTS = { silenceTimeoutMs: 5_000, totalTimeoutMs: 10_000 };
 
 let sound: Store;
