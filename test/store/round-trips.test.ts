@@ -91,6 +91,8 @@ describe('requests', () => {
     expect(await roundTripsOf(() => view.eventPage({ ...stream, limit: 25 }, 'bcs'))).toBe(1);
     const page = { ...stream, start: 0n, limit: 25 };
     expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(2);
+    // What is asked for again is cached.
+    expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(1);
     expect(await roundTripsOf(() => view.eventPage(page, 'json'))).toBe(0);
     expect(await roundTripsOf(() => view.eventPage({ ...page, start: 5n }, 'json'))).toBe(1);
   });
