@@ -124,8 +124,8 @@ export class LmdbBatch {
    * @param writers by the number of the column
    */
   async prepareRuns(writers: ReadonlyMap<number, RunWriter>): Promise<void> {
-    const { entries, rows } = this.#state ?? { entries: [] };
-    if (entries.length > 0) {
+    if (this.#state !== undefined && this.#state.entries.count > 0) {
+      const { entries, rows } = this.#state;
       this.#runChanges.push(await writers.get(STATE.number)!.prepare(entries, rows));
     }
     // Rows of these columns belong to versions: what a batch of new versions puts is not there yet.

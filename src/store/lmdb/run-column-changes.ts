@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BatchOperation } from '../batch.ts';
 import type { RowKey } from '../columns/columns.ts';
 import { IN_ENTRY, OWN_ROW, type OwnRows, type RunColumn } from './run-column.ts';
+import { AddedEntries } from './runs/added-entries.ts';
 import { DELETED } from './runs/run-shape.ts';
-import type { AddedEntry, RunChanges, RunWriter } from './runs/run-writer.ts';
+import type { RunChanges, RunWriter } from './runs/run-writer.ts';
 
 /** A row that is not in its column's first place, as a batch leaves it; without a value it is deleted. */
 export interface OutsideRow {
@@ -20,12 +21,13 @@ export class RunColumnChanges {
   readonly #column: RunColumn;
   readonly #deletedFirst: BatchOperation[] = [];
   readonly #operations: BatchOperation[] = [];
-  readonly #entries: AddedEntry[] = [];
+  readonly #entries: AddedEntries;
   readonly outside: OutsideRow[] = [];
   #hasDeletions = false;
 
   constructor(column: RunColumn) {
     this.#column = column;
+    this.#entries = new AddedEntries(column.runs.shape);
   }
 
   add(operation: BatchOperation): void {
@@ -46,7 +48,7 @@ export class RunColumnChanges {
   async prepare(writer: RunWriter, areNew: boolean): Promise<RunChanges | undefined> {
     if (areNew && !this.#hasDeletions) {
       for (const operation of this.#operations) this.#put(operation, operation.value!);
-      return this.#entries.length === 0 ? undefined : writer.prepare(this.#entries);
+      return this.#entries.count === 0 ? undefined : writer.prepare(this.#entries);
     }
     const places = new Map<string, number | undefined>();
     let rows = 0;
@@ -56,7 +58,7 @@ export class RunColumnChanges {
       count += 1;
       if (count % CHANGES_PER_TURN === 0) await nextTurn();
     }
-    return this.#entries.length === 0 ? undefined : writer.prepare(this.#entries, rows);
+    return this.#entries.count === 0 ? undefined : writer.prepare(this.#entries, rows);
   }
 
   /** @returns how many more rows there are */
@@ -70,7 +72,7 @@ export class RunColumnChanges {
       return known === undefined ? 1 : 0;
     }
     if (known === undefined) return 0;
-    this.#entries.push({ partition, order, place: DELETED });
+    this.#entries.add(partition, order, DELETED);
     places.set(name, undefined);
     return -1;
   }
@@ -79,7 +81,7 @@ export class RunColumnChanges {
   #put({ partition, order }: RowKey, value: Uint8Array): number {
     const fits = value.length === this.#column.runs.shape.valueBytes;
     const place = fits ? IN_ENTRY : OWN_ROW;
-    this.#entries.push({ partition, order, place, value: fits ? value : undefined });
+    this.#entries.add(partition, order, place, fits ? value : undefined);
     if (!fits) this.#changeOutside({ partition, order }, value);
     return place;
   }

@@ -3,8 +3,8 @@ import type { BatchOperation } from '../batch.ts';
 import type { RowKey } from '../columns/columns.ts';
 import { OWN_ROW } from './run-column.ts';
 import { nameOf, type OutsideRow } from './run-column-changes.ts';
+import { AddedEntries } from './runs/added-entries.ts';
 import { DELETED } from './runs/run-shape.ts';
-import type { AddedEntry } from './runs/run-writer.ts';
 import { APART, apartKey, type StateColumn } from './state-column.ts';
 import type { RecordChanges } from './version-columns.ts';
 
@@ -23,7 +23,7 @@ export class StateChanges {
   readonly #isUpgrade: boolean;
   /** Where the rows are that this batch has changed, by key; `undefined`: deleted. */
   readonly #places = new Map<string, number | undefined>();
-  readonly entries: AddedEntry[] = [];
+  readonly entries: AddedEntries;
   readonly outside: OutsideRow[] = [];
   /** How many more rows there are; `undefined`: one for each key of the entries. */
   rows: number | undefined;
@@ -38,6 +38,7 @@ export class StateChanges {
     { areNew, hasDeletions, isUpgrade }: StateBatch,
   ) {
     this.#column = column;
+    this.entries = new AddedEntries(column.runs.shape);
     this.#changes = changes;
     this.#areNew = areNew;
     this.#areOnlyAdded = areNew && !hasDeletions;
@@ -57,7 +58,7 @@ export class StateChanges {
   add(operation: BatchOperation): void {
     const { partition, order, value } = operation;
     if (this.#areOnlyAdded) {
-      this.entries.push({ partition, order, place: this.#putNew(operation, value!) });
+      this.entries.add(partition, order, this.#putNew(operation, value!));
       return;
     }
     const name = nameOf(operation);
@@ -105,7 +106,7 @@ export class StateChanges {
   }
 
   #name({ partition, order }: RowKey, name: string, place: number): void {
-    this.entries.push({ partition, order, place });
+    this.entries.add(partition, order, place);
     this.rows = this.rows! + (place === DELETED ? -1 : 1);
     this.#places.set(name, place === DELETED ? undefined : place);
   }

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RowKey } from '../../columns/columns.ts';
 import { isStoredDamage } from '../stored-value.ts';
+import type { AddedEntries } from './added-entries.ts';
 import type { DeadRun, Manifest, Run } from './run-manifest.ts';
 import { encodeManifest } from './run-manifest.ts';
 import { RunMerge } from './run-merge.ts';
@@ -20,7 +21,7 @@ import {
   partsOf,
   type RunsDatabase,
 } from './run-rows.ts';
-import { compareWords, copyEntry, type RunShape, writeKey, writeWords } from './run-shape.ts';
+import { compareWords, copyEntry, type RunShape } from './run-shape.ts';
 import type { SortedRuns } from './sorted-runs.ts';
 
 /** Entries that the manifest has itself: more make a run. */
@@ -41,14 +42,6 @@ const LEAST_DELETED_BLOCKS = 64;
 const MAX_SORTED_BY_NUMBER = 2 ** 21;
 /** Numbers that are sorted between two turns of the event loop: about two milliseconds. */
 const SORTED_PER_TURN = 32_768;
-
-/** An entry to be added. */
-export interface AddedEntry extends RowKey {
-  /** DELETED: the row is gone. */
-  readonly place: number;
-  /** As long as the values that entries of the column have. */
-  readonly value?: Uint8Array | undefined;
-}
 
 /** What a commit writes and removes. */
 export interface RunChanges {
@@ -71,7 +64,7 @@ export class RunWriter {
    * Makes the rows of a commit, when all earlier ones are stored.
    * @param rows how many more rows the column has then; absent: none of what is added is there yet
    */
-  async prepare(added: readonly AddedEntry[], rows?: number): Promise<RunChanges> {
+  async prepare(added: AddedEntries, rows?: number): Promise<RunChanges> {
     const { shape } = this.#runs;
     const before = this.#runs.manifest();
     const dead = this.#deadOf(before);
@@ -79,7 +72,7 @@ export class RunWriter {
     const runs = [...before.runs];
     // What is merged is stored already.
     let nextRun = this.#begin(runs, before.nextRun);
-    let inline = await sortedEntries(shape, added, before.inline);
+    let inline = await sortedEntries(added, before.inline);
     const more = rows ?? (inline.length - before.inline.length) / shape.entryWords;
     if (inline.length > MAX_INLINE_ENTRIES * shape.entryWords) {
       const output = new RunOutput(shape, nextRun, inline.length / shape.entryWords, true);
@@ -89,7 +82,7 @@ export class RunWriter {
       put.push(...output.takeRows());
       inline = inline.subarray(0, 0);
     }
-    const finished = await this.#merge(added.length * MERGED_PER_ADDED, put, dead);
+    const finished = await this.#merge(added.count * MERGED_PER_ADDED, put, dead);
     for (const { inputs, made } of finished) {
       replace(runs, inputs, made);
       dead.push(...inputs.map((run) => deadRun(shape, run)));
@@ -241,24 +234,13 @@ function generationBytes(generation: number): Buffer {
 }
 
 /** Entries in their order, with older ones: of the same key the last counts. */
-async function sortedEntries(
-  shape: RunShape,
-  added: readonly AddedEntry[],
-  older: Uint32Array,
-): Promise<Uint32Array> {
+async function sortedEntries(added: AddedEntries, older: Uint32Array): Promise<Uint32Array> {
+  const { shape, words } = added;
   const { entryWords, keyWords } = shape;
-  const valueWords = entryWords - keyWords - 1;
-  const count = older.length / entryWords + added.length;
+  const count = older.length / entryWords + added.count;
   const all = new Uint32Array(count * entryWords);
   all.set(older);
-  let at = older.length;
-  for (const [index, entry] of added.entries()) {
-    writeKey(shape, entry, all, at);
-    all[at + keyWords] = entry.place;
-    if (entry.value !== undefined) writeWords(entry.value, all, at + keyWords + 1, valueWords);
-    at += entryWords;
-    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
-  }
+  all.set(words, older.length);
   const indexes = await sortedIndexes(shape, all, count);
   const sorted = new Uint32Array(all.length);
   let end = 0;
