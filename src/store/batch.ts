@@ -15,7 +15,7 @@ import { StoreError } from './store-error.ts';
 /** Longest value, in bytes: a genesis transaction with its writes is some megabytes. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 /** Maximum bytes of keys and values in one batch. */
-const MAX_BATCH_BYTES = 512 * 1024 * 1024;
+export const MAX_BATCH_BYTES = 512 * 1024 * 1024;
 
 /** One change; without a value it removes the row, if it exists. */
 export interface BatchOperation extends RowKey {
@@ -31,6 +31,14 @@ export interface DeletedRange extends OrderBounds {
   readonly isOfClearedVersion: boolean;
 }
 
+/** Takes rows that are put, for an engine that makes something else of them at once. */
+export interface RowTaker {
+  /** @returns false: the batch keeps the row */
+  take(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): boolean;
+  /** Something is deleted: no row is taken any more. */
+  close(): void;
+}
+
 /** The columns whose rows of a version go when it is cleared. */
 const VERSION_COLUMNS = [TRANSACTION_INFOS, TRANSACTIONS, VERSION_WRITES, MODULE_EVENTS];
 
@@ -44,10 +52,14 @@ export class Batch {
   readonly #ranges: DeletedRange[] = [];
   readonly #clearedVersions: RowKey[] = [];
   readonly #maxBytes: number;
+  /** Has the rows that are not among `rows`. */
+  readonly taker: RowTaker | undefined;
+  #taken = 0;
   #byteLength = 0;
 
-  constructor(maxBytes = MAX_BATCH_BYTES) {
+  constructor(maxBytes = MAX_BATCH_BYTES, taker?: RowTaker) {
     this.#maxBytes = maxBytes;
+    this.taker = taker;
   }
 
   /** Bytes of keys and values so far. */
@@ -57,7 +69,7 @@ export class Batch {
 
   /** Changes so far; a range counts as one. */
   get size(): number {
-    return this.#ranges.length + this.#rows.length + this.#published.length;
+    return this.#ranges.length + this.#taken + this.#rows.length + this.#published.length;
   }
 
   /** Ranges that are deleted first. */
@@ -82,13 +94,17 @@ export class Batch {
 
   /** Sets a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   put(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
-    this.#add(this.#rows, { column, partition, order, value });
+    this.#check(column, partition, order, value);
+    if (this.taker?.take(column, partition, order, value) === true) this.#taken += 1;
+    else this.#rows.push({ column, partition, order, value });
     return this;
   }
 
   /** Removes a row. @throws StoreError `batch_too_large`; RangeError for a key of another shape. */
   delete(column: Column, partition: Uint8Array, order: Uint8Array): this {
-    this.#add(this.#rows, { column, partition, order, value: undefined });
+    this.#check(column, partition, order, undefined);
+    this.taker?.close();
+    this.#rows.push({ column, partition, order, value: undefined });
     return this;
   }
 
@@ -101,6 +117,7 @@ export class Batch {
     assertBounds(column, partition, bounds);
     const { from, to } = bounds;
     this.#count(partition.length + (from?.length ?? 0) + (to?.length ?? 0));
+    this.taker?.close();
     this.#ranges.push({ column, partition, from, to, isOfClearedVersion: false });
     return this;
   }
@@ -111,6 +128,7 @@ export class Batch {
    * @throws StoreError `batch_too_large`
    */
   clearVersion({ partition, order }: RowKey): this {
+    this.taker?.close();
     for (const column of VERSION_COLUMNS) {
       const moreBytes = column.orderBytes[0] - order.length;
       const from = Buffer.concat([order, Buffer.alloc(moreBytes)]);
@@ -128,12 +146,17 @@ export class Batch {
    * @throws StoreError `batch_too_large`; RangeError for a key of another shape.
    */
   publish(column: Column, partition: Uint8Array, order: Uint8Array, value: Uint8Array): this {
-    this.#add(this.#published, { column, partition, order, value });
+    this.#check(column, partition, order, value);
+    this.#published.push({ column, partition, order, value });
     return this;
   }
 
-  #add(to: BatchOperation[], operation: BatchOperation): void {
-    const { column, partition, order, value } = operation;
+  #check(
+    column: Column,
+    partition: Uint8Array,
+    order: Uint8Array,
+    value: Uint8Array | undefined,
+  ): void {
     assertKeyShape(column, partition, order);
     const valueBytes = value?.length ?? 0;
     if (valueBytes > MAX_VALUE_BYTES) {
@@ -144,7 +167,6 @@ export class Batch {
       );
     }
     this.#count(partition.length + order.length + valueBytes);
-    to.push(operation);
   }
 
   #count(bytes: number): void {

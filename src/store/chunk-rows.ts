@@ -1,4 +1,5 @@
 /** The rows of a chunk. All except new keys, balances and types of events are built without reading the store. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BcsError } from '../move/bcs/bcs-reader.ts';
 import { parsePhysicalStateKey, stateKeyHash } from '../move/types/state-key.ts';
 import { type BalanceWrite, balanceWriteOf } from './balance-index.ts';
@@ -42,39 +43,56 @@ interface WrittenChunkKey extends ChunkKey {
   lastValue: Uint8Array | undefined;
 }
 
+/** Versions whose rows are made between two turns of the event loop: a few milliseconds. */
+const VERSIONS_PER_TURN = 250;
+
 /** Makes the rows of a chunk. @throws StoreError `chunk_state_key`, `chunk_transaction…` */
 export function chunkRows(chunk: Chunk, identity: LedgerIdentity): ChunkRows {
-  const batch = new Batch();
-  const types = new TypeWindows();
-  const keys = putTransactions(batch, types, chunk, identity);
-  for (const block of chunk.blocks) {
-    BLOCK_BY_HEIGHT.put(batch, block.height, block);
-    BLOCK_BY_VERSION.put(batch, block.firstVersion, block);
-  }
-  for (const epochEnd of chunk.epochEnds) EPOCH_END.put(batch, epochEnd.lastVersion, epochEnd);
-  const balances: BalanceWrite[] = [];
-  for (const { physical, lastValue, lastVersion } of keys) {
-    const write = balanceWriteOf(physical, lastValue, lastVersion);
-    if (write !== undefined) balances.push(write);
-  }
-  return { batch, keys, balances, typeWindows: types.windows };
+  const maker = new RowsMaker(chunk, identity, new Batch());
+  maker.putVersions(0, chunk.transactions.length);
+  return maker.finish();
 }
 
-/** Writes the rows of single versions. Returns every state key written. */
-function putTransactions(
-  batch: Batch,
-  types: TypeWindows,
+/** As `chunkRows`, for a batch to be committed. @throws StoreError */
+export async function chunkRowsInTurns(
   chunk: Chunk,
   identity: LedgerIdentity,
-): readonly WrittenChunkKey[] {
-  const keysByName = new Map<string, WrittenChunkKey>();
-  chunk.transactions.forEach((transaction, index) => {
-    const version = chunk.firstVersion + BigInt(index);
+  batch: Batch,
+): Promise<ChunkRows> {
+  const maker = new RowsMaker(chunk, identity, batch);
+  for (let from = 0; from < chunk.transactions.length; from += VERSIONS_PER_TURN) {
+    if (from > 0) await nextTurn();
+    maker.putVersions(from, Math.min(from + VERSIONS_PER_TURN, chunk.transactions.length));
+  }
+  return maker.finish();
+}
+
+class RowsMaker {
+  readonly #batch: Batch;
+  readonly #types = new TypeWindows();
+  readonly #keysByName = new Map<string, WrittenChunkKey>();
+  readonly #chunk: Chunk;
+  readonly #identity: LedgerIdentity;
+
+  constructor(chunk: Chunk, identity: LedgerIdentity, batch: Batch) {
+    this.#chunk = chunk;
+    this.#identity = identity;
+    this.#batch = batch;
+  }
+
+  putVersions(from: number, to: number): void {
+    for (let index = from; index < to; index += 1) this.#putVersion(index);
+  }
+
+  #putVersion(index: number): void {
+    const batch = this.#batch;
+    const transaction = this.#chunk.transactions[index]!;
+    const version = this.#chunk.firstVersion + BigInt(index);
     const versionBytes = encodeU64Key(version);
     const key = bucketKeyOf(versionBytes);
     const { partition, order } = key;
     batch.put(TRANSACTION_INFOS, partition, order, transaction.info);
-    if (identity.keepsTransactions) {
+    if (this.#identity.keepsTransactions) {
       if (transaction.transaction === undefined) {
         const detail = 'this ledger stores transactions, the chunk has none here';
         throw chunkError('chunk_transaction_missing', version, detail);
@@ -82,12 +100,28 @@ function putTransactions(
       batch.put(TRANSACTIONS, partition, order, transaction.transaction);
       putIndexes(batch, version, transaction.info, transaction.transaction);
     }
-    const keys = putWrites(batch, version, versionBytes, transaction.writes, keysByName);
-    const events = putEvents(batch, types, version, key, transaction);
+    const keys = putWrites(batch, version, versionBytes, transaction.writes, this.#keysByName);
+    const events = putEvents(batch, this.#types, version, key, transaction);
     if (keys.length === 0 && events.length === 0) return;
     batch.put(VERSION_WRITES, partition, order, WRITES_OF_VERSION.encode({ keys, events }));
-  });
-  return [...keysByName.values()];
+  }
+
+  /** Adds what does not belong to one version. */
+  finish(): ChunkRows {
+    const batch = this.#batch;
+    for (const block of this.#chunk.blocks) {
+      BLOCK_BY_HEIGHT.put(batch, block.height, block);
+      BLOCK_BY_VERSION.put(batch, block.firstVersion, block);
+    }
+    for (const end of this.#chunk.epochEnds) EPOCH_END.put(batch, end.lastVersion, end);
+    const keys = [...this.#keysByName.values()];
+    const balances: BalanceWrite[] = [];
+    for (const { physical, lastValue, lastVersion } of keys) {
+      const write = balanceWriteOf(physical, lastValue, lastVersion);
+      if (write !== undefined) balances.push(write);
+    }
+    return { batch, keys, balances, typeWindows: this.#types.windows };
+  }
 }
 
 /** @throws StoreError `chunk_transaction` for bytes that `prune` and `verify` could not read as a transaction. */

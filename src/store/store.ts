@@ -154,6 +154,12 @@ export interface WritingOptions {
 /** A store that this process may also write. */
 export interface Store extends StoreReader {
   /**
+   * A batch for versions that follow the newest, whose rows are put version by version: the engine works on them
+   * meanwhile. Absent where it would not.
+   */
+  batchOfNewVersions?(): Batch;
+
+  /**
    * Stores a whole batch or nothing of it; settles when it is on disk. Ranges are deleted first, so that rows of the
    * same batch stay; the published row is the last that readers see. Batches count in the order of the calls.
    * @throws StoreError `store_full` when the disk is, `store_lock_lost` when another process has taken over the

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { putBalances } from './balance-index.ts';
 import { Batch } from './batch.ts';
 import { type Chunk, checkBlocks, checkChunk, headAfter, lastVersionOf } from './chunk.ts';
-import { type ChunkKey, type ChunkRows, chunkRows } from './chunk-rows.ts';
+import { type ChunkKey, type ChunkRows, chunkRowsInTurns } from './chunk-rows.ts';
 import type { Block } from './columns/block-column.ts';
 import { type Column, type RowKey, TRANSACTION_INFOS } from './columns/columns.ts';
 import { HEAD_ROW, type Head, readHead } from './columns/head.ts';
@@ -68,6 +68,8 @@ export class LedgerWriter {
   async append(chunk: Chunk): Promise<AppendResult> {
     checkChunk(chunk);
     const rows = this.#rowsAhead(chunk);
+    // Awaited in its turn; until then a failure is not "unhandled".
+    rows?.catch(() => undefined);
     return this.#inTurn(() => this.#append(chunk, rows));
   }
 
@@ -113,13 +115,17 @@ export class LedgerWriter {
   }
 
   /** Rows of a chunk that is not there yet, made before its turn; `undefined` while the identity is unknown. */
-  #rowsAhead(chunk: Chunk): ChunkRows | undefined {
+  #rowsAhead(chunk: Chunk): Promise<ChunkRows> | undefined {
     const isThere = this.#head !== undefined && lastVersionOf(chunk) <= this.#head.version;
     if (this.#identity === undefined || isThere) return undefined;
-    return chunkRows(chunk, this.#identity);
+    return this.#rowsOf(chunk, this.#identity);
   }
 
-  async #append(chunk: Chunk, rowsAhead: ChunkRows | undefined): Promise<AppendResult> {
+  #rowsOf(chunk: Chunk, identity: LedgerIdentity): Promise<ChunkRows> {
+    return chunkRowsInTurns(chunk, identity, this.#store.batchOfNewVersions?.() ?? new Batch());
+  }
+
+  async #append(chunk: Chunk, rowsAhead: Promise<ChunkRows> | undefined): Promise<AppendResult> {
     const head = await this.#refresh();
     if (head !== undefined && lastVersionOf(chunk) <= head.version) {
       await this.#compare(chunk, head);
@@ -133,7 +139,8 @@ export class LedgerWriter {
     checkBlocks(chunk, head);
     const identity = chunk.identity ?? this.#identity;
     if (identity === undefined) throw new RangeError('a ledger without identity');
-    const { batch, keys, balances, typeWindows } = rowsAhead ?? chunkRows(chunk, identity);
+    const rows = rowsAhead ?? this.#rowsOf(chunk, identity);
+    const { batch, keys, balances, typeWindows } = await rows;
     if (chunk.identity !== undefined) LEDGER_IDENTITY.put(batch, undefined, chunk.identity);
     await Promise.all([
       this.#putNewKeys(batch, keys),

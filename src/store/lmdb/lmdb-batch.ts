@@ -4,6 +4,7 @@ import type { Batch, BatchOperation } from '../batch.ts';
 import { type Column, type OrderBounds, type RowKey, STATE } from '../columns/columns.ts';
 import type { LmdbColumns } from './lmdb-columns.ts';
 import type { LmdbColumn } from './lmdb-reads.ts';
+import { NewVersions } from './new-versions.ts';
 import { RunColumnChanges } from './run-column-changes.ts';
 import { type RunChanges, type RunWriter, writeRuns } from './runs/run-writer.ts';
 import { StateChanges } from './state-changes.ts';
@@ -24,9 +25,35 @@ interface DeletedRow {
   readonly key: RowKey;
 }
 
-export class LmdbBatch {
+/** The versions that a batch changes; `undefined`: it changes none. */
+export interface VersionSpan {
+  readonly lowestVersion: Uint8Array | undefined;
+  readonly highestVersion: Uint8Array | undefined;
+}
+
+/**
+ * A batch to be written, and whether it may change what is stored.
+ * @param mayBeStored whether some of these versions may be there already
+ */
+export function writtenBatch(
+  databases: LmdbColumns,
+  batch: Batch,
+  mayBeStored: (versions: VersionSpan) => boolean,
+): { readonly written: LmdbBatch; readonly changesStored: boolean } {
+  const made = batch.taker instanceof NewVersions ? batch.taker : undefined;
+  made?.finish();
+  if (made !== undefined && !made.isClosed && !mayBeStored(made)) {
+    return { written: new LmdbBatch(databases, batch, made), changesStored: false };
+  }
+  const written = new LmdbBatch(databases, batch, made === undefined ? [] : [...made.rows()]);
+  return { written, changesStored: batch.ranges.length > 0 || mayBeStored(written) };
+}
+
+export class LmdbBatch implements VersionSpan {
   readonly #databases: LmdbColumns;
   readonly #batch: Batch;
+  /** Has all rows of its columns, ready to be stored. */
+  readonly #made: NewVersions | undefined;
   readonly #changes = new RecordChanges();
   /** Rows of columns that have a database of their own. */
   readonly #rows: readonly BatchOperation[];
@@ -43,10 +70,23 @@ export class LmdbBatch {
   lowestVersion: Uint8Array | undefined;
   highestVersion: Uint8Array | undefined;
 
-  constructor(databases: LmdbColumns, batch: Batch) {
+  /** @param taken rows that the batch does not have, or what has been made of them */
+  constructor(
+    databases: LmdbColumns,
+    batch: Batch,
+    taken: readonly BatchOperation[] | NewVersions,
+  ) {
     this.#databases = databases;
     this.#batch = batch;
-    const rows = [...batch.rows, ...batch.published];
+    this.#made = 'records' in taken ? taken : undefined;
+    const rows = [...('records' in taken ? [] : taken), ...batch.rows, ...batch.published];
+    if (this.#made !== undefined) {
+      this.lowestVersion = this.#made.lowestVersion;
+      this.highestVersion = this.#made.highestVersion;
+      this.#stateRows = [];
+      this.#rows = rows;
+      return;
+    }
     const hasState = databases.state !== undefined;
     this.#stateRows = hasState ? rows.filter(({ column }) => column === STATE) : [];
     const others = hasState ? rows.filter(({ column }) => column !== STATE) : rows;
@@ -89,11 +129,15 @@ export class LmdbBatch {
 
   /** Makes everything of a batch that does not depend on what is stored: its versions come after all others. */
   async prepareNew(): Promise<void> {
+    this.#areNew = true;
+    if (this.#made !== undefined) {
+      this.#records = this.#made.records;
+      return;
+    }
     await this.#changeState(true, []);
     const records = await this.#written(() => undefined);
     this.#records = records.sort((a, b) => Buffer.compare(a.key.partition, b.key.partition));
     this.#state?.outside.sort((a, b) => compareKeys(a.key, b.key));
-    this.#areNew = true;
   }
 
   /** Looks up what the batch changes, when all earlier commits are there. @throws RowDamagedError */
@@ -124,6 +168,10 @@ export class LmdbBatch {
    * @param writers by the number of the column
    */
   async prepareRuns(writers: ReadonlyMap<number, RunWriter>): Promise<void> {
+    for (const [number, entries] of this.#made?.entries ?? []) {
+      if (entries.count === 0) continue;
+      this.#runChanges.push(await writers.get(number)!.prepare(entries));
+    }
     if (this.#state !== undefined && this.#state.entries.count > 0) {
       const { entries, rows } = this.#state;
       this.#runChanges.push(await writers.get(STATE.number)!.prepare(entries, rows));
@@ -189,7 +237,8 @@ export class LmdbBatch {
     const { state } = this.#databases;
     if (state === undefined) return;
     const outside = [...this.#indexed.values()].flatMap((changes) => changes.outside);
-    for (const { database, key, value } of [...(this.#state?.outside ?? []), ...outside]) {
+    outside.push(...(this.#state?.outside ?? []), ...(this.#made?.outside ?? []));
+    for (const { database, key, value } of outside) {
       const append = this.#areNew && database === state.apart;
       if (value === undefined) database.remove(key);
       else database.put(key, value, { append }).catch(() => undefined);

@@ -5,14 +5,14 @@
 import { statfsSync, truncateSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
-import { Batch } from '../batch.ts';
+import { Batch, MAX_BATCH_BYTES } from '../batch.ts';
 import { type Column, IDENTITY, type StoredRow } from '../columns/columns.ts';
 import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { ScanBounds, Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { withKeyRoom } from './key-room.ts';
-import { LmdbBatch } from './lmdb-batch.ts';
+import { type LmdbBatch, type VersionSpan, writtenBatch } from './lmdb-batch.ts';
 import {
   isColumnName,
   type LmdbColumns,
@@ -24,6 +24,7 @@ import {
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
 import { LmdbReads, type ReadableColumn, reason } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
+import { NewVersions } from './new-versions.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
 import type { RunColumn } from './run-column.ts';
 import type { RunExamination } from './runs/run-examination.ts';
@@ -270,12 +271,17 @@ class LmdbStore extends LmdbReads implements Store {
   async commit(batch: Batch): Promise<void> {
     this.assertOpen();
     if (batch.size === 0) return;
-    const written = new LmdbBatch(this.#databases, batch);
-    const changesStored = batch.ranges.length > 0 || this.#hasVersionsOf(written);
+    const { written, changesStored } = writtenBatch(this.#databases, batch, (versions) =>
+      this.#hasVersionsOf(versions),
+    );
     const done = this.#commitInOrder(batch, written, changesStored);
     // Without a value: that would have in it what the commit before has settled with, back to the first.
     this.#lastCommit = Promise.allSettled([this.#lastCommit, done]).then(() => undefined);
     await done;
+  }
+
+  batchOfNewVersions(): Batch {
+    return new Batch(MAX_BATCH_BYTES, NewVersions.of(this.#databases));
   }
 
   override async close(): Promise<void> {
@@ -324,7 +330,7 @@ class LmdbStore extends LmdbReads implements Store {
   }
 
   /** Whether any of a batch's versions may have a record or a row of state already. */
-  #hasVersionsOf({ lowestVersion: lowest, highestVersion: highest }: LmdbBatch): boolean {
+  #hasVersionsOf({ lowestVersion: lowest, highestVersion: highest }: VersionSpan): boolean {
     if (lowest === undefined || highest === undefined) return false;
     const before = this.#highestVersion;
     this.#highestVersion = highestOf(before, highest);

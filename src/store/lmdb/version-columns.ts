@@ -26,7 +26,7 @@ import {
 const INDEX_BYTES = 4;
 const LAST_INDEX = 0xffff_ffff;
 /** Most bytes of state in a record: who reads one row expands those before it. */
-const MAX_STATE_BYTES = 4_096;
+export const MAX_STATE_BYTES = 4_096;
 /** Records that tell how many rows the columns have, where there are more. */
 const SAMPLE_RECORDS = 1_000;
 
@@ -261,7 +261,8 @@ function recordKey(key: Buffer): RowKey {
   return { partition: key.subarray(0, U64_BYTES), order: NO_ORDER };
 }
 
-function indexIn(order: Uint8Array): number {
+/** What follows the version in an order; 0: nothing does. */
+export function indexIn(order: Uint8Array): number {
   if (order.length === VERSION_ORDER_BYTES) return 0;
   return Buffer.from(order.buffer, order.byteOffset, order.length).readUInt32BE(
     VERSION_ORDER_BYTES,
