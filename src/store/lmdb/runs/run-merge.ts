@@ -21,7 +21,8 @@ export class RunMerge {
   readonly #output: RunOutput;
   readonly #isOldest: boolean;
   /** Where the entry is that was read last. */
-  #last: { readonly words: Uint32Array; readonly at: number } | undefined;
+  #lastWords: Uint32Array | undefined;
+  #lastAt = 0;
 
   /**
    * @param inputs the newest first
@@ -59,11 +60,12 @@ export class RunMerge {
     while (count < most && this.#sorted.length > 0) {
       const { cursor } = this.#sorted[0]!;
       const { words, at } = cursor;
-      const last = this.#last;
+      const last = this.#lastWords;
       const isOlder =
-        last !== undefined && compareWords(words, at, last.words, last.at, keyWords) === 0;
+        last !== undefined && compareWords(words, at, last, this.#lastAt, keyWords) === 0;
       const end = isOlder ? at + entryWords : this.#take(most - count);
-      this.#last = { words, at: end - entryWords };
+      this.#lastWords = words;
+      this.#lastAt = end - entryWords;
       count += (end - at) / entryWords;
       cursor.moveTo(end);
       if (cursor.isDone) this.#sorted.shift();
@@ -75,8 +77,9 @@ export class RunMerge {
   /** Takes the first entry, and those of its block that come before all other runs' entries. @returns where they end */
   #take(most: number): number {
     const { entryWords, keyWords } = this.#shape;
-    const [first, second] = this.#sorted;
-    const { words, at } = first!.cursor;
+    // Taken apart as an array, they would cost an iterator for each entry or two.
+    const second = this.#sorted[1];
+    const { words, at } = this.#sorted[0]!.cursor;
     const limit = Math.min(words.length, at + most * entryWords);
     let end = at + entryWords;
     if (second === undefined) end = limit;

@@ -236,7 +236,7 @@ function generationBytes(generation: number): Buffer {
 /** Entries in their order, with older ones: of the same key the last counts. */
 async function sortedEntries(added: AddedEntries, older: Uint32Array): Promise<Uint32Array> {
   const { shape, words } = added;
-  const { entryWords, keyWords } = shape;
+  const { entryWords } = shape;
   const count = older.length / entryWords + added.count;
   const all = new Uint32Array(count * entryWords);
   all.set(older);
@@ -244,14 +244,30 @@ async function sortedEntries(added: AddedEntries, older: Uint32Array): Promise<U
   const indexes = await sortedIndexes(shape, all, count);
   const sorted = new Uint32Array(all.length);
   let end = 0;
-  for (let place = 0; place < count; place += 1) {
+  for (let place = 0; place < count; place += ENTRIES_PER_TURN) {
+    if (place > 0) await nextTurn();
+    end = copySorted(shape, all, indexes.subarray(place, place + ENTRIES_PER_TURN), sorted, end);
+  }
+  return sorted.subarray(0, end);
+}
+
+/** Copies entries in their order behind others, of the same key the last. @returns where they end */
+function copySorted(
+  shape: RunShape,
+  all: Uint32Array,
+  indexes: Uint32Array,
+  sorted: Uint32Array,
+  start: number,
+): number {
+  const { entryWords, keyWords } = shape;
+  let end = start;
+  for (let place = 0; place < indexes.length; place += 1) {
     const from = indexes[place]! * entryWords;
     const isReplaced = end > 0 && compareWords(sorted, end - entryWords, all, from, keyWords) === 0;
     copyEntry(shape, all, from, sorted, isReplaced ? end - entryWords : end);
     if (!isReplaced) end += entryWords;
-    if (place % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
   }
-  return sorted.subarray(0, end);
+  return end;
 }
 
 /** Indexes of entries in the order of their keys; those of equal keys ascend. */
@@ -261,18 +277,35 @@ async function sortedIndexes(
   count: number,
 ): Promise<Uint32Array> {
   const { entryWords, keyWords } = shape;
-  const compare = (a: number, b: number): number =>
-    compareWords(all, a * entryWords, all, b * entryWords, keyWords) || a - b;
-  if (count > MAX_SORTED_BY_NUMBER)
+  if (count > MAX_SORTED_BY_NUMBER) {
+    const compare = (a: number, b: number): number =>
+      compareWords(all, a * entryWords, all, b * entryWords, keyWords) || a - b;
     return Uint32Array.from({ length: count }, (_, at) => at).sort(compare);
-  // Numbers sort several times as fast as with a comparison of our own: the first word, then the index.
+  }
+  const sorted = await sortedNumbers(firstWords(shape, all, count));
+  return indexesOf(shape, all, sorted);
+}
+
+/** Numbers sort several times as fast as with a comparison of our own: the first word of each entry, then its index. */
+function firstWords({ entryWords }: RunShape, all: Uint32Array, count: number): Float64Array {
   const numbers = new Float64Array(count);
   for (let at = 0; at < count; at += 1) {
     numbers[at] = all[at * entryWords]! * MAX_SORTED_BY_NUMBER + at;
   }
-  const sorted = await sortedNumbers(numbers);
+  return numbers;
+}
+
+/** The indexes in sorted numbers, those of entries with the same first word in the order of their keys. */
+function indexesOf(
+  { entryWords, keyWords }: RunShape,
+  all: Uint32Array,
+  numbers: Float64Array,
+): Uint32Array {
+  const compare = (a: number, b: number): number =>
+    compareWords(all, a * entryWords, all, b * entryWords, keyWords) || a - b;
+  const count = numbers.length;
   const indexes = new Uint32Array(count);
-  for (let at = 0; at < count; at += 1) indexes[at] = sorted[at]! % MAX_SORTED_BY_NUMBER;
+  for (let at = 0; at < count; at += 1) indexes[at] = numbers[at]! % MAX_SORTED_BY_NUMBER;
   for (let from = 0; from < count; ) {
     let to = from + 1;
     let isSorted = true;
