@@ -67,7 +67,9 @@ export function from(remoteAddress: string | undefined, forwarded?: string): Inc
 /** An answer over a connection of its own, of which so many bytes are not read. */
 export function unreadAnswer(client: string, bytes: number): ServerResponse {
   const response = new ServerResponse(from(client));
-  Object.defineProperty(response, 'writableLength', { value: bytes });
+  for (const stream of [response, response.req.socket]) {
+    Object.defineProperty(stream, 'writableLength', { value: bytes });
+  }
   return response;
 }
 

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
 import { Admission, UNMADE_PAGE_BYTES } from '../../src/api/load/overload.ts';
+import type { ApiSettings } from '../../src/api/settings.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { padAddress } from '../../src/move/types/address.ts';
 import { moduleStateKey, physicalStateKey } from '../../src/move/types/state-key.ts';
@@ -88,6 +89,79 @@ describe('unread answers', () => {
   });
 });
 
+async function withModule(changes: Partial<ApiSettings>) {
+  const writer = await LedgerWriter.open(new MemoryStore());
+  const key = physicalStateKey(moduleStateKey(padAddress('1'), 'large'));
+  await writer.append(chunk(0, [transaction(0, { writes: [{ key, value: Buffer.alloc(MIB) }] })]));
+  const settings = apiSettings({ ...NO_LOAD_BOUNDS, ...changes });
+  const admission = new Admission(settings);
+  const log = new LogLines();
+  const app = new TestApi(buildApi(openLedger(writer.reader), settings, log, { admission }));
+  return { app, admission, log };
+}
+
+describe('answers behind one that is not there yet', () => {
+  const SLOW = 'GET /v1 HTTP/1.1\r\nX-Node-Min-Ledger-Version: 9\r\n\r\n';
+  const LAST = 'GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n';
+
+  /** A connection; what it asks is answered behind a slow answer. */
+  async function connected({ app }: Pick<Awaited<ReturnType<typeof withModule>>, 'app'>) {
+    const socket = connect({ port: await app.port(), host: '127.0.0.1' });
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const ended = once(socket, 'close');
+    const responses: ServerResponse[] = [];
+    let awaited = 0;
+    app.server.on('request', (request, response) => {
+      if (request.socket.remotePort === socket.localPort) responses.push(response);
+    });
+    return {
+      /** Sends requests at once and waits until all but the slow one are answered, if they are. */
+      ask: async (text: string): Promise<void> => {
+        awaited += text.split('GET ').length - 1;
+        socket.write(text);
+        while (responses.length < awaited && !socket.destroyed) await delay(1);
+        const isAnswered = () => responses.slice(1).every(({ writableEnded }) => writableEnded);
+        while (!isAnswered() && !socket.destroyed) await delay(1);
+        expect(responses[0]!.writableEnded).toBe(false);
+      },
+      statuses: async (): Promise<number[]> => {
+        await ended;
+        const text = Buffer.concat(chunks).toString('latin1');
+        return [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+      },
+    };
+  }
+
+  const pages = (count: number, coding: string) =>
+    `GET ${MODULES} HTTP/1.1\r\nAccept: application/x-bcs\r\nAccept-Encoding: ${coding}\r\n\r\n`.repeat(
+      count,
+    );
+
+  it('do not end the connection when too many are held', async () => {
+    const node = await withModule({ minVersionWaitMs: 2_000, maxUnsentBytes: 8 * MIB });
+    const [first, second] = [await connected(node), await connected(node)];
+    await first.ask(SLOW + pages(4, 'identity'));
+    await second.ask(`${SLOW}GET /v1 HTTP/1.1\r\n\r\n`);
+    await second.ask(pages(1, 'identity') + LAST);
+    expect(await second.statuses()).toEqual([503, 200, 503, 200]);
+    await node.app.close();
+    expect(await first.statuses()).toEqual([503, 200, 200, 200, 200]);
+    expect(node.log).toEqual(new LogLines());
+  });
+
+  it('count what they are once they are made', async () => {
+    const node = await withModule({ minVersionWaitMs: 2_000, maxUnsentBytes: 100 * MIB });
+    const connection = await connected(node);
+    await connection.ask(SLOW + pages(12, 'gzip') + LAST);
+    expect(node.admission.unsentBytes).toBeGreaterThan(0);
+    expect(node.admission.unsentBytes).toBeLessThan(UNMADE_PAGE_BYTES);
+    expect(await connection.statuses()).toEqual([503, ...Array<number>(13).fill(200)]);
+    await node.app.close();
+    expect(node.log).toEqual(new LogLines());
+  });
+});
+
 it('pages that are being made count, each as much', () => {
   const { admission } = new Process({ maxUnsentBytes: 4 * UNMADE_PAGE_BYTES });
   const made = [0, 1].map(() => unreadAnswer('10.0.0.1', 0));
@@ -107,15 +181,7 @@ it.runIf(process.platform === 'linux')(
   'answers that many clients do not read are bounded, whatever is asked for',
   async () => {
     const maxUnsentBytes = 8 * MIB;
-    const writer = await LedgerWriter.open(new MemoryStore());
-    const key = physicalStateKey(moduleStateKey(padAddress('1'), 'large'));
-    await writer.append(
-      chunk(0, [transaction(0, { writes: [{ key, value: Buffer.alloc(MIB) }] })]),
-    );
-    const settings = apiSettings({ ...NO_LOAD_BOUNDS, maxUnsentBytes });
-    const admission = new Admission(settings);
-    const log = new LogLines();
-    const app = new TestApi(buildApi(openLedger(writer.reader), settings, log, { admission }));
+    const { app, admission, log } = await withModule({ maxUnsentBytes });
     const port = await app.port();
     const headers = { accept: 'application/x-bcs' };
     const statusOf = async (url: string) => (await app.request({ url, headers })).statusCode;

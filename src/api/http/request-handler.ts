@@ -178,8 +178,7 @@ export function answerEndpoint(
       (failure) => sendFailure(exchange, failure, opened, context),
     );
     const isUnmade = endpoint.work === 'listing' && !response.writableEnded;
-    if (isUnmade) context.admission.holdUnmade(response);
-    return sent;
+    return isUnmade ? andThen(sent, context.admission.holdUnmade(response)) : sent;
   });
 }
 

@@ -166,13 +166,12 @@ export class Admission {
   /** Counts what the operating system has not taken of a response that was written, until it has. */
   holdUnsent(response: ServerResponse): void {
     const bytes = response.writableLength;
-    if (bytes > 0) this.#unsent.holdAnswer(response, bytes, this.#clients.of(response.req), true);
+    if (bytes > 0) this.#unsent.holdAnswer(response, bytes, this.#clients.of(response.req));
   }
 
-  /** Counts a page that is being made, until its response is over. */
-  holdUnmade(response: ServerResponse): void {
-    const client = this.#clients.of(response.req);
-    this.#unsent.holdAnswer(response, UNMADE_PAGE_BYTES, client, false);
+  /** Counts a page that is being made, until the client has gone. @returns call it when the page is made */
+  holdUnmade(response: ServerResponse): () => void {
+    return this.#unsent.holdAnswer(response, UNMADE_PAGE_BYTES, this.#clients.of(response.req));
   }
 
   /** Counts bytes of an answer that is put together over several turns, until they are given back with `release`. */

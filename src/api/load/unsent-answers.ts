@@ -10,8 +10,6 @@ import type { Clients } from './request-client.ts';
 interface Held {
   readonly bytes: number;
   readonly client: string;
-  /** Whether it was written. */
-  readonly isUnread: boolean;
   isReleased: boolean;
 }
 
@@ -45,7 +43,8 @@ export class UnsentAnswers {
 
   /**
    * Whether a request is refused because so much is unsent. A client that asks on without reading what it has would
-   * not read the refusal: it loses its connection.
+   * not read the refusal: it loses its connection. Answers that wait behind one that is made do not say so: only what
+   * the operating system did not take does.
    */
   refuses(isListing: boolean, request: IncomingMessage, clients: Clients): boolean {
     const maxBytes = isListing ? this.#maxBytes : this.#maxBytes * ITEM_EXCESS;
@@ -53,27 +52,25 @@ export class UnsentAnswers {
     if (this.#bytes * 2 < maxBytes) return false;
     const own = this.#bytesByClient.get(clients.of(request)) ?? 0;
     if (own < maxBytes - this.#bytes) return false;
-    const held = this.#bySocket.get(request.socket) ?? [];
-    if ([...held].some(({ isUnread }) => isUnread)) request.socket.destroy();
+    if (request.socket.writableLength > 0) request.socket.destroy();
     return true;
   }
 
-  /**
-   * Counts an answer until the client has read it or its connection is closed.
-   * @param isUnread whether it was written; else it is being made
-   */
-  holdAnswer(response: ServerResponse, bytes: number, client: string, isUnread: boolean): void {
+  /** Counts an answer until it is released, the client has read it or its connection is closed. @returns releases it */
+  holdAnswer(response: ServerResponse, bytes: number, client: string): () => void {
     const { socket } = response.req;
     // Of a client that has gone while its answer was made there will be no event any more.
-    if (socket.destroyed || response.destroyed) return;
-    const held = { bytes, client, isUnread, isReleased: false };
+    if (socket.destroyed || response.destroyed) return () => undefined;
+    const held = { bytes, client, isReleased: false };
     const ofSocket = this.#heldOf(socket);
     ofSocket.add(held);
     this.#add(client, bytes);
-    response.once('close', () => {
+    const release = (): void => {
       ofSocket.delete(held);
       this.#releaseHeld(held);
-    });
+    };
+    response.once('close', release);
+    return release;
   }
 
   /** An answer that waits behind others when its connection ends gets no event: its socket does. */
