@@ -75,6 +75,14 @@ test('a request sees the version that it waited for, as soon as it comes', async
   expect((await answers[0]!).headers['x-aptos-ledger-version']).toBe('2');
 });
 
+test('it waits for longer than a client may take to read an answer', async () => {
+  const { get, grow } = await node({ minVersionWaitMs: 10_000, requestTimeoutMs: 100 });
+  const answer = get('/', '1');
+  await sleep(500);
+  await grow();
+  expect((await answer).headers['x-node-ledger-version']).toBe('1');
+});
+
 test('a POST waits too, before its body is looked at', async () => {
   const { api, grow } = await node({ minVersionWaitMs: 10_000 });
   const answer = api.request({

@@ -5,6 +5,7 @@
  * docs/spec/http.md §5.1.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Cache } from '../../cache.ts';
 import { DamagedError, LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
@@ -123,9 +124,10 @@ export class RequestHandler {
       () => undefined,
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
-    // A client that stops reading its answer loses its connection. Node ends this timeout with the next request.
+    // Node ends this timeout with the next request.
     if (!response.writableFinished) {
       request.socket.setTimeout(this.#context.settings.requestTimeoutMs);
+      response.on('timeout', endUnread);
     }
     observe(observers, exchange, startedMs);
   }
@@ -152,6 +154,11 @@ export class RequestHandler {
     quota?.count(request);
     if (!admission.admits(work, request)) throw overloadError(work);
   }
+}
+
+/** A client that stops reading its answer loses its connection; one whose answer is not made yet waits for it. */
+function endUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
 }
 
 /** Answers a request of an endpoint, with a failure too. */
