@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { memoryFolder } from './memory-folder.ts';
 
 /** Bundles of the scripts, without types: a process starts in a third of the time. */
 const BUILT = fileURLToPath(new URL('built', import.meta.url));
@@ -24,7 +24,7 @@ export class BatchedChild<T> {
   readonly #script: string;
   readonly #folder: string;
   readonly #before: () => void;
-  readonly #outcomes = mkdtempSync(join(tmpdir(), 'daybook-outcomes-'));
+  readonly #outcomes = memoryFolder('daybook-outcomes-');
   #built: string | undefined;
   #child: ChildProcess | undefined;
   #waiting: Waiting<T>[] = [];

@@ -2,7 +2,9 @@
  * The process of the target `pages`: `node page-reader FOLDER OUTCOMES`. It damages the file of a store that it has open,
  * reads rows, and puts the file right again. Damage may end it.
  */
-import { openSync, readFileSync, writeSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
 import { COLUMNS, type Column, HEAD, type RowKey } from '../../src/store/columns/columns.ts';
 import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
 import { openLmdbReader } from '../../src/store/lmdb/lmdb-store.ts';
@@ -18,7 +20,8 @@ const WALKS = 2;
 const WALK_BOUNDS = { maxRows: 50, maxBytes: 1024 * 1024 };
 
 interface KnownRow extends RowKey {
-  readonly column: Column;
+  /** The number of the column. */
+  readonly column: number;
   readonly value: Buffer;
 }
 
@@ -36,15 +39,24 @@ const [, , directory = ''] = process.argv;
 const store = openLmdbReader({ directory });
 const file = openSync(dataFileOf(directory), 'r+');
 const whole = readFileSync(file);
-const known: KnownRow[] = [];
-for (const column of COLUMNS) {
-  const rows = await store.scan(column, KNOWN_BOUNDS);
-  const step = Math.max(1, Math.floor(rows.length / ROWS_KNOWN));
-  rows.forEach((row, at) => {
-    if (at % step === 0) known.push({ ...row, column });
-  });
-}
+const columns = new Map<number, Column>(COLUMNS.map((column) => [column.number, column]));
+const known = await knownRows(join(directory, 'known'));
 const [head] = await store.scan(HEAD, WALK_BOUNDS);
+
+/** The first process finds them; the others, one for each that damage has ended, have them from it. */
+async function knownRows(path: string): Promise<readonly KnownRow[]> {
+  if (existsSync(path)) return deserialize(readFileSync(path)) as KnownRow[];
+  const found: KnownRow[] = [];
+  for (const column of COLUMNS) {
+    const rows = await store.scan(column, KNOWN_BOUNDS);
+    const step = Math.max(1, Math.floor(rows.length / ROWS_KNOWN));
+    rows.forEach((row, at) => {
+      if (at % step === 0) found.push({ ...row, column: column.number });
+    });
+  }
+  writeFileSync(path, serialize(found));
+  return found;
+}
 
 async function readRows(rows: readonly number[]): Promise<Outcome> {
   const changed = new Set<number>();
@@ -62,7 +74,8 @@ async function readRows(rows: readonly number[]): Promise<Outcome> {
   // This read begins a transaction: the metas are read again.
   await tried(0, async () => (await store.get(HEAD, head!.partition, head!.order)) !== undefined);
   for (const [at, number] of rows.entries()) {
-    const { column, partition, order, value } = known[number % known.length]!;
+    const { partition, order, value, ...row } = known[number % known.length]!;
+    const column = columns.get(row.column)!;
     await tried(
       number,
       async () => (await store.get(column, partition, order))?.equals(value) === true,

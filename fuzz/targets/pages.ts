@@ -2,9 +2,7 @@
  * A store whose file has damaged pages: flipped bytes, pages torn and mixed up, of every kind. Reads are refused or give
  * rows; a page that takes the process down is counted, a hang or another error is a finding.
  */
-import { ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Committer } from '../../src/ingest/committer.ts';
 import { sampleChunks } from '../../src/sample/sample.ts';
@@ -14,6 +12,7 @@ import { LedgerWriter } from '../../src/store/writer.ts';
 import type { Random } from '../../test/random.ts';
 import { BatchedChild } from '../batched-child.ts';
 import type { Outcome } from '../child/page-reader.ts';
+import { memoryFolder } from '../memory-folder.ts';
 import { decodeReading, encodeReading, type Patch } from '../page-reading.ts';
 import { Finding, type OpenTarget, type Target } from '../target.ts';
 
@@ -43,7 +42,7 @@ export const pagesTarget: Target = {
 };
 
 async function openPages(seed: number): Promise<OpenTarget> {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-pages-'));
+  const folder = memoryFolder('daybook-pages-');
   await makeLedger(folder, seed);
   const target = new PagesTarget(folder, readFileSync(dataFileOf(folder)));
   await target.findRows();

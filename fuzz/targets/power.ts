@@ -2,8 +2,7 @@
  * Power cuts at every write of the commits of a ledger: what was synced is there, of what was not any part, pages torn.
  * No acknowledged version is lost, what is left verifies, and so it does after another commit.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serialize } from 'node:v8';
@@ -11,6 +10,7 @@ import { dataFileOf } from '../../src/store/lmdb/lmdb-file.ts';
 import type { Random } from '../../test/random.ts';
 import { BatchedChild } from '../batched-child.ts';
 import type { CutOutcome, Recorded } from '../child/cut-checker.ts';
+import { memoryFolder } from '../memory-folder.ts';
 import { ALL_BEFORE, ANY_OF_THEM, ANY_SECTORS, encodeCut } from '../recorded-file.ts';
 import { recordWrites } from '../recorded-writes.ts';
 import { Finding, type OpenTarget, type Target } from '../target.ts';
@@ -29,7 +29,7 @@ export const powerTarget: Target = {
 };
 
 async function openPower(seed: number): Promise<OpenTarget> {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-power-'));
+  const folder = memoryFolder('daybook-power-');
   const made = join(folder, 'made');
   mkdirSync(made);
   mkdirSync(join(folder, 'left'));
