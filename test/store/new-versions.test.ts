@@ -122,7 +122,6 @@ describe('a batch of new versions', () => {
           if (kind === 1) batch.put(STATE, keyOf(10 + (known % 5)), version, Buffer.from('new'));
           if (kind === 2) batch.put(STATE, keyOf(40), version, Buffer.from('one more'));
           if (kind === 3) batch.put(TRANSACTION_INFOS, partition, order, Buffer.from('another'));
-          if (kind === 4) batch.deleteRange(STATE, keyOf(21), { to: version });
         }
         if (kind === 5) putVersion(batches, known);
         if (kind > 5) putVersion(batches, next);
