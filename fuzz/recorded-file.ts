@@ -60,8 +60,8 @@ export class RecordedFile {
     this.#moments = moments;
   }
 
-  /** Makes the file what a cut leaves of it. @returns the last version that was acknowledged before */
-  leave({ after, how }: Cut, random: Random): bigint {
+  /** Makes the file what a cut leaves of it. @returns that, and the last version that was acknowledged before */
+  leave({ after, how }: Cut, random: Random): { bytes: Buffer; acknowledged: bigint } {
     const { synced, unsynced, acknowledged } = this.#moments[after]!;
     const left = unsynced.flatMap(({ at, bytes }) => {
       if (how === ALL_BEFORE) return [{ at, bytes }];
@@ -73,8 +73,9 @@ export class RecordedFile {
       }
       return sectors;
     });
-    this.#write(written(synced, left));
-    return acknowledged;
+    const bytes = written(synced, left);
+    this.#write(bytes);
+    return { bytes, acknowledged };
   }
 
   /** Only what is not so yet. */
