@@ -122,6 +122,7 @@ describe('a batch of new versions', () => {
           if (kind === 1) batch.put(STATE, keyOf(10 + (known % 5)), version, Buffer.from('new'));
           if (kind === 2) batch.put(STATE, keyOf(40), version, Buffer.from('one more'));
           if (kind === 3) batch.put(TRANSACTION_INFOS, partition, order, Buffer.from('another'));
+          if (kind === 4) batch.deleteRange(STATE, keyOf(21), { to: version });
         }
         if (kind === 5) putVersion(batches, known);
         if (kind > 5) putVersion(batches, next);
@@ -140,6 +141,17 @@ describe('a batch of new versions', () => {
     const rows = await rowsOf(store);
     await store.commit(batch);
     expect(await rowsOf(store)).toEqual(rows);
+  });
+
+  test('comes with a deletion of others: a later batch that changes its versions knows them', async () => {
+    const store = await temporaryLmdbStore();
+    const version = encodeU64Key(0n);
+    const { partition, order } = bucketKeyOf(version);
+    const first = new Batch().deleteRange(STATE, keyOf(2), { to: version });
+    await store.commit(first.put(TRANSACTION_INFOS, partition, order, Buffer.from('info')));
+    const later = new Batch().put(TRANSACTION_INFOS, partition, order, Buffer.from('another'));
+    await store.commit(later.put(STATE, keyOf(1), version, Buffer.from('value')));
+    expect(store.get(STATE, keyOf(1), version)).toEqual(Buffer.from('value'));
   });
 
   test('is what a chunk is written with', async () => {

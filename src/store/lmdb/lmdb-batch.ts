@@ -33,7 +33,7 @@ export interface VersionSpan {
 
 /**
  * A batch to be written, and whether it may change what is stored.
- * @param mayBeStored whether some of these versions may be there already
+ * @param mayBeStored notes these versions as stored; whether some of them may be there already
  */
 export function writtenBatch(
   databases: LmdbColumns,
@@ -46,7 +46,9 @@ export function writtenBatch(
     return { written: new LmdbBatch(databases, batch, made), changesStored: false };
   }
   const written = new LmdbBatch(databases, batch, made === undefined ? [] : [...made.rows()]);
-  return { written, changesStored: batch.ranges.length > 0 || mayBeStored(written) };
+  // Asked for each batch: the answer for later ones depends on it.
+  const areStored = mayBeStored(written);
+  return { written, changesStored: areStored || batch.ranges.length > 0 };
 }
 
 export class LmdbBatch implements VersionSpan {

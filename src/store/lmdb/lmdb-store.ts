@@ -272,7 +272,7 @@ class LmdbStore extends LmdbReads implements Store {
     this.assertOpen();
     if (batch.size === 0) return;
     const { written, changesStored } = writtenBatch(this.#databases, batch, (versions) =>
-      this.#hasVersionsOf(versions),
+      this.#noteVersions(versions),
     );
     const done = this.#commitInOrder(batch, written, changesStored);
     // Without a value: that would have in it what the commit before has settled with, back to the first.
@@ -329,8 +329,8 @@ class LmdbStore extends LmdbReads implements Store {
     return new StoreError('store_damaged', message, { cause });
   }
 
-  /** Whether any of a batch's versions may have a record or a row of state already. */
-  #hasVersionsOf({ lowestVersion: lowest, highestVersion: highest }: VersionSpan): boolean {
+  /** Notes a batch's versions as stored. @returns whether any may have a record or a row of state already */
+  #noteVersions({ lowestVersion: lowest, highestVersion: highest }: VersionSpan): boolean {
     if (lowest === undefined || highest === undefined) return false;
     const before = this.#highestVersion;
     this.#highestVersion = highestOf(before, highest);
