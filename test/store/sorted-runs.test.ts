@@ -212,7 +212,7 @@ describe('sorted runs', () => {
       ...{ unfinished: [dead], dead: [dead, dead] },
       inline: Uint32Array.from({ length: 2 * SHAPE.entryWords }, (_, at) => at),
     };
-    const bytes = encodeManifest(manifest);
+    const bytes = encodeManifest(SHAPE, manifest);
     const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
     expect(decodeManifest(SHAPE, { words, count: words.length })).toEqual(manifest);
     for (let count = 0; count < words.length; count += 1) {

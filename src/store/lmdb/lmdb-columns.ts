@@ -99,9 +99,9 @@ export function openLedgerColumns(
   const others = [...RECORD_COLUMNS, STATE, ...INDEXED_COLUMNS.map(({ column }) => column)];
   const rest = columns.filter((column) => !others.includes(column));
   const own = openOwnColumns(root, rest, create);
-  const ownState = openDatabase(root, OWN_STATE, checkedCodec, create);
-  const apartState = openDatabase(root, APART_STATE, checkedCodec, create);
-  const records = openDatabase(root, RECORDS, recordCodec, create, recordKeyCodec);
+  const ownState = openChecked(root, OWN_STATE, create);
+  const apartState = openChecked(root, APART_STATE, create);
+  const records = openDatabase(root, RECORDS, recordCodec, create, markedKeyCodec);
   const runs = openRuns(root, create);
   const unfit = openDatabase(root, OWN_INDEXED, valueCodec, create);
   if (own === undefined || ownState === undefined || apartState === undefined) return undefined;
@@ -255,18 +255,32 @@ const checkedHead = Buffer.alloc(CHECKED_HEAD_BYTES, CHECKED);
 
 /** For rows of state that no record has. Those of format 6 have no checksum. */
 const checkedCodec: ValueCodec = {
-  encode(value) {
-    const stored = compressor.compress([value], checkedHead);
-    putChecksum(stored, 1);
-    return stored;
-  },
+  encode: (value) => value,
   decode(volatile) {
     checkLength(volatile, MAX_VALUE_BYTES + 1 + CHECKED_HEAD_BYTES);
     if (volatile[0] !== CHECKED) return compressor.expand(volatile);
-    if (!hasChecksum(volatile, 1)) throw wrongChecksum();
+    if (!hasChecksum(volatile, 1, lastMark)) throw wrongChecksum();
     return compressor.expand(volatile, CHECKED_HEAD_BYTES);
   },
 };
+
+/** The engine encodes a value before its key, so the checksum with the key's mark is made before both. */
+function openChecked(
+  root: RootDatabase<never, string>,
+  name: string,
+  create: boolean,
+): LmdbColumn | undefined {
+  const database = openDatabase(root, name, checkedCodec, create, markedKeyCodec);
+  if (database === undefined) return undefined;
+  // One that only reads has none.
+  const { put } = database;
+  database.put = (key, value, options) => {
+    const stored = compressor.compress([value], checkedHead);
+    putChecksum(stored, 1, markOf(Buffer.concat([key.partition, key.order])));
+    return put.call(database, key, stored, options);
+  };
+  return database;
+}
 
 const valueCodec: ValueCodec = {
   encode: (value) => value,
@@ -278,15 +292,15 @@ const valueCodec: ValueCodec = {
 };
 
 /** The mark of the key that was written or read last: the engine (lmdb 3.5.6) does so before it decodes a value. */
-let recordMark = 0;
-const recordKeyCodec = {
+let lastMark = 0;
+const markedKeyCodec = {
   writeKey(key: RowKey, target: Buffer, start: number): number {
     const end = keyCodec.writeKey(key, target, start);
-    recordMark = markOf(target, start, end);
+    lastMark = markOf(target, start, end);
     return end;
   },
   readKey(source: Buffer, start: number, end: number): Buffer {
-    recordMark = markOf(source, start, end);
+    lastMark = markOf(source, start, end);
     return keyCodec.readKey(source, start, end);
   },
 };
@@ -296,7 +310,7 @@ const recordCodec: ValueCodec = {
   encode: (value) => value,
   decode(volatile) {
     checkLength(volatile, MAX_RECORD_BYTES);
-    checkRecord(volatile, recordMark);
+    checkRecord(volatile, lastMark);
     return Buffer.from(volatile.buffer, volatile.byteOffset, volatile.length);
   },
 };

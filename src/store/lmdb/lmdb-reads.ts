@@ -25,6 +25,7 @@ import {
   type StoreReader,
 } from '../store.ts';
 import { keyText, RowDamagedError, StoreError } from '../store-error.ts';
+import { listed, visit } from './iteration.ts';
 import type { RunExamination } from './runs/run-examination.ts';
 import { isPageDamage, StoredValueError } from './stored-value.ts';
 
@@ -171,6 +172,7 @@ export class LmdbReads implements StoreReader {
         for (const detail of examined?.damages ?? []) damages.push({ column, detail });
       } catch (cause) {
         if (!isPageDamage(cause)) throw cause;
+        this.readAfresh();
         damages.push({ column, detail: reason(cause), isOfPages: true });
       }
     }
@@ -251,9 +253,13 @@ export class LmdbReads implements StoreReader {
     }
   }
 
-  #readFailure(column: Column, key: RowKey, cause: unknown): StoreError {
-    // The engine refuses every further read of a transaction that has met damage.
+  /** The engine refuses every further read of a snapshot in which it has met damage. */
+  protected readAfresh(): void {
     this.#root.resetReadTxn();
+  }
+
+  #readFailure(column: Column, key: RowKey, cause: unknown): StoreError {
+    this.readAfresh();
     const detail = reason(cause);
     const what = `column ${column.name} of ${this.directory}`;
     if (!isDamage(cause)) {
@@ -271,42 +277,6 @@ export function reason(error: unknown): string {
 /** Whether the engine has met a damaged page: it says so, or was led to sizes that nothing has. */
 function isDamage(cause: unknown): boolean {
   return typeof (cause as { code?: unknown }).code !== 'number' || isPageDamage(cause);
-}
-
-/** Calls `use` until it returns false. Unlike `for`, closes an iterator that throws, which frees its transaction. */
-function visit<T>(items: Iterable<T>, use: (item: T) => boolean): void {
-  const iterator = items[Symbol.iterator]();
-  try {
-    for (;;) {
-      const step = iterator.next();
-      if (step.done === true) return;
-      if (!use(step.value)) break;
-    }
-  } catch (error) {
-    iterator.return?.();
-    throw error;
-  }
-  iterator.return?.();
-}
-
-/** The same items, for `for`: closes an iterator that throws, as `visit` does. */
-export function* closing<T>(items: Iterable<T>): Generator<T> {
-  const iterator = items[Symbol.iterator]();
-  try {
-    for (;;) {
-      const step = iterator.next();
-      if (step.done === true) return;
-      yield step.value;
-    }
-  } finally {
-    iterator.return?.();
-  }
-}
-
-function listed<T>(items: Iterable<T>, most: number): T[] {
-  const list: T[] = [];
-  visit(items, (item) => list.push(item) < most);
-  return list;
 }
 
 /** For reads of more than one row. */

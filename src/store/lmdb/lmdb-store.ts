@@ -264,8 +264,7 @@ class LmdbStore extends LmdbReads implements Store {
       this.#runWriters.set(column.number, new RunWriter(runs));
     }
     this.#highestVersion = highestOf(records && highestRecord(records), state?.highestVersion());
-    // The engine refuses every further read of a snapshot in which it has met damage.
-    root.resetReadTxn();
+    this.readAfresh();
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -325,6 +324,7 @@ class LmdbStore extends LmdbReads implements Store {
   /** The error of the store for damage that was met outside a read; any other error as it is. */
   #damageMet(cause: unknown, what: string): unknown {
     if (!isStoredDamage(cause)) return cause;
+    this.readAfresh();
     const message = `${what} in ${this.directory} is damaged: ${reason(cause)}`;
     return new StoreError('store_damaged', message, { cause });
   }

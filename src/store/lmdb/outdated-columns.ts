@@ -8,8 +8,9 @@ import type { RootDatabase } from 'lmdb';
 import { type Column, type RowKey, STATE, type StoredRow } from '../columns/columns.ts';
 import { NO_ORDER } from '../columns/order-key.ts';
 import type { ScanBounds } from '../store.ts';
+import { closing } from './iteration.ts';
 import { INDEXED_COLUMNS, type LmdbColumns, openColumn } from './lmdb-columns.ts';
-import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
+import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
 import type { StateColumn } from './state-column.ts';
 import { RECORD_COLUMNS, VERSION_ORDER_BYTES } from './version-record.ts';
 

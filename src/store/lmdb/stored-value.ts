@@ -15,6 +15,17 @@ export class StoredValueError extends Error {
   }
 }
 
+/** A page that belongs elsewhere, which the engine does not notice. */
+export class OtherPageError extends Error {
+  /** What the engine says of pages that are wrong. */
+  readonly code = -30796;
+
+  constructor() {
+    super('a page of another index is in its place');
+    this.name = this.constructor.name;
+  }
+}
+
 /** LMDB's own error codes, */
 const LMDB_CODES = { least: -30799, most: -30769 };
 /** and those among them that say that something is full or has changed: all others are of pages that are wrong. */

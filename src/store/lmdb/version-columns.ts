@@ -6,7 +6,8 @@ import type { BatchOperation } from '../batch.ts';
 import { BUCKET_PARTITION_BYTES, type Column, type RowKey } from '../columns/columns.ts';
 import { NO_ORDER, U64_BYTES } from '../columns/order-key.ts';
 import { RowDamagedError } from '../store-error.ts';
-import { closing, type LmdbColumn, type LmdbRange, type ReadableColumn } from './lmdb-reads.ts';
+import { closing } from './iteration.ts';
+import type { LmdbColumn, LmdbRange, ReadableColumn } from './lmdb-reads.ts';
 import { isStoredDamage, markOf, StoredValueError } from './stored-value.ts';
 import {
   encodeRecord,

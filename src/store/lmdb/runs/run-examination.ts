@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RowKey } from '../../columns/columns.ts';
+import { closing } from '../iteration.ts';
 import { StoredValueError } from '../stored-value.ts';
 import { addToFilter } from './run-filter.ts';
 import {
@@ -25,10 +26,8 @@ import {
   isSound,
   manifestKey,
   markOfPart,
-  type RunsDatabase,
   runRange,
   sealed,
-  type VolatileWords,
 } from './run-rows.ts';
 import { compareWords, copyEntry, type RunShape, WORD_BYTES } from './run-shape.ts';
 import { deadRun, manifestRows, type RunChanges } from './run-writer.ts';
@@ -93,13 +92,24 @@ interface ExaminedRun {
 }
 
 async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
+  const fences = unlessDamaged(() => runs.fences(run));
+  const examined = await examineBlocks(runs, run, fences);
+  // First keys that no block begins with are another run's: what is stored without a mark does not tell.
+  return examined.isLost && fences ? examineBlocks(runs, run, undefined) : examined;
+}
+
+/** @param stored the first keys that blocks must have, if they are known */
+async function examineBlocks(
+  runs: SortedRuns,
+  run: Run,
+  stored: Uint32Array | undefined,
+): Promise<ExaminedRun> {
   const { shape, database } = runs;
   const { entryWords, fenceWords, keyWords, blockEntries } = shape;
   const damages: string[] = [];
   const put: WrittenRow[] = [];
   const filter = new Uint32Array(run.filterWords);
   const fences = new Uint32Array(run.blocks * fenceWords);
-  const stored = storedFences(runs, run);
   const last = new Uint32Array(entryWords);
   let hasLast = false;
   /** The first blocks, as long as none can be read. */
@@ -121,7 +131,7 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
   for (let block = 0; block < run.blocks; block += 1) {
     if (block % STEPS_PER_TURN === 0) await nextTurn();
     const count = entriesOf(block) * entryWords;
-    const row = wordsAt(database, blockKey(shape, run.id, block));
+    const row = unlessDamaged(() => database.get(blockKey(shape, run.id, block)));
     const words = isSound(row, count) ? row.words.slice(0, count) : undefined;
     const isAfter = words && hasLast ? compareWords(last, 0, words, 0, keyWords) <= 0 : true;
     const isOther = words && stored && !hasFence(shape, stored, block, words);
@@ -146,7 +156,7 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
     const rows = await partRows(shape, kind, run.id, made);
     const differ = rows.filter(({ key, value }) => {
       const count = value.length / WORD_BYTES - 1;
-      const stored = wordsAt(database, key);
+      const stored = unlessDamaged(() => database.get(key));
       if (!isSound(stored, count, markOfPart(key))) return true;
       const { buffer, byteOffset } = stored.words;
       const words = new Uint8Array(buffer, byteOffset, count * WORD_BYTES);
@@ -158,20 +168,10 @@ async function examineRun(runs: SortedRuns, run: Run): Promise<ExaminedRun> {
   return { damages, put, isLost: false };
 }
 
-/** The first keys of blocks; `undefined` where they cannot be read. */
-function storedFences(runs: SortedRuns, run: Run): Uint32Array | undefined {
+/** What is stored; `undefined` where it is damaged. */
+function unlessDamaged<T>(read: () => T): T | undefined {
   try {
-    return runs.fences(run);
-  } catch (error) {
-    if (!(error instanceof StoredValueError)) throw error;
-    return undefined;
-  }
-}
-
-/** A row; `undefined` where it is missing, or no words. */
-function wordsAt(database: RunsDatabase, key: RowKey): VolatileWords | undefined {
-  try {
-    return database.get(key);
+    return read();
   } catch (error) {
     if (!(error instanceof StoredValueError)) throw error;
     return undefined;
@@ -208,23 +208,21 @@ async function examineCount(runs: SortedRuns, manifest: Manifest): Promise<RunEx
 
 /** Nothing of the runs is known without their list, unless only the number of the last commit is wrong. */
 function withoutManifest({ shape, database }: SortedRuns, detail: string): RunExamination {
-  const row = wordsAt(database, manifestKey(shape));
-  try {
-    const manifest = row && decodeManifest(shape, row);
-    if (manifest !== undefined) {
-      return { damages: [detail], changes: { put: manifestRows(shape, manifest), removed: [] } };
-    }
-  } catch (error) {
-    if (!(error instanceof StoredValueError)) throw error;
+  const stored = unlessDamaged(() => {
+    const row = database.get(manifestKey(shape));
+    return row && decodeManifest(shape, row);
+  });
+  if (stored !== undefined) {
+    return { damages: [detail], changes: { put: manifestRows(shape, stored), removed: [] } };
   }
   const removed: RowKey[] = [];
   let lastRun = 0;
-  for (const key of database.getKeys(runRange(shape))) {
+  for (const key of closing(database.getKeys(runRange(shape)))) {
     lastRun = Math.max(lastRun, key.readUInt32BE(2));
     removed.push({ partition: key.subarray(0, 2), order: key.subarray(2) });
   }
-  const stored = wordsAt(database, generationKey(shape));
-  const generation = stored?.count === GENERATION_WORDS ? generationOf(stored) : 0;
+  const last = unlessDamaged(() => database.get(generationKey(shape)));
+  const generation = last?.count === GENERATION_WORDS ? generationOf(last) : 0;
   const known = Number.isSafeInteger(generation + 1) ? generation : 0;
   const manifest = { ...EMPTY_MANIFEST, generation: known, nextRun: lastRun + 1 };
   return { damages: [detail], changes: { put: manifestRows(shape, manifest), removed } };

@@ -3,7 +3,7 @@
  * and what is still to be deleted. All numbers are u32, little-endian; what needs more takes two, the low one first.
  */
 import { StoredValueError } from '../stored-value.ts';
-import { isSound, sealed, type VolatileWords } from './run-rows.ts';
+import { isSound, manifestKey, markOfPart, sealed, type VolatileWords } from './run-rows.ts';
 import type { RunShape } from './run-shape.ts';
 
 /** A sorted run: it never changes. */
@@ -53,7 +53,7 @@ function orderWords({ keyWords, partitionWords }: RunShape): number {
   return keyWords - partitionWords;
 }
 
-export function encodeManifest(manifest: Manifest): Uint8Array {
+export function encodeManifest(shape: RunShape, manifest: Manifest): Uint8Array {
   const { generation, nextRun, rows, runs, unfinished, dead, inline } = manifest;
   const words = [
     ...[generation % TWO_32, Math.floor(generation / TWO_32), nextRun],
@@ -68,12 +68,13 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   const stored = new Uint32Array(count + 1);
   stored.set(words);
   stored.set(inline, words.length);
-  return sealed(stored, count);
+  return sealed(stored, count, markOfPart(manifestKey(shape)));
 }
 
 /** @throws StoredValueError for words that are no manifest */
 export function decodeManifest(shape: RunShape, row: VolatileWords): Manifest {
-  if (row.count <= HEAD_WORDS || !isSound(row, row.count - 1)) throw damaged();
+  const mark = markOfPart(manifestKey(shape));
+  if (row.count <= HEAD_WORDS || !isSound(row, row.count - 1, mark)) throw damaged();
   const words = row.words.subarray(0, row.count - 1);
   const [low, high, nextRun, rowsLow, rowsHigh, runCount, unfinishedCount, deadCount, inlineWords] =
     words;

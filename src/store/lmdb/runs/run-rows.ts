@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Transaction } from 'lmdb';
 import type { RowKey } from '../../columns/columns.ts';
 import { NO_ORDER } from '../../columns/order-key.ts';
-import { markOf } from '../stored-value.ts';
+import { markOf, OtherPageError, StoredValueError } from '../stored-value.ts';
 import { type RunShape, WORD_BYTES } from './run-shape.ts';
 
 /** A key is the column, one of these, and for the last three the run and a number, u32 big-endian. */
@@ -12,6 +12,8 @@ const MANIFEST = 1;
 export const BLOCK = 2;
 export const FIRST_KEYS = 3;
 export const FILTER = 4;
+const HEAD_KEY_BYTES = 2;
+const PART_KEY_BYTES = HEAD_KEY_BYTES + 8;
 /** Words of one row of first keys or of a filter: with the checksum and the header, exactly eight pages of 8 KiB. */
 export const PART_WORDS = 16_375;
 
@@ -29,11 +31,16 @@ export interface VolatileWords {
   readonly count: number;
 }
 
+interface RunsRange {
+  readonly start: RowKey;
+  readonly end: RowKey | undefined;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
 export interface RunsDatabase {
   get(key: RowKey, options?: ReadOptions): VolatileWords | undefined;
-  getKeys(
-    range: { readonly start: RowKey; readonly end: RowKey } & Partial<ReadOptions>,
-  ): Iterable<Buffer>;
+  getKeys(range: RunsRange & Partial<ReadOptions>): Iterable<Buffer>;
   put(key: RowKey, value: Uint8Array): unknown;
   remove(key: RowKey): unknown;
   /** Begins a new snapshot if the next read would. */
@@ -114,6 +121,25 @@ export function partKey(
     order[byte + 4] = part >>> (24 - 8 * byte);
   }
   return to;
+}
+
+/**
+ * Checks that a column was never written, whose generation is not there.
+ * @param before the key before the place where it would be
+ * @param behind the key behind it: a page that belongs elsewhere has others
+ * @throws StoredValueError, OtherPageError
+ */
+export function checkUnwritten(before: Buffer | undefined, behind: Buffer | undefined): void {
+  for (const key of [before, behind]) {
+    if (key !== undefined && !isKeyOfRuns(key)) throw new OtherPageError();
+  }
+  if (behind !== undefined && behind[1] !== GENERATION) {
+    throw new StoredValueError('the number of the last commit is missing');
+  }
+}
+
+function isKeyOfRuns(key: Buffer): boolean {
+  return key[1]! <= FILTER && key.length === (key[1]! < BLOCK ? HEAD_KEY_BYTES : PART_KEY_BYTES);
 }
 
 /** The keys of all rows of runs, besides their list. */

@@ -167,7 +167,7 @@ export function writeRuns(database: RunsDatabase, { put, removed }: RunChanges):
 export function manifestRows(shape: RunShape, manifest: Manifest): WrittenRow[] {
   const generation = manifest.generation + 1;
   return [
-    { key: manifestKey(shape), value: encodeManifest({ ...manifest, generation }) },
+    { key: manifestKey(shape), value: encodeManifest(shape, { ...manifest, generation }) },
     { key: generationKey(shape), value: generationBytes(generation) },
   ];
 }

@@ -7,12 +7,14 @@
  * usually ends with the first: they ascend from run to run.
  */
 import type { RowKey } from '../../columns/columns.ts';
+import { closing } from '../iteration.ts';
 import { StoredValueError } from '../stored-value.ts';
 import { type Cursor, cursorIn, type EntryRange, EntryWalk } from './entry-walk.ts';
 import { hashOf, isSamePartition, mayHave } from './run-filter.ts';
 import { decodeManifest, EMPTY_MANIFEST, type Manifest, type Run } from './run-manifest.ts';
 import {
   blockKey,
+  checkUnwritten,
   FILTER,
   FIRST_KEYS,
   generationKey,
@@ -24,7 +26,6 @@ import {
   partKey,
   type ReadOptions,
   type RunsDatabase,
-  runRange,
 } from './run-rows.ts';
 import {
   compareWords,
@@ -109,9 +110,7 @@ export class SortedRuns {
       if (this.#knownIn === this.#snapshot()) return this.#known;
     }
     const row = this.database.get(generationKey(this.shape), options);
-    if (row === undefined && this.#hasRows(options)) {
-      throw new StoredValueError('the number of the last commit is missing');
-    }
+    if (row === undefined) this.#checkUnwritten(options);
     const generation = row === undefined ? 0 : generationOf(row);
     if (generation !== this.#known.manifest.generation) this.#know(generation, options);
     // The read itself may have begun the snapshot.
@@ -119,13 +118,11 @@ export class SortedRuns {
     return this.#known;
   }
 
-  /** Whether anything is there besides the generation. */
-  #hasRows(options: ReadOptions | undefined): boolean {
-    const start = manifestKey(this.shape);
-    for (const _ of this.database.getKeys({ ...runRange(this.shape), start, ...options })) {
-      return true;
-    }
-    return false;
+  #checkUnwritten(options: ReadOptions | undefined): void {
+    const range = { start: generationKey(this.shape), end: undefined, limit: 1, ...options };
+    const [behind] = closing(this.database.getKeys(range));
+    const [before] = closing(this.database.getKeys({ ...range, reverse: true }));
+    checkUnwritten(before, behind);
   }
 
   #know(generation: number, options: ReadOptions | undefined): void {
