@@ -48,8 +48,6 @@ export interface ReadableColumn {
   get(key: RowKey, options?: { readonly transaction: Transaction }): Buffer | undefined;
   /** The last row of a partition at or below an order, where a range takes longer. */
   seekLast?(key: RowKey): Row | undefined;
-  /** The rows of a range that lies in the partition of a key, where a range of whole keys takes longer. */
-  rowsOf?(key: RowKey, range: LmdbRange): readonly Row[];
   getRange(range: LmdbRange): Iterable<{ readonly key: Buffer; readonly value: Buffer }>;
   getKeys(range: LmdbRange): Iterable<Buffer>;
   getStats(): {
@@ -135,9 +133,6 @@ export class LmdbReads implements StoreReader {
       query.reverse === true
         ? { start: end, end: start, inclusiveEnd: true, reverse: true, limit }
         : { start, end, inclusiveEnd: true, limit };
-    const database = this.columns.get(column.number);
-    if (database?.rowsOf !== undefined)
-      return this.#read(column, () => database.rowsOf!(start, range));
     return this.#collect(column, range, rowOfPartition);
   }
 

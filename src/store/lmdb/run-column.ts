@@ -58,19 +58,6 @@ export class RunColumn implements ReadableColumn {
     return { order, value: this.namedValueOf({ partition, order }, found, undefined) };
   }
 
-  rowsOf({ partition }: RowKey, range: LmdbRange): readonly Row[] {
-    const options = optionsOf(range);
-    const { shape } = this;
-    const orderBytes = shape.keyBytes - shape.partitionBytes;
-    const rows: Row[] = [];
-    const walk = this.walk(range);
-    while (rows.length < range.limit && walk.next()) {
-      const order = bytesOf(walk.entry, shape.partitionWords, orderBytes);
-      rows.push({ order, value: this.namedValueOf({ partition, order }, walk.entry, options) });
-    }
-    return rows;
-  }
-
   *getKeys(range: LmdbRange): Generator<Buffer> {
     const walk = this.walk(range);
     for (let left = range.limit; left > 0 && walk.next(); left -= 1) {
