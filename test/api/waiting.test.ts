@@ -5,6 +5,7 @@
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -218,4 +219,42 @@ test('ready: 200 with the lag, 503 when it is greater than allowed', async () =>
   reader.finish();
   // Health knows of no lag unless it is asked for one.
   expect((await strict.get('/-/healthy')).statusCode).toBe(200);
+});
+
+const NO_REQUESTS: readonly (readonly [what: string, bytes: string, status: number])[] = [
+  ['bytes that are no request', 'no request\r\n\r\n', 400],
+  ['a head that does not end', 'GET /v1 HTTP/1.1\r\nHost: x\r\n', 408],
+  ['a tunnel', 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
+  [
+    'a body that is not as its head says',
+    'POST /v1/view HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx',
+    400,
+  ],
+];
+
+test.each(
+  NO_REQUESTS.flatMap(([what, bytes, status]) => [
+    { what, bytes, status, first: 'GET /v1', answered: 200 },
+    { what, bytes, status, first: 'POST /v1/view', answered: 415 },
+  ]),
+)('$what behind a $first that waits is refused after its answer', async (row) => {
+  const { api, grow } = await node({ headersTimeoutMs: 50 });
+  const socket = connect(await api.port(), '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  const ended = once(socket, 'close');
+  const head = `${row.first} HTTP/1.1\r\nHost: x\r\nX-Node-Min-Ledger-Version: 1\r\n`;
+  const size = row.first.startsWith('POST') ? 'Content-Length: 0\r\n' : '';
+  socket.write(`${head}${size}\r\n${row.bytes}`);
+  await sleep(200);
+  socket.write('x');
+  await sleep(50);
+  expect(received).toBe('');
+  await grow();
+  await ended;
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  expect(statuses).toEqual([row.answered, row.status]);
+  expect(received.slice(received.lastIndexOf('HTTP/1.1'))).toMatch(/^connection: close\r$/im);
 });

@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Cache } from '../../cache.ts';
 import { DamagedError, LedgerError, type LedgerErrorCode } from '../../ledger/ledger-error.ts';
 import type { LedgerView } from '../../ledger/ledger-view.ts';
@@ -88,6 +89,8 @@ const OUTAGES: readonly LedgerErrorCode[] = ['ledger_unavailable', 'fork_upstrea
 export class RequestHandler {
   readonly #parts: HandlerParts;
   readonly #context: ApiContext;
+  /** By connection, the newest answer that may still wait. */
+  readonly #newest = new WeakMap<Duplex, ServerResponse>();
   #isClosing = false;
 
   constructor(parts: HandlerParts, context: ApiContext) {
@@ -105,7 +108,22 @@ export class RequestHandler {
     const startedMs = performance.now();
     // The parser gives a body after the head has been handled. One that came with the head waits for nothing then.
     if (request.method !== 'POST') this.#answer(request, response, startedMs);
-    else process.nextTick(() => this.#answer(request, response, startedMs));
+    else {
+      this.#newest.set(request.socket, response);
+      process.nextTick(() => this.#answer(request, response, startedMs));
+    }
+  }
+
+  /**
+   * Calls back when the answers of a connection are written, so that what refuses the bytes behind their requests
+   * comes behind them. A request whose body is one of these bytes is refused in place of its answer.
+   */
+  afterAnswers(socket: Duplex, callback: () => void): void {
+    const newest = this.#newest.get(socket);
+    if (newest === undefined || newest.writableFinished || newest.destroyed) callback();
+    else if (newest.req.complete) newest.once('close', callback);
+    else if (newest.socket !== null) callback();
+    else newest.once('socket', callback);
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, startedMs: number): void {
@@ -126,6 +144,7 @@ export class RequestHandler {
     );
     // Node ends this timeout with the next request.
     if (!response.writableFinished) {
+      this.#newest.set(request.socket, response);
       request.socket.setTimeout(this.#context.settings.requestTimeoutMs);
       response.on('timeout', endUnread);
     }

@@ -135,7 +135,7 @@ export function buildApi(
   const handle = handler.handle.bind(handler);
   const server = limitedServer(settings);
   server.on('request', handle);
-  answerOtherEvents(server, context);
+  answerOtherEvents(server, handler, context);
   return {
     server,
     handle,
@@ -214,7 +214,14 @@ function limitedServer(settings: ApiSettings): Server {
 }
 
 /** Handles requests that Node itself would answer without the error body, or not at all. */
-function answerOtherEvents(server: Server, context: ApiContext): void {
+function answerOtherEvents(server: Server, handler: RequestHandler, context: ApiContext): void {
+  const refused = new WeakSet<Duplex>();
+  const refuse = (socket: Duplex, error: ApiError, reason: string): void => {
+    // While the refusal waits, each further byte would be refused too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    handler.afterAnswers(socket, () => refuseConnection(socket, error, reason, context));
+  };
   const { contentLengthLimitBytes, requestTimeoutMs } = context.settings;
   const asUsual = (request: IncomingMessage, response: ServerResponse): void => {
     server.emit('request', request, response);
@@ -232,7 +239,7 @@ function answerOtherEvents(server: Server, context: ApiContext): void {
     // From here on the server no longer manages the connection.
     socket.setTimeout(requestTimeoutMs, () => socket.destroy());
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
-    refuseConnection(socket, notFound(), 'Not Found', context);
+    refuse(socket, notFound(), 'Not Found');
   });
   server.on('clientError', (error: Error & { readonly code?: string }, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -240,7 +247,7 @@ function answerOtherEvents(server: Server, context: ApiContext): void {
       return;
     }
     const [status, reason] = UNPARSED_REQUESTS.get(error.code ?? '') ?? BAD_REQUEST;
-    refuseConnection(socket, frameworkError(status, reason.toLowerCase()), reason, context);
+    refuse(socket, frameworkError(status, reason.toLowerCase()), reason);
   });
 }
 
