@@ -6,23 +6,26 @@ import { statfsSync, truncateSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { Batch, MAX_BATCH_BYTES } from '../batch.ts';
-import { type Column, IDENTITY, type StoredRow } from '../columns/columns.ts';
+import { type Column, HEAD, IDENTITY, type RowKey, type StoredRow } from '../columns/columns.ts';
 import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
+import { HEAD_KEY } from '../columns/head.ts';
 import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { ScanBounds, Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { withKeyRoom } from './key-room.ts';
 import { type LmdbBatch, type VersionSpan, writtenBatch } from './lmdb-batch.ts';
 import {
+  hasLost,
   isColumnName,
   type LmdbColumns,
   openColumn,
   openLedgerColumns,
   openOwnColumns,
   snapshotColumns,
+  withColumns,
 } from './lmdb-columns.ts';
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
-import { LmdbReads, type ReadableColumn, reason } from './lmdb-reads.ts';
+import { type LmdbColumn, LmdbReads, type ReadableColumn, reason } from './lmdb-reads.ts';
 import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
 import { NewVersions } from './new-versions.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
@@ -93,11 +96,13 @@ function openForReading(options: LmdbStoreOptions) {
   try {
     const identity = openColumn(root, IDENTITY, false);
     if (identity === undefined) throw rootIsEmpty(root) ? notFound(directory) : foreign(directory);
+    refuseLost(identity, IDENTITY, FORMAT_KEY, directory);
     if (!checkFormat((key) => identity.get(key), directory, false, layout.format)) {
       throw notFound(directory);
     }
     const columns = openLayout(root, layout, false);
     if (columns === undefined) throw foreign(directory);
+    refuseLost(columns.own.get(HEAD.number), HEAD, HEAD_KEY, directory);
     return { root, columns, layout };
   } catch (error) {
     void root.close();
@@ -186,6 +191,7 @@ async function openForWriting(
     // Nothing is written until the folder is known to be ours or empty, and no other process writes.
     if (identity === undefined && !rootIsEmpty(root)) throw foreign(directory);
     if (identity !== undefined) {
+      refuseLost(identity, IDENTITY, FORMAT_KEY, directory);
       const isUpgrade = oldColumns !== undefined;
       checkFormat((key) => identity.get(key), directory, isUpgrade, layout.format);
     }
@@ -193,6 +199,7 @@ async function openForWriting(
     if (oldColumns !== undefined) refuseReaders(root, directory);
     const present = openLayout(root, layout, true);
     if (present === undefined) throw foreign(directory);
+    refuseLost(present.own.get(HEAD.number), HEAD, HEAD_KEY, directory);
     const columns =
       oldColumns === undefined
         ? present
@@ -219,20 +226,6 @@ function openLayout(
 ): LmdbColumns | undefined {
   const openAll = layout === LEDGER_LAYOUT ? openLedgerColumns : openOwnColumns;
   return openAll(root, layout.columns, create);
-}
-
-/** With columns that only older formats have. */
-function withColumns(
-  root: RootDatabase<never, string>,
-  present: LmdbColumns,
-  oldColumns: readonly Column[],
-): LmdbColumns {
-  const { own } = openOwnColumns(root, oldColumns, true)!;
-  return {
-    ...present,
-    readable: new Map([...present.readable, ...own]),
-    own: new Map([...present.own, ...own]),
-  };
 }
 
 class LmdbStore extends LmdbReads implements Store {
@@ -461,6 +454,16 @@ function refuseReaders(root: RootDatabase<never, string>, directory: string): vo
 /** Whether nothing but what opening for writing creates is there: that may have been killed halfway. */
 function rootIsEmpty(root: RootDatabase<never, string>): boolean {
   return [...root.getKeys()].every((name) => name === LOCK_DATABASE || isColumnName(name));
+}
+
+/** A store without its first rows looks as one that was never finished: it would be made again, over what it has. */
+function refuseLost(
+  database: LmdbColumn | undefined,
+  { name }: Column,
+  key: RowKey,
+  directory: string,
+): void {
+  if (hasLost(database, key)) throw damaged(directory, `the row of column ${name} is lost`);
 }
 
 function notFound(directory: string): StoreError {
