@@ -53,6 +53,11 @@ export function isForkFormat(format: number): boolean {
   return format >= FIRST_FORK_FORMAT;
 }
 
+/** Whether a number may be that of a format, of this program or a later one; others are damage. */
+export function isFormat(number: number): boolean {
+  return number < 2 * FIRST_FORK_FORMAT && number % FIRST_FORK_FORMAT < 256;
+}
+
 export const FORK_STATE = column(90, 'fork_state', 32, 8);
 export const FORK_ANSWERS = column(91, 'fork_answers', 32, 0);
 export const FORK_LOG = column(92, 'fork_log', BUCKET_PARTITION_BYTES, 2);

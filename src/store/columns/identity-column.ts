@@ -7,7 +7,7 @@ import { readHash, writeHash } from '../../move/bcs/fixed-bytes.ts';
 import type { StoreReader } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { IDENTITY, type RowKey, STORE_FORMAT_VERSION } from './columns.ts';
-import { isForkFormat } from './fork-columns.ts';
+import { isForkFormat, isFormat } from './fork-columns.ts';
 import { NO_ORDER } from './order-key.ts';
 import { RowCodec } from './row-codec.ts';
 
@@ -16,7 +16,8 @@ export const FORMAT_KEY: RowKey = { partition: Buffer.of(0), order: NO_ORDER };
 const UPGRADED_FROM_KEY: RowKey = { partition: Buffer.of(2), order: NO_ORDER };
 const IMPORT_KEY: RowKey = { partition: Buffer.of(3), order: NO_ORDER };
 const UPGRADE_PROGRESS_KEY: RowKey = { partition: Buffer.of(4), order: NO_ORDER };
-const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
+/** The key of the ledger's row: whoever writes a head has written it. */
+export const LEDGER_KEY: RowKey = { partition: Buffer.of(1), order: NO_ORDER };
 
 export interface LedgerIdentity {
   /** u8. */
@@ -46,7 +47,11 @@ export const FORMAT = new RowCodec<void, number>(
   IDENTITY,
   () => FORMAT_KEY,
   (writer, version) => writer.u32(version),
-  (reader) => reader.u32(),
+  (reader) => {
+    const version = reader.u32();
+    if (isFormat(version)) return version;
+    throw reader.error('bad_value', `${version} is no format`, 0);
+  },
 );
 
 /** While an upgrade is unfinished: the format that the contents of the store still have (src/store/upgrade). */

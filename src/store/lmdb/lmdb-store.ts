@@ -6,33 +6,32 @@ import { statfsSync, truncateSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { Batch, MAX_BATCH_BYTES } from '../batch.ts';
-import { type Column, HEAD, IDENTITY, type RowKey, type StoredRow } from '../columns/columns.ts';
+import { type Column, HEAD, IDENTITY, type StoredRow } from '../columns/columns.ts';
 import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
 import { HEAD_KEY } from '../columns/head.ts';
-import { checkFormat, FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
+import { FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { ScanBounds, Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { withKeyRoom } from './key-room.ts';
 import { type LmdbBatch, type VersionSpan, writtenBatch } from './lmdb-batch.ts';
 import {
   hasLost,
-  isColumnName,
   type LmdbColumns,
-  openColumn,
   openLedgerColumns,
   openOwnColumns,
   snapshotColumns,
   withColumns,
 } from './lmdb-columns.ts';
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
-import { type LmdbColumn, LmdbReads, type ReadableColumn, reason } from './lmdb-reads.ts';
-import { LmdbWriterLock, LOCK_DATABASE } from './lmdb-writer-lock.ts';
+import { damaged, foreign, isMade, openingFailure } from './lmdb-identity.ts';
+import { LmdbReads, type ReadableColumn, reason } from './lmdb-reads.ts';
+import { LmdbWriterLock } from './lmdb-writer-lock.ts';
 import { NewVersions } from './new-versions.ts';
 import { outdatedRows, UnindexedState, withOutdated } from './outdated-columns.ts';
 import type { RunColumn } from './run-column.ts';
 import type { RunExamination } from './runs/run-examination.ts';
 import { RunWriter, writeRuns } from './runs/run-writer.ts';
-import { isPageDamage, isStoredDamage } from './stored-value.ts';
+import { isStoredDamage } from './stored-value.ts';
 import { highestRecord } from './version-columns.ts';
 
 /** Address space a store begins with: nothing is allocated, and growing it while others read is rare. */
@@ -94,15 +93,10 @@ function openForReading(options: LmdbStoreOptions) {
   if (isWithoutStore(directory)) throw notFound(directory);
   const root = openRoot(options, true);
   try {
-    const identity = openColumn(root, IDENTITY, false);
-    if (identity === undefined) throw rootIsEmpty(root) ? notFound(directory) : foreign(directory);
-    refuseLost(identity, IDENTITY, FORMAT_KEY, directory);
-    if (!checkFormat((key) => identity.get(key), directory, false, layout.format)) {
-      throw notFound(directory);
-    }
+    if (!isMade(root, directory, layout.format, false)) throw notFound(directory);
     const columns = openLayout(root, layout, false);
     if (columns === undefined) throw foreign(directory);
-    refuseLost(columns.own.get(HEAD.number), HEAD, HEAD_KEY, directory);
+    refuseLostHead(columns, directory);
     return { root, columns, layout };
   } catch (error) {
     void root.close();
@@ -187,19 +181,13 @@ async function openForWriting(
   const root = openRoot(options, false);
   let lock: LmdbWriterLock | undefined;
   try {
-    const identity = openColumn(root, IDENTITY, false);
     // Nothing is written until the folder is known to be ours or empty, and no other process writes.
-    if (identity === undefined && !rootIsEmpty(root)) throw foreign(directory);
-    if (identity !== undefined) {
-      refuseLost(identity, IDENTITY, FORMAT_KEY, directory);
-      const isUpgrade = oldColumns !== undefined;
-      checkFormat((key) => identity.get(key), directory, isUpgrade, layout.format);
-    }
+    isMade(root, directory, layout.format, oldColumns !== undefined);
     lock = LmdbWriterLock.acquire(root, directory);
     if (oldColumns !== undefined) refuseReaders(root, directory);
     const present = openLayout(root, layout, true);
     if (present === undefined) throw foreign(directory);
-    refuseLost(present.own.get(HEAD.number), HEAD, HEAD_KEY, directory);
+    refuseLostHead(present, directory);
     const columns =
       oldColumns === undefined
         ? present
@@ -451,43 +439,12 @@ function refuseReaders(root: RootDatabase<never, string>, directory: string): vo
   }
 }
 
-/** Whether nothing but what opening for writing creates is there: that may have been killed halfway. */
-function rootIsEmpty(root: RootDatabase<never, string>): boolean {
-  return [...root.getKeys()].every((name) => name === LOCK_DATABASE || isColumnName(name));
-}
-
-/** A store without its first rows looks as one that was never finished: it would be made again, over what it has. */
-function refuseLost(
-  database: LmdbColumn | undefined,
-  { name }: Column,
-  key: RowKey,
-  directory: string,
-): void {
-  if (hasLost(database, key)) throw damaged(directory, `the row of column ${name} is lost`);
+/** A ledger without its head looks as one that was never begun: it would be made again, over what it has. */
+function refuseLostHead({ own }: LmdbColumns, directory: string): void {
+  if (!hasLost(own.get(HEAD.number), HEAD_KEY)) return;
+  throw damaged(directory, 'the row of column head is lost');
 }
 
 function notFound(directory: string): StoreError {
   return new StoreError('store_not_found', `there is no ledger in ${directory}: make one first`);
-}
-
-/** The engine's error for a page that is missing or of another kind, as an error of the store. */
-function openingFailure(error: unknown, directory: string): unknown {
-  if (!(error instanceof Error) || error instanceof StoreError) return error;
-  if (!isPageDamage(error)) return error;
-  return damaged(directory, error.message, error);
-}
-
-function damaged(directory: string, detail: string, cause?: unknown): StoreError {
-  return new StoreError(
-    'store_damaged',
-    `the store in ${directory} is damaged (${detail}): copy it again or create it again`,
-    { cause },
-  );
-}
-
-function foreign(directory: string): StoreError {
-  return new StoreError(
-    'store_foreign',
-    `${directory} holds files that are not a Daybook store: choose another folder`,
-  );
 }
