@@ -143,12 +143,19 @@ export class RequestHandler {
       (failure) => failWithoutView(exchange, failure, this.#context),
     );
     // Node ends this timeout with the next request.
-    if (!response.writableFinished) {
+    if (response.writableFinished) this.#forget(request.socket, response);
+    else {
       this.#newest.set(request.socket, response);
+      response.once('close', () => this.#forget(request.socket, response));
       request.socket.setTimeout(this.#context.settings.requestTimeoutMs);
       response.on('timeout', endUnread);
     }
     observe(observers, exchange, startedMs);
+  }
+
+  /** A connection may be idle for long: it must not hold its last request. */
+  #forget(socket: Socket, response: ServerResponse): void {
+    if (this.#newest.get(socket) === response) this.#newest.delete(socket);
   }
 
   /** A request that must see a version waits for it, but not for a 404 or 405. */
