@@ -106,8 +106,9 @@ export class ReplicatedPostgres {
     await Promise.all([this.#primary, ...this.#standbys].map((server) => server.stop()));
   }
 
+  /** A standby that streams counts as asynchronous until its first reply. */
   async #untilReceiving(count: number): Promise<void> {
-    const query = "select count(*) from pg_stat_replication where state = 'streaming'";
+    const query = "select count(*) from pg_stat_replication where sync_state = 'quorum'";
     await until('the standbys receive', async () => {
       const [row] = await this.#primary.query(query);
       return Number(row![0]) >= count;
