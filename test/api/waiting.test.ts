@@ -5,7 +5,7 @@
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApi } from '../../src/api/http/server.ts';
@@ -238,8 +238,10 @@ test.each(
     { what, bytes, status, first: 'POST /v1/view', answered: 415 },
   ]),
 )('$what behind a $first that waits is refused after its answer', async (row) => {
-  const { api, grow } = await node({ headersTimeoutMs: 50 });
+  // The first answer takes longer than a client may be slow.
+  const { api, grow } = await node({ headersTimeoutMs: 50, requestTimeoutMs: 100 });
   const socket = connect(await api.port(), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
   let received = '';
   socket.on('data', (chunk) => {
     received += chunk.toString('latin1');
@@ -258,3 +260,27 @@ test.each(
   expect(statuses).toEqual([row.answered, row.status]);
   expect(received.slice(received.lastIndexOf('HTTP/1.1'))).toMatch(/^connection: close\r$/im);
 });
+
+test.each(NO_REQUESTS)(
+  '%s behind an event stream: who closes their half is let go',
+  async (_, bytes) => {
+    const { api } = await node({ headersTimeoutMs: 50 });
+    const port = await api.port();
+    // A connection that is not let go would keep the node from closing.
+    const served = once(api.server, 'connection') as Promise<[Socket]>;
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(async () => {
+      (await served)[0].destroy();
+    });
+    const ended = once(socket, 'end');
+    const accept = 'Accept: text/event-stream';
+    socket.write(`GET /v1/-/heads HTTP/1.1\r\nHost: x\r\n${accept}\r\n\r\n${bytes}`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 200/);
+    await sleep(200);
+    expect(socket.readableEnded).toBe(false);
+    socket.end();
+    await ended;
+  },
+  10_000,
+);

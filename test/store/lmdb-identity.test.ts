@@ -15,13 +15,16 @@ import { OLD_COLUMNS } from '../../src/store/upgrade/upgrade.ts';
 import { LedgerWriter } from '../../src/store/writer.ts';
 import { plainChunk } from './chunks.ts';
 import { temporaryDirectory } from './engines.ts';
-import { flipBit, overwrite } from './lmdb-pages.ts';
+import {
+  emptyPage,
+  flipBit,
+  type Leaf,
+  leavesOf,
+  NODE_HEADER_BYTES,
+  overwrite,
+  spoilPage,
+} from './lmdb-pages.ts';
 
-const FLAGS_AT = 18;
-const LOWER_AT = 20;
-const HEADER_BYTES = 24;
-const NODE_HEADER_BYTES = 8;
-const LEAF_FLAG = 2;
 const damage = expect.objectContaining({
   code: expect.stringMatching(/^(?:store|row)_damaged$/),
   message: expect.stringMatching(/damaged.*do not make a ledger over it; put a backup/),
@@ -35,33 +38,11 @@ async function ledger(): Promise<string> {
   return directory;
 }
 
-/** A leaf, and where the nodes of its rows begin in the file, by key. */
-interface Leaf {
-  readonly pageStart: number;
-  readonly nodes: ReadonlyMap<string, number>;
-}
-
 /** The newest leaf whose first key this is, and that has as many rows. */
 function leafOf(directory: string, firstKey: string, rows: number): Leaf {
-  const file = readFileSync(dataFileOf(directory));
-  let [newest, newestTransaction]: [Leaf | undefined, bigint] = [undefined, -1n];
-  for (let pageStart = 0; pageStart < file.length; pageStart += PAGE_BYTES) {
-    const page = file.subarray(pageStart, pageStart + PAGE_BYTES);
-    const isNumbered = page.readBigUInt64LE(0) === BigInt(pageStart / PAGE_BYTES);
-    if (!isNumbered || page.readUInt16LE(FLAGS_AT) !== LEAF_FLAG) continue;
-    const nodes = new Map<string, number>();
-    for (let at = 0; at < page.readUInt16LE(LOWER_AT); at += 2) {
-      const node = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + at);
-      const start = node + NODE_HEADER_BYTES;
-      const key = page.toString('latin1', start, start + page.readUInt16LE(node + 6));
-      nodes.set(key, pageStart + node);
-    }
-    const transaction = page.readBigUInt64LE(8);
-    if (nodes.size !== rows || nodes.keys().next().value !== firstKey) continue;
-    if (transaction <= newestTransaction) continue;
-    [newest, newestTransaction] = [{ pageStart, nodes }, transaction];
-  }
-  return newest!;
+  return leavesOf(directory)
+    .filter(({ nodes }) => nodes.size === rows && nodes.keys().next().value === firstKey)
+    .reduce((newest, leaf) => (leaf.transaction > newest.transaction ? leaf : newest));
 }
 
 /** Format and ledger. */
@@ -87,10 +68,8 @@ describe('a ledger', () => {
     ['zeros', (at) => overwrite(at, identityOf(at).pageStart, Buffer.alloc(PAGE_BYTES))],
     ['a page of the head', (at) => exchange(at, identityOf(at), headOf(at).pageStart)],
     ['the list of databases', (at) => exchange(at, identityOf(at), databasesOf(at).pageStart)],
-    [
-      'a page without rows',
-      (at) => overwrite(at, identityOf(at).pageStart + LOWER_AT, Buffer.of(0, 0)),
-    ],
+    ['a page without rows', (at) => emptyPage(at, identityOf(at))],
+    ['a page of no kind', (at) => spoilPage(at, identityOf(at))],
     ['another key of the format', (at) => flipRow(at, identityOf(at), '\0', 0, 6)],
     ['another key of the chain', (at) => flipRow(at, identityOf(at), '\x01', 0, 6)],
     ['a format that none is', (at) => flipRow(at, identityOf(at), '\0', 2, 4)],
@@ -102,20 +81,23 @@ describe('a ledger', () => {
   test.each<[string, (directory: string) => void]>([
     ['zeros', (at) => overwrite(at, databasesOf(at).pageStart, Buffer.alloc(PAGE_BYTES))],
     ['a page of the lock', (at) => exchange(at, databasesOf(at), lockOf(at).pageStart)],
-    ['no database', (at) => overwrite(at, databasesOf(at).pageStart + LOWER_AT, Buffer.of(0, 0))],
+    ['no database', (at) => emptyPage(at, databasesOf(at))],
     ['another name of the identity', (at) => flipRow(at, databasesOf(at), 'c01\0', 2, 3)],
     ['another name of the head', (at) => flipRow(at, databasesOf(at), 'c02\0', 2, 0)],
   ])('with %s in the list of databases is damaged, whoever opens it', async (_, spoil) => {
     await expectDamage(spoil);
   });
 
-  test('with a page of the lock in the place of its head is not one that was never begun', async () => {
-    const directory = await ledger();
-    exchange(directory, headOf(directory), lockOf(directory).pageStart);
-    const refusal = expect.objectContaining({ code: 'store_damaged' });
-    expect(() => openLmdbReader({ directory })).toThrow(refusal);
-    await expect(openLmdbStore({ directory })).rejects.toThrow(refusal);
-  });
+  test.each<[string, (directory: string) => void]>([
+    ['zeros', (at) => overwrite(at, headOf(at).pageStart, Buffer.alloc(PAGE_BYTES))],
+    ['a page of the lock', (at) => exchange(at, headOf(at), lockOf(at).pageStart)],
+    ['a page of no kind', (at) => spoilPage(at, headOf(at))],
+  ])(
+    'with %s where its head is, is damaged, and not one that was never begun',
+    async (_, spoil) => {
+      await expectDamage(spoil);
+    },
+  );
 });
 
 async function expectDamage(spoil: (directory: string) => void): Promise<void> {

@@ -6,7 +6,7 @@ const FLAGS_AT = 18;
 const LOWER_AT = 20;
 const HEADER_BYTES = 24;
 const OFFSET_BYTES = 2;
-const NODE_HEADER_BYTES = 8;
+export const NODE_HEADER_BYTES = 8;
 const LEAF_FLAG = 2;
 const BIG_FLAG = 1;
 
@@ -18,25 +18,40 @@ export interface NodePlace {
   readonly nodeStart: number;
 }
 
-/** Where the leaf is that has a key; the last one in the file, if a commit has left older ones. */
-export function findRow(directory: string, key: Uint8Array): NodePlace {
+/** A leaf, and where the nodes of its rows begin in the file, by key as Latin-1. */
+export interface Leaf {
+  readonly pageStart: number;
+  /** Of the transaction that wrote it. */
+  readonly transaction: bigint;
+  readonly nodes: ReadonlyMap<string, number>;
+}
+
+/** All leaves of a file in its order, also those that a commit has left. */
+export function leavesOf(directory: string): readonly Leaf[] {
   const file = readFileSync(dataFileOf(directory));
-  let found: NodePlace | undefined;
+  const leaves: Leaf[] = [];
   for (let pageStart = 0; pageStart + PAGE_BYTES <= file.length; pageStart += PAGE_BYTES) {
     const page = file.subarray(pageStart, pageStart + PAGE_BYTES);
     if (page.readBigUInt64LE(0) !== BigInt(pageStart / PAGE_BYTES)) continue;
     if (page.readUInt16LE(FLAGS_AT) !== LEAF_FLAG) continue;
+    const nodes = new Map<string, number>();
     for (let at = 0; at < page.readUInt16LE(LOWER_AT); at += OFFSET_BYTES) {
       const node = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + at);
-      const keyStart = node + NODE_HEADER_BYTES;
-      const keyBytes = page.readUInt16LE(node + 6);
-      if (page.subarray(keyStart, keyStart + keyBytes).equals(key)) {
-        found = { pageStart, nodeStart: pageStart + node };
-      }
+      const start = node + NODE_HEADER_BYTES;
+      const key = page.toString('latin1', start, start + page.readUInt16LE(node + 6));
+      nodes.set(key, pageStart + node);
     }
+    leaves.push({ pageStart, transaction: page.readBigUInt64LE(8), nodes });
   }
-  if (found === undefined) throw new Error('no page has the key');
-  return found;
+  return leaves;
+}
+
+/** Where the leaf is that has a key; the last one in the file, if a commit has left older ones. */
+export function findRow(directory: string, key: Uint8Array): NodePlace {
+  const name = Buffer.from(key).toString('latin1');
+  const leaf = leavesOf(directory).findLast(({ nodes }) => nodes.has(name));
+  if (leaf === undefined) throw new Error('no page has the key');
+  return { pageStart: leaf.pageStart, nodeStart: leaf.nodes.get(name)! };
 }
 
 /** Where the value of a row is in the file, which may be on pages of its own. */
@@ -70,8 +85,13 @@ export function overwrite(directory: string, at: number, bytes: Uint8Array): voi
 }
 
 /** Makes a page one of no kind, which the engine refuses. */
-export function spoilPage(directory: string, { pageStart }: NodePlace): void {
+export function spoilPage(directory: string, { pageStart }: { readonly pageStart: number }): void {
   overwrite(directory, pageStart + FLAGS_AT, Buffer.of(0, 0));
+}
+
+/** Makes a page one without rows. */
+export function emptyPage(directory: string, { pageStart }: { readonly pageStart: number }): void {
+  overwrite(directory, pageStart + LOWER_AT, Buffer.of(0, 0));
 }
 
 /** Makes all values of a page rubbish, except those that are on pages of their own. */

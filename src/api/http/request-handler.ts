@@ -116,14 +116,20 @@ export class RequestHandler {
 
   /**
    * Calls back when the answers of a connection are written, so that what refuses the bytes behind their requests
-   * comes behind them. A request whose body is one of these bytes is refused in place of its answer.
+   * comes behind them. A request whose body is one of these bytes is refused in place of its answer. A client that
+   * closes its half meanwhile gets nothing: Node's server does the same.
    */
   afterAnswers(socket: Duplex, callback: () => void): void {
     const newest = this.#newest.get(socket);
-    if (newest === undefined || newest.writableFinished || newest.destroyed) callback();
-    else if (newest.req.complete) newest.once('close', callback);
-    else if (newest.socket !== null) callback();
-    else newest.once('socket', callback);
+    const isUnfinished = newest?.req.complete === false;
+    const isDone = newest === undefined || newest.writableFinished || newest.destroyed;
+    if (isDone || (isUnfinished && newest.socket !== null)) {
+      callback();
+      return;
+    }
+    if (socket.readableEnded) socket.destroy();
+    socket.once('end', () => socket.destroy());
+    newest.once(isUnfinished ? 'socket' : 'close', callback);
   }
 
   #answer(request: IncomingMessage, response: ServerResponse, startedMs: number): void {

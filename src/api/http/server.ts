@@ -216,12 +216,6 @@ function limitedServer(settings: ApiSettings): Server {
 /** Handles requests that Node itself would answer without the error body, or not at all. */
 function answerOtherEvents(server: Server, handler: RequestHandler, context: ApiContext): void {
   const refused = new WeakSet<Duplex>();
-  const refuse = (socket: Duplex, error: ApiError, reason: string): void => {
-    // While the refusal waits, each further byte would be refused too.
-    if (refused.has(socket)) return;
-    refused.add(socket);
-    handler.afterAnswers(socket, () => refuseConnection(socket, error, reason, context));
-  };
   const { contentLengthLimitBytes, requestTimeoutMs } = context.settings;
   const asUsual = (request: IncomingMessage, response: ServerResponse): void => {
     server.emit('request', request, response);
@@ -236,18 +230,25 @@ function answerOtherEvents(server: Server, handler: RequestHandler, context: Api
   // An unknown expectation is ignored, as the reference's server does.
   server.on('checkExpectation', asUsual);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // From here on the server no longer manages the connection.
-    socket.setTimeout(requestTimeoutMs, () => socket.destroy());
+    // The server no longer manages the connection, and nobody reads it.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
-    refuse(socket, notFound(), 'Not Found');
+    socket.resume();
+    handler.afterAnswers(socket, () => {
+      socket.setTimeout(requestTimeoutMs, () => socket.destroy());
+      refuseConnection(socket, notFound(), 'Not Found', context);
+    });
   });
   server.on('clientError', (error: Error & { readonly code?: string }, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
+    // While the refusal waits, each further byte would be refused too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
     const [status, reason] = UNPARSED_REQUESTS.get(error.code ?? '') ?? BAD_REQUEST;
-    refuse(socket, frameworkError(status, reason.toLowerCase()), reason);
+    const refusal = frameworkError(status, reason.toLowerCase());
+    handler.afterAnswers(socket, () => refuseConnection(socket, refusal, reason, context));
   });
 }
 

@@ -90,12 +90,6 @@ export function openColumn(
   return openDatabase(root, name, column === TRANSACTIONS ? compressedCodec : valueCodec, create);
 }
 
-/** Whether a column whose row is never deleted has lost it: its only page is in the place of another. */
-export function hasLost(database: LmdbColumn | undefined, key: RowKey): boolean {
-  if (database === undefined || database.get(key) !== undefined) return false;
-  return database.getStats().entryCount > 0;
-}
-
 /** Opens the columns of a ledger; `undefined` when one is missing and may not be made. */
 export function openLedgerColumns(
   root: RootDatabase<never, string>,
@@ -153,20 +147,6 @@ export function openOwnColumns(
     own.set(column.number, database);
   }
   return { readable: own, own, records: undefined };
-}
-
-/** With columns that only older formats have. */
-export function withColumns(
-  root: RootDatabase<never, string>,
-  present: LmdbColumns,
-  oldColumns: readonly Column[],
-): LmdbColumns {
-  const { own } = openOwnColumns(root, oldColumns, true)!;
-  return {
-    ...present,
-    readable: new Map([...present.readable, ...own]),
-    own: new Map([...present.own, ...own]),
-  };
 }
 
 /** Columns whose ranges are read in one transaction. */

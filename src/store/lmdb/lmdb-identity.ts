@@ -5,6 +5,7 @@
  */
 import type { Database, RootDatabase } from 'lmdb';
 import { HEAD, IDENTITY } from '../columns/columns.ts';
+import { HEAD_KEY } from '../columns/head.ts';
 import { checkFormat, LEDGER_KEY } from '../columns/identity-column.ts';
 import { RowDamagedError, StoreError } from '../store-error.ts';
 import { isColumnName, openColumn } from './lmdb-columns.ts';
@@ -49,6 +50,9 @@ function isNamed(root: Root, directory: string, format: number, isUpgrade: boole
   }
   if (hasLedger && identity.get(LEDGER_KEY) === undefined) {
     throw damaged(directory, 'the chain of its ledger is missing');
+  }
+  if (hasLedger && head.get(HEAD_KEY) === undefined) {
+    throw damaged(directory, 'the row of column head is lost');
   }
   return true;
 }

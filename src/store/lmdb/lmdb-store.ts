@@ -6,21 +6,18 @@ import { statfsSync, truncateSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { Batch, MAX_BATCH_BYTES } from '../batch.ts';
-import { type Column, HEAD, IDENTITY, type StoredRow } from '../columns/columns.ts';
+import { type Column, IDENTITY, type StoredRow } from '../columns/columns.ts';
 import { LEDGER_LAYOUT, type StoreLayout } from '../columns/fork-columns.ts';
-import { HEAD_KEY } from '../columns/head.ts';
 import { FORMAT, FORMAT_KEY } from '../columns/identity-column.ts';
 import type { ScanBounds, Store, StoreReader, StoreSnapshot } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { withKeyRoom } from './key-room.ts';
 import { type LmdbBatch, type VersionSpan, writtenBatch } from './lmdb-batch.ts';
 import {
-  hasLost,
   type LmdbColumns,
   openLedgerColumns,
   openOwnColumns,
   snapshotColumns,
-  withColumns,
 } from './lmdb-columns.ts';
 import { dataFileOf, inspectDataFile, makeFolders, PAGE_BYTES } from './lmdb-file.ts';
 import { damaged, foreign, isMade, openingFailure } from './lmdb-identity.ts';
@@ -96,7 +93,6 @@ function openForReading(options: LmdbStoreOptions) {
     if (!isMade(root, directory, layout.format, false)) throw notFound(directory);
     const columns = openLayout(root, layout, false);
     if (columns === undefined) throw foreign(directory);
-    refuseLostHead(columns, directory);
     return { root, columns, layout };
   } catch (error) {
     void root.close();
@@ -187,7 +183,6 @@ async function openForWriting(
     if (oldColumns !== undefined) refuseReaders(root, directory);
     const present = openLayout(root, layout, true);
     if (present === undefined) throw foreign(directory);
-    refuseLostHead(present, directory);
     const columns =
       oldColumns === undefined
         ? present
@@ -214,6 +209,20 @@ function openLayout(
 ): LmdbColumns | undefined {
   const openAll = layout === LEDGER_LAYOUT ? openLedgerColumns : openOwnColumns;
   return openAll(root, layout.columns, create);
+}
+
+/** With columns that only older formats have. */
+function withColumns(
+  root: RootDatabase<never, string>,
+  present: LmdbColumns,
+  oldColumns: readonly Column[],
+): LmdbColumns {
+  const { own } = openOwnColumns(root, oldColumns, true)!;
+  return {
+    ...present,
+    readable: new Map([...present.readable, ...own]),
+    own: new Map([...present.own, ...own]),
+  };
 }
 
 class LmdbStore extends LmdbReads implements Store {
@@ -437,12 +446,6 @@ function refuseReaders(root: RootDatabase<never, string>, directory: string): vo
     const message = `${directory} is being read by process ${pid}: stop it first`;
     throw new StoreError('store_in_use', message, { pid });
   }
-}
-
-/** A ledger without its head looks as one that was never begun: it would be made again, over what it has. */
-function refuseLostHead({ own }: LmdbColumns, directory: string): void {
-  if (!hasLost(own.get(HEAD.number), HEAD_KEY)) return;
-  throw damaged(directory, 'the row of column head is lost');
 }
 
 function notFound(directory: string): StoreError {
